@@ -1,0 +1,38 @@
+"""The few exceptions of SkillDelta.
+
+Every message names the value that was wrong and what to do about it. The command line prints the message as one line and
+exits with code 2; libraries catch `SkillDeltaError`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class SkillDeltaError(Exception):
+    """Anything a user can mend: the message is one line for people."""
+
+
+class InputError(SkillDeltaError, ValueError):
+    """A value, a file or a row that cannot be taken as it is."""
+
+
+class BankError(SkillDeltaError):
+    """The bank cannot be opened, read or written."""
+
+
+class MissingExtraError(SkillDeltaError, ImportError):
+    """A capability whose optional packages are not installed."""
+
+    def __init__(self, capability: str, extra: str) -> None:
+        super().__init__(f"{capability} needs an optional package; install it with: pip install 'skilldelta[{extra}]'")
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
+    """An error for a name that does not exist, naming the nearest ones that do."""
+    names = sorted(set(known))
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.4) or names[:5]
+    if not near:
+        return InputError(f"unknown {kind} {name!r}: the bank has none yet; import or collect executions first")
+    return InputError(f"unknown {kind} {name!r}; did you mean {', '.join(near)}?")

@@ -1,0 +1,117 @@
+"""From a predicted gain to an action: plain threshold, three-way, conservative, and what happens when routing fails.
+
+A decision carries its reason in words and what would change it. No evidence means skip; a routing failure means the
+configured fallback, skip unless said otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from skilldelta.errors import InputError
+
+Action = Literal["use", "skip", "abstain"]
+Rule = Literal["plain", "three_way", "conservative"]
+RULES: tuple[Rule, ...] = ("plain", "three_way", "conservative")
+
+NO_SUPPORT = "no eligible support"
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An interval for the expected gain, and how it was made."""
+
+    low: float
+    high: float
+    level: float
+    method: str
+
+    @classmethod
+    def around(cls, gain: float, half_width: float, *, level: float, method: str) -> Interval:
+        """Gain plus and minus a half-width, within the possible gains [-1, 1]."""
+        return cls(max(-1.0, gain - half_width), min(1.0, gain + half_width), level, method)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What to do with the skill, why, and what would change it."""
+
+    action: Action
+    gain: float
+    threshold: float
+    reason: str
+    would_change: str = ""
+    is_fallback: bool = False
+
+
+def decide(
+    gain: float,
+    *,
+    threshold: float = 0.0,
+    eligible: int,
+    rule: Rule = "plain",
+    interval: Interval | None = None,
+    used: int | None = None,
+) -> Decision:
+    """The gate. Equality skips; empty support skips and says that the gain of 0 is a fallback."""
+    check_threshold(threshold)
+    if eligible == 0:
+        return Decision("skip", 0.0, threshold, NO_SUPPORT, "any paired execution in scope", is_fallback=True)
+    evidence = f"{used if used is not None else eligible} of {eligible} eligible pairs"
+    if rule == "plain":
+        return _plain(gain, threshold, evidence)
+    if interval is None:
+        raise InputError(f"the {rule} rule needs an interval; give one, or use the plain rule")
+    return _with_interval(gain, threshold, evidence, rule, interval)
+
+
+def routing_failure(error: str, *, threshold: float = 0.0, fallback: Action = "skip") -> Decision:
+    """The decision when the question could not be answered at all."""
+    reason = f"routing failed ({error}); the configured fallback is {fallback}"
+    return Decision(fallback, 0.0, threshold, reason, "mending the failure", is_fallback=True)
+
+
+def check_threshold(threshold: float) -> None:
+    """Refuse a threshold that no gain can be compared with."""
+    if not math.isfinite(threshold):
+        raise InputError(f"threshold must be a finite number, got {threshold}")
+
+
+def _plain(gain: float, threshold: float, evidence: str) -> Decision:
+    action: Action = "use" if gain > threshold else "skip"
+    relation = "above" if gain > threshold else "equal to" if gain == threshold else "below"
+    reason = f"predicted gain {gain:+.3f} from {evidence} is {relation} the threshold {threshold:g}"
+    other = "below or at" if action == "use" else "above"
+    return Decision(
+        action,
+        gain,
+        threshold,
+        reason,
+        f"a predicted gain {other} {threshold:g}, {gain - threshold:+.3f} away",
+    )
+
+
+def _with_interval(gain: float, threshold: float, evidence: str, rule: Rule, interval: Interval) -> Decision:
+    band = f"the {interval.level:.0%} interval [{interval.low:+.3f}, {interval.high:+.3f}] ({interval.method})"
+    head = f"predicted gain {gain:+.3f} from {evidence}; {band}"
+    if interval.low > threshold:
+        return Decision(
+            "use",
+            gain,
+            threshold,
+            f"{head} lies above the threshold {threshold:g}",
+            "a lower end at the threshold",
+        )
+    if interval.high <= threshold:
+        return Decision(
+            "skip",
+            gain,
+            threshold,
+            f"{head} lies at or below the threshold {threshold:g}",
+            "an upper end above it",
+        )
+    more = "more or nearer paired executions, until the interval leaves the threshold"
+    action: Action = "abstain" if rule == "three_way" else "skip"
+    return Decision(action, gain, threshold, f"{head} contains the threshold {threshold:g}", more)

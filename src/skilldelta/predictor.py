@@ -1,0 +1,140 @@
+"""The paper's predictor: Algorithm 1, "Default signed-gain prediction and selective skill use".
+
+Line by line: the eligible rows without the target (1, 2), their observed gains (3), the k nearest by cosine (4), clipped
+cosines (5), weights (6), the weighted gain (7). The action, line 7's second half, is `gate`'s. Everything is an array:
+no file, no clock, no outcome of the target.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from skilldelta.errors import InputError
+from skilldelta.neighbors import Neighbors, check_k, nearest, nearest_to_each
+from skilldelta.support import Floats, Ints, Scope, Support, Vectors
+
+Weighting = Literal["cosine", "uniform"]
+Label = Literal["gain", "positive"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How neighbours are chosen and averaged; the defaults are the paper's main setting."""
+
+    k: int = 6
+    weighting: Weighting = "cosine"
+    label: Label = "gain"
+    """`gain` averages signed gains; `positive` averages 1{D > 0}, the score of the paper's earlier panels."""
+
+    def __post_init__(self) -> None:
+        check_k(self.k)
+        if self.weighting not in ("cosine", "uniform"):
+            raise InputError(f"weighting must be cosine or uniform, got {self.weighting!r}")
+
+
+PAPER = Settings()
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """A predicted gain and the records behind it, nearest first."""
+
+    gain: float
+    rows: Ints  # (k',) rows of the support
+    similarities: Floats  # (k',)
+    weights: Floats  # (k',), sum to 1
+    eligible: int
+
+    @property
+    def is_fallback(self) -> bool:
+        """No eligible support: the gain of 0 is a fallback, not an estimate."""
+        return self.eligible == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """One prediction a row of the support; padded neighbours have row -1 and weight 0."""
+
+    gains: Floats  # (n,)
+    rows: Ints  # (n, k)
+    similarities: Floats  # (n, k)
+    weights: Floats  # (n, k)
+    eligible: Ints  # (n,)
+
+
+def predict(
+    query: Vectors,
+    vectors: Vectors,
+    gains: Floats,
+    *,
+    settings: Settings = PAPER,
+    excluded: Ints | None = None,
+) -> Prediction:
+    """Algorithm 1 for one target: `vectors` and `gains` are the rows in scope, `excluded` the target's own rows."""
+    found = nearest(vectors, query, settings.k, excluded=excluded)
+    eligible = len(vectors) - (0 if excluded is None else len(excluded))
+    if not len(found.rows):
+        return Prediction(0.0, found.rows, found.similarities, np.empty(0), 0)
+    shares = _shares(found, settings.weighting)
+    labels = _labels(gains[found.rows], settings.label)
+    total = shares.sum()
+    return Prediction(
+        gain=float((shares * labels).sum() / total),
+        rows=found.rows,
+        similarities=found.similarities,
+        weights=shares / total,
+        eligible=eligible,
+    )
+
+
+def predict_each(support: Support, scope: Scope, *, settings: Settings = PAPER) -> Predictions:
+    """Algorithm 1 with every row as its own target (leave-one-task-out), scope by scope.
+
+    A target's task is excluded under every skill: its no-skill run is shared between its rows, which would leak it.
+    """
+    n = len(support)
+    width = min(settings.k, max(n, 1))
+    result = Predictions(
+        gains=np.zeros(n),
+        rows=np.full((n, width), -1, np.int64),
+        similarities=np.zeros((n, width)),
+        weights=np.zeros((n, width)),
+        eligible=np.zeros(n, np.int64),
+    )
+    for block in support.blocks(scope):
+        vectors, codes = support.vectors[block], support.task_codes[block]
+        found = nearest_to_each(vectors, vectors, settings.k, codes=codes, query_codes=codes)
+        _fill(result, block, found, support.gains[block], settings)
+        _, inverse, counts = np.unique(codes, return_inverse=True, return_counts=True)
+        result.eligible[block] = len(block) - counts[inverse]
+    return result
+
+
+def _fill(result: Predictions, block: Ints, found: Neighbors, gains: Floats, settings: Settings) -> None:
+    width = found.rows.shape[1]
+    shares = _shares(found, settings.weighting)
+    labels = np.where(found.rows >= 0, _labels(gains[found.rows], settings.label), 0.0)
+    total = shares.sum(axis=1)
+    known = total > 0
+    divisor = np.where(known, total, 1.0)
+    # Divide once, after the dot product: gains that cancel stay exactly zero, and equality skips.
+    result.gains[block] = np.where(known, (shares * labels).sum(axis=1) / divisor, 0.0)
+    result.rows[block, :width] = np.where(found.rows >= 0, block[found.rows], -1)
+    result.similarities[block, :width] = found.similarities
+    result.weights[block, :width] = shares / divisor[:, None]
+
+
+def _shares(found: Neighbors, weighting: Weighting) -> Floats:
+    """Weights before division: clipped cosines, or ones where that is asked or all cosines vanish."""
+    present = np.where(found.rows >= 0, 1.0, 0.0)
+    if weighting == "uniform":
+        return present
+    clipped = np.maximum(found.similarities, 0.0)
+    return np.where(clipped.sum(axis=-1, keepdims=True) > 0, clipped, present)
+
+
+def _labels(gains: Floats, label: Label) -> Floats:
+    return gains if label == "gain" else np.where(gains > 0, 1.0, 0.0)

@@ -1,0 +1,99 @@
+"""The nouns of SkillDelta: Task, Skill, Agent, Execution, Pair.
+
+Frozen data without behaviour beyond derived values. Reading and writing them is the bank's job, joining executions into
+pairs is `pairing`'s.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Literal
+
+Condition = Literal["use", "skip"]
+CONDITIONS: tuple[Condition, ...] = ("skip", "use")
+
+Status = Literal["completed", "transport_error", "incomplete", "grader_error"]
+STATUSES: tuple[Status, ...] = ("completed", "transport_error", "incomplete", "grader_error")
+
+
+def text_digest(text: str) -> str:
+    """SHA-256 of a text, the identity of a skill version and of an encoded question."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One problem. An empty family means that none was recorded."""
+
+    task_id: str
+    text: str
+    family: str = ""
+    suite: str = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """One version of a supplied skill, or of a fixed bundle of skills. An empty digest means an unknown version."""
+
+    skill_id: str
+    text: str = ""
+    digest: str = ""
+
+    @classmethod
+    def from_text(cls, skill_id: str, text: str) -> Skill:
+        """The skill whose injected text is `text`."""
+        return cls(skill_id, text, text_digest(text))
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """Model, harness and settings under one name. Outcomes are never pooled across agents."""
+
+    name: str
+    fingerprint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """One run of one task under one condition, as it happened.
+
+    `success` is None unless the run was completed and graded. A `skip` execution without a skill serves as the baseline
+    of every skill of its task; one with a skill belongs to that skill's pair only.
+    """
+
+    agent: Agent
+    suite: str
+    task_id: str
+    condition: Condition
+    repetition: int
+    success: float | None
+    skill_id: str = ""
+    skill_digest: str = ""
+    tokens: float | None = None
+    seconds: float | None = None
+    cost_usd: float | None = None
+    status: Status = "completed"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A task's counted executions under both conditions (the paper's D_i with its repetitions)."""
+
+    agent: Agent
+    suite: str
+    task_id: str
+    family: str
+    skill_id: str
+    skill_digest: str
+    y0: float
+    y1: float
+    r0: int
+    r1: int
+    tokens0: float | None = None
+    tokens1: float | None = None
+
+    @property
+    def gain(self) -> float:
+        """The observed paired gain D = y1 - y0."""
+        return self.y1 - self.y0

@@ -1,0 +1,200 @@
+"""Support: the pairs of one panel as plain arrays, with one vector a row.
+
+This is all that the predictor, the estimators and the evaluation ever see: no file, no bank, no text beyond what an
+explanation shows. Rows stand in the bank's record order, which breaks ties; a scope is a set of rows, in that order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skilldelta.errors import InputError
+from skilldelta.records import Pair
+
+Scope = Literal["family", "skill", "global"]
+SCOPES: tuple[Scope, ...] = ("family", "skill", "global")
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Strings = NDArray[np.str_]
+Vectors = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """Pairs that may inform a prediction. Repeated task ids are one task under several skills or versions."""
+
+    task_ids: Strings  # (n,)
+    families: Strings  # (n,)
+    skills: Strings  # (n,)
+    vectors: Vectors  # (n, dim), rows of length 1
+    y0: Floats  # (n,) mean success without the skill
+    y1: Floats  # (n,) mean success with it
+    r0: Ints  # (n,) counted repetitions
+    r1: Ints  # (n,)
+    tokens0: Floats  # (n,) mean tokens, NaN where unknown
+    tokens1: Floats  # (n,)
+    texts: tuple[str, ...] = ()  # (n,) questions, for explanations and lexical controls; may be absent
+    encoder: str = ""
+    agent: str = ""
+    suite: str = ""
+
+    def __len__(self) -> int:
+        return len(self.task_ids)
+
+    @cached_property
+    def gains(self) -> Floats:
+        """(n,) observed paired gains D = y1 - y0."""
+        return self.y1 - self.y0
+
+    @cached_property
+    def task_codes(self) -> Ints:
+        """(n,) one integer a task, so that a task is excluded under every skill at once."""
+        return np.unique(self.task_ids, return_inverse=True)[1].astype(np.int64)
+
+    def scope_labels(self, scope: Scope) -> Strings:
+        """(n,) the label whose equality makes two rows eligible for each other."""
+        if scope == "family":
+            return self.families
+        if scope == "skill":
+            return self.skills
+        return np.zeros(len(self), dtype="<U1")
+
+    def blocks(self, scope: Scope) -> Iterator[Ints]:
+        """The rows of each scope in record order; together they are every row once."""
+        labels = self.scope_labels(scope)
+        order = np.argsort(labels, kind="stable")
+        cuts = np.flatnonzero(labels[order][1:] != labels[order][:-1]) + 1
+        yield from (block for block in np.split(order, cuts) if len(block))
+
+    def rows(self, selection: ArrayLike) -> Support:
+        """The same support reduced to some rows (a mask or indices)."""
+        index = np.asarray(selection)
+        if index.dtype == np.bool_:
+            index = np.flatnonzero(index)
+        return replace(
+            self,
+            **{name: getattr(self, name)[index] for name in _ARRAYS},
+            texts=tuple(self.texts[i] for i in index) if self.texts else (),
+        )
+
+    def with_outcomes(self, y0: Floats, y1: Floats) -> Support:
+        """The same tasks with other outcomes, for simulations and permutation tests."""
+        return replace(self, y0=np.asarray(y0, float), y1=np.asarray(y1, float))
+
+    @classmethod
+    def from_pairs(
+        cls,
+        pairs: Sequence[Pair],
+        vectors: ArrayLike,
+        *,
+        texts: Sequence[str] = (),
+        encoder: str = "",
+        agent: str = "",
+        suite: str = "",
+    ) -> Support:
+        """Pairs with the vectors of their tasks, in the same order."""
+        return cls.from_arrays(
+            task_ids=[p.task_id for p in pairs],
+            families=[p.family for p in pairs],
+            skills=[p.skill_id for p in pairs],
+            vectors=vectors,
+            y0=[p.y0 for p in pairs],
+            y1=[p.y1 for p in pairs],
+            r0=[p.r0 for p in pairs],
+            r1=[p.r1 for p in pairs],
+            tokens0=[np.nan if p.tokens0 is None else p.tokens0 for p in pairs],
+            tokens1=[np.nan if p.tokens1 is None else p.tokens1 for p in pairs],
+            texts=texts,
+            encoder=encoder,
+            agent=agent,
+            suite=suite,
+        )
+
+    @classmethod
+    def from_arrays(
+        cls,
+        *,
+        task_ids: Sequence[str] | Strings,
+        vectors: ArrayLike,
+        y0: ArrayLike,
+        y1: ArrayLike,
+        families: Sequence[str] | Strings | None = None,
+        skills: Sequence[str] | Strings | None = None,
+        r0: ArrayLike | None = None,
+        r1: ArrayLike | None = None,
+        tokens0: ArrayLike | None = None,
+        tokens1: ArrayLike | None = None,
+        texts: Sequence[str] = (),
+        encoder: str = "",
+        agent: str = "",
+        suite: str = "",
+    ) -> Support:
+        """Checked construction; vectors are normalised, absent repetitions are one, absent tokens unknown."""
+        n = len(task_ids)
+        support = cls(
+            task_ids=_strings(task_ids),
+            families=_strings(families if families is not None else [""] * n),
+            skills=_strings(skills if skills is not None else [""] * n),
+            vectors=unit_rows(vectors),
+            y0=np.asarray(y0, np.float64),
+            y1=np.asarray(y1, np.float64),
+            r0=np.ones(n, np.int64) if r0 is None else np.asarray(r0, np.int64),
+            r1=np.ones(n, np.int64) if r1 is None else np.asarray(r1, np.int64),
+            tokens0=np.full(n, np.nan) if tokens0 is None else np.asarray(tokens0, np.float64),
+            tokens1=np.full(n, np.nan) if tokens1 is None else np.asarray(tokens1, np.float64),
+            texts=tuple(texts),
+            encoder=encoder,
+            agent=agent,
+            suite=suite,
+        )
+        _check(support)
+        return support
+
+
+_ARRAYS = ("task_ids", "families", "skills", "vectors", "y0", "y1", "r0", "r1", "tokens0", "tokens1")
+
+
+def unit_rows(vectors: ArrayLike) -> Vectors:
+    """Rows scaled to length 1 as contiguous float32; a zero, non-finite or ragged row is refused."""
+    try:
+        raw = np.asarray(vectors, dtype=np.float64)
+    except ValueError as error:
+        raise InputError(f"vectors have unequal dimensions ({error}); encode all texts with one encoder") from None
+    if raw.ndim != 2:
+        raise InputError(f"vectors must be a matrix with one row a task, got shape {raw.shape}")
+    if not np.isfinite(raw).all():
+        row = int(np.flatnonzero(~np.isfinite(raw).all(axis=1))[0])
+        raise InputError(f"vector {row} has a value that is not finite; encode its text again")
+    lengths = np.sqrt(np.vecdot(raw, raw))
+    if not lengths.all():
+        row = int(np.flatnonzero(lengths == 0)[0])
+        raise InputError(f"vector {row} is zero and has no direction; encode a text that is not empty")
+    return np.ascontiguousarray(raw / lengths[:, None], dtype=np.float32)
+
+
+def _strings(values: Sequence[str] | Strings) -> Strings:
+    return np.asarray(values, dtype=np.str_) if len(values) else np.empty(0, dtype="<U1")
+
+
+def _check(support: Support) -> None:
+    n = len(support)
+    for name in _ARRAYS:
+        if len(getattr(support, name)) != n:
+            raise InputError(f"{name} has {len(getattr(support, name))} rows for {n} tasks; give one row a task")
+    if support.texts and len(support.texts) != n:
+        raise InputError(f"texts has {len(support.texts)} rows for {n} tasks; give one row a task, or none")
+    for name in ("y0", "y1"):
+        values = getattr(support, name)
+        if not ((values >= 0) & (values <= 1)).all():
+            bad = values[~((values >= 0) & (values <= 1))][0]
+            raise InputError(f"{name} must lie in [0, 1], got {bad}")
+    for name in ("r0", "r1"):
+        if (getattr(support, name) < 1).any():
+            raise InputError(f"{name} must be at least 1 for every pair, got {getattr(support, name).min()}")
