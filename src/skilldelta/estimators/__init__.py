@@ -1,0 +1,1 @@
+"""Everything that scores a target like the predictor does."""

@@ -1,0 +1,71 @@
+"""What it means to score a target: one small contract for the paper's rule, its controls and the stack.
+
+An estimator scores every row of a panel from the other tasks' outcomes alone (`leave_one_out`), and, once fitted to a
+support, any new target (`fit`, then `score`). Thresholds, intervals and curves live outside the score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from skilldelta.support import Floats, Support, Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The task asked about: what is known before its first execution."""
+
+    vector: Vectors  # (dim,), length 1
+    text: str = ""
+    family: str = ""
+    skill: str = ""
+    task_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """One score a row of a panel, and the threshold above which the policy uses the skill."""
+
+    values: Floats  # (n,)
+    threshold: float = 0.0
+    is_gain: bool = True
+    """Whether values are predicted gains, so that errors against observed gains make sense."""
+    router_tokens: Floats | None = None  # (n,) what routing itself cost, where there is a router call
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The score of one new target, with what went into it by name."""
+
+    gain: float
+    components: Mapping[str, float] = field(default_factory=dict)
+    """Each component's predicted gain."""
+    shares: Mapping[str, float] = field(default_factory=dict)
+    """Each component's weight in the gain."""
+
+
+class FittedEstimator(Protocol):
+    """An estimator that has seen its support and can score new targets."""
+
+    def score(self, target: Target) -> Score:
+        """The predicted gain of one target; its own task, where it is in the support, is left out."""
+        ...
+
+
+class Estimator(Protocol):
+    """A way to predict gains from a support."""
+
+    @property
+    def name(self) -> str:
+        """The policy name in results, one of those the design lists."""
+        ...
+
+    def leave_one_out(self, support: Support) -> Scores:
+        """Score every row with its own task's outcomes left out entirely."""
+        ...
+
+    def fit(self, support: Support) -> FittedEstimator:
+        """Prepare for scoring new targets."""
+        ...
