@@ -1,0 +1,6 @@
+"""`python -m skilldelta` is the same as `skilldelta`."""
+
+from skilldelta.cli.main import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""`skilldelta`: finds the command, loads only its file, and turns errors into one line and an exit code.
+
+Exit codes: 0 done, 1 a check failed, 2 bad input. Command files are imported when they run, so that `--help` is quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any
+
+import click
+
+from skilldelta.errors import SkillDeltaError
+from skilldelta.version import __version__
+
+COMMANDS: dict[str, str] = {
+    "demo": "The main job on the bundled bank of real executions.",
+    "import": "Executions from result files: pairs.jsonl, runs.jsonl, CSV, the paper's files.",
+    "bank": "What is in the bank; integrity, export, removal.",
+    "predict": "Will this skill help on this task? Gain, decision, neighbours, interval.",
+    "evaluate": "What the gate would have bought: every policy, every interval.",
+    "sweep": "Success and tokens over thresholds; error over the amount of evidence.",
+    "freeze": "Seal predictions before their outcomes exist.",
+    "audit": "Evaluate sealed predictions; refuse if anything changed.",
+    "calibrate": "A threshold from a use rate, a token budget or a margin.",
+    "report": "One HTML file with all figures and tables.",
+    "simulate": "Panels with known truth, for planning a study.",
+    "collect": "Paired executions of a real agent: plan, caps, resume.",
+    "suite": "Suites of your own: init, check.",
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"skilldelta.cli.{name}_" if name == "import" else f"skilldelta.cli.{name}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from skilldelta.errors import unknown_name
+
+            raise unknown_name("command", args[0], COMMANDS)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="skilldelta")
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    """Will this skill make the agent more likely to succeed at this task?
+
+    SkillDelta answers from a bank of paired executions: the same agent on the same task, with and without the skill.
+    Start with `skilldelta demo`.
+    """
+    if ctx.invoked_subcommand and "--help" not in sys.argv and "-h" not in sys.argv:
+        from skilldelta.cli.settings import project_defaults
+
+        ctx.default_map = project_defaults(ctx.invoked_subcommand)
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run the command line and exit with its code."""
+    sys.exit(run(args))
+
+
+def run(args: list[str] | None = None) -> int:
+    """Run the command line and return its exit code; every error a user can mend is one line on stderr."""
+    try:
+        result: Any = cli.main(args=args, prog_name="skilldelta", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.ctx.get_help() if error.ctx else "", err=True)
+        return 2
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as error:
+        return _fail(error.format_message())
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("stopped", err=True)
+        return 130
+    except BrokenPipeError:
+        # The reader went away (`| head`): not an error of ours. Keep the interpreter from flushing into the closed pipe.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except SkillDeltaError as error:
+        return _fail(str(error))
+    except OSError as error:
+        return _fail(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
+    return result if isinstance(result, int) else 0
+
+
+def _fail(message: str) -> int:
+    click.echo(f"error: {' '.join(message.split())}", err=True)
+    return 2

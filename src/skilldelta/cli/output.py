@@ -1,0 +1,134 @@
+"""What commands print: tables for people, one JSON document for programs, progress on stderr.
+
+Colours and bars switch off by themselves when the output is not a terminal. With --json nothing but the document
+reaches stdout.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+Progress = Callable[[int, int], None]
+
+
+def console() -> Console:
+    """Stdout for people. Not a terminal: plain text, wide enough that nothing is cut."""
+    from rich.console import Console
+
+    return Console(highlight=False, soft_wrap=False, width=None if _is_terminal() else 120)
+
+
+def note(message: str) -> None:
+    """A remark on stderr, out of the way of --json."""
+    click.echo(message, err=True)
+
+
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> Table:
+    """A plain table; the first `left` columns are words, the others numbers."""
+    from rich import box
+    from rich.table import Table
+
+    made = Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for i, column in enumerate(columns):
+        made.add_column(column, justify="left" if i < left else "right", overflow="fold")
+    for row in rows:
+        made.add_row(*row)
+    return made
+
+
+def write_json(document: Any, output: str | None = None) -> None:
+    """One JSON document to stdout, or atomically to a file."""
+    text = json.dumps(jsonable(document), ensure_ascii=False, indent=2, allow_nan=False)
+    if output is None:
+        click.echo(text)
+    else:
+        write_text(Path(output), text + "\n")
+
+
+def jsonable(value: Any) -> Any:
+    """Plain JSON values: what is not a number (NaN) is unknown and becomes null."""
+    if isinstance(value, dict):
+        return {str(key): jsonable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [jsonable(item) for item in value]
+    if hasattr(value, "tolist"):
+        return jsonable(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def progress(label: str) -> Iterator[Progress]:
+    """A bar on stderr with rate and remaining time; nothing at all when stderr is not a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    ) as bar:
+        task = bar.add_task(label, total=None, rate="")
+
+        def advance(done: int, total: int) -> None:
+            speed = bar.tasks[0].speed
+            bar.update(task, completed=done, total=total, rate=f"{speed:,.0f}/s" if speed else "")
+
+        yield advance
+
+
+def percent(value: float | None, digits: int = 1) -> str:
+    """A fraction as a percentage; unknown is a dash."""
+    return "–" if value is None or not math.isfinite(value) else f"{100 * value:.{digits}f}%"
+
+
+def signed(value: float | None, digits: int = 3) -> str:
+    """A number with its sign; unknown is a dash."""
+    return "–" if value is None or not math.isfinite(value) else f"{value:+.{digits}f}"
+
+
+def number(value: float | None, digits: int = 0) -> str:
+    """A number with thousands separated; unknown is a dash."""
+    return "–" if value is None or not math.isfinite(value) else f"{value:,.{digits}f}"
+
+
+def shorten(text: str, width: int) -> str:
+    """One line of a text, cut with an ellipsis."""
+    line = " ".join(text.split())
+    return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def _is_terminal() -> bool:
+    return sys.stdout.isatty()

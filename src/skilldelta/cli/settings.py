@@ -1,0 +1,162 @@
+"""Settings: flags, then environment (SKILLDELTA_*), then the nearest skilldelta.toml upward, then defaults.
+
+Top-level keys of skilldelta.toml serve every command; a table named like a command serves that command only.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from skilldelta.errors import InputError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FILE_NAME = "skilldelta.toml"
+DEFAULT_BANK = "skilldelta.bank"
+
+SHARED_KEYS = (
+    "bank",
+    "agent",
+    "suite",
+    "encoder",
+    "encoder_url",
+    "encoder_model",
+    "estimator",
+    "k",
+    "scope",
+    "weighting",
+    "threshold",
+    "rule",
+    "interval",
+    "level",
+    "seed",
+    "resamples",
+    "fallback",
+)
+
+
+def project_defaults(command: str, start: Path | None = None) -> dict[str, Any]:
+    """What the nearest skilldelta.toml says for one command; a path in it is relative to its folder."""
+    path = _nearest_file(start or Path.cwd())
+    if path is None:
+        return {}
+    try:
+        settings = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not valid TOML ({error}); mend the line or remove the file") from None
+    shared = {key: value for key, value in settings.items() if not isinstance(value, dict)}
+    for key in shared:
+        if key.replace("-", "_") not in SHARED_KEYS:
+            raise InputError(f"{path}: unknown setting {key!r}; known are {', '.join(SHARED_KEYS)}")
+    own = settings.get(command, {})
+    merged = {key.replace("-", "_"): value for key, value in {**shared, **own}.items()}
+    bank = merged.get("bank")
+    if isinstance(bank, str) and "://" not in bank:
+        merged["bank"] = str(path.parent / bank)
+    return merged
+
+
+def _nearest_file(folder: Path) -> Path | None:
+    for place in (folder, *folder.parents):
+        if (place / FILE_NAME).is_file():
+            return place / FILE_NAME
+    return None
+
+
+def bank_option(function: F) -> F:
+    """--bank PATH|URL."""
+    return click.option(
+        "--bank",
+        envvar="SKILLDELTA_BANK",
+        default=DEFAULT_BANK,
+        show_default=True,
+        metavar="PATH|URL",
+        help="The bank: a file, or a database URL.",
+    )(function)
+
+
+def json_option(function: F) -> F:
+    """--json."""
+    return click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout, for programs.")(function)
+
+
+def output_option(function: F) -> F:
+    """--output FILE."""
+    return click.option(
+        "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write the JSON document to FILE."
+    )(function)
+
+
+def agent_option(function: F) -> F:
+    """--agent."""
+    return click.option(
+        "--agent", envvar="SKILLDELTA_AGENT", metavar="NAME", help="The agent; needed when the bank has several."
+    )(function)
+
+
+def suite_option(function: F) -> F:
+    """--suite."""
+    return click.option("--suite", envvar="SKILLDELTA_SUITE", metavar="NAME", help="Only this suite.")(function)
+
+
+def seed_option(function: F) -> F:
+    """--seed."""
+    return click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything random.")(function)
+
+
+def resamples_option(function: F) -> F:
+    """--resamples."""
+    return click.option(
+        "--resamples",
+        type=click.IntRange(min=0),
+        default=10_000,
+        show_default=True,
+        help="Bootstrap draws; 0 switches intervals off.",
+    )(function)
+
+
+def encoder_options(function: F) -> F:
+    """--encoder and where an endpoint is; the key comes from the environment only."""
+    function = click.option("--encoder-model", envvar="SKILLDELTA_ENCODER_MODEL", metavar="NAME", help="Its model.")(
+        function
+    )
+    function = click.option(
+        "--encoder-url", envvar="SKILLDELTA_ENCODER_URL", metavar="URL", help="An OpenAI-compatible endpoint."
+    )(function)
+    return click.option(
+        "--encoder",
+        envvar="SKILLDELTA_ENCODER",
+        default="wordllama",
+        show_default=True,
+        help="wordllama, tfidf, openai or sentence-transformers.",
+    )(function)
+
+
+def rule_options(function: F) -> F:
+    """--k, --scope, --weighting: how neighbours are chosen and averaged."""
+    function = click.option(
+        "--weighting", type=click.Choice(["cosine", "uniform"]), default="cosine", show_default=True
+    )(function)
+    function = click.option(
+        "--scope",
+        type=click.Choice(["family", "skill", "global"]),
+        help="Which pairs may inform: the target's family where known, else its skill.",
+    )(function)
+    return click.option("--k", type=int, default=6, show_default=True, help="Neighbours.")(function)
+
+
+def threshold_option(function: F) -> F:
+    """--threshold."""
+    return click.option(
+        "--threshold",
+        type=float,
+        envvar="SKILLDELTA_THRESHOLD",
+        default=0.0,
+        show_default=True,
+        help="Use the skill when the predicted gain is strictly larger.",
+    )(function)
