@@ -40,9 +40,9 @@ def nearest(vectors: Vectors, query: Vectors, k: int, *, excluded: Ints | None =
         return Neighbors(np.empty(0, np.int64), np.empty(0))
     cut = len(similarity) - k
     lowest = np.partition(similarity, cut)[cut] - _margin(vectors.shape[1])
-    candidates = np.flatnonzero(similarity >= lowest)
+    candidates = (similarity >= lowest).nonzero()[0]
     cosine = _cosines(vectors[candidates], query)
-    best = np.argsort(-cosine, kind="stable")[:k]
+    best = (-cosine).argsort(kind="stable")[:k]
     return Neighbors(candidates[best], cosine[best])
 
 

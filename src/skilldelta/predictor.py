@@ -78,16 +78,10 @@ def predict(
     eligible = len(vectors) - (0 if excluded is None else len(excluded))
     if not len(found.rows):
         return Prediction(0.0, found.rows, found.similarities, np.empty(0), 0)
-    shares = _shares(found, settings.weighting)
+    shares = _shares_of_one(found, settings.weighting)
     labels = _labels(gains[found.rows], settings.label)
     total = shares.sum()
-    return Prediction(
-        gain=float((shares * labels).sum() / total),
-        rows=found.rows,
-        similarities=found.similarities,
-        weights=shares / total,
-        eligible=eligible,
-    )
+    return Prediction(float((shares * labels).sum() / total), found.rows, found.similarities, shares / total, eligible)
 
 
 def predict_each(support: Support, scope: Scope, *, settings: Settings = PAPER) -> Predictions:
@@ -134,6 +128,12 @@ def _shares(found: Neighbors, weighting: Weighting) -> Floats:
         return present
     clipped = np.maximum(found.similarities, 0.0)
     return np.where(clipped.sum(axis=-1, keepdims=True) > 0, clipped, present)
+
+
+def _shares_of_one(found: Neighbors, weighting: Weighting) -> Floats:
+    """`_shares` for one target without padding; a separate step because the hot path feels every array made."""
+    clipped = np.maximum(found.similarities, 0.0)
+    return clipped if weighting == "cosine" and clipped[0] > 0 else np.ones(len(clipped))
 
 
 def _labels(gains: Floats, label: Label) -> Floats:
