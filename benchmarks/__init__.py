@@ -1,0 +1,1 @@
+"""Speed and memory of SkillDelta itself, as ratios measured within one run."""
