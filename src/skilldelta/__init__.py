@@ -1,5 +1,65 @@
-"""SkillDelta: will this skill make the agent more likely to succeed at this task?"""
+"""SkillDelta: will this skill make the agent more likely to succeed at this task?
+
+The public names are loaded when they are used, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from skilldelta.version import __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from skilldelta.advisor import Advice, Advisor, Policy, Question
+    from skilldelta.bank.store import Bank
+    from skilldelta.encoders import load_encoder
+    from skilldelta.errors import SkillDeltaError
+    from skilldelta.evaluation.leave_one_out import evaluate_panel
+    from skilldelta.gate import decide
+    from skilldelta.predictor import Settings, predict, predict_each
+    from skilldelta.support import Support
+
+    open_bank = Bank.open
+
+_HOMES = {
+    "Advice": "advisor",
+    "Advisor": "advisor",
+    "Bank": "bank.store",
+    "Policy": "advisor",
+    "Question": "advisor",
+    "Settings": "predictor",
+    "SkillDeltaError": "errors",
+    "Support": "support",
+    "decide": "gate",
+    "evaluate_panel": "evaluation.leave_one_out",
+    "load_encoder": "encoders",
+    "predict": "predictor",
+    "predict_each": "predictor",
+}
+
+__all__ = [
+    "Advice",
+    "Advisor",
+    "Bank",
+    "Policy",
+    "Question",
+    "Settings",
+    "SkillDeltaError",
+    "Support",
+    "__version__",
+    "decide",
+    "evaluate_panel",
+    "load_encoder",
+    "open_bank",
+    "predict",
+    "predict_each",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "open_bank":
+        return __getattr__("Bank").open
+    if name not in _HOMES:
+        raise AttributeError(f"module 'skilldelta' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"skilldelta.{_HOMES[name]}"), name)

@@ -122,7 +122,8 @@ class Policy:
 class Advisor:
     """Answers questions about one agent from one bank. Safe for concurrent readers; a grown bank is noticed."""
 
-    def __init__(self, bank: Bank, encoder: Encoder, *, agent: Agent, policy: Policy) -> None:
+    def __init__(self, bank: Bank, encoder: Encoder, *, agent: Agent, policy: Policy | None = None) -> None:
+        policy = policy or Policy()
         check_threshold(policy.threshold)
         self._index = Index(bank, encoder, agent)
         self._encoder = encoder

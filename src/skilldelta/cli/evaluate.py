@@ -1,0 +1,127 @@
+"""`skilldelta evaluate`: what would the gate have bought, how sure are we, and against what?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from skilldelta.cli import settings
+from skilldelta.cli.output import console, note, number, percent, progress, signed, table, write_json
+
+if TYPE_CHECKING:
+    from skilldelta.evaluation.results import PanelResult, PolicyResult
+
+TITLES = {
+    "always_off": "always off",
+    "always_on": "always on",
+    "random_matched": "random, same use rate",
+    "skilldelta": "SkillDelta (paper)",
+    "with_skill_only": "with-skill only",
+    "relevance": "relevance",
+    "tfidf_knn": "TF-IDF kNN",
+    "family_mean": "family mean",
+    "ridge": "Ridge",
+    "dual_ridge": "dual Ridge",
+    "stack": "SkillDelta stack",
+    "self_judge": "self-judge",
+}
+
+
+@click.command("evaluate")
+@settings.bank_option
+@settings.agent_option
+@settings.suite_option
+@settings.encoder_options
+@click.option("--paper", is_flag=True, help="The paper's settings: family, k=6, cosine weights, threshold 0.")
+@settings.rule_options
+@settings.threshold_option
+@settings.seed_option
+@settings.resamples_option
+@settings.json_option
+@settings.output_option
+def command(bank: str, as_json: bool, output: str | None, **options: Any) -> None:
+    """Leave-one-task-out evaluation of every policy on every panel (agent × suite).
+
+    Scores never see their own task's outcome. Intervals are percentile bootstraps over tasks with scores and actions fixed.
+    """
+    from skilldelta.evaluation.results import panel_to_dict
+
+    results = evaluate_bank(bank, options)
+    if as_json or output:
+        write_json({"panels": [panel_to_dict(panel) for panel in results]}, output)
+        return
+    for panel in results:
+        show_panel(panel)
+
+
+def evaluate_bank(bank: str, options: dict[str, Any]) -> list[PanelResult]:
+    """Evaluate the chosen panels of a bank; also what `report` and `demo` show."""
+    import numpy as np
+
+    from skilldelta.bank import Bank
+    from skilldelta.cli.panels import load_panels
+    from skilldelta.evaluation.leave_one_out import evaluate_panel
+    from skilldelta.predictor import PAPER, Settings
+
+    paper = options.get("paper")
+    rule = PAPER if paper else Settings(k=options["k"], weighting=options["weighting"])
+    results = []
+    with Bank.open(bank, create=False) as opened:
+        skill_texts = {skill.skill_id: skill.text for skill in opened.skills() if skill.text}
+        for panel in load_panels(opened, options):
+            for remark in panel.notes:
+                note(f"{panel.agent.name} on {panel.suite}: {remark}")
+            with progress("evaluating") as advance:
+                results.append(
+                    evaluate_panel(
+                        panel.support,
+                        settings=rule,
+                        scope="family" if paper else options["scope"] or "family",
+                        threshold=0.0 if paper else options["threshold"],
+                        rng=np.random.default_rng(options["seed"]),
+                        resamples=options["resamples"],
+                        judgements=opened.judgements(panel.agent, panel.suite) or None,
+                        skill_texts=skill_texts or None,
+                        progress=advance,
+                    )
+                )
+    return results
+
+
+def show_panel(panel: PanelResult) -> None:
+    """The policy table of one panel."""
+    title = f"{panel.agent} on {panel.suite}: {panel.tasks:,} tasks in {panel.families} families"
+    rows = [_row(name, policy) for name, policy in panel.policies.items()]
+    rows.append(["oracle (knows both outcomes)", percent(panel.oracle), *[""] * 7])
+    out = console()
+    out.print(table(title, _COLUMNS, rows))
+    for remark in (
+        *panel.notes,
+        *(f"{TITLES.get(p.name, p.name)}: {n}" for p in panel.policies.values() for n in p.notes),
+    ):
+        out.print(f"  {remark}", style="dim")
+
+
+_COLUMNS = ("policy", "success", "95%", "uses", "tokens/task", "saved", "AUROC", "vs random", "95%")
+
+
+def _row(name: str, policy: PolicyResult) -> list[str]:
+    return [
+        TITLES.get(name, name),
+        percent(policy.success),
+        _range(policy, "success"),
+        percent(policy.use_rate, 0),
+        number(policy.tokens),
+        percent(policy.token_saving),
+        "–" if policy.auroc is None else f"{policy.auroc:.3f}",
+        signed(100 * policy.advantage_vs_random, 1),
+        _range(policy, "advantage_vs_random"),
+    ]
+
+
+def _range(policy: PolicyResult, metric: str) -> str:
+    found = policy.intervals.get(metric)
+    if found is None or found.low is None or found.high is None:
+        return ""
+    return f"{100 * found.low:.1f}…{100 * found.high:.1f}"
