@@ -10,7 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from skilldelta.support import Floats, Support, Vectors
+from skilldelta.errors import InputError
+from skilldelta.support import Floats, Strings, Support, Vectors
+
+
+class NotApplicableError(InputError):
+    """This support lacks what the estimator needs; the message says what, and an evaluation leaves the policy out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +31,19 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """One score a row of a panel, and the threshold above which the policy uses the skill."""
+    """One score a row of a panel, and the threshold above which the policy uses the skill.
+
+    A row with the score NaN is not evaluated: it was a row of the training split, or nobody asked about it.
+    """
 
     values: Floats  # (n,)
     threshold: float = 0.0
     is_gain: bool = True
     """Whether values are predicted gains, so that errors against observed gains make sense."""
     router_tokens: Floats | None = None  # (n,) what routing itself cost, where there is a router call
+    groups: Strings | None = None  # (n,) what was split and is resampled together, where it is not the task
+    notes: tuple[str, ...] = ()
+    """What a reader of the result must know, in words."""
 
 
 @dataclass(frozen=True, slots=True)

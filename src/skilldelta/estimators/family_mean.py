@@ -1,0 +1,60 @@
+"""Family-mean control: the mean gain of all other tasks of the target's family, near or far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skilldelta.estimators.base import Score, Scores, Target
+from skilldelta.estimators.paper_rule import ScopeRows
+from skilldelta.support import Floats, Ints, Support
+
+_DECIMALS = 12
+"""A mean made by subtraction carries rounding error; rounding it away lets gains that cancel stay exactly zero."""
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyMean:
+    """One number a family, the target's own task left out."""
+
+    @property
+    def name(self) -> str:
+        """The policy name."""
+        return "family_mean"
+
+    def leave_one_out(self, support: Support) -> Scores:
+        """Family sums minus the task's own rows; a family of one task scores 0."""
+        families = np.unique(support.families, return_inverse=True)[1]
+        own = np.unique(families * (len(support) + 1) + support.task_codes, return_inverse=True)[1]
+        gains = support.gains
+        total = _sums(families, gains) - _sums(own, gains)
+        count = np.bincount(families)[families] - np.bincount(own)[own]
+        return Scores(_mean(total, count))
+
+    def fit(self, support: Support) -> FittedFamilyMean:
+        """Rows by family, looked up once."""
+        return FittedFamilyMean(ScopeRows.of(support, "family"))
+
+
+@dataclass(frozen=True, slots=True)
+class FittedFamilyMean:
+    """The families' gains at hand."""
+
+    rows: ScopeRows
+
+    def score(self, target: Target) -> Score:
+        """The mean gain of the family's other tasks, 0 where there is none."""
+        gains = self.rows.support.gains[self.rows.eligible(target)]
+        mean = float(_mean(np.array([gains.sum()]), np.array([len(gains)]))[0])
+        return Score(mean, {"family_mean": mean}, {"family_mean": 1.0})
+
+
+def _sums(codes: Ints, gains: Floats) -> Floats:
+    """(n,) for each row the sum of its group."""
+    return np.asarray(np.bincount(codes, weights=gains), np.float64)[codes]
+
+
+def _mean(total: Floats, count: Ints) -> Floats:
+    mean: Floats = np.round(total / np.maximum(count, 1), _DECIMALS) + 0.0  # no negative zero
+    return np.where(count > 0, mean, 0.0)

@@ -1,0 +1,105 @@
+"""TF-IDF kNN control: the paper's rule with words in place of vectors.
+
+Same scope, same k, same clipped-cosine average; the similarity is between sparse word rows. Similarities that differ by
+less than rounding error are ties, and ties stand in record order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from skilldelta.estimators.base import NotApplicableError, Score, Scores, Target
+from skilldelta.estimators.lexical import Lexicon
+from skilldelta.estimators.paper_rule import ScopeRows
+from skilldelta.support import Floats, Ints, Scope, Support
+
+_BLOCK_CELLS = 2**20
+_TIE_STEPS = 2**40
+"""Cosines are compared in steps of 2^-40: finer differences come from the order of a sum, not from the texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class TfidfKnn:
+    """Signed gains of the k tasks with the most similar words in scope."""
+
+    k: int = 6
+    scope: Scope = "family"
+
+    @property
+    def name(self) -> str:
+        """The policy name."""
+        return "tfidf_knn"
+
+    def leave_one_out(self, support: Support) -> Scores:
+        """Every row from its scope's other tasks, a block of rows at a time; no n x n matrix is held."""
+        words = _inventory(support).rows(support.texts)
+        values = np.zeros(len(support))
+        for block in support.blocks(self.scope):
+            inside = words[block]
+            columns = csr_array(inside.T)
+            codes, gains = support.task_codes[block], support.gains[block]
+            step = max(1, _BLOCK_CELLS // len(block))
+            for start in range(0, len(block), step):
+                part = slice(start, start + step)
+                similarity = (inside[part] @ columns).toarray()
+                barred = codes[None, :] == codes[part, None]
+                values[block[part]] = _local_average(similarity, barred, gains, self.k)
+        return Scores(values)
+
+    def fit(self, support: Support) -> FittedTfidfKnn:
+        """The vocabulary and the word rows of the support."""
+        lexicon = _inventory(support)
+        return FittedTfidfKnn(lexicon, lexicon.rows(support.texts), ScopeRows.of(support, self.scope), self.k)
+
+
+@dataclass(frozen=True, slots=True)
+class FittedTfidfKnn:
+    """The support's word rows at hand."""
+
+    lexicon: Lexicon
+    words: csr_array
+    rows: ScopeRows
+    k: int
+
+    def score(self, target: Target) -> Score:
+        """The predicted gain from the target's text, 0 where nothing is in scope."""
+        eligible = self.rows.eligible(target)
+        if not len(eligible):
+            return Score(0.0, {"tfidf_knn": 0.0}, {"tfidf_knn": 1.0})
+        similarity = (self.lexicon.rows([target.text]) @ self.words[eligible].T).toarray()
+        barred = np.zeros(similarity.shape, bool)
+        gain = float(_local_average(similarity, barred, self.rows.support.gains[eligible], self.k)[0])
+        return Score(gain, {"tfidf_knn": gain}, {"tfidf_knn": 1.0})
+
+
+def _inventory(support: Support) -> Lexicon:
+    if not support.texts:
+        raise NotApplicableError("the panel has no task texts; import or collect them with their text")
+    return Lexicon(support.texts)
+
+
+def _local_average(similarity: Floats, barred: NDArray[np.bool_], gains: Floats, k: int) -> Floats:
+    """Per row of `similarity`, the clipped-cosine mean gain of its k largest columns that are not barred."""
+    nearest = _largest(similarity, barred, k)
+    found = ~np.take_along_axis(barred, nearest, axis=1)
+    shares = np.where(found, np.take_along_axis(similarity, nearest, axis=1), 0.0)
+    shares = np.where(shares.sum(axis=1, keepdims=True) > 0, shares, found)
+    total = shares.sum(axis=1)
+    # Divide once, after the dot product: gains that cancel stay exactly zero, and equality skips.
+    return np.where(total > 0, (shares * gains[nearest]).sum(axis=1) / np.where(total > 0, total, 1.0), 0.0)
+
+
+def _largest(similarity: Floats, barred: NDArray[np.bool_], k: int) -> Ints:
+    """(m, min(k, n)) columns in falling similarity, equals in column order; barred columns come last."""
+    n = similarity.shape[1]
+    # Similarity and column in one whole number, so that no two are equal and a partial sort is exact.
+    keys = np.rint(similarity * _TIE_STEPS).astype(np.int64) * n + np.arange(n - 1, -1, -1)
+    keys[barred] -= 2**62
+    width = min(k, n)
+    nearest = np.argpartition(keys, n - width, axis=1)[:, n - width :] if width < n else np.argsort(keys, axis=1)
+    order = np.argsort(-np.take_along_axis(keys, nearest, axis=1), axis=1)
+    return np.take_along_axis(nearest, order, axis=1)
