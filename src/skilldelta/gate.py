@@ -62,6 +62,8 @@ def decide(
     evidence = f"{used if used is not None else eligible} of {eligible} eligible pairs"
     if rule == "plain":
         return _plain(gain, threshold, evidence)
+    if rule not in RULES:
+        raise InputError(f"rule must be one of {', '.join(RULES)}, got {rule!r}")
     if interval is None:
         raise InputError(f"the {rule} rule needs an interval; give one, or use the plain rule")
     return _with_interval(gain, threshold, evidence, rule, interval)

@@ -8,7 +8,7 @@ no file, no clock, no outcome of the target.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from skilldelta.support import Floats, Ints, Scope, Support, Vectors
 
 Weighting = Literal["cosine", "uniform"]
 Label = Literal["gain", "positive"]
+
+# Means of three repetitions are not exact, so that +1, -1/3, -1/3, -1/3 would add up to 1e-16 and not to zero.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,8 @@ class Settings:
         check_k(self.k)
         if self.weighting not in ("cosine", "uniform"):
             raise InputError(f"weighting must be cosine or uniform, got {self.weighting!r}")
+        if self.label not in ("gain", "positive"):
+            raise InputError(f"label must be gain or positive, got {self.label!r}")
 
 
 PAPER = Settings()
@@ -80,8 +85,10 @@ def predict(
         return Prediction(0.0, found.rows, found.similarities, np.empty(0), 0)
     shares = _shares_of_one(found, settings.weighting)
     labels = _labels(gains[found.rows], settings.label)
-    total = shares.sum()
-    return Prediction(float((shares * labels).sum() / total), found.rows, found.similarities, shares / total, eligible)
+    total = _sum(shares)
+    gain = float(_sum(shares * labels) / total)
+    gain = gain if abs(gain) > _ROUNDING else 0.0
+    return Prediction(gain, found.rows, found.similarities, shares / total, eligible)
 
 
 def predict_each(support: Support, scope: Scope, *, settings: Settings = PAPER) -> Predictions:
@@ -111,11 +118,11 @@ def _fill(result: Predictions, block: Ints, found: Neighbors, gains: Floats, set
     width = found.rows.shape[1]
     shares = _shares(found, settings.weighting)
     labels = np.where(found.rows >= 0, _labels(gains[found.rows], settings.label), 0.0)
-    total = shares.sum(axis=1)
-    known = total > 0
-    divisor = np.where(known, total, 1.0)
+    total = _sum(shares)
+    divisor = np.where(total > 0, total, 1.0)
     # Divide once, after the dot product: gains that cancel stay exactly zero, and equality skips.
-    result.gains[block] = np.where(known, (shares * labels).sum(axis=1) / divisor, 0.0)
+    means = _sum(shares * labels) / divisor
+    result.gains[block] = np.where(np.abs(means) > _ROUNDING, means, 0.0)
     result.rows[block, :width] = np.where(found.rows >= 0, block[found.rows], -1)
     result.similarities[block, :width] = found.similarities
     result.weights[block, :width] = shares / divisor[:, None]
@@ -134,6 +141,11 @@ def _shares_of_one(found: Neighbors, weighting: Weighting) -> Floats:
     """`_shares` for one target without padding; a separate step because the hot path feels every array made."""
     clipped = np.maximum(found.similarities, 0.0)
     return clipped if weighting == "cosine" and clipped[0] > 0 else np.ones(len(clipped))
+
+
+def _sum(values: Floats) -> Any:
+    """The sum over neighbours, nearest first. `np.sum` groups by length, so that padding would move the last bit."""
+    return values.cumsum(axis=-1)[..., -1]
 
 
 def _labels(gains: Floats, label: Label) -> Floats:

@@ -59,9 +59,13 @@ class Support:
         return np.unique(self.task_ids, return_inverse=True)[1].astype(np.int64)
 
     def scope_labels(self, scope: Scope) -> Strings:
-        """(n,) the label whose equality makes two rows eligible for each other."""
+        """(n,) the label whose equality makes two rows eligible for each other; without a family, it is the skill."""
         if scope == "family":
-            return self.families
+            recorded = self.families != ""
+            # The prefix keeps a skill's rows apart from a family that happens to bear its name.
+            return (
+                self.families if recorded.all() else np.where(recorded, self.families, np.char.add("\x1f", self.skills))
+            )
         if scope == "skill":
             return self.skills
         return np.zeros(len(self), dtype="<U1")
