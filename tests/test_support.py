@@ -7,7 +7,7 @@ import pytest
 
 from skilldelta.errors import InputError
 from skilldelta.records import Agent, Pair
-from skilldelta.support import Support, unit_rows
+from skilldelta.support import Support, scope_label, unit_rows
 
 
 def small(**changes: object) -> Support:
@@ -122,3 +122,11 @@ def test_with_outcomes_changes_nothing_else() -> None:
 def test_unit_rows_are_unit_to_float32_rounding(rng: np.random.Generator) -> None:
     rows = unit_rows(rng.standard_normal((50, 384)) * 1000)
     np.testing.assert_allclose(np.linalg.norm(rows.astype(float), axis=1), 1, atol=3e-7)
+
+
+@pytest.mark.parametrize("scope", ["family", "skill", "global"])
+def test_a_new_target_has_the_label_of_the_rows_in_its_scope(scope: str) -> None:
+    support = small(families=["f", "", "s", ""])
+    labels = support.scope_labels(scope)  # type: ignore[arg-type]
+    for family, skill, label in zip(support.families, support.skills, labels, strict=True):
+        assert scope_label(scope, family=str(family), skill=str(skill)) == label  # type: ignore[arg-type]

@@ -20,6 +20,9 @@ from skilldelta.records import Pair
 Scope = Literal["family", "skill", "global"]
 SCOPES: tuple[Scope, ...] = ("family", "skill", "global")
 
+# Keeps rows of a skill without a family apart from a family that happens to bear the skill's name.
+_NO_FAMILY = "\x1f"
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Strings = NDArray[np.str_]
@@ -62,10 +65,8 @@ class Support:
         """(n,) the label whose equality makes two rows eligible for each other; without a family, it is the skill."""
         if scope == "family":
             recorded = self.families != ""
-            # The prefix keeps a skill's rows apart from a family that happens to bear its name.
-            return (
-                self.families if recorded.all() else np.where(recorded, self.families, np.char.add("\x1f", self.skills))
-            )
+            alone = np.char.add(_NO_FAMILY, self.skills)
+            return self.families if recorded.all() else np.where(recorded, self.families, alone)
         if scope == "skill":
             return self.skills
         return np.zeros(len(self), dtype="<U1")
@@ -160,6 +161,13 @@ class Support:
         )
         _check(support)
         return support
+
+
+def scope_label(scope: Scope, *, family: str, skill: str) -> str:
+    """The label that a new target has among `Support.scope_labels`."""
+    if scope == "family":
+        return family or _NO_FAMILY + skill
+    return skill if scope == "skill" else ""
 
 
 _ARRAYS = ("task_ids", "families", "skills", "vectors", "y0", "y1", "r0", "r1", "tokens0", "tokens1")

@@ -8,7 +8,7 @@ import numpy as np
 
 from skilldelta.estimators.base import Score, Scores, Target
 from skilldelta.predictor import PAPER, Prediction, Settings, predict, predict_each
-from skilldelta.support import Floats, Ints, Scope, Support
+from skilldelta.support import Floats, Ints, Scope, Support, scope_label
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class ScopeRows:
 
     def eligible(self, target: Target) -> Ints:
         """The rows in the target's scope that are not its own task, in record order."""
-        label = {"family": target.family, "skill": target.skill, "global": ""}[self.scope]
+        label = scope_label(self.scope, family=target.family, skill=target.skill)
         rows = self.by_label.get(label, np.empty(0, np.int64))
         return rows[self.support.task_ids[rows] != target.task_id] if target.task_id else rows
 
