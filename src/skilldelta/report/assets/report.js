@@ -1,0 +1,111 @@
+// Draws the plots, switches panel and theme, sorts tables. Reads the page's own data only; nothing is fetched.
+(() => {
+  "use strict";
+  const root = document.documentElement;
+  const data = JSON.parse(document.getElementById("report-data").textContent);
+  root.classList.add("js");
+
+  // Theme: the system's unless chosen here. A file may not be allowed to remember it; then the choice lasts for the visit.
+  const remembered = () => { try { return localStorage.getItem("skilldelta-theme"); } catch { return null; } };
+  const remember = (theme) => { try { localStorage.setItem("skilldelta-theme", theme); } catch { /* private page */ } };
+  const systemIsDark = matchMedia("(prefers-color-scheme: dark)");
+  const button = document.getElementById("theme");
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : systemIsDark.matches);
+  const showTheme = () => { button.textContent = isDark() ? "Light" : "Dark"; };
+  if (remembered()) root.dataset.theme = remembered();
+  button.addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    remember(root.dataset.theme);
+    showTheme();
+  });
+  systemIsDark.addEventListener("change", showTheme);
+  showTheme();
+
+  // Plots: drawn once, when their panel is first shown; the style sheet recolours them.
+  const draw = async (place) => {
+    if (place.dataset.drawn) return;
+    place.dataset.drawn = "yes";
+    try {
+      await vegaEmbed(place, data.plots[place.dataset.plot], {
+        mode: "vega-lite", renderer: "svg", actions: false, ast: true, config: data.config,
+        tooltip: { theme: "report" },
+      });
+      place.dataset.drawn = "done";
+    } catch (error) {
+      place.dataset.drawn = "failed";
+      place.textContent = "This plot could not be drawn (" + error.message + "); its numbers are in the table below.";
+    }
+  };
+  const drawAll = async (within) => {
+    for (const place of within.querySelectorAll("[data-plot]")) await draw(place);
+  };
+
+  // Saving: the drawn picture with the colours of the current theme put in.
+  const save = (button) => {
+    const style = getComputedStyle(root);
+    for (const place of button.closest("figure").querySelectorAll("[data-plot]")) {
+      const picture = place.querySelector("svg").cloneNode(true);
+      picture.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+      picture.style.background = style.getPropertyValue("--c-paper");
+      const text = new XMLSerializer().serializeToString(picture)
+        .replace(/var\((--[\w-]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+      link.download = place.dataset.plot + ".svg";
+      link.click();
+      URL.revokeObjectURL(link.href);
+    }
+  };
+
+  // Panels: one at a time, named by the address, so that a link to a figure opens its panel.
+  const panels = [...document.querySelectorAll(".panel")];
+  const select = document.getElementById("panel-select");
+  const show = (panel) => {
+    for (const other of panels) other.hidden = other !== panel;
+    if (select) select.value = panel.id;
+    for (const link of document.querySelectorAll(".bar a[data-section]")) {
+      link.hash = "#" + panel.id + "-" + link.dataset.section;
+      link.hidden = !document.getElementById(panel.id + "-" + link.dataset.section);
+    }
+    return drawAll(panel);
+  };
+  const fromAddress = () => {
+    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const panel = target && target.closest(".panel");
+    if (panel && panel.hidden) show(panel).then(() => target.scrollIntoView());
+    return panel;
+  };
+  if (select) select.addEventListener("change", () => { show(document.getElementById(select.value)); });
+  addEventListener("hashchange", fromAddress);
+
+  // Tables: a click sorts (numbers from the largest, words from A), another reverses; unknown values stay last.
+  const sort = (heading) => {
+    const table = heading.closest("table");
+    const column = [...heading.parentNode.children].indexOf(heading);
+    const before = heading.getAttribute("aria-sort");
+    const up = before ? before === "descending" : !heading.classList.contains("n");
+    const value = (row) => row.cells[column].dataset.value;
+    const compare = (a, b) => {
+      const [x, y] = [value(a), value(b)];
+      if (x === undefined || y === undefined) return (x === undefined) - (y === undefined);
+      const order = heading.classList.contains("n") ? Number(x) - Number(y) : x.localeCompare(y);
+      return up ? order : -order;
+    };
+    for (const other of heading.parentNode.children) other.removeAttribute("aria-sort");
+    heading.setAttribute("aria-sort", up ? "ascending" : "descending");
+    table.tBodies[0].append(...[...table.tBodies[0].rows].sort(compare));
+  };
+  document.addEventListener("click", (event) => {
+    const pressed = event.target.closest("button");
+    if (!pressed) return;
+    if (pressed.closest("th")) sort(pressed.closest("th"));
+    if (pressed.dataset.save !== undefined) save(pressed);
+  });
+
+  (async () => {
+    await drawAll(document.getElementById("overview") || document.createElement("div"));
+    const panel = fromAddress() || panels[0];
+    if (panel) await show(panel);
+    root.dataset.ready = "yes";
+  })();
+})();

@@ -1,0 +1,62 @@
+"""What a report is made of, before it is HTML: plots, figures and tables.
+
+A figure is its plots, the plain words below them and the same numbers as a table. Nothing here draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Spec = dict[str, Any]
+"""A Vega-Lite specification with roles for colours (see `palette`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """One picture. `name` is its file name as an image, without folder and ending."""
+
+    name: str
+    spec: Spec
+    label: str
+    """What a person who cannot see the picture is told."""
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a table shows and what it is sorted by; an unknown value sorts last."""
+
+    text: str
+    value: float | str | None = None
+    tone: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A heading. Numbers stand right, words left."""
+
+    title: str
+    numeric: bool = True
+    meaning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows that can be sorted by any column."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    caption: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One question, answered by plots, words and numbers. `plots` is empty where there is nothing to draw."""
+
+    name: str
+    title: str
+    words: Sequence[str]
+    plots: Sequence[Plot] = ()
+    table: Table | None = None

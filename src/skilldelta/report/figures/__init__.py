@@ -1,0 +1,1 @@
+"""One file a figure: what is drawn, how, and the words below it."""

@@ -1,0 +1,111 @@
+"""The few Vega-Lite pieces that several figures share, so that an interval looks the same everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from skilldelta.report.content import Spec
+from skilldelta.report.palette import role
+
+BAR_STEP = 27
+"""Height of one row in a figure with a row a policy or family."""
+
+
+def config() -> Spec:
+    """Type, axes and spacing of every plot; colours are roles."""
+    sans = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
+    return {
+        "background": "transparent",
+        "font": sans,
+        "view": {"stroke": None},
+        "axis": {
+            "labelColor": role("ink-2"),
+            "titleColor": role("ink-2"),
+            "titleFontWeight": "normal",
+            "titlePadding": 9,
+            "labelFontSize": 12,
+            "titleFontSize": 12,
+            "labelLimit": 150,
+            "domainColor": role("line"),
+            "tickColor": role("line"),
+            "gridColor": role("grid"),
+            "labelPadding": 6,
+        },
+        "axisY": {"ticks": False, "domain": False},
+        "legend": {
+            "orient": "top",
+            "title": None,
+            "labelColor": role("ink"),
+            "labelFontSize": 12,
+            "symbolStrokeWidth": 2.5,
+            "columnPadding": 14,
+            "offset": 10,
+            "labelLimit": 220,
+        },
+        "text": {"fontSize": 12, "color": role("ink-2")},
+        "rule": {"strokeCap": "round"},
+    }
+
+
+def base(data: Sequence[dict[str, Any]], **rest: Any) -> Spec:
+    """A plot as wide as its place in the page."""
+    return {
+        "width": "container",
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "data": {"values": list(data)},
+        **rest,
+    }
+
+
+def row_axis(field: str, order: Sequence[str]) -> Spec:
+    """One row a name, in the given order."""
+    return {
+        "field": field,
+        "type": "nominal",
+        "sort": list(order),
+        "title": None,
+        "axis": {"labelColor": role("ink"), "grid": False},
+    }
+
+
+def number_axis(field: str, title: str, format: str, *, zero: bool = False, **axis: Any) -> Spec:
+    """A measured value; the axis begins at zero only where lengths are compared."""
+    return {
+        "field": field,
+        "type": "quantitative",
+        "title": title,
+        "scale": {"zero": zero, "nice": True},
+        "axis": {"format": format, "tickCount": 5, **axis},
+    }
+
+
+def reference_line(value: float, label: str = "", *, channel: str = "x", dash: bool = True) -> Spec:
+    """A thin line at a value that the others are compared with."""
+    mark: Spec = {"type": "rule", "color": role("ink-3"), "strokeWidth": 1}
+    if dash:
+        mark["strokeDash"] = [4, 3]
+    return {
+        "data": {"values": [{"at": value, "label": label}]},
+        "mark": mark,
+        "encoding": {channel: {"field": "at", "type": "quantitative"}},
+    }
+
+
+def interval_rule(low: str, high: str, *, width: float = 2.0, **encoding: Any) -> Spec:
+    """A horizontal 95% interval."""
+    return {
+        "transform": [{"filter": f"isValid(datum['{low}'])"}],
+        "mark": {"type": "rule", "strokeWidth": width, "color": role("ink")},
+        "encoding": {"x": {"field": low, "type": "quantitative"}, "x2": {"field": high}, **encoding},
+    }
+
+
+def tooltip(*fields: tuple[str, str, str]) -> list[Spec]:
+    """Tooltip lines as (field, title, format); an empty format means words."""
+    return [
+        {"field": field, "title": title, "type": "quantitative", "format": format}
+        if format
+        else {"field": field, "title": title, "type": "nominal"}
+        for field, title, format in fields
+    ]

@@ -1,0 +1,62 @@
+"""The policy table: every policy of a panel with its success, use rate, tokens and errors, one row each."""
+
+from __future__ import annotations
+
+from skilldelta.evaluation.results import PanelResult, PolicyResult
+from skilldelta.report.content import Cell, Column, Table
+from skilldelta.report.numbers import cell, count, decimal, percent, percent_spread, points, spread
+from skilldelta.report.palette import POLICY_MEANINGS, policy_words
+
+COLUMNS = (
+    Column("Policy", numeric=False),
+    Column("Success", meaning="share of tasks solved under the policy's choices"),
+    Column("vs always on", meaning="difference of success to always using the skill, in points"),
+    Column("Use rate", meaning="share of tasks on which the skill is used"),
+    Column("Tokens", meaning="mean tokens of a task, a router call included"),
+    Column("Tokens saved", meaning="share of always-on's tokens not spent"),
+    Column("AUROC", meaning="chance that a helped task is scored above one that is not"),
+    Column("Balanced accuracy", meaning="mean of the shares decided rightly among helped and not-helped tasks"),
+    Column("Gain error", meaning="mean absolute error of the predicted gain"),
+)
+
+
+def policy_table(panel: PanelResult) -> Table:
+    """One row a policy in the order of the evaluation, then the oracle; intervals stand below their number."""
+    rows = [_row(panel, policy) for policy in panel.policies.values()]
+    oracle = [Cell("Oracle", "oracle"), cell(percent(panel.oracle), panel.oracle)]
+    vs_on = panel.oracle - panel.on
+    oracle += [cell(points(vs_on), vs_on), *[Cell("–")] * (len(COLUMNS) - 3)]
+    return Table(COLUMNS, [*rows, oracle])
+
+
+def meanings(panel: PanelResult) -> list[tuple[str, str]]:
+    """What each evaluated policy does, in words."""
+    names = [*panel.policies, "oracle"]
+    return [(policy_words(name), POLICY_MEANINGS[name]) for name in names if name in POLICY_MEANINGS]
+
+
+def _row(panel: PanelResult, policy: PolicyResult) -> list[Cell]:
+    # A policy judged on its own test split is compared with always-on on that split.
+    rows = policy.rows
+    on = float(panel.support.y1[rows].mean()) if len(rows) else panel.on
+    split = "" if len(rows) == panel.pairs else f"\non {count(len(rows))} test pairs"
+    return [
+        Cell(policy_words(policy.name) + split, policy_words(policy.name).casefold(), policy.name),
+        _with(percent(policy.success), percent_spread(policy.intervals.get("success")), policy.success),
+        _with(
+            points(policy.success - on),
+            spread(policy.intervals.get("success_vs_always_on"), as_points=True),
+            policy.success - on,
+        ),
+        cell(percent(policy.use_rate), policy.use_rate),
+        cell(count(policy.tokens), policy.tokens),
+        _with(percent(policy.token_saving), percent_spread(policy.intervals.get("token_saving")), policy.token_saving),
+        _with(decimal(policy.auroc), spread(policy.intervals.get("auroc")), policy.auroc),
+        cell(percent(policy.balanced_accuracy), policy.balanced_accuracy),
+        cell(decimal(policy.gain_mae), policy.gain_mae),
+    ]
+
+
+def _with(text: str, interval: str, value: float | None) -> Cell:
+    """A number with its interval on a second line."""
+    return cell(f"{text}\n{interval}" if interval else text, value)
