@@ -25,7 +25,7 @@ class FamilyMean:
 
     def leave_one_out(self, support: Support) -> Scores:
         """Family sums minus the task's own rows; a family of one task scores 0."""
-        families = np.unique(support.families, return_inverse=True)[1]
+        families = np.unique(support.scope_labels("family"), return_inverse=True)[1]
         own = np.unique(families * (len(support) + 1) + support.task_codes, return_inverse=True)[1]
         gains = support.gains
         total = _sums(families, gains) - _sums(own, gains)

@@ -21,6 +21,8 @@ _BLOCK_CELLS = 2**20
 _TIE_STEPS = 2**40
 """Cosines are compared in steps of 2^-40: finer differences come from the order of a sum, not from the texts."""
 
+_ROUNDING = 1e-12
+
 
 @dataclass(frozen=True, slots=True)
 class TfidfKnn:
@@ -89,8 +91,9 @@ def _local_average(similarity: Floats, barred: NDArray[np.bool_], gains: Floats,
     shares = np.where(found, np.take_along_axis(similarity, nearest, axis=1), 0.0)
     shares = np.where(shares.sum(axis=1, keepdims=True) > 0, shares, found)
     total = shares.sum(axis=1)
-    # Divide once, after the dot product: gains that cancel stay exactly zero, and equality skips.
-    return np.where(total > 0, (shares * gains[nearest]).sum(axis=1) / np.where(total > 0, total, 1.0), 0.0)
+    means = (shares * gains[nearest]).sum(axis=1) / np.where(total > 0, total, 1.0)
+    # Gains that cancel are exactly zero, as in the predictor, so that equality skips.
+    return np.where(np.abs(means) > _ROUNDING, means, 0.0)
 
 
 def _largest(similarity: Floats, barred: NDArray[np.bool_], k: int) -> Ints:

@@ -1,0 +1,219 @@
+"""Leave-one-task-out evaluation: every task of a panel as its own target, under every policy.
+
+What would the gate have bought, how sure are we, and against what? Scores come from the estimators, values from
+`policy`, intervals from `intervals`; this file puts a panel's results together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from skilldelta.errors import InputError
+from skilldelta.estimators.self_judge import Judgement
+from skilldelta.evaluation.decomposition import decompose
+from skilldelta.evaluation.draws import Inventory
+from skilldelta.evaluation.intervals import Intervals, Plan, draws_of, panel_intervals
+from skilldelta.evaluation.means import mean_over_panels
+from skilldelta.evaluation.metrics import auroc
+from skilldelta.evaluation.policy import Outcomes, Policy, Totals, columns
+from skilldelta.evaluation.results import Evaluation, PanelResult, PolicyResult, Range
+from skilldelta.evaluation.roster import Roster, Rules, check_names, score_policies
+from skilldelta.evaluation.structure import family_counts, structure_of
+from skilldelta.gate import check_threshold
+from skilldelta.predictor import PAPER, Settings
+from skilldelta.support import Scope, Support
+
+Progress = Callable[[int, int], None]
+"""Told how many draws are done, and of how many."""
+
+
+def evaluate_panel(
+    support: Support,
+    *,
+    rng: np.random.Generator,
+    policies: Sequence[str] | None = None,
+    settings: Settings = PAPER,
+    scope: Scope = "family",
+    threshold: float = 0.0,
+    resamples: int = 10_000,
+    judgements: Sequence[Judgement] | None = None,
+    skill_texts: Mapping[str, str] | None = None,
+    progress: Progress | None = None,
+) -> PanelResult:
+    """All policies on the pairs of one agent on one suite; `resamples=0` leaves the intervals out."""
+    return evaluate_panels(
+        [support],
+        rng=rng,
+        policies=policies,
+        settings=settings,
+        scope=scope,
+        threshold=threshold,
+        resamples=resamples,
+        judgements=None if judgements is None else {(support.agent, support.suite): judgements},
+        skill_texts=skill_texts,
+        progress=progress,
+    ).panels[0]
+
+
+def evaluate_panels(
+    supports: Sequence[Support],
+    *,
+    rng: np.random.Generator,
+    policies: Sequence[str] | None = None,
+    settings: Settings = PAPER,
+    scope: Scope = "family",
+    threshold: float = 0.0,
+    resamples: int = 10_000,
+    judgements: Mapping[tuple[str, str], Sequence[Judgement]] | None = None,
+    skill_texts: Mapping[str, str] | None = None,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Several panels together: agents of one suite share their task draws, and means weight panels equally.
+
+    `judgements` are keyed by (agent, suite). Two panels of the same agent and suite are refused.
+    """
+    _check(supports, threshold, resamples)
+    check_names(policies)
+    rules = Rules(settings, scope, threshold, skill_texts or {})
+    rosters = [
+        score_policies(support, policies, rules, (judgements or {}).get((support.agent, support.suite)))
+        for support in supports
+    ]
+    found = _resample(supports, rosters, resamples, rng, progress)
+    panels = tuple(
+        _panel(support, roster, intervals, resamples)
+        for support, roster, intervals in zip(supports, rosters, found, strict=True)
+    )
+    return Evaluation(panels, mean_over_panels(panels, [intervals.samples for intervals in found]))
+
+
+def _check(supports: Sequence[Support], threshold: float, resamples: int) -> None:
+    check_threshold(threshold)
+    if resamples < 0:
+        raise InputError(f"resamples must be 0 (no intervals) or more, got {resamples}")
+    if not supports:
+        raise InputError("no panel is given; import or collect paired executions first")
+    for support in supports:
+        if not len(support):
+            raise InputError(
+                f"the panel of {support.agent!r} on {support.suite!r} has no pairs; add executions of both arms"
+            )
+    (panel, count), *_ = Counter((support.agent, support.suite) for support in supports).most_common(1)
+    if count > 1:
+        raise InputError(f"the panel of {panel[0]!r} on {panel[1]!r} is given {count} times; name each agent by itself")
+
+
+def _resample(
+    supports: Sequence[Support],
+    rosters: Sequence[Roster],
+    resamples: int,
+    rng: np.random.Generator,
+    progress: Progress | None,
+) -> list[Intervals]:
+    if not resamples:
+        return [Intervals({}, {}) for _ in supports]
+    suites = {support.suite: [other for other in supports if other.suite == support.suite] for support in supports}
+    plans = {suite: Plan.of(resamples, rng) for suite in suites}
+    inventories = {suite: Inventory.of(members) for suite, members in suites.items()}
+    members = [list(roster.policies.values()) for roster in rosters]
+    total = sum(draws_of(s, m, plans[s.suite]) for s, m in zip(supports, members, strict=True))
+    tick = _ticker(progress, total)
+    return [
+        panel_intervals(support, policies, plans[support.suite], inventories[support.suite], tick=tick)
+        for support, policies in zip(supports, members, strict=True)
+    ]
+
+
+def _ticker(progress: Progress | None, total: int) -> Callable[[int], None] | None:
+    if progress is None:
+        return None
+    done = 0
+
+    def tick(more: int) -> None:
+        nonlocal done
+        done += more
+        progress(done, total)
+
+    return tick
+
+
+def _panel(support: Support, roster: Roster, intervals: Intervals, resamples: int) -> PanelResult:
+    return PanelResult(
+        agent=support.agent,
+        suite=support.suite,
+        tasks=len(np.unique(support.task_ids)),
+        pairs=len(support),
+        families=len(np.unique(support.scope_labels("family"))),
+        off=float(support.y0.mean()),
+        on=float(support.y1.mean()),
+        oracle=float(np.maximum(support.y0, support.y1).mean()),
+        policies={
+            name: policy_result(policy, support, intervals.ranges.get(name, {}))
+            for name, policy in roster.policies.items()
+        },
+        support=support,
+        counts=family_counts(support),
+        structure=structure_of(support),
+        resamples=resamples,
+        notes=(*_notes(support), *roster.left_out),
+    )
+
+
+def policy_result(policy: Policy, support: Support, intervals: Mapping[str, Range]) -> PolicyResult:
+    """The value of fixed actions on a panel, from its recorded outcomes."""
+    outcomes = Outcomes.of(support, policy.rows)
+    totals = Totals.from_sums(columns(policy, outcomes).sum(axis=0, keepdims=True))
+    actions = policy.actions[policy.rows]
+    parts = decompose(actions, outcomes.gains, outcomes.families)
+    router = None if policy.router_tokens is None else policy.router_tokens[policy.rows]
+    return PolicyResult(
+        name=policy.name,
+        success=float(totals.success[0]),
+        success_gain=float(totals.success_gain[0]),
+        use_rate=float(totals.use_rate[0]),
+        tokens=_known(totals.mean_tokens),
+        token_saving=_known(totals.token_saving),
+        auroc=None if policy.scores is None else auroc(policy.scores[policy.rows], outcomes.positive),
+        balanced_accuracy=_known(totals.balanced_accuracy),
+        advantage_vs_random=float(totals.advantage_vs_random[0]),
+        within_group=parts.within_group,
+        between_group=parts.between_group,
+        gain_mae=_known(totals.gain_mae),
+        gain_mse=_known(totals.gain_mse),
+        intervals={name: found for name, found in intervals.items() if found.low is not None},
+        threshold=policy.threshold,
+        scores=policy.scores,
+        actions=policy.actions,
+        rows=policy.rows,
+        router_tokens=None if router is None or not np.isfinite(router).any() else float(np.nanmean(router)),
+        notes=policy.notes,
+    )
+
+
+def _known(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float | None:
+    return float(values[0]) if np.isfinite(values[0]) else None
+
+
+def _notes(support: Support) -> list[str]:
+    """What a reader must know about the panel itself."""
+    notes = []
+    positive = support.gains > 0
+    if positive.all() or not positive.any():
+        kind = "every" if positive.all() else "no"
+        notes.append(f"{kind} task has a positive observed gain: AUROC and balanced accuracy are undefined")
+    priced = np.isfinite(support.tokens0) & np.isfinite(support.tokens1)
+    if not priced.any():
+        notes.append("no pair has the tokens of both arms: tokens and savings are unknown")
+    elif not priced.all():
+        notes.append(
+            f"tokens and savings are over the {int(priced.sum())} of {len(support)} pairs with the tokens of both arms"
+        )
+    singletons = structure_of(support).singletons
+    if singletons:
+        notes.append(f"{singletons} families have one task only: no support in scope, and nothing to choose within")
+    if (support.families == "").any():
+        notes.append(f"{int((support.families == '').sum())} pairs have no family: their skill stands in for it")
+    return notes

@@ -1,0 +1,119 @@
+"""Which policies there are, and what each needs: names to scored policies for one panel.
+
+A policy whose needs a panel does not meet is left out with the reason in words.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from skilldelta.errors import InputError, unknown_name
+from skilldelta.estimators.base import Estimator, NotApplicableError
+from skilldelta.estimators.family_mean import FamilyMean
+from skilldelta.estimators.paper_rule import PaperRule
+from skilldelta.estimators.relevance import Relevance
+from skilldelta.estimators.ridge import Ridge
+from skilldelta.estimators.self_judge import Judgement, SelfJudge
+from skilldelta.estimators.tfidf_knn import TfidfKnn
+from skilldelta.estimators.with_skill_only import WithSkillOnly
+from skilldelta.evaluation.policy import Policy
+from skilldelta.predictor import PAPER, Settings
+from skilldelta.support import Scope, Support
+
+POLICIES: tuple[str, ...] = (
+    "always_off",
+    "always_on",
+    "random_matched",
+    "skilldelta",
+    "with_skill_only",
+    "relevance",
+    "tfidf_knn",
+    "family_mean",
+    "ridge",
+    "dual_ridge",
+    "stack",
+    "self_judge",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What the policies of an evaluation are told; nothing here may depend on the panel's outcomes."""
+
+    settings: Settings = PAPER
+    scope: Scope = "family"
+    threshold: float = 0.0
+    """The cut of every policy that predicts gains; the others bring their own."""
+    skill_texts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Roster:
+    """The scored policies of a panel in the design's order, and why the others are missing."""
+
+    policies: Mapping[str, Policy]
+    left_out: tuple[str, ...]
+
+
+def score_policies(
+    support: Support, names: Sequence[str] | None, rules: Rules, judgements: Sequence[Judgement] | None
+) -> Roster:
+    """Every named policy on a panel (all of them unless named)."""
+    wanted = check_names(names)
+    n = len(support)
+    policies: dict[str, Policy] = {
+        "always_off": Policy.constant("always_off", 0.0, n),
+        "always_on": Policy.constant("always_on", 1.0, n),
+        "skilldelta": _scored(PaperRule(rules.settings, rules.scope), support, rules),
+    }
+    policies["random_matched"] = Policy.constant("random_matched", float(policies["skilldelta"].actions.mean()), n)
+    left_out = []
+    for name in wanted:
+        if name in policies:
+            continue
+        try:
+            policies[name] = _scored(_ESTIMATORS[name](rules, judgements or ()), support, rules)
+        except NotApplicableError as error:
+            if name != "self_judge" or judgements:
+                left_out.append(f"{name} is left out: {error}")
+    return Roster({name: policies[name] for name in wanted if name in policies}, tuple(left_out))
+
+
+def check_names(names: Sequence[str] | None) -> tuple[str, ...]:
+    """Policy names in the design's order; an unknown one is refused with the nearest."""
+    for name in names or ():
+        if name not in POLICIES:
+            raise unknown_name("policy", name, POLICIES)
+    if names is not None and not names:
+        raise InputError(f"no policy is named; choose from {', '.join(POLICIES)}")
+    return POLICIES if names is None else tuple(name for name in POLICIES if name in names)
+
+
+def _scored(estimator: Estimator, support: Support, rules: Rules) -> Policy:
+    threshold = rules.threshold if estimator.name in _BY_GAIN else None
+    return Policy.from_scores(estimator.name, estimator.leave_one_out(support), threshold=threshold)
+
+
+_BY_GAIN = ("skilldelta", "tfidf_knn", "family_mean", "stack")
+
+
+def _stack(rules: Rules, judgements: Sequence[Judgement]) -> Estimator:
+    try:
+        stack: Estimator = importlib.import_module("skilldelta.estimators.stack").Stack()
+    except ImportError:
+        raise NotApplicableError("this build has no stack estimator") from None
+    return stack
+
+
+_ESTIMATORS: Mapping[str, Callable[[Rules, Sequence[Judgement]], Estimator]] = {
+    "with_skill_only": lambda rules, _: WithSkillOnly(rules.settings, rules.scope),
+    "relevance": lambda rules, _: Relevance(rules.skill_texts),
+    "tfidf_knn": lambda rules, _: TfidfKnn(rules.settings.k, rules.scope),
+    "family_mean": lambda rules, _: FamilyMean(),
+    "ridge": lambda rules, _: Ridge(),
+    "dual_ridge": lambda rules, _: Ridge(dual=True),
+    "stack": _stack,
+    "self_judge": lambda _, judgements: SelfJudge(judgements),
+}
