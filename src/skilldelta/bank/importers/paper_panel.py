@@ -1,0 +1,78 @@
+"""The paper authors' `panel.json`, with the embeddings NPZ beside it where there is one.
+
+A panel names neither agent nor skill: the agent must be said at the import, and without `--skill` each family counts as
+one skill, which is how the paper supplies them. y0 and y1 are taken as one repetition each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from skilldelta.bank.batch import Batch
+from skilldelta.bank.importers.draft import Defaults, Draft
+from skilldelta.bank.importers.fields import check_columns, shown, word
+from skilldelta.bank.importers.pairs_jsonl import take_pair
+from skilldelta.bank.importers.paper_vectors import load_npz, text_vectors
+from skilldelta.bank.importers.source import Place, Row, RowError, fault, json_document, take_each
+from skilldelta.errors import InputError
+
+COLUMNS = frozenset(["id", "text", "question", "family", "skill", "y0", "y1", "tokens0", "tokens1"])
+
+
+def read(path: Path, defaults: Defaults) -> Batch:
+    """The batch of a panel."""
+    draft = Draft(path, defaults)
+
+    def take(place: Place, row: Row) -> None:
+        check_columns(row, COLUMNS)
+        take_pair(draft, place, as_pair(row, defaults))
+
+    take_each(path, listed_rows(path, json_document(path), "rows"), take)
+    batch = draft.batch(text_from_id=True)
+    embeddings = embeddings_beside(path)
+    return batch if embeddings is None else _with_vectors(batch, path, embeddings)
+
+
+def as_pair(row: Row, defaults: Defaults) -> Row:
+    """A panel's row in the words of `pairs.jsonl`; the family serves as the skill where none is named."""
+    if isinstance(row.get("y0"), list) or isinstance(row.get("y1"), list):
+        raise RowError("y0 and y1 must be numbers in a panel; write lists of repetitions as pairs.jsonl")
+    named = word(row, "skill") or defaults.skill or word(row, "family")
+    return {**{name: value for name, value in row.items() if name != "id"}, "task_id": row.get("id"), "skill": named}
+
+
+def listed_rows(path: Path, document: Row, name: str) -> Iterator[tuple[Place, Row]]:
+    """The objects of a document's list, each with its position in it."""
+    rows = document.get(name)
+    if not isinstance(rows, list):
+        raise fault(path, 1, f'there is no list "{name}"; check that this is the right format')
+    for position, row in enumerate(rows):
+        if not isinstance(row, dict):
+            raise fault(path, f"{name}[{position}]", f"expected an object, got {shown(row)}")
+        yield f"{name}[{position}]", row
+
+
+def embeddings_beside(path: Path) -> Path | None:
+    """The NPZ that belongs to a panel: its own name first, then the usual names in its folder."""
+    for name in (f"{path.stem}.npz", f"{path.stem}_embeddings.npz", "embeddings.npz"):
+        if (path.parent / name).is_file():
+            return path.parent / name
+    return None
+
+
+def _with_vectors(batch: Batch, path: Path, embeddings: Path) -> Batch:
+    by_id = load_npz(embeddings)
+    for task in batch.tasks:
+        if task.task_id not in by_id:
+            raise InputError(
+                f"{embeddings}: the task {shown(task.task_id)} of {path.name} has no vector; "
+                "encode it, or move the file away to import the panel alone"
+            )
+    matrix = np.stack([by_id[task.task_id] for task in batch.tasks])
+    vectors = text_vectors(embeddings, batch.tasks, matrix)
+    note = f"vectors of {embeddings.name} are stored as the encoder {vectors[0].encoder!r}"
+    return replace(batch, vectors=tuple(vectors), notes=(*batch.notes, note))

@@ -1,0 +1,66 @@
+"""The vectors that the paper authors' files bring with them, filed under the texts of their tasks.
+
+They are stored under a name that begins with "imported/". No encoder that makes vectors has such a name, so imported
+vectors never meet others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skilldelta.bank.batch import TextVector
+from skilldelta.bank.importers.fields import shown
+from skilldelta.errors import InputError
+from skilldelta.records import Task, text_digest
+from skilldelta.support import Vectors, unit_rows
+
+_SAME = 0.999  # cosine above which two vectors of one text are one vector that a service made twice
+
+
+def load_npz(path: Path) -> dict[str, NDArray[np.float32]]:
+    """The unit vectors of an embeddings NPZ (`ids`, `vectors`) by id."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            ids, vectors = archive["ids"], archive["vectors"]
+    except Exception as error:  # numpy raises whatever its zip, header and type parsers raise
+        reason = " ".join(str(error).split())[:120]
+        raise InputError(f'{path}: cannot read "ids" and "vectors" ({reason}); write them with numpy.savez') from None
+    if ids.ndim != 1 or vectors.ndim != 2 or len(ids) != len(vectors) or not vectors.size:
+        raise InputError(f"{path}: ids {ids.shape} and vectors {vectors.shape} do not match; give one row an id")
+    if vectors.dtype.kind not in "fiu" or ids.dtype.kind not in "Uiu":
+        raise InputError(f"{path}: ids must be strings and vectors numbers, got {ids.dtype} and {vectors.dtype}")
+    by_id = dict(zip(map(str, ids.tolist()), unit_matrix(path, vectors), strict=True))
+    if len(by_id) < len(ids):
+        raise InputError(f"{path}: {len(ids) - len(by_id)} ids stand twice; keep one vector an id")
+    return by_id
+
+
+def unit_matrix(path: Path, rows: NDArray[np.generic] | Sequence[Sequence[float]]) -> Vectors:
+    """Unit rows; zero and non-finite ones are refused with the file's name."""
+    try:
+        raw = np.asarray(rows, np.float64)
+        largest = np.abs(raw).max(axis=1, keepdims=True)
+        # Scaled first, so that squares of extreme values neither overflow nor vanish.
+        return unit_rows(raw / np.where((largest > 0) & np.isfinite(largest), largest, 1.0))
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def text_vectors(path: Path, tasks: Sequence[Task], vectors: Vectors, *, model: str = "") -> list[TextVector]:
+    """The vector of each task's text. Without a model's name, a digest of the vectors tells two files apart."""
+    name = model or hashlib.sha256(np.ascontiguousarray(vectors).tobytes()).hexdigest()[:12]
+    encoder = f"imported/{name}/{vectors.shape[1]}/l2"
+    by_text: dict[str, int] = {}
+    for row, task in enumerate(tasks):
+        first = by_text.setdefault(task.text, row)
+        if float(vectors[first] @ vectors[row]) < _SAME:
+            raise InputError(
+                f"{path}: the tasks {shown(tasks[first].task_id)} and {shown(task.task_id)} have one text and two "
+                "vectors; encode both again"
+            )
+    return [TextVector(encoder, text_digest(text), vectors[row]) for text, row in by_text.items()]
