@@ -1,0 +1,43 @@
+"""The bank: executions, skills, vectors and decisions in SQLite, or in PostgreSQL for a team.
+
+Names are imported when they are first used, so that importing this package costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from skilldelta.bank.batch import Added, Batch, TextVector
+    from skilldelta.bank.entries import BankStatus, DecisionRecord, Forgotten, Judgement, Panel
+    from skilldelta.bank.index import Index, ScopeRows
+    from skilldelta.bank.store import Bank
+
+__all__ = [
+    "Added",
+    "Bank",
+    "BankStatus",
+    "Batch",
+    "DecisionRecord",
+    "Forgotten",
+    "Index",
+    "Judgement",
+    "Panel",
+    "ScopeRows",
+    "TextVector",
+]
+
+_HOMES = {
+    "batch": ("Added", "Batch", "TextVector"),
+    "entries": ("BankStatus", "DecisionRecord", "Forgotten", "Judgement", "Panel"),
+    "index": ("Index", "ScopeRows"),
+    "store": ("Bank",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"skilldelta.bank.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,127 @@
+"""Removal of evidence, with what it leaves behind: tasks, skill versions, agents and vectors that nothing refers to.
+
+Decisions stay: they are an audit log and name a task by digest. Vectors go with the last task that has their text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, Connection, TableClause, and_, delete, select, union
+
+from skilldelta.bank import schema
+from skilldelta.bank.entries import Forgotten
+from skilldelta.bank.lookup import bump, chunked
+from skilldelta.errors import InputError
+from skilldelta.records import Agent
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """What to remove: everything that fits all of the given filters. `before` is in seconds since 1970."""
+
+    agent: Agent | None = None
+    suite: str | None = None
+    skill_id: str | None = None
+    task_id: str | None = None
+    before: float | None = None
+
+    def __post_init__(self) -> None:
+        if all(value is None for value in (self.agent, self.suite, self.skill_id, self.task_id, self.before)):
+            raise InputError("forget needs at least one of agent, suite, skill, task and before; nothing was removed")
+
+
+def forget(connection: Connection, removal: Removal) -> Forgotten:
+    """Remove and count. A baseline that a task's skills share stays when one of the skills is forgotten.
+
+    Judgements carry no time and stay when `before` is given.
+    """
+    agents, tasks, skills = (_touched(connection, removal, name) for name in ("agent_key", "task_key", "skill_key"))
+    judgements = (
+        0 if removal.before is not None else _remove(connection, schema.judgements, _fits(removal, "judgements"))
+    )
+    executions = _remove(connection, schema.executions, _fits(removal, "executions"))
+    gone_tasks, digests = _remove_tasks(connection, tasks)
+    gone_skills = _remove_unused(connection, schema.skills, "skill_key", skills)
+    gone_agents = _remove_unused(connection, schema.agents, "agent_key", agents)
+    vectors = _remove_vectors(connection, digests)
+    if executions or gone_tasks or gone_skills:
+        bump(connection, schema.REVISION)
+        bump(connection, schema.REMOVALS)
+    return Forgotten(
+        executions=executions,
+        tasks=gone_tasks,
+        skills=gone_skills,
+        agents=gone_agents,
+        vectors=vectors,
+        judgements=judgements,
+    )
+
+
+def _fits(removal: Removal, table_name: str) -> ColumnElement[bool]:
+    """The rows of executions or judgements that every filter takes."""
+    table = getattr(schema, table_name)
+    agents, tasks, skills = schema.agents, schema.tasks, schema.skills
+    conditions: list[ColumnElement[bool]] = []
+    if removal.agent is not None:
+        named = (agents.c.name == removal.agent.name) & (agents.c.fingerprint == removal.agent.fingerprint)
+        conditions.append(table.c.agent_key.in_(select(agents.c.key).where(named)))
+    if removal.skill_id is not None:
+        conditions.append(table.c.skill_key.in_(select(skills.c.key).where(skills.c.skill_id == removal.skill_id)))
+    if removal.suite is not None:
+        conditions.append(table.c.task_key.in_(select(tasks.c.key).where(tasks.c.suite == removal.suite)))
+    if removal.task_id is not None:
+        conditions.append(table.c.task_key.in_(select(tasks.c.key).where(tasks.c.task_id == removal.task_id)))
+    if removal.before is not None:
+        conditions.append(table.c.recorded_at < removal.before)
+    return and_(*conditions)
+
+
+def _touched(connection: Connection, removal: Removal, column: str) -> list[int]:
+    """Keys of the names that lose a row, or that the filters name by themselves; they go if nothing is left of them."""
+    parts = [select(schema.executions.c[column]).where(_fits(removal, "executions"))]
+    if removal.before is None:
+        parts.append(select(schema.judgements.c[column]).where(_fits(removal, "judgements")))
+    keys = {key for (key,) in connection.execute(union(*parts))}
+    tasks, skills = schema.tasks, schema.skills
+    if column == "task_key" and removal.agent is None and removal.skill_id is None and removal.before is None:
+        chosen = [
+            tasks.c[name] == value
+            for name, value in (("suite", removal.suite), ("task_id", removal.task_id))
+            if value is not None
+        ]
+        keys |= {key for (key,) in connection.execute(select(tasks.c.key).where(*chosen))}
+    if column == "skill_key" and removal == Removal(skill_id=removal.skill_id or ""):
+        keys |= {
+            key for (key,) in connection.execute(select(skills.c.key).where(skills.c.skill_id == removal.skill_id))
+        }
+    return sorted(keys)
+
+
+def _remove_tasks(connection: Connection, keys: list[int]) -> tuple[int, list[bytes]]:
+    """Remove unused tasks; returns how many, and the digests of the texts asked about."""
+    tasks = schema.tasks
+    digests: dict[bytes, None] = {}
+    for chunk in chunked(keys):
+        rows = connection.execute(select(tasks.c.text_digest).where(tasks.c.key.in_(chunk)))
+        digests.update((digest, None) for (digest,) in rows)
+    return _remove_unused(connection, tasks, "task_key", keys), list(digests)
+
+
+def _remove_unused(connection: Connection, table: TableClause, column: str, keys: list[int]) -> int:
+    unused: list[ColumnElement[bool]] = [
+        table.c.key.not_in(select(user.c[column]).distinct()) for user in (schema.executions, schema.judgements)
+    ]
+    if table is schema.skills:
+        unused.append(table.c.skill_id != schema.SHARED_SKILL)
+    return sum(_remove(connection, table, and_(table.c.key.in_(chunk), *unused)) for chunk in chunked(keys))
+
+
+def _remove_vectors(connection: Connection, digests: list[bytes]) -> int:
+    vectors, tasks = schema.vectors, schema.tasks
+    unused = vectors.c.text_digest.not_in(select(tasks.c.text_digest))
+    return sum(_remove(connection, vectors, vectors.c.text_digest.in_(chunk) & unused) for chunk in chunked(digests))
+
+
+def _remove(connection: Connection, table: TableClause, condition: ColumnElement[bool]) -> int:
+    return connection.execute(delete(table).where(condition)).rowcount

@@ -1,0 +1,38 @@
+"""Numbered changes of the tables, applied in order inside one transaction.
+
+A file `mNNNN_what.py` has `VERSION` and `upgrade(connection)`. A fresh bank runs all of them, an older one those it lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, delete, insert
+
+from skilldelta.bank import schema
+from skilldelta.bank.migrations import m0001_first_tables
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One step from `version - 1` to `version`."""
+
+    version: int
+    upgrade: Callable[[Connection], None]
+
+
+MIGRATIONS: tuple[Migration, ...] = (Migration(m0001_first_tables.VERSION, m0001_first_tables.upgrade),)
+
+LATEST = MIGRATIONS[-1].version
+
+
+def migrate(connection: Connection, version: int, *, steps: Sequence[Migration] = MIGRATIONS) -> int:
+    """Bring a bank of `version` (0: empty) to the newest one; returns the version it has then."""
+    for step in steps:
+        if step.version > version:
+            step.upgrade(connection)
+            version = step.version
+    connection.execute(delete(schema.meta).where(schema.meta.c.name == schema.SCHEMA_VERSION))
+    connection.execute(insert(schema.meta), {"name": schema.SCHEMA_VERSION, "value": version})
+    return version

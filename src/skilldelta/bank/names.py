@@ -1,0 +1,44 @@
+"""Names that people type to agents and skills that the bank has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from skilldelta.errors import InputError, unknown_name
+from skilldelta.records import Agent, Skill
+
+
+def chosen_agent(agents: Sequence[Agent], name: str | None) -> Agent:
+    """The agent called `name` or `name@fingerprint-prefix`; None is the only one; a doubtful name is refused."""
+    if name is None:
+        if len(agents) == 1:
+            return agents[0]
+        if agents:
+            raise InputError(f"the bank has {len(agents)} agents; choose one: {', '.join(map(label, agents))}")
+        raise InputError("the bank has no agent yet; import or collect executions first")
+    found = [agent for agent in agents if agent.name == name] or _by_fingerprint(agents, name)
+    if not found:
+        raise unknown_name("agent", name, map(label, agents))
+    if len(found) > 1:
+        raise InputError(f"agent {name!r} has several fingerprints; choose one: {', '.join(map(label, found))}")
+    return found[0]
+
+
+def current_skill(skills: Sequence[Skill], name: str) -> Skill:
+    """The version of a skill that arrived last; an unversioned row counts only where no version is known."""
+    versions = [skill for skill in skills if skill.skill_id == name]
+    if not versions:
+        raise unknown_name("skill", name, [skill.skill_id for skill in skills])
+    return max(versions, key=lambda skill: (bool(skill.digest), versions.index(skill)))
+
+
+def label(agent: Agent) -> str:
+    """An agent as people type it."""
+    return f"{agent.name}@{agent.fingerprint[:12]}" if agent.fingerprint else agent.name
+
+
+def _by_fingerprint(agents: Sequence[Agent], name: str) -> list[Agent]:
+    base, separator, prefix = name.rpartition("@")
+    if not separator or not prefix:
+        return []
+    return [agent for agent in agents if agent.name == base and agent.fingerprint.startswith(prefix)]

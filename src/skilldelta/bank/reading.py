@@ -1,0 +1,94 @@
+"""Rows back into records: agents, skills, suites, tasks, executions, in order of arrival."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sqlalchemy import Connection, Select, select
+
+from skilldelta.bank import schema
+from skilldelta.records import Agent, Execution, Skill, Task
+
+
+def read_agents(connection: Connection) -> dict[int, Agent]:
+    """Every agent by key."""
+    table = schema.agents
+    rows = connection.execute(select(*table.c["key", "name", "fingerprint"]).order_by(table.c.key))
+    return {key: Agent(name, fingerprint) for key, name, fingerprint in rows}
+
+
+def read_skills(connection: Connection) -> dict[int, Skill]:
+    """Every skill version by key, the nameless skill of shared baselines among them."""
+    table = schema.skills
+    rows = connection.execute(select(*table.c["key", "skill_id", "text", "digest"]).order_by(table.c.key))
+    return {key: Skill(skill_id, text, digest) for key, skill_id, text, digest in rows}
+
+
+def read_suites(connection: Connection) -> list[str]:
+    """Suites by the arrival of their first task."""
+    rows = connection.execute(select(schema.tasks.c.suite).order_by(schema.tasks.c.key))
+    return list(dict.fromkeys(suite for (suite,) in rows))
+
+
+def read_tasks(connection: Connection, suite: str | None = None) -> list[Task]:
+    """Tasks in order of arrival."""
+    table = schema.tasks
+    query = select(*table.c["task_id", "text", "family", "suite"]).order_by(table.c.key)
+    if suite is not None:
+        query = query.where(table.c.suite == suite)
+    return [Task(*row) for row in connection.execute(query)]
+
+
+def executions_query(
+    connection: Connection,
+    *,
+    agent: Agent | None = None,
+    suite: str | None = None,
+    skill_id: str | None = None,
+    family: str | None = None,
+    task_id: str | None = None,
+) -> Select[*tuple[Any, ...]]:
+    """The executions that fit every filter; those of a skill include no baseline that is shared by all skills."""
+    table, tasks = schema.executions, schema.tasks
+    query = select(
+        *table.c["agent_key", "skill_key", "condition", "repetition"],
+        *table.c["success", "tokens", "seconds", "cost_usd", "status"],
+        *tasks.c["suite", "task_id"],
+    ).select_from(table.join(tasks, table.c.task_key == tasks.c.key))
+    if agent is not None:
+        wanted = [key for key, known in read_agents(connection).items() if known == agent]
+        query = query.where(table.c.agent_key.in_(wanted))
+    if skill_id is not None:
+        query = query.where(table.c.skill_key.in_(skill_keys(read_skills(connection), skill_id)))
+    for column, value in ((tasks.c.suite, suite), (tasks.c.family, family), (tasks.c.task_id, task_id)):
+        if value is not None:
+            query = query.where(column == value)
+    return query
+
+
+def skill_keys(skills: dict[int, Skill], skill_id: str) -> list[int]:
+    """The keys of every version of a skill."""
+    return [key for key, skill in skills.items() if skill.skill_id == skill_id]
+
+
+def read_executions(connection: Connection, query: Select[*tuple[Any, ...]]) -> Iterator[Execution]:
+    """The records of an `executions_query`, as they come."""
+    agents, skills = read_agents(connection), read_skills(connection)
+    rows = connection.execution_options(yield_per=10_000).execute(query)
+    for agent, skill, condition, repetition, success, tokens, seconds, cost_usd, status, suite, task_id in rows:
+        version = skills[skill]
+        yield Execution(
+            agent=agents[agent],
+            suite=suite,
+            task_id=task_id,
+            condition=condition,
+            repetition=repetition,
+            success=success,
+            skill_id=version.skill_id,
+            skill_digest=version.digest,
+            tokens=tokens,
+            seconds=seconds,
+            cost_usd=cost_usd,
+            status=status,
+        )

@@ -1,0 +1,81 @@
+"""What is in a bank: counts, sizes, and its panels."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from sqlalchemy import Connection, Select, TableClause, func, select
+
+from skilldelta.bank import schema
+from skilldelta.bank.dialect import Backend
+from skilldelta.bank.entries import BankStatus, Panel
+from skilldelta.bank.evidence import Evidence, read_pairing
+from skilldelta.bank.reading import read_agents, read_skills, read_suites
+from skilldelta.records import Agent
+
+
+def read_status(connection: Connection, backend: Backend) -> BankStatus:
+    """Counts of everything that a bank holds."""
+    executions, vectors, encoders = schema.executions, schema.vectors, schema.encoders
+    by_status = select(executions.c.status, func.count()).group_by(executions.c.status).order_by(executions.c.status)
+    by_encoder = (
+        select(encoders.c.identity, func.count())
+        .select_from(encoders.join(vectors, encoders.c.key == vectors.c.encoder_key))
+        .group_by(encoders.c.identity)
+    )
+    skills = [skill for skill in read_skills(connection).values() if skill.skill_id]
+    return BankStatus(
+        location=backend.location,
+        backend=backend.name,
+        schema_version=backend.version(connection),
+        size_bytes=backend.size_bytes(connection),
+        agents=len(read_agents(connection)),
+        suites=len(read_suites(connection)),
+        skills=len({skill.skill_id for skill in skills}),
+        skill_versions=sum(1 for skill in skills if skill.digest),
+        tasks=_count(connection, schema.tasks),
+        executions=_counts(connection, by_status),
+        vectors=_counts(connection, by_encoder),
+        decisions=_count(connection, schema.decisions),
+        judgements=_count(connection, schema.judgements),
+        panels=tuple(read_panels(connection)),
+    )
+
+
+def read_panels(connection: Connection) -> list[Panel]:
+    """One panel an agent and suite with executions, agents first in order of arrival, then suites."""
+    counts = _executions_by_panel(connection)
+    panels = []
+    for agent, suite in counts:
+        pairing = read_pairing(connection, Evidence(agent=agent, suite=suite))
+        panels.append(
+            Panel(
+                agent=agent,
+                suite=suite,
+                pairs=len(pairing.pairs),
+                unpaired=len(pairing.unpaired),
+                executions=counts[agent, suite],
+                stale=len(pairing.stale),
+            )
+        )
+    return panels
+
+
+def _executions_by_panel(connection: Connection) -> Counter[tuple[Agent, str]]:
+    table, tasks = schema.executions, schema.tasks
+    agents = read_agents(connection)
+    query = (
+        select(table.c.agent_key, tasks.c.suite, func.count())
+        .select_from(table.join(tasks, table.c.task_key == tasks.c.key))
+        .group_by(table.c.agent_key, tasks.c.suite)
+        .order_by(table.c.agent_key, func.min(tasks.c.key))
+    )
+    return Counter({(agents[key], suite): count for key, suite, count in connection.execute(query)})
+
+
+def _count(connection: Connection, table: TableClause) -> int:
+    return int(connection.execute(select(func.count()).select_from(table)).scalar() or 0)
+
+
+def _counts(connection: Connection, query: Select[str, int]) -> dict[str, int]:
+    return {name: int(count) for name, count in connection.execute(query)}

@@ -1,0 +1,217 @@
+"""The bank: one object through which everything is stored and read.
+
+Each method is one transaction; the work is in the file named after it. Writers take turns across processes, readers
+never wait. A bank may be shared between threads; a forked process opens its own.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from skilldelta.bank import audit, forget, reading, schema, status, vectors, verify
+from skilldelta.bank.adding import add_batch
+from skilldelta.bank.batch import Added, Batch
+from skilldelta.bank.database import Database
+from skilldelta.bank.entries import BankStatus, DecisionRecord, Forgotten, Judgement, Panel
+from skilldelta.bank.evidence import Evidence, read_pairing
+from skilldelta.bank.names import chosen_agent, current_skill
+from skilldelta.bank.validation import check_batch
+from skilldelta.bank.vectors import Progress, TextEncoder
+from skilldelta.pairing import Pairing
+from skilldelta.records import Agent, Execution, Skill, Task
+from skilldelta.support import Support, Vectors
+
+LOCK_TIMEOUT = 30.0
+"""Seconds to wait for another writer."""
+
+
+class Bank:
+    """A store of executions, vectors, skills and decisions. Open it with `Bank.open`."""
+
+    def __init__(self, database: Database, *, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self._clock = clock
+
+    @classmethod
+    def open(
+        cls,
+        location: str | Path,
+        *,
+        create: bool = True,
+        readonly: bool = False,
+        timeout: float = LOCK_TIMEOUT,
+        clock: Callable[[], float] = time.time,
+    ) -> Bank:
+        """Open the bank at a path or SQLAlchemy URL, and make it where there is none and `create` allows it."""
+        return cls(Database.open(location, create=create, readonly=readonly, timeout=timeout), clock=clock)
+
+    @property
+    def location(self) -> str:
+        """The path, or the URL without its password."""
+        return self._database.location
+
+    def close(self) -> None:
+        """Close every connection; closing twice does no harm."""
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # -- adding ---------------------------------------------------------------------------------------------------
+
+    def add(self, batch: Batch) -> Added:
+        """Add a batch whole, in one transaction. What the bank has counts as unchanged; a contradiction adds nothing."""
+        check_batch(batch)
+        with self._database.write() as connection:
+            return add_batch(connection, self._database.backend, batch, self._clock())
+
+    # -- reading --------------------------------------------------------------------------------------------------
+
+    def agents(self) -> list[Agent]:
+        """Agents in order of arrival."""
+        with self._database.read() as connection:
+            return list(reading.read_agents(connection).values())
+
+    def skills(self) -> list[Skill]:
+        """Every version of every skill, in order of arrival. An empty digest stands for executions without a version."""
+        with self._database.read() as connection:
+            return [skill for skill in reading.read_skills(connection).values() if skill.skill_id]
+
+    def suites(self) -> list[str]:
+        """Suites in order of arrival."""
+        with self._database.read() as connection:
+            return reading.read_suites(connection)
+
+    def tasks(self, suite: str | None = None) -> list[Task]:
+        """Tasks in order of arrival."""
+        with self._database.read() as connection:
+            return reading.read_tasks(connection, suite)
+
+    def executions(
+        self,
+        *,
+        agent: Agent | None = None,
+        suite: str | None = None,
+        skill_id: str | None = None,
+        family: str | None = None,
+        task_id: str | None = None,
+    ) -> Iterator[Execution]:
+        """Executions in order of arrival that fit every filter; `skill_id=""` are the baselines of all skills."""
+        with self._database.read() as connection:
+            query = reading.executions_query(
+                connection, agent=agent, suite=suite, skill_id=skill_id, family=family, task_id=task_id
+            )
+            yield from reading.read_executions(connection, query.order_by(schema.executions.c.key))
+
+    def pairing(
+        self,
+        *,
+        agent: Agent,
+        suite: str | None = None,
+        skill_id: str | None = None,
+        family: str | None = None,
+        include_stale: bool = False,
+    ) -> Pairing:
+        """The pairs of an agent in order of their tasks' arrival, and everything that was left out."""
+        with self._database.read() as connection:
+            return read_pairing(connection, Evidence(agent, suite, skill_id, family, include_stale))
+
+    def vectors(self, encoder: TextEncoder, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
+        """(n, dim) one row a text; what the bank lacks is encoded and, unless it is read-only, stored."""
+        return vectors.cached_vectors(self._database, encoder, texts, progress=progress)
+
+    def support(
+        self,
+        encoder: TextEncoder,
+        *,
+        agent: Agent,
+        suite: str | None = None,
+        skill_id: str | None = None,
+        family: str | None = None,
+        include_stale: bool = False,
+        progress: Progress | None = None,
+    ) -> Support:
+        """The pairs of `pairing` as arrays, with the vectors and texts of their tasks."""
+        pairs = self.pairing(
+            agent=agent, suite=suite, skill_id=skill_id, family=family, include_stale=include_stale
+        ).pairs
+        text_of = {(task.suite, task.task_id): task.text for task in self.tasks(suite)}
+        texts = [text_of[pair.suite, pair.task_id] for pair in pairs]
+        rows = self.vectors(encoder, texts, progress=progress)
+        return Support.from_pairs(
+            pairs, rows, texts=texts, encoder=encoder.identity, agent=agent.name, suite=suite or ""
+        )
+
+    def resolve_agent(self, name: str | None) -> Agent:
+        """The agent called `name` or `name@fingerprint-prefix`; None is the only one there is."""
+        return chosen_agent(self.agents(), name)
+
+    def resolve_skill(self, name: str) -> Skill:
+        """The current version of a skill."""
+        return current_skill(self.skills(), name)
+
+    def panels(self) -> list[Panel]:
+        """One panel for each agent and suite that has executions."""
+        with self._database.read() as connection:
+            return status.read_panels(connection)
+
+    def revision(self) -> int:
+        """A number that moves whenever evidence was added or removed; cheap enough to ask before every decision."""
+        return self._database.revision()
+
+    # -- care -----------------------------------------------------------------------------------------------------
+
+    def status(self) -> BankStatus:
+        """Counts of everything in the bank."""
+        with self._database.read() as connection:
+            return status.read_status(connection, self._database.backend)
+
+    def verify(self) -> list[str]:
+        """One line a problem: damaged pages, orphan rows, wrong digests, values out of range. Empty means fine."""
+        with self._database.read() as connection:
+            return verify.problems(connection, self._database.backend)
+
+    def forget(
+        self,
+        *,
+        agent: Agent | None = None,
+        suite: str | None = None,
+        skill_id: str | None = None,
+        task_id: str | None = None,
+        before: float | None = None,
+    ) -> Forgotten:
+        """Remove the evidence that fits every given filter, and the names and vectors that nothing refers to then."""
+        removal = forget.Removal(agent=agent, suite=suite, skill_id=skill_id, task_id=task_id, before=before)
+        with self._database.write() as connection:
+            return forget.forget(connection, removal)
+
+    # -- beside the evidence ----------------------------------------------------------------------------------------
+
+    def record_decision(self, record: DecisionRecord) -> int:
+        """Store a decision for audit; returns its id."""
+        with self._database.write() as connection:
+            return audit.add_decision(connection, record)
+
+    def decisions(self, limit: int | None = None) -> list[DecisionRecord]:
+        """Decisions, the newest first."""
+        with self._database.read() as connection:
+            return audit.read_decisions(connection, limit)
+
+    def add_judgements(self, judgements: Sequence[Judgement]) -> int:
+        """Store agents' own answers about known tasks and skills; returns how many were new."""
+        with self._database.write() as connection:
+            return audit.add_judgements(connection, self._database.backend, judgements)
+
+    def judgements(self, agent: Agent | None = None, suite: str | None = None) -> list[Judgement]:
+        """Judgements in order of arrival."""
+        with self._database.read() as connection:
+            return audit.read_judgements(connection, agent=agent, suite=suite)

@@ -1,0 +1,102 @@
+"""What a batch must be before a bank looks at it: values in range, ids given, one vector dimension an encoder.
+
+Pure: contradictions with what the bank already holds are `adding`'s.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from skilldelta.bank.batch import Batch, TextVector
+from skilldelta.errors import InputError
+from skilldelta.records import CONDITIONS, STATUSES, Execution, Skill, Task, text_digest
+from skilldelta.support import Vectors
+
+
+def check_batch(batch: Batch) -> None:
+    """Refuse a batch with a value that no bank could hold."""
+    for task in batch.tasks:
+        _check_task(task)
+    for skill in batch.skills:
+        _check_skill(skill)
+    for execution in batch.executions:
+        _check_execution(execution)
+
+
+def describe(execution: Execution) -> str:
+    """An execution by its key, for messages."""
+    skill = f", skill {execution.skill_id!r}" if execution.skill_id else ""
+    digest = f", digest {execution.skill_digest[:12]!r}" if execution.skill_digest else ""
+    return (
+        f"execution (agent {execution.agent.name!r}, suite {execution.suite!r}, task {execution.task_id!r}, "
+        f"condition {execution.condition!r}{skill}{digest}, repetition {execution.repetition})"
+    )
+
+
+def shortened(value: str, length: int = 60) -> str:
+    """A value as it stands in a message: quoted, on one line, not long."""
+    return repr(value if len(value) <= length else value[: length - 1] + "…")
+
+
+def matrix_of(vectors: Sequence[TextVector]) -> Vectors:
+    """(n, dim) float32 rows of one encoder; unequal dimensions, zero and non-finite vectors are refused."""
+    dimensions = {np.shape(v.vector) for v in vectors}
+    if len(dimensions) > 1 or any(len(shape) != 1 for shape in dimensions):
+        sizes = sorted(shape[0] if len(shape) == 1 else -1 for shape in dimensions)
+        raise InputError(
+            f"vectors of encoder {vectors[0].encoder!r} have unequal dimensions {sizes}; encode all texts with one encoder"
+        )
+    matrix = np.stack([np.asarray(v.vector, np.float32) for v in vectors])
+    check_rows(matrix, [v.text_digest for v in vectors])
+    return matrix
+
+
+def check_rows(matrix: Vectors, digests: Sequence[str]) -> None:
+    """Refuse rows without a direction."""
+    # A row's squared length is finite and positive exactly where the row can be scaled to length 1.
+    lengths = np.vecdot(matrix, matrix)
+    bad = np.flatnonzero(~(np.isfinite(lengths) & (lengths > 0)))
+    if len(bad):
+        row = int(bad[0])
+        kind = "is zero and has no direction" if lengths[row] == 0 else "has a value that is not finite"
+        raise InputError(f"the vector of text {digests[row][:12]} {kind}; encode a text that is not empty again")
+
+
+def _check_task(task: Task) -> None:
+    if not task.task_id:
+        raise InputError(f"a task of suite {task.suite!r} has an empty task_id; give every task an id")
+    if not task.text.strip():
+        raise InputError(f"task {task.task_id!r} of suite {task.suite!r} has no text; give its question")
+
+
+def _check_skill(skill: Skill) -> None:
+    if not skill.skill_id:
+        raise InputError("a skill has an empty skill_id; give every skill a name")
+    if skill.text and skill.digest and text_digest(skill.text) != skill.digest:
+        raise InputError(
+            f"skill {skill.skill_id!r} has digest {skill.digest[:12]!r} but the SHA-256 of its text is "
+            f"{text_digest(skill.text)[:12]!r}; leave the digest out, or give the text that was injected"
+        )
+
+
+def _check_execution(execution: Execution) -> None:
+    if execution.condition not in CONDITIONS:
+        raise InputError(f"{describe(execution)}: condition must be use or skip, got {execution.condition!r}")
+    if execution.status not in STATUSES:
+        raise InputError(
+            f"{describe(execution)}: status must be one of {', '.join(STATUSES)}, got {execution.status!r}"
+        )
+    if execution.condition == "use" and not execution.skill_id:
+        raise InputError(f"{describe(execution)}: an execution with the skill must name the skill; give its skill_id")
+    if execution.repetition < 0:
+        raise InputError(f"{describe(execution)}: repetition must be at least 0, got {execution.repetition}")
+    success = execution.success
+    if success is not None and not 0 <= success <= 1:
+        raise InputError(f"{describe(execution)}: success must lie in [0, 1], got {success}")
+    for name in ("tokens", "seconds", "cost_usd"):
+        value = getattr(execution, name)
+        if value is not None and not (value >= 0 and math.isfinite(value)):
+            raise InputError(f"{describe(execution)}: {name} must be a finite number of at least 0, got {value}")

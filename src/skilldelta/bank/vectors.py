@@ -1,0 +1,166 @@
+"""The cache of vectors: float32 blobs keyed by encoder identity and text digest, so that nothing is encoded twice.
+
+Vectors of different encoders never meet: they are stored and read under one identity, which has one dimension.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from sqlalchemy import Connection, insert, select
+
+from skilldelta.bank import schema
+from skilldelta.bank.batch import TextVector
+from skilldelta.bank.database import Database
+from skilldelta.bank.dialect import Backend
+from skilldelta.bank.lookup import chunked, next_key
+from skilldelta.bank.validation import matrix_of
+from skilldelta.errors import InputError
+from skilldelta.records import text_digest
+from skilldelta.support import Vectors
+
+Progress = Callable[[int, int], None]
+
+_TEXTS_A_TRANSACTION = 1024
+_SAME = 1e-3
+"""Two encodings of one text on two machines differ by rounding only; by more than this they are not one encoder's."""
+
+
+class TextEncoder(Protocol):
+    """What the bank needs of an encoder (the same as `encoders.base.Encoder`)."""
+
+    @property
+    def identity(self) -> str: ...
+    def encode(self, texts: Sequence[str]) -> Vectors: ...
+
+
+@dataclass(frozen=True, slots=True)
+class VectorCount:
+    """How many vectors were new, and how many the bank had."""
+
+    added: int = 0
+    unchanged: int = 0
+
+
+def cached_vectors(
+    database: Database, encoder: TextEncoder, texts: Sequence[str], *, progress: Progress | None = None
+) -> Vectors:
+    """(n, dim) one row a text. What the bank lacks is encoded, and stored unless the bank is read-only.
+
+    Each piece is stored as soon as it is encoded, so that an interrupted run loses one piece at most.
+    """
+    digests = [text_digest(text) for text in texts]
+    text_of = dict(zip(digests, texts, strict=True))
+    with database.read() as connection:
+        found = read_vectors(connection, encoder.identity, text_of)
+    missing = [digest for digest in text_of if digest not in found]
+    for start in range(0, len(missing), _TEXTS_A_TRANSACTION):
+        piece = missing[start : start + _TEXTS_A_TRANSACTION]
+        rows = _encoded(encoder, [text_of[digest] for digest in piece])
+        if not database.readonly:
+            with database.write() as connection:
+                add_vectors(connection, database.backend, _records(encoder.identity, piece, rows))
+        found.update((digest, row.tobytes()) for digest, row in zip(piece, rows, strict=True))
+        if progress is not None:
+            progress(min(start + len(piece), len(missing)), len(missing))
+    return _stacked(encoder.identity, [found[digest] for digest in digests])
+
+
+def read_vectors(connection: Connection, encoder: str, digests: Iterable[str]) -> dict[str, bytes]:
+    """The stored blobs of some texts, by digest."""
+    table = schema.vectors
+    key = connection.execute(select(schema.encoders.c.key).where(schema.encoders.c.identity == encoder)).scalar()
+    if key is None:
+        return {}
+    query = select(table.c.text_digest, table.c.vector).where(table.c.encoder_key == key)
+    found: dict[str, bytes] = {}
+    for chunk in chunked([bytes.fromhex(digest) for digest in digests]):
+        for digest, vector in connection.execute(query.where(table.c.text_digest.in_(chunk))):
+            found[digest.hex()] = vector
+    return found
+
+
+def add_vectors(connection: Connection, backend: Backend, vectors: Sequence[TextVector]) -> VectorCount:
+    """Store what is new; a vector that differs from the stored one of the same text and encoder is refused."""
+    by_encoder: dict[str, list[TextVector]] = {}
+    for vector in vectors:
+        by_encoder.setdefault(vector.encoder, []).append(vector)
+    added = sum(_add_of_one_encoder(connection, backend, name, group) for name, group in by_encoder.items())
+    return VectorCount(added, len(vectors) - added)
+
+
+def _add_of_one_encoder(connection: Connection, backend: Backend, name: str, vectors: list[TextVector]) -> int:
+    matrix = matrix_of(vectors)
+    key, is_new = _encoder_key(connection, name, matrix.shape[1])
+    known = {} if is_new else read_vectors(connection, name, dict.fromkeys(v.text_digest for v in vectors))
+    new: dict[bytes, bytes] = {}
+    for vector, row in zip(vectors, matrix, strict=True):
+        stored = known.get(vector.text_digest)
+        if stored is None:
+            digest = _digest_bytes(vector.text_digest)
+            stored = new.get(digest)
+            if stored is None:
+                new[digest] = row.tobytes()
+                continue
+        _check_same(name, vector.text_digest, stored, row)
+    # In order of digest the index grows in place, which is faster than at random.
+    rows = [(key, digest, new[digest]) for digest in sorted(new)]
+    backend.insert_many(connection, schema.vectors, ("encoder_key", "text_digest", "vector"), rows)
+    return len(rows)
+
+
+def _encoder_key(connection: Connection, name: str, dimension: int) -> tuple[int, bool]:
+    table = schema.encoders
+    known = connection.execute(select(table.c.key, table.c.dimension).where(table.c.identity == name)).first()
+    if known is None:
+        key = next_key(connection, table)
+        connection.execute(insert(table), {"key": key, "identity": name, "dimension": dimension})
+        return key, True
+    if known.dimension != dimension:
+        raise InputError(
+            f"encoder {name!r} has vectors of dimension {known.dimension} in the bank and {dimension} came; "
+            "vectors of different encoders never meet: give the other encoder another identity"
+        )
+    return int(known.key), False
+
+
+def _check_same(encoder: str, digest: str, stored: bytes, row: Vectors) -> None:
+    old = np.frombuffer(stored, np.float32)
+    cosine = float(old @ row) / float(np.sqrt((old @ old) * (row @ row)))
+    if cosine < 1 - _SAME:
+        raise InputError(
+            f"the vector of text {digest[:12]} is in the bank for encoder {encoder!r} and a different one came "
+            f"(cosine {cosine:.3f}); vectors of different encoders never meet: give the other encoder another identity"
+        )
+
+
+def _digest_bytes(digest: str) -> bytes:
+    try:
+        raw = bytes.fromhex(digest)
+    except ValueError:
+        raw = b""
+    if len(raw) != 32:
+        raise InputError(f"{digest!r} is not the SHA-256 digest of a text; use records.text_digest(text)")
+    return raw
+
+
+def _encoded(encoder: TextEncoder, texts: Sequence[str]) -> Vectors:
+    rows = np.asarray(encoder.encode(texts), np.float32)
+    if rows.ndim != 2 or len(rows) != len(texts):
+        raise InputError(f"encoder {encoder.identity!r} gave shape {rows.shape} for {len(texts)} texts; one row a text")
+    return rows
+
+
+def _records(encoder: str, digests: Sequence[str], rows: Vectors) -> list[TextVector]:
+    return [TextVector(encoder, digest, row) for digest, row in zip(digests, rows, strict=True)]
+
+
+def _stacked(encoder: str, blobs: Sequence[bytes]) -> Vectors:
+    if not blobs:
+        return np.empty((0, 0), np.float32)
+    if len({len(blob) for blob in blobs}) > 1:
+        raise InputError(f"encoder {encoder!r} gave vectors of unequal dimensions; use an encoder with one dimension")
+    return np.frombuffer(b"".join(blobs), np.float32).reshape(len(blobs), -1)

@@ -1,0 +1,98 @@
+"""Whether a bank is whole: the database's own checks, references, digests, and values in range."""
+
+from __future__ import annotations
+
+import numpy as np
+from sqlalchemy import Connection, func, select
+
+from skilldelta.bank import schema
+from skilldelta.bank.dialect import Backend
+from skilldelta.records import CONDITIONS, STATUSES, text_digest
+
+_PARENTS = (
+    (schema.executions, "agent_key", schema.agents),
+    (schema.executions, "task_key", schema.tasks),
+    (schema.executions, "skill_key", schema.skills),
+    (schema.judgements, "agent_key", schema.agents),
+    (schema.judgements, "task_key", schema.tasks),
+    (schema.judgements, "skill_key", schema.skills),
+    (schema.vectors, "encoder_key", schema.encoders),
+)
+_ROWS_AT_ONCE = 10_000
+_LENGTH_TOLERANCE = 1e-3
+
+
+def problems(connection: Connection, backend: Backend) -> list[str]:
+    """One line a problem; empty means that nothing is wrong."""
+    damaged = backend.problems(connection)
+    if damaged:
+        return damaged  # queries on a damaged file would only fail, or repeat it
+    return [
+        *_orphans(connection),
+        *_wrong_values(connection),
+        *_wrong_texts(connection),
+        *_wrong_vectors(connection),
+    ]
+
+
+def _orphans(connection: Connection) -> list[str]:
+    found = []
+    for table, column, parent in _PARENTS:
+        missing = table.c[column].not_in(select(parent.c.key))
+        count = connection.execute(select(func.count()).select_from(table).where(missing)).scalar()
+        if count:
+            found.append(f"{count} orphan rows in {table.name}: their {parent.name} row is missing")
+    return found
+
+
+def _wrong_values(connection: Connection) -> list[str]:
+    table = schema.executions
+    checks = {
+        "an unknown condition": table.c.condition.not_in(CONDITIONS),
+        "an unknown status": table.c.status.not_in(STATUSES),
+        "a success outside [0, 1]": (table.c.success < 0) | (table.c.success > 1),
+        "a success though they were not completed": (table.c.status != "completed") & table.c.success.is_not(None),
+        "a negative repetition": table.c.repetition < 0,
+    }
+    found = []
+    for what, wrong in checks.items():
+        count = connection.execute(select(func.count()).select_from(table).where(wrong)).scalar()
+        if count:
+            found.append(f"{count} executions have {what}")
+    return found
+
+
+def _wrong_texts(connection: Connection) -> list[str]:
+    tasks, skills = schema.tasks, schema.skills
+    found = []
+    rows = connection.execution_options(yield_per=_ROWS_AT_ONCE)
+    for suite, task_id, text, digest in rows.execute(select(*tasks.c["suite", "task_id", "text", "text_digest"])):
+        if bytes.fromhex(text_digest(text)) != digest:
+            found.append(
+                f"the text of task {task_id!r} in suite {suite!r} does not have its digest {digest.hex()[:12]}"
+            )
+    for skill_id, text, digest in rows.execute(select(*skills.c["skill_id", "text", "digest"])):
+        if text and text_digest(text) != digest:
+            found.append(f"the text of skill {skill_id!r} does not have its digest {digest[:12]}")
+    return found
+
+
+def _wrong_vectors(connection: Connection) -> list[str]:
+    encoders, vectors = schema.encoders, schema.vectors
+    found = []
+    for key, identity, dimension in connection.execute(select(*encoders.c["key", "identity", "dimension"])).all():
+        query = select(vectors.c.text_digest, vectors.c.vector).where(vectors.c.encoder_key == key)
+        result = connection.execution_options(yield_per=_ROWS_AT_ONCE).execute(query)
+        for rows in result.partitions():
+            sized = [(digest, blob) for digest, blob in rows if len(digest) == 32 and len(blob) == 4 * dimension]
+            if len(sized) < len(rows):
+                found.append(
+                    f"{len(rows) - len(sized)} vectors of {identity!r} do not have {dimension} values and a digest"
+                )
+            matrix = np.frombuffer(b"".join(blob for _, blob in sized), np.float32).reshape(len(sized), dimension)
+            lengths = np.sqrt(np.vecdot(matrix, matrix))
+            # A comparison with NaN is false, so a vector that is not finite is counted too.
+            wrong = int((~(np.abs(lengths - 1) <= _LENGTH_TOLERANCE)).sum())
+            if wrong:
+                found.append(f"{wrong} vectors of {identity!r} are not of length 1")
+    return found
