@@ -20,10 +20,11 @@ class Lexicon:
     def __init__(self, texts: Sequence[str]) -> None:
         self._vectorizer = TfidfVectorizer(ngram_range=(1, 2))
         try:
-            self._vectorizer.fit(texts)
+            self.inventory = csr_array(self._vectorizer.fit_transform(texts))
+            """(n, vocabulary) the rows of the texts it was fitted to."""
         except ValueError:  # scikit-learn's "empty vocabulary"
             raise NotApplicableError("the task texts hold no words to compare; give texts with words") from None
 
     def rows(self, texts: Sequence[str]) -> csr_array:
-        """(n, vocabulary) sparse TF-IDF rows in the order of `texts`."""
+        """(n, vocabulary) sparse TF-IDF rows of other texts."""
         return csr_array(self._vectorizer.transform(texts))

@@ -36,8 +36,9 @@ class Relevance:
         """The vocabulary of tasks and skills, and the median that becomes the threshold."""
         skills = _texts_of(support, self.skill_texts)
         lexicon = Lexicon([*support.texts, *skills.values()])
-        vectors = {skill: lexicon.rows([text]) for skill, text in skills.items()}
-        scores = _cosines(support, lexicon.rows(support.texts), vectors)
+        words = lexicon.inventory[: len(support)]
+        vectors = {skill: lexicon.inventory[[len(support) + place]] for place, skill in enumerate(skills)}
+        scores = _cosines(support, words, vectors)
         return FittedRelevance(lexicon, vectors, scores, float(np.median(scores)))
 
 

@@ -38,7 +38,7 @@ class TfidfKnn:
 
     def leave_one_out(self, support: Support) -> Scores:
         """Every row from its scope's other tasks, a block of rows at a time; no n x n matrix is held."""
-        words = _inventory(support).rows(support.texts)
+        words = _inventory(support).inventory
         values = np.zeros(len(support))
         for block in support.blocks(self.scope):
             inside = words[block]
@@ -55,7 +55,7 @@ class TfidfKnn:
     def fit(self, support: Support) -> FittedTfidfKnn:
         """The vocabulary and the word rows of the support."""
         lexicon = _inventory(support)
-        return FittedTfidfKnn(lexicon, lexicon.rows(support.texts), ScopeRows.of(support, self.scope), self.k)
+        return FittedTfidfKnn(lexicon, lexicon.inventory, ScopeRows.of(support, self.scope), self.k)
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,8 +65,8 @@ def panel_intervals(
 def draws_of(support: Support, policies: Sequence[Policy], plan: Plan) -> int:
     """How many draws `panel_intervals` makes, for a progress bar."""
     own = sum(len(policy.rows) < len(support) for policy in policies)
-    shared = plan.resamples + 2 * plan.half if own < len(policies) else 0
-    return shared + own * 3 * plan.half
+    shared = plan.resamples + 3 * plan.half if own < len(policies) else 0
+    return shared + own * 4 * plan.half
 
 
 def _on_shared_rows(
@@ -97,14 +97,14 @@ def _clustered(
     policies: Sequence[Policy], outcomes: Outcomes, plan: Plan, inventory: Inventory, tick: Tick | None
 ) -> tuple[dict[str, dict[str, Floats]], dict[str, dict[str, Floats]]]:
     """Whole families for everything, and tasks within families for the decomposition."""
+    whole = Design.families(outcomes.families, inventory)
     by_family = resample_policies(
-        policies,
-        outcomes,
-        Design.families(outcomes.families, inventory),
-        draws=plan.half,
-        rng=np.random.default_rng(plan.family_seed),
-        tick=tick,
+        policies, outcomes, whole, draws=plan.half, rng=np.random.default_rng(plan.family_seed), tick=tick
     )
+    parts_by_family = resample_components(
+        policies, outcomes, whole, draws=plan.half, rng=np.random.default_rng(plan.family_seed), tick=tick
+    )
+    by_family = {name: found | parts_by_family[name] for name, found in by_family.items()}
     components = resample_components(
         policies,
         outcomes,

@@ -165,7 +165,8 @@ def _panel(support: Support, roster: Roster, intervals: Intervals, resamples: in
 def policy_result(policy: Policy, support: Support, intervals: Mapping[str, Range]) -> PolicyResult:
     """The value of fixed actions on a panel, from its recorded outcomes."""
     outcomes = Outcomes.of(support, policy.rows)
-    totals = Totals.from_sums(columns(policy, outcomes).sum(axis=0, keepdims=True))
+    # Contiguous rows, because numpy adds those pairwise: constant actions then have no advantage to the last digit.
+    totals = Totals.from_sums(np.ascontiguousarray(columns(policy, outcomes).T).sum(axis=1)[None, :])
     actions = policy.actions[policy.rows]
     parts = decompose(actions, outcomes.gains, outcomes.families)
     router = None if policy.router_tokens is None else policy.router_tokens[policy.rows]
