@@ -42,6 +42,9 @@ def start(weights: Weights, model_file: Path, *, port: int, threads: int, slots:
     params.n_ctx = context * slots  # llama.cpp divides the context among the slots
     params.cpuparams.n_threads = threads
     params.cpuparams_batch.n_threads = threads
+    # A slot is taken over only by a prompt that agrees with most of what the slot holds; otherwise the tasks with
+    # and without the skill would keep evicting each other from one slot while the others stay empty.
+    params.slot_prompt_similarity = 0.7
     params.ui = False
     params.verbosity = 1
     return xllamacpp.Server(params)
