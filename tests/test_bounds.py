@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from skilldelta.bounds import (
+    balancing_k,
     check_delta,
     effective_support,
     error_bound,
@@ -82,3 +83,15 @@ def test_the_rate_refuses_a_neighbourhood_that_the_support_cannot_fill() -> None
 def test_a_failure_probability_outside_zero_and_one_is_refused(delta: float) -> None:
     with pytest.raises(InputError, match="delta must lie between 0 and 1"):
         check_delta(delta)
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 5])
+def test_the_balancing_k_minimises_the_rate(dimension: int) -> None:
+    space = {"dimension": dimension, "mass": 0.8, "smoothness": 2.0}
+    best = balancing_k(100_000, 3, **space)
+    assert 2 < best < 0.4 * 100_000
+
+    def rate(k: float) -> float:
+        return knn_rate(100_000, k, 3, **space)  # type: ignore[arg-type]
+
+    assert rate(best) < min(rate(best * 1.01), rate(best / 1.01), rate(best * 3), rate(best / 3))

@@ -195,7 +195,7 @@ def test_a_singleton_family_predicts_zero_from_nothing() -> None:
     each = predict_each(support, "family")
     assert each.gains.tolist() == [1, 1, 0]
     assert each.eligible.tolist() == [1, 1, 0]
-    assert each.rows[2].tolist() == [-1, -1, -1]
+    assert each.rows[2].tolist() == [-1, -1]
 
 
 def test_rows_of_other_scopes_never_inform() -> None:

@@ -94,6 +94,16 @@ def knn_rate(
     return smoothness * coverage + residual + hoeffding(1 / (k * r), delta)
 
 
+def balancing_k(n: int, r: int, *, dimension: float, mass: float, smoothness: float, delta: float = 0.05) -> float:
+    """The k at which `knn_rate` is least, before rounding; the rate there is of order (nr)^(-1/(nu+2)) for fixed delta.
+
+    It need not be feasible: the rate holds for 1 <= k <= c n / 2.
+    """
+    check_delta(delta)
+    pull = math.sqrt(2 * math.log(2 / delta) / r) * dimension / (2 * smoothness)
+    return float((pull * (mass * n / 2) ** (1 / dimension)) ** (2 * dimension / (dimension + 2)))
+
+
 def check_delta(delta: float) -> None:
     """Refuse a failure probability outside (0, 1)."""
     if not 0 < delta < 1:

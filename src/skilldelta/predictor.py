@@ -96,8 +96,8 @@ def predict_each(support: Support, scope: Scope, *, settings: Settings = PAPER) 
 
     A target's task is excluded under every skill: its no-skill run is shared between its rows, which would leak it.
     """
-    n = len(support)
-    width = min(settings.k, max(n, 1))
+    n, blocks = len(support), list(support.blocks(scope))
+    width = min(settings.k, max((len(block) for block in blocks), default=1))
     result = Predictions(
         gains=np.zeros(n),
         rows=np.full((n, width), -1, np.int64),
@@ -105,27 +105,27 @@ def predict_each(support: Support, scope: Scope, *, settings: Settings = PAPER) 
         weights=np.zeros((n, width)),
         eligible=np.zeros(n, np.int64),
     )
-    for block in support.blocks(scope):
+    for block in blocks:
         vectors, codes = support.vectors[block], support.task_codes[block]
         found = nearest_to_each(vectors, vectors, settings.k, codes=codes, query_codes=codes)
-        _fill(result, block, found, support.gains[block], settings)
+        filled = found.rows.shape[1]
+        result.gains[block], result.weights[block, :filled] = average(found, support.gains[block], settings)
+        result.rows[block, :filled] = np.where(found.rows >= 0, block[found.rows], -1)
+        result.similarities[block, :filled] = found.similarities
         _, inverse, counts = np.unique(codes, return_inverse=True, return_counts=True)
         result.eligible[block] = len(block) - counts[inverse]
     return result
 
 
-def _fill(result: Predictions, block: Ints, found: Neighbors, gains: Floats, settings: Settings) -> None:
-    width = found.rows.shape[1]
+def average(found: Neighbors, gains: Floats, settings: Settings = PAPER) -> tuple[Floats, Floats]:
+    """Lines 5 to 7 for many targets: predicted gains (m,) and weights (m, k); 0 where no neighbour was found."""
     shares = _shares(found, settings.weighting)
     labels = np.where(found.rows >= 0, _labels(gains[found.rows], settings.label), 0.0)
     total = _sum(shares)
     divisor = np.where(total > 0, total, 1.0)
     # Divide once, after the dot product: gains that cancel stay exactly zero, and equality skips.
     means = _sum(shares * labels) / divisor
-    result.gains[block] = np.where(np.abs(means) > _ROUNDING, means, 0.0)
-    result.rows[block, :width] = np.where(found.rows >= 0, block[found.rows], -1)
-    result.similarities[block, :width] = found.similarities
-    result.weights[block, :width] = shares / divisor[:, None]
+    return np.where(np.abs(means) > _ROUNDING, means, 0.0), shares / divisor[:, None]
 
 
 def _shares(found: Neighbors, weighting: Weighting) -> Floats:
