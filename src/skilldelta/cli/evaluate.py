@@ -61,32 +61,34 @@ def evaluate_bank(bank: str, options: dict[str, Any]) -> list[PanelResult]:
 
     from skilldelta.bank import Bank
     from skilldelta.cli.panels import load_panels
-    from skilldelta.evaluation.leave_one_out import evaluate_panel
+    from skilldelta.evaluation.leave_one_out import evaluate_panels
     from skilldelta.predictor import PAPER, Settings
 
     paper = options.get("paper")
-    rule = PAPER if paper else Settings(k=options["k"], weighting=options["weighting"])
-    results = []
     with Bank.open(bank, create=False) as opened:
+        panels = load_panels(opened, options)
         skill_texts = {skill.skill_id: skill.text for skill in opened.skills() if skill.text}
-        for panel in load_panels(opened, options):
-            for remark in panel.notes:
-                note(f"{panel.agent.name} on {panel.suite}: {remark}")
-            with progress("evaluating") as advance:
-                results.append(
-                    evaluate_panel(
-                        panel.support,
-                        settings=rule,
-                        scope="family" if paper else options["scope"] or "family",
-                        threshold=0.0 if paper else options["threshold"],
-                        rng=np.random.default_rng(options["seed"]),
-                        resamples=options["resamples"],
-                        judgements=opened.judgements(panel.agent, panel.suite) or None,
-                        skill_texts=skill_texts or None,
-                        progress=advance,
-                    )
-                )
-    return results
+        judgements = {
+            (panel.support.agent, panel.suite): found
+            for panel in panels
+            if (found := opened.judgements(panel.agent, panel.suite))
+        }
+    for panel in panels:
+        for remark in panel.notes:
+            note(f"{panel.agent.name} on {panel.suite}: {remark}")
+    with progress("evaluating") as advance:
+        evaluation = evaluate_panels(
+            [panel.support for panel in panels],
+            settings=PAPER if paper else Settings(k=options["k"], weighting=options["weighting"]),
+            scope="family" if paper else options["scope"] or "family",
+            threshold=0.0 if paper else options["threshold"],
+            rng=np.random.default_rng(options["seed"]),
+            resamples=options["resamples"],
+            judgements=judgements,
+            skill_texts=skill_texts,
+            progress=advance,
+        )
+    return list(evaluation.panels)
 
 
 def show_panel(panel: PanelResult) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from skilldelta.cli.encoding import chosen_encoder
@@ -46,10 +46,17 @@ def load_panels(bank: Bank, options: Mapping[str, Any]) -> list[LoadedPanel]:
             continue
         with progress(f"encoding {panel.suite}") as advance:
             support = bank.support(encoder, agent=panel.agent, suite=panel.suite, progress=advance)
+        support = replace(support, agent=label_of(panel.agent, bank.agents()))
         loaded.append(LoadedPanel(panel.agent, panel.suite, support, pairing, left_out(pairing)))
     if not loaded:
         raise InputError("the bank has no complete pair yet; import or collect executions under both conditions first")
     return loaded
+
+
+def label_of(agent: Agent, known: list[Agent]) -> str:
+    """The agent's name, with its fingerprint where another agent bears the same name."""
+    shared = sum(other.name == agent.name for other in known) > 1
+    return f"{agent.name}@{agent.fingerprint[:8]}" if shared else agent.name
 
 
 def left_out(pairing: Pairing) -> tuple[str, ...]:

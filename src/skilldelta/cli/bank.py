@@ -1,0 +1,202 @@
+"""`skilldelta bank`: what is in the bank; integrity, export, removal."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from skilldelta.cli import settings
+from skilldelta.cli.output import console, note, number, percent, shorten, signed, table, write_json
+from skilldelta.errors import InputError, unknown_name
+
+if TYPE_CHECKING:
+    from skilldelta.bank import Bank, BankStatus
+
+
+@click.group("bank")
+def command() -> None:
+    """What is in the bank; integrity; export; removal."""
+
+
+@command.command("status")
+@settings.bank_option
+@settings.json_option
+def status(bank: str, as_json: bool) -> None:
+    """Counts of everything in the bank, and its panels (agent × suite)."""
+    with _open(bank) as opened:
+        found = opened.status()
+    if as_json:
+        write_json(asdict(found))
+    else:
+        _show_status(found)
+
+
+@command.command("list")
+@settings.bank_option
+@settings.agent_option
+@settings.suite_option
+@click.option("--skill", help="Only pairs of this skill.")
+@click.option("--family", help="Only pairs of this family.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Rows to show; --json shows all."
+)
+@settings.json_option
+def list_pairs(
+    bank: str, agent: str | None, suite: str | None, skill: str | None, family: str | None, limit: int, as_json: bool
+) -> None:
+    """The pairs: each task without and with its skill."""
+    with _open(bank) as opened:
+        chosen = opened.resolve_agent(agent)
+        skill_id = opened.resolve_skill(skill).skill_id if skill else None
+        pairing = opened.pairing(agent=chosen, suite=suite, skill_id=skill_id, family=family)
+        texts = {(task.suite, task.task_id): task.text for task in opened.tasks()}
+    if as_json:
+        write_json({"pairs": [{**asdict(pair), "gain": pair.gain} for pair in pairing.pairs]})
+        return
+    rows = [
+        [
+            pair.task_id,
+            shorten(texts[pair.suite, pair.task_id], 50),
+            pair.family,
+            pair.skill_id,
+            f"{percent(pair.y0, 0)} → {percent(pair.y1, 0)}",
+            signed(pair.gain, 2),
+            f"{pair.r0}/{pair.r1}",
+            f"{number(pair.tokens0)} → {number(pair.tokens1)}",
+        ]
+        for pair in pairing.pairs[:limit]
+    ]
+    columns = ("task", "text", "family", "skill", "without → with", "gain", "runs", "tokens")
+    console().print(table(f"{len(pairing.pairs):,} pairs of {chosen.name}", columns, rows, left=4))
+    if len(pairing.pairs) > limit:
+        note(f"{len(pairing.pairs) - limit:,} more; raise --limit or use --json")
+
+
+@command.command("verify")
+@settings.bank_option
+@settings.json_option
+def verify(bank: str, as_json: bool) -> int:
+    """Check integrity, digests and orphan rows; exit code 1 if anything is wrong."""
+    with _open(bank) as opened:
+        problems = opened.verify()
+    if as_json:
+        write_json({"bank": bank, "problems": problems})
+    else:
+        for problem in problems:
+            click.echo(problem)
+        click.echo(f"{bank}: {f'{len(problems)} problems' if problems else 'no problem found'}")
+    return 1 if problems else 0
+
+
+@command.command("export")
+@settings.bank_option
+@settings.agent_option
+@settings.suite_option
+@settings.encoder_options
+@click.option("--format", "format_", type=click.Choice(["jsonl", "npz"]), default="jsonl", show_default=True)
+@click.option("--output", required=True, type=click.Path(dir_okay=False, path_type=Path), metavar="FILE")
+def export(bank: str, format_: str, output: Path, **options: Any) -> None:
+    """Write executions as runs.jsonl, or one panel's arrays with vectors as NPZ."""
+    from skilldelta.bank.export import export_jsonl, export_npz
+    from skilldelta.cli.panels import load_panels, one_panel
+
+    with _open(bank) as opened:
+        if format_ == "npz":
+            support = one_panel(load_panels(opened, options)).support
+            export_npz(support, output)
+            note(f"{len(support):,} pairs written to {output}")
+            return
+        agent = opened.resolve_agent(options["agent"]) if options["agent"] else None
+        if options["suite"] and options["suite"] not in opened.suites():
+            raise unknown_name("suite", options["suite"], opened.suites())
+        count = export_jsonl(opened, output, agent=agent, suite=options["suite"])
+    note(f"{count:,} executions written to {output}")
+
+
+@command.command("forget")
+@settings.bank_option
+@settings.agent_option
+@settings.suite_option
+@click.option("--skill", help="Forget this skill's executions.")
+@click.option("--task-id", help="Forget this task.")
+@click.option("--before", metavar="DATE", help="Forget what was recorded before this date, like 2026-01-31.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@settings.json_option
+def forget(
+    bank: str,
+    agent: str | None,
+    suite: str | None,
+    skill: str | None,
+    task_id: str | None,
+    before: str | None,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Remove the executions that fit every given filter. This cannot be undone; export first."""
+    with _open(bank) as opened:
+        if suite and suite not in opened.suites():
+            raise unknown_name("suite", suite, opened.suites())
+        if task_id and all(task.task_id != task_id for task in opened.tasks()):
+            raise unknown_name("task", task_id, (task.task_id for task in opened.tasks()))
+        chosen = {
+            "agent": opened.resolve_agent(agent) if agent else None,
+            "suite": suite,
+            "skill_id": opened.resolve_skill(skill).skill_id if skill else None,
+            "task_id": task_id,
+            "before": _moment(before) if before else None,
+        }
+        if not yes and any(value is not None for value in chosen.values()):
+            click.confirm("Remove these executions for good?", abort=True, err=True)
+        gone = opened.forget(**chosen)  # type: ignore[arg-type]
+    if as_json:
+        write_json(asdict(gone))
+    else:
+        click.echo(", ".join(f"{count:,} {name}" for name, count in asdict(gone).items()) + " removed")
+
+
+def _open(bank: str) -> Bank:
+    from skilldelta.bank import Bank
+
+    return Bank.open(bank, create=False)
+
+
+def _moment(date: str) -> float:
+    try:
+        return datetime.fromisoformat(date).timestamp()
+    except ValueError:
+        raise InputError(f"{date!r} is not a date; write it like 2026-01-31") from None
+
+
+def _show_status(found: BankStatus) -> None:
+    out = console()
+    executions = sum(found.executions.values())
+    out.print(
+        f"[bold]{found.location}[/bold]  {found.backend}, {found.size_bytes / 1e6:,.1f} MB, schema {found.schema_version}"
+    )
+    out.print(
+        f"{number(executions)} executions of {number(found.tasks)} tasks by {found.agents} agents, "
+        f"{found.skills} skills in {found.skill_versions} versions, {number(found.decisions)} decisions"
+    )
+    uncounted = {name: count for name, count in found.executions.items() if name != "completed" and count}
+    if uncounted:
+        out.print("not counted: " + ", ".join(f"{count:,} {name}" for name, count in uncounted.items()))
+    for encoder, count in found.vectors.items():
+        out.print(f"{count:,} vectors of {encoder}")
+    columns = ("agent", "suite", "pairs", "lack an arm", "stale", "executions")
+    rows = [
+        [
+            panel.agent.name,
+            panel.suite,
+            number(panel.pairs),
+            number(panel.unpaired),
+            number(panel.stale),
+            number(panel.executions),
+        ]
+        for panel in found.panels
+    ]
+    if rows:
+        out.print(table("Panels", columns, rows, left=2))
