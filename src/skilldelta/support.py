@@ -107,7 +107,9 @@ class Support:
         """Pairs with the vectors of their tasks, in the same order; pairs of several agents are refused."""
         agents = sorted({f"{p.agent.name}@{p.agent.fingerprint}".rstrip("@") for p in pairs})
         if len(agents) > 1:
-            raise InputError(f"pairs of {len(agents)} agents ({', '.join(agents[:3])}) cannot be pooled; choose one agent")
+            raise InputError(
+                f"pairs of {len(agents)} agents ({', '.join(agents[:3])}) cannot be pooled; choose one agent"
+            )
         return cls.from_arrays(
             task_ids=[p.task_id for p in pairs],
             families=[p.family for p in pairs],
