@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from skilldelta.estimators.base import NotApplicableError, Target
+from skilldelta.estimators.tfidf_knn import TfidfKnn
+from skilldelta.support import Support
+
+from .panels import panel, random_panel
+
+
+def test_the_nearest_task_by_words_decides() -> None:
+    texts = ["count the red apples", "count the green apples", "name a capital city", "name a capital river"]
+    support = panel([1, 1, -1, -1], texts=texts)
+    assert TfidfKnn(k=1).leave_one_out(support).values.tolist() == [1.0, 1.0, -1.0, -1.0]
+
+
+def test_equal_similarity_goes_to_the_earlier_record() -> None:
+    support = panel([0, 1, -1], texts=["alpha beta", "alpha gamma", "alpha delta"])
+    assert TfidfKnn(k=1).leave_one_out(support).values[0] == 1.0
+
+
+def test_tasks_that_share_no_word_weigh_alike() -> None:
+    support = panel([0, 1, -1, -1], texts=["alpha", "beta", "gamma", "delta"])
+    assert TfidfKnn(k=3).leave_one_out(support).values[0] == pytest.approx(-1 / 3)
+
+
+def test_a_single_task_has_no_support_and_scores_zero() -> None:
+    support = panel([1, 1], families=["a", "b"], texts=["alpha", "alpha"])
+    assert TfidfKnn().leave_one_out(support).values.tolist() == [0.0, 0.0]
+    assert TfidfKnn().fit(support).score(Target(support.vectors[0], "alpha", "c")).gain == 0.0
+
+
+def test_without_texts_it_says_what_is_missing() -> None:
+    with pytest.raises(NotApplicableError, match="no task texts"):
+        TfidfKnn().leave_one_out(panel([1, 0]))
+
+
+def test_texts_without_words_are_said_to_have_none() -> None:
+    with pytest.raises(NotApplicableError, match="no words"):
+        TfidfKnn().leave_one_out(panel([1, 0], texts=["?", "!"]))
+
+
+@pytest.mark.parametrize("scope", ["family", "global"])
+def test_it_agrees_with_a_plain_loop(scope: str, rng: np.random.Generator) -> None:
+    support = random_panel(rng)
+    assert TfidfKnn(scope=scope).leave_one_out(support).values == pytest.approx(  # type: ignore[arg-type]
+        _plain(support, k=6, everywhere=scope == "global"), abs=1e-9
+    )
+
+
+def _plain(support: Support, *, k: int, everywhere: bool) -> list[float]:
+    grams = [_grams(text) for text in support.texts]
+    containing = Counter(gram for bag in grams for gram in bag)
+    n = len(grams)
+    rows = []
+    for bag in grams:
+        row = {gram: count * (math.log((1 + n) / (1 + containing[gram])) + 1) for gram, count in bag.items()}
+        length = math.sqrt(sum(value * value for value in row.values()))
+        rows.append({gram: value / length for gram, value in row.items()})
+    scores = []
+    for i in range(n):
+        near = []
+        for j in range(n):
+            if support.task_ids[j] == support.task_ids[i]:
+                continue
+            if not everywhere and support.families[j] != support.families[i]:
+                continue
+            cosine = sum(value * rows[j].get(gram, 0.0) for gram, value in rows[i].items())
+            near.append((-round(cosine, 11), j, cosine))
+        near.sort()
+        weights = [cosine for _, _, cosine in near[:k]]
+        if near and sum(weights) == 0:
+            weights = [1.0] * len(weights)
+        gains = [float(support.y1[j] - support.y0[j]) for _, j, _ in near[:k]]
+        scores.append(sum(w * d for w, d in zip(weights, gains, strict=True)) / sum(weights) if near else 0.0)
+    return scores
+
+
+def _grams(text: str) -> Counter[str]:
+    words = text.lower().split()
+    return Counter(words + [f"{a} {b}" for a, b in itertools.pairwise(words)])
