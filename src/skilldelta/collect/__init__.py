@@ -1,0 +1,1 @@
+"""Paired executions of real agents: suites, plan, arms, agents, graders, budget, runner."""

@@ -1,0 +1,169 @@
+"""The budget: caps on calls, tokens, dollars and time, and the one way to make a paid call.
+
+A call is reserved at its largest possible amount before it is made, so a cap is never passed; when it ends, the ledger
+holds what it came to. Where reservations of calls in flight leave no room, a new call waits for them to settle.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from skilldelta.collect.failures import CapReachedError, TransportError
+from skilldelta.collect.ledger import Ledger, Spend
+from skilldelta.errors import InputError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """Dollars per million tokens."""
+
+    input: float
+    output: float
+
+    def usd(self, tokens_in: float, tokens_out: float) -> float:
+        return (tokens_in * self.input + tokens_out * self.output) / 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """The most a collection may take over all its restarts; None is no cap."""
+
+    calls: int | None = None
+    tokens: float | None = None
+    usd: float | None = None
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("calls", "tokens", "usd", "seconds"):
+            value = getattr(self, name)
+            if value is not None and value <= 0:
+                raise InputError(f"a cap of {value} {name} allows no call; give a larger one or leave the cap out")
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """How often a call without answer is made again, and how long to wait in between."""
+
+    times: int = 4
+    first_wait: float = 1.0
+    longest_wait: float = 60.0
+
+    def wait(self, attempt: int, retry_after: float | None, rng: random.Random) -> float:
+        """Doubling waits with jitter, so that many workers do not come back at the same moment."""
+        backoff = min(self.longest_wait, self.first_wait * 2.0**attempt) * rng.uniform(0.5, 1.0)
+        return min(max(backoff, retry_after or 0.0), self.longest_wait)
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """Tokens and dollars of one call."""
+
+    tokens: float = 0.0
+    usd: float = 0.0
+
+
+@dataclass(slots=True)
+class Budget:
+    """Spending under caps. One per collection; every paid call goes through `call`."""
+
+    ledger: Ledger
+    caps: Caps = field(default_factory=Caps)
+    retries: Retries = field(default_factory=Retries)
+    _calls: int = field(init=False)
+    _settled: Amount = field(init=False)
+    _held: Amount = field(default_factory=Amount)
+    _flying: int = 0
+    _room: asyncio.Event = field(default_factory=asyncio.Event)
+    _started: float = field(default_factory=time.monotonic)
+    _rng: random.Random = field(default_factory=lambda: random.Random(0))
+
+    def __post_init__(self) -> None:
+        self._calls = self.ledger.before.calls
+        self._settled = Amount(self.ledger.before.tokens, self.ledger.before.usd)
+
+    @property
+    def seconds(self) -> float:
+        """Time spent collecting, over all restarts."""
+        return self.ledger.before.seconds + time.monotonic() - self._started
+
+    @property
+    def spend(self) -> Spend:
+        """What is on the ledger: settled calls, and calls in flight at their reserved amount."""
+        return Spend(
+            calls=self._calls,
+            tokens=self._settled.tokens + self._held.tokens,
+            usd=self._settled.usd + self._held.usd,
+            seconds=self.seconds,
+            unsettled=self.ledger.before.unsettled + self._flying,
+        )
+
+    async def call(
+        self, name: str, most: Amount, send: Callable[[], Awaitable[T]], amount_of: Callable[[T], Amount]
+    ) -> T:
+        """Make one call within the caps; transport errors are tried again, each time as a new call on the ledger."""
+        for attempt in range(self.retries.times + 1):
+            number = await self._reserve(name, most)
+            spent = Amount()
+            try:
+                result = await send()
+                spent = amount_of(result)
+                return result
+            except TransportError as error:
+                if attempt == self.retries.times:
+                    raise
+                wait = self.retries.wait(attempt, error.retry_after, self._rng)
+            except asyncio.CancelledError:
+                spent = most  # stopped in flight: the endpoint may well have done the work
+                raise
+            finally:
+                self._settle(number, most, spent)
+            await asyncio.sleep(wait)
+        raise AssertionError("the loop returns or raises")
+
+    async def close(self) -> None:
+        """Put everything on disk and close the ledger."""
+        await self.ledger.close(self.seconds)
+
+    async def _reserve(self, name: str, most: Amount) -> int:
+        while reason := self._full(most):
+            if not self._flying:
+                raise CapReachedError(f"{reason}; raise the cap and run the same command to go on")
+            self._room.clear()
+            await self._room.wait()
+        self._calls += 1
+        self._flying += 1
+        self._held = Amount(self._held.tokens + most.tokens, self._held.usd + most.usd)
+        number = self.ledger.new_call()
+        try:
+            await self.ledger.reserve(number, name, tokens=most.tokens, usd=most.usd)
+        except BaseException:
+            self._settle(number, most, Amount())  # stopped before the call was made
+            raise
+        return number
+
+    def _settle(self, number: int, most: Amount, spent: Amount) -> None:
+        self._flying -= 1
+        self._held = Amount(self._held.tokens - most.tokens, self._held.usd - most.usd)
+        self._settled = Amount(self._settled.tokens + spent.tokens, self._settled.usd + spent.usd)
+        self.ledger.settle(number, tokens=spent.tokens, usd=spent.usd, seconds=self.seconds)
+        self._room.set()
+
+    def _full(self, most: Amount) -> str:
+        """Why another call of this size does not fit, or nothing."""
+        caps, spend = self.caps, self.spend
+        if caps.calls is not None and self._calls + 1 > caps.calls:
+            return f"the cap of {caps.calls:,} calls is reached"
+        if caps.tokens is not None and spend.tokens + most.tokens > caps.tokens:
+            return f"the cap of {caps.tokens:,.0f} tokens has no room for another call ({spend.tokens:,.0f} spent)"
+        if caps.usd is not None and spend.usd + most.usd > caps.usd:
+            return f"the cap of ${caps.usd:,.2f} has no room for another call (${spend.usd:,.2f} spent)"
+        if caps.seconds is not None and self.seconds >= caps.seconds:
+            return f"the cap of {caps.seconds:,.0f} s is reached"
+        return ""

@@ -1,0 +1,29 @@
+"""What can go wrong with one execution, by what it means for the bank and for the rest of the run."""
+
+from __future__ import annotations
+
+from skilldelta.errors import InputError, SkillDeltaError
+
+
+class TransportError(SkillDeltaError):
+    """No answer of the agent arrived: retried within limits, then recorded as transport_error and never counted."""
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class IncompleteError(SkillDeltaError):
+    """This one execution cannot be finished (a prompt too long, a limit hit): recorded as incomplete, never counted."""
+
+
+class GraderError(SkillDeltaError):
+    """The grader crashed: recorded as grader_error, never as a failure of the agent."""
+
+
+class StopCollectionError(InputError):
+    """The whole collection must stop: a refused key, another model than asked. Nothing of this execution is recorded."""
+
+
+class CapReachedError(SkillDeltaError):
+    """A cap leaves no room for another call. What was collected stays; a raised cap continues from here."""

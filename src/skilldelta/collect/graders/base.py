@@ -1,0 +1,33 @@
+"""What a grader is: the answer of one execution in, its success in [0, 1] out.
+
+A grader that cannot decide raises; the execution is then recorded as a grader error, never as a failure of the agent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from skilldelta.collect.suite import SuiteTask
+from skilldelta.errors import InputError
+
+
+class Grader(Protocol):
+    """Grades answers of one kind of task."""
+
+    async def grade(self, answer: str, task: SuiteTask, workdir: Path | None) -> float:
+        """Success in [0, 1]. `workdir` is the execution's own copy of the task's files, when it has one."""
+        ...
+
+
+def take_options(spec: Mapping[str, Any], where: str, **known: type | tuple[type, ...]) -> dict[str, Any]:
+    """The options of a grader beside its type, each of the expected kind; an unknown one is refused by name."""
+    options = {key: value for key, value in spec.items() if key != "type"}
+    for key, value in options.items():
+        if key not in known:
+            names = ", ".join(known) or "none"
+            raise InputError(f"{where}: grader {spec['type']!r} has no option {key!r}; its options: {names}")
+        if not isinstance(value, known[key]):
+            raise InputError(f"{where}: option {key!r} of grader {spec['type']!r} cannot be {value!r}")
+    return options

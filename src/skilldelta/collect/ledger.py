@@ -1,0 +1,130 @@
+"""The ledger: every call reserved before it is made and settled after, on disk before the call starts.
+
+One JSON object a line, appended and synced. Lines of calls that happen together are synced together, so a busy collection
+pays for a few syncs and not for one per call. A call that was reserved and never settled (the process died) may have been
+paid: it stays in the sum at its reserved amount.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from skilldelta.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Spend:
+    """A sum of calls. Dollars are None where no price is known."""
+
+    calls: int = 0
+    tokens: float = 0.0
+    usd: float = 0.0
+    seconds: float = 0.0
+    """Time the collector ran, over all restarts."""
+    unsettled: int = 0
+    """Calls whose outcome is unknown because the collector died during them."""
+
+
+class Ledger:
+    """An open ledger file. Use from one event loop; `close` before the loop ends."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        before, self._next_id, length = _replay(path)
+        self.before = before
+        self._file = os.open(path, os.O_CREAT | os.O_RDWR | os.O_APPEND, 0o644)
+        os.ftruncate(self._file, length)  # a line that was torn when the process died was never promised to anyone
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="ledger")
+        self._lines: list[str] = []
+        self._synced: asyncio.Future[None] | None = None
+        self._flushing: asyncio.Task[None] | None = None
+
+    def new_call(self) -> int:
+        """The number of a call that is about to be reserved."""
+        self._next_id += 1
+        return self._next_id - 1
+
+    async def reserve(self, number: int, name: str, *, tokens: float, usd: float) -> None:
+        """Put a call on disk; it may be made when this returns."""
+        await self._append({"call": number, "name": name, "reserved": {"tokens": tokens, "usd": usd}})
+
+    def settle(self, number: int, *, tokens: float, usd: float, seconds: float) -> None:
+        """Replace a reservation by what the call came to. On disk with the next sync; until then the reservation holds."""
+        self._queue({"call": number, "settled": {"tokens": tokens, "usd": usd}, "seconds": round(seconds, 3)})
+
+    async def close(self, seconds: float) -> None:
+        """Write what is queued and the time that was spent."""
+        await self._append({"seconds": round(seconds, 3)})
+        self._thread.shutdown(wait=True)
+        os.close(self._file)
+
+    async def _append(self, entry: dict[str, Any]) -> None:
+        await asyncio.shield(self._queue(entry))
+
+    def _queue(self, entry: dict[str, Any]) -> asyncio.Future[None]:
+        loop = asyncio.get_running_loop()
+        self._lines.append(json.dumps(entry, ensure_ascii=False, separators=(",", ":")))
+        if self._synced is None:
+            self._synced = loop.create_future()
+        synced = self._synced
+        if self._flushing is None or self._flushing.done():
+            self._flushing = loop.create_task(self._flush())
+        return synced
+
+    async def _flush(self) -> None:
+        loop = asyncio.get_running_loop()
+        while self._lines:
+            data = ("\n".join(self._lines) + "\n").encode()
+            synced, self._synced, self._lines = self._synced, None, []
+            try:
+                await loop.run_in_executor(self._thread, self._write, data)
+            except OSError as error:
+                if synced is not None:
+                    synced.set_exception(InputError(f"{self.path}: the ledger cannot be written ({error.strerror})"))
+                raise
+            if synced is not None:
+                synced.set_result(None)
+
+    def _write(self, data: bytes) -> None:
+        os.write(self._file, data)
+        os.fdatasync(self._file)
+
+
+def read_spend(path: Path) -> Spend:
+    """The sum of a ledger file; an absent one is an empty sum."""
+    return _replay(path)[0]
+
+
+def _replay(path: Path) -> tuple[Spend, int, int]:
+    """The sum so far, the next call's number, and how many bytes of the file are whole lines."""
+    if not path.exists():
+        return Spend(), 0, 0
+    data = path.read_bytes()
+    length = data.rfind(b"\n") + 1
+    spend, open_calls, last = Spend(), {}, -1
+    for number, line in enumerate(data[:length].splitlines(), start=1):
+        try:
+            entry = json.loads(line)
+            spend = replace(spend, seconds=entry.get("seconds", spend.seconds))
+            if "reserved" in entry:
+                open_calls[entry["call"]] = entry["reserved"]
+                last = max(last, entry["call"])
+                spend = replace(spend, calls=spend.calls + 1)
+            elif "settled" in entry:
+                open_calls.pop(entry["call"], None)
+                spend = _plus(spend, entry["settled"])
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise InputError(f"{path}:{number}: not a line of a ledger; restore the file or move it away") from None
+    for reserved in open_calls.values():
+        spend = _plus(spend, reserved)
+    return replace(spend, unsettled=len(open_calls)), last + 1, length
+
+
+def _plus(spend: Spend, amount: dict[str, float]) -> Spend:
+    return replace(spend, tokens=spend.tokens + amount["tokens"], usd=spend.usd + amount["usd"])

@@ -1,0 +1,105 @@
+"""The recorder: finished executions go into the bank and into the transcript, in batches, beside the event loop.
+
+One thread owns the bank. Whatever finished since the last batch goes into the next one, so a fast collection pays for few
+transactions and a slow one sees every execution stored at once. The transcript is written before the bank: an execution
+that is in the bank always has its conversation.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from skilldelta.bank import Bank
+from skilldelta.bank.batch import Batch
+from skilldelta.bank.entries import Judgement
+from skilldelta.collect.plan import ExecutionKey
+from skilldelta.collect.suite import Suite
+from skilldelta.records import Agent, Execution, Status
+
+T = TypeVar("T")
+TRANSCRIPT_FILE = "transcript.jsonl"
+_MOST_PENDING = 512
+
+
+class Recorder:
+    """Use from one event loop; `close` writes what is pending."""
+
+    def __init__(self, bank: str, folder: Path) -> None:
+        self._location = bank
+        self._transcript = folder / TRANSCRIPT_FILE
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="recorder")
+        self._pending: list[tuple[Execution, str]] = []
+        self._flushing: asyncio.Task[None] | None = None
+        self._bank: Bank | None = None
+
+    async def open(self, suite: Suite, agent: Agent) -> dict[ExecutionKey, set[Status]]:
+        """Open the bank, add the suite's tasks and skills, and tell which executions it has."""
+        return await self._in_thread(lambda: self._open(suite, agent))
+
+    async def record(self, execution: Execution, transcript: Mapping[str, Any]) -> None:
+        """Take a finished execution. Waits only when the bank cannot keep up; an error of the bank surfaces here."""
+        self._pending.append((execution, json.dumps(transcript, ensure_ascii=False, separators=(",", ":"))))
+        if self._flushing is None or self._flushing.done():
+            self._raise_earlier_error()
+            self._flushing = asyncio.get_running_loop().create_task(self._flush())
+        if len(self._pending) > _MOST_PENDING:
+            await asyncio.shield(self._flushing)
+
+    async def judgements(self, agent: Agent, suite: str) -> list[Judgement]:
+        """The self-judgements the bank has."""
+        return await self._in_thread(lambda: list(self._opened.judgements(agent, suite)))
+
+    async def add_judgement(self, judgement: Judgement) -> None:
+        """Store one self-judgement."""
+        await self._in_thread(lambda: self._opened.add_judgements([judgement]))
+
+    async def close(self) -> None:
+        """Write what is pending and close the bank."""
+        try:
+            if self._flushing is not None:
+                await asyncio.shield(self._flushing)
+        finally:
+            await self._in_thread(self._close)
+            self._thread.shutdown(wait=True)
+
+    @property
+    def _opened(self) -> Bank:
+        assert self._bank is not None, "open comes first"
+        return self._bank
+
+    def _open(self, suite: Suite, agent: Agent) -> dict[ExecutionKey, set[Status]]:
+        self._bank = Bank.open(self._location)
+        tasks, skills = suite.records()
+        self._bank.add(Batch(tasks=tasks, skills=skills))
+        known: dict[ExecutionKey, set[Status]] = {}
+        for one in self._bank.executions(agent=agent, suite=suite.name):
+            key = (one.task_id, one.condition, one.skill_id, one.skill_digest, one.repetition)
+            known.setdefault(key, set()).add(one.status)
+        return known
+
+    async def _flush(self) -> None:
+        while self._pending:
+            batch, self._pending = self._pending, []
+            await self._in_thread(partial(self._store, batch))
+
+    def _store(self, batch: list[tuple[Execution, str]]) -> None:
+        with self._transcript.open("a", encoding="utf-8") as file:
+            file.write("".join(line + "\n" for _, line in batch))
+        self._opened.add(Batch(executions=[execution for execution, _ in batch]))
+
+    def _close(self) -> None:
+        if self._bank is not None:
+            self._bank.close()
+
+    def _raise_earlier_error(self) -> None:
+        if self._flushing is not None and (error := self._flushing.exception()) is not None:
+            raise error
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)

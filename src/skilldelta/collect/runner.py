@@ -1,0 +1,210 @@
+"""The runner: planned executions through an agent and a grader into the bank, many at once.
+
+What is in the bank already is not run again, so a collection that was killed goes on where it stopped. An execution
+reaches the bank once, when it is finished; one that was in flight when the process died left nothing but its ledger lines.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from skilldelta.collect.agents.base import Attempt, CollectAgent, Outcome
+from skilldelta.collect.budget import Budget
+from skilldelta.collect.failures import CapReachedError, IncompleteError, StopCollectionError, TransportError
+from skilldelta.collect.graders.base import Grader
+from skilldelta.collect.plan import ExecutionKey, Planned, sampling_seed
+from skilldelta.collect.progress import OnProgress, Standing
+from skilldelta.collect.recorder import Recorder
+from skilldelta.collect.suite import Suite, SuiteTask
+from skilldelta.records import Execution, Status
+
+FINAL: frozenset[Status] = frozenset({"completed", "incomplete", "grader_error"})
+"""Statuses that a later start leaves alone; a transport error is tried again by the next one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """Everything one run of the collector works with."""
+
+    suite: Suite
+    agent: CollectAgent
+    graders: Mapping[str, Grader]
+    budget: Budget
+    recorder: Recorder
+    seed: int
+    concurrency: int = 4
+    patience: int = 20
+    """Transport errors in a row after which the endpoint is taken to be down."""
+
+
+@dataclass(slots=True)
+class _State:
+    standing: Standing
+    queue: Iterator[Planned]
+    errors_in_a_row: int = 0
+    answered: bool = False
+    stopped: str = ""
+    started: float = field(default_factory=time.monotonic)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a run of the collector ended. `stopped` says why executions are left, when some are."""
+
+    standing: Standing
+    stopped: str = ""
+
+
+def missing(
+    plan: Sequence[Planned], known: Mapping[ExecutionKey, set[Status]], *, retry: bool = False
+) -> list[Planned]:
+    """The planned executions that the bank does not have; `retry` counts only completed ones as had."""
+    final = {"completed"} if retry else FINAL
+    return [planned for planned in plan if not known.get(planned.key, set()) & final]
+
+
+async def run_missing(
+    collection: Collection, plan: Sequence[Planned], todo: Sequence[Planned], on_progress: OnProgress
+) -> Result:
+    """Run what is missing. A cap ends the run early with a reason; a StopCollectionError ends it as an error."""
+    state = _State(Standing(planned=len(plan), before=len(plan) - len(todo)), iter(todo))
+    workers = [
+        asyncio.create_task(_work(collection, state, on_progress))
+        for _ in range(min(collection.concurrency, len(todo)))
+    ]
+    try:
+        await asyncio.gather(*workers)
+    finally:
+        for worker in workers:
+            worker.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
+    state.standing.spend = collection.budget.spend
+    return Result(state.standing, state.stopped)
+
+
+async def _work(collection: Collection, state: _State, on_progress: OnProgress) -> None:
+    for planned in state.queue:
+        if state.stopped:
+            return
+        try:
+            await _execute(collection, state, planned)
+        except CapReachedError as error:
+            state.stopped = str(error)
+            return
+        state.standing.spend = collection.budget.spend
+        state.standing.seconds = time.monotonic() - state.started
+        on_progress(state.standing)
+
+
+async def _execute(collection: Collection, state: _State, planned: Planned) -> None:
+    """One execution from plan to bank."""
+    outcome: Outcome | None = None
+    success: float | None = None
+    status: Status = "completed"
+    error = ""
+    started = time.monotonic()
+    seconds = 0.0
+    async with _working_copy(planned.task) as workdir:
+        try:
+            outcome = await collection.agent.run(_attempt(collection, planned, workdir), collection.budget)
+            seconds = time.monotonic() - started
+            success = await _grade(collection.graders[planned.task.task_id], outcome.answer, planned.task, workdir)
+            state.errors_in_a_row, state.answered = 0, True
+        except TransportError as failure:
+            status, error = "transport_error", str(failure)
+            _count_silence(collection, state, failure)
+        except IncompleteError as failure:
+            status, error = "incomplete", str(failure)
+        except _GradingError as failure:
+            status, error = "grader_error", str(failure)
+    execution = Execution(
+        agent=collection.agent.identity,
+        suite=collection.suite.name,
+        task_id=planned.task.task_id,
+        condition=planned.condition,
+        repetition=planned.repetition,
+        success=success,
+        skill_id=planned.key[2],
+        skill_digest=planned.key[3],
+        tokens=outcome.tokens if outcome else None,
+        seconds=round(seconds or time.monotonic() - started, 4),
+        cost_usd=outcome.usd if outcome else None,
+        status=status,
+    )
+    await collection.recorder.record(execution, _transcript(planned, execution, outcome, error))
+    state.standing.add(execution, error)
+
+
+class _GradingError(Exception):
+    pass
+
+
+async def _grade(grader: Grader, answer: str, task: SuiteTask, workdir: Path | None) -> float:
+    try:
+        return await grader.grade(answer, task, workdir)
+    except (CapReachedError, StopCollectionError):
+        raise
+    except Exception as error:
+        raise _GradingError(f"grader of task {task.task_id!r}: {type(error).__name__}: {error}") from error
+
+
+def _attempt(collection: Collection, planned: Planned, workdir: Path | None) -> Attempt:
+    skill = collection.suite.skills[planned.task.skill_id].text if planned.condition == "use" else ""
+    return Attempt(planned, skill, sampling_seed(collection.seed, planned.repetition), workdir)
+
+
+def _count_silence(collection: Collection, state: _State, failure: TransportError) -> None:
+    """Stop when the endpoint is down: at once if it never answered, else after many errors in a row."""
+    if not state.answered:
+        raise StopCollectionError(f"{failure}; mend the endpoint and run the same command again") from failure
+    state.errors_in_a_row += 1
+    if state.errors_in_a_row >= max(collection.patience, 2 * collection.concurrency):
+        raise StopCollectionError(
+            f"{state.errors_in_a_row} executions in a row got no answer, the last one: {failure}; "
+            "mend the endpoint and run the same command to go on"
+        ) from failure
+
+
+@asynccontextmanager
+async def _working_copy(task: SuiteTask) -> AsyncIterator[Path | None]:
+    if task.files is None:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="skilldelta-", ignore_cleanup_errors=True) as place:
+        copy = Path(place) / "work"
+        await asyncio.to_thread(shutil.copytree, task.files, copy)
+        yield copy
+
+
+def _transcript(planned: Planned, execution: Execution, outcome: Outcome | None, error: str) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "sample": planned.name,
+        "task_id": execution.task_id,
+        "family": planned.task.family,
+        "condition": execution.condition,
+        "repetition": execution.repetition,
+        "skill": planned.task.skill_id,
+        "skill_digest": planned.skill_digest,
+        "status": execution.status,
+        "success": execution.success,
+        "expected": planned.task.answer,
+        "tokens": execution.tokens,
+        "seconds": execution.seconds,
+        "cost_usd": execution.cost_usd,
+    }
+    if error:
+        row["error"] = error
+    if outcome is not None:
+        row["answer"] = outcome.answer
+        row["messages"] = [{"role": message.role, "content": message.content} for message in outcome.messages]
+        row["reply"] = outcome.reply
+        row["details"] = dict(outcome.details)
+    return row

@@ -1,0 +1,119 @@
+"""One start of the collector: folder, lock, manifest, ledger, bank, run.
+
+Everything of a collection lives in a folder beside the bank, one per suite and agent: the manifest, the ledger, the
+transcript and the Inspect logs.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from skilldelta.collect.agents.base import CollectAgent
+from skilldelta.collect.budget import Budget, Caps, Retries
+from skilldelta.collect.graders import Grader
+from skilldelta.collect.ledger import Ledger
+from skilldelta.collect.manifest import describe_run, open_manifest
+from skilldelta.collect.plan import Selection, make_plan
+from skilldelta.collect.progress import OnProgress
+from skilldelta.collect.recorder import Recorder
+from skilldelta.collect.runner import Collection, Result, missing, run_missing
+from skilldelta.collect.suite import Suite
+from skilldelta.errors import InputError
+from skilldelta.records import Agent
+
+LEDGER_FILE = "ledger.jsonl"
+GraderMaker = Callable[[Budget], Mapping[str, Grader]]
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What to collect, with what, and how far."""
+
+    suite: Suite
+    agent: CollectAgent
+    bank: str
+    make_graders: GraderMaker
+    """Graders are made once the budget exists, because a judge spends from it."""
+    selection: Selection = field(default_factory=Selection)
+    seed: int = 0
+    caps: Caps = field(default_factory=Caps)
+    retries: Retries = field(default_factory=Retries)
+    concurrency: int = 4
+    retry_errors: bool = False
+    accept_changes: bool = False
+    invocation: Mapping[str, Any] = field(default_factory=dict)
+    """When and by which command this start happened, for the manifest."""
+
+    @property
+    def folder(self) -> Path:
+        return run_folder(self.bank, self.suite.name, self.agent.identity)
+
+
+async def collect(session: Session, on_progress: OnProgress) -> Result:
+    """Run what the plan holds and the bank lacks."""
+    plan = make_plan(session.suite, session.selection, seed=session.seed)
+    await session.agent.check()
+    async with opened(session) as (budget, recorder):
+        graders = session.make_graders(budget)
+        known = await recorder.open(session.suite, session.agent.identity)
+        todo = missing(plan, known, retry=session.retry_errors)
+        collection = Collection(
+            suite=session.suite,
+            agent=session.agent,
+            graders=graders,
+            budget=budget,
+            recorder=recorder,
+            seed=session.seed,
+            concurrency=session.concurrency,
+        )
+        return await run_missing(collection, plan, todo, on_progress)
+
+
+@asynccontextmanager
+async def opened(session: Session) -> AsyncIterator[tuple[Budget, Recorder]]:
+    """The session's folder locked, its manifest written, ledger and bank open; all closed at the end."""
+    folder = session.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder):
+        current = describe_run(session.suite, session.agent.identity, session.agent.settings, seed=session.seed)
+        invocation = {**session.invocation, "selection": asdict(session.selection)}
+        open_manifest(folder, current, invocation, accept_changes=session.accept_changes)
+        async with AsyncExitStack() as closing:
+            closing.push_async_callback(session.agent.close)
+            budget = Budget(Ledger(folder / LEDGER_FILE), session.caps, session.retries)
+            closing.push_async_callback(budget.close)
+            recorder = Recorder(session.bank, folder)
+            closing.push_async_callback(recorder.close)
+            yield budget, recorder
+
+
+def run_folder(bank: str, suite: str, agent: Agent) -> Path:
+    """Beside a bank file; for a bank on a server, in the current folder."""
+    is_url = "://" in bank and not bank.startswith("sqlite:///")
+    base = Path("skilldelta.collect") if is_url else Path(f"{bank.removeprefix('sqlite:///')}.collect")
+    return base / f"{_slug(suite)}--{_slug(agent.name)}-{agent.fingerprint[:8]}"
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep a second collector of the same suite and agent out; the kernel frees the lock when a process dies."""
+    handle = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o644)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise InputError(f"another collector is at work in {folder}; wait for it or stop it") from None
+        yield
+    finally:
+        os.close(handle)
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "run"

@@ -1,0 +1,251 @@
+"""Suites: a folder with `suite.yaml`, `tasks.jsonl` and `skills/<name>/SKILL.md`, read and checked whole.
+
+Everything that can be wrong in a suite is found here, before the first call of an agent is paid. Which grader options
+exist is the graders' knowledge, who runs the tasks is the agents'.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from skilldelta.errors import InputError
+from skilldelta.records import Skill, Task
+
+SUITE_FILE = "suite.yaml"
+UNANSWERED_GRADERS = ("python", "command", "judge", "inspect")
+"""Graders that can do without an answer in the task."""
+
+_SUITE_KEYS = ("name", "description", "tasks", "agent", "grader", "skills")
+_TASK_KEYS = ("task_id", "text", "family", "skill", "answer", "grader", "metadata", "files")
+_AGENT_KEYS = ("solver", "system", "temperature", "max_tokens", "top_p", "stop")
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSettings:
+    """What a suite says about its agent; flags of the command line go before it."""
+
+    solver: str = "generate"
+    system: str = ""
+    temperature: float = 0.0
+    max_tokens: int = 1024
+    top_p: float | None = None
+    stop: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteTask:
+    """One line of tasks.jsonl with its grader settled."""
+
+    task_id: str
+    text: str
+    family: str
+    skill_id: str
+    answer: Any
+    grader: Mapping[str, Any]
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    files: Path | None = None
+    """A folder that is copied for every execution: the task's own working copy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A checked suite. `skills` holds every single skill and every bundle that a task names, by skill_id."""
+
+    name: str
+    description: str
+    folder: Path
+    tasks: tuple[SuiteTask, ...]
+    skills: Mapping[str, Skill]
+    agent: AgentSettings
+
+    def records(self) -> tuple[list[Task], list[Skill]]:
+        """The tasks and the skills in use, as the bank stores them."""
+        used = dict.fromkeys(task.skill_id for task in self.tasks)
+        tasks = [Task(task.task_id, task.text, task.family, self.name) for task in self.tasks]
+        return tasks, [self.skills[skill_id] for skill_id in used]
+
+
+def load_suite(folder: Path) -> Suite:
+    """Read and check a suite folder; the first mistake is an InputError that names file, line and remedy."""
+    settings = _read_settings(folder)
+    skills_folder = folder / _text(settings, "skills", SUITE_FILE, default="skills")
+    tasks_file = folder / _text(settings, "tasks", SUITE_FILE, default="tasks.jsonl")
+    default_grader = settings.get("grader")
+    if default_grader is not None:
+        _check_grader(default_grader, f"{folder / SUITE_FILE}: grader")
+    single = _read_skills(skills_folder)
+    skills: dict[str, Skill] = {}
+    tasks: list[SuiteTask] = []
+    seen: dict[str, int] = {}
+    for number, row in _read_rows(tasks_file):
+        where = f"{tasks_file}:{number}"
+        task = _task(row, where, default_grader=default_grader, folder=folder)
+        if task.task_id in seen:
+            raise InputError(f"{where}: task_id {task.task_id!r} is already used in line {seen[task.task_id]}")
+        seen[task.task_id] = number
+        names = _skill_names(row, where)
+        skills.setdefault(task.skill_id, _bundle(names, single, where, skills_folder))
+        tasks.append(task)
+    if not tasks:
+        raise InputError(f"{tasks_file}: no tasks; write one JSON object per line with task_id, text, skill and answer")
+    return Suite(
+        name=_text(settings, "name", SUITE_FILE, default=folder.resolve().name),
+        description=_text(settings, "description", SUITE_FILE, default=""),
+        folder=folder,
+        tasks=tuple(tasks),
+        skills=skills,
+        agent=_agent_settings(settings.get("agent") or {}, f"{folder / SUITE_FILE}: agent"),
+    )
+
+
+def _read_settings(folder: Path) -> dict[str, Any]:
+    path = folder / SUITE_FILE
+    if not path.is_file():
+        raise InputError(
+            f"{folder} is not a suite: it has no {SUITE_FILE}; start one with: skilldelta suite init {folder}"
+        )
+    try:
+        settings = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(settings, dict):
+        raise InputError(f"{path}: expected settings like `name: my-suite`, got {type(settings).__name__}")
+    _refuse_unknown(settings, _SUITE_KEYS, str(path))
+    return settings
+
+
+def _agent_settings(settings: Any, where: str) -> AgentSettings:
+    if not isinstance(settings, dict):
+        raise InputError(f"{where}: expected settings like `solver: generate`, got {settings!r}")
+    _refuse_unknown(settings, _AGENT_KEYS, where)
+    temperature = settings.get("temperature", 0.0)
+    max_tokens = settings.get("max_tokens", 1024)
+    if not isinstance(temperature, int | float) or isinstance(temperature, bool) or temperature < 0:
+        raise InputError(f"{where}: temperature must be a number of at least 0, got {temperature!r}")
+    if not isinstance(max_tokens, int) or isinstance(max_tokens, bool) or max_tokens < 1:
+        raise InputError(f"{where}: max_tokens must be at least 1, got {max_tokens!r}")
+    return AgentSettings(
+        solver=_text(settings, "solver", where, default="generate"),
+        system=_text(settings, "system", where, default=""),
+        temperature=float(temperature),
+        max_tokens=max_tokens,
+        top_p=settings.get("top_p"),
+        stop=tuple(settings.get("stop") or ()),
+    )
+
+
+def _read_rows(path: Path) -> list[tuple[int, dict[str, Any]]]:
+    if not path.is_file():
+        raise InputError(f"{path}: the tasks file is missing; name another with `tasks:` in {SUITE_FILE}")
+    rows: list[tuple[int, dict[str, Any]]] = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise InputError(f"{path}:{number}: not valid JSON: {error.msg} at column {error.colno}") from None
+        if not isinstance(row, dict):
+            raise InputError(f"{path}:{number}: expected one JSON object, got {type(row).__name__}")
+        rows.append((number, row))
+    return rows
+
+
+def _task(row: dict[str, Any], where: str, *, default_grader: Any, folder: Path) -> SuiteTask:
+    _refuse_unknown(row, _TASK_KEYS, where)
+    task_id = _text(row, "task_id", where)
+    grader = row.get("grader", default_grader)
+    if grader is None:
+        raise InputError(f"{where}: task {task_id!r} has no grader; add `grader: {{type: exact}}` to {SUITE_FILE}")
+    _check_grader(grader, f"{where}: grader")
+    if row.get("answer") is None and grader["type"] not in UNANSWERED_GRADERS:
+        raise InputError(f"{where}: task {task_id!r} has no answer, and its grader {grader['type']!r} needs one")
+    metadata = row.get("metadata") or {}
+    if not isinstance(metadata, dict):
+        raise InputError(f"{where}: metadata must be an object, got {metadata!r}")
+    return SuiteTask(
+        task_id=task_id,
+        text=_text(row, "text", where),
+        family=_text(row, "family", where, default=""),
+        skill_id="+".join(_skill_names(row, where)),
+        answer=row.get("answer"),
+        grader=grader,
+        metadata=metadata,
+        files=_files(row, where, folder),
+    )
+
+
+def _files(row: dict[str, Any], where: str, folder: Path) -> Path | None:
+    if "files" not in row:
+        return None
+    files = folder / _text(row, "files", where)
+    if not files.is_dir():
+        raise InputError(f"{where}: the folder {files} does not exist; `files` names a folder to copy for the task")
+    return files
+
+
+def _skill_names(row: dict[str, Any], where: str) -> list[str]:
+    """The sorted names; a bundle is the same bundle in whatever order it is written."""
+    value = row.get("skill")
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) and name for name in names):
+        raise InputError(f"{where}: skill must be a name or a list of names, got {value!r}")
+    return sorted(set(names))
+
+
+def _bundle(names: list[str], single: Mapping[str, Skill], where: str, folder: Path) -> Skill:
+    for name in names:
+        if name not in single:
+            raise InputError(f"{where}: skill {name!r} does not exist; expected the file {folder / name / 'SKILL.md'}")
+    return Skill.from_text("+".join(names), "\n\n".join(single[name].text for name in names))
+
+
+def _read_skills(folder: Path) -> dict[str, Skill]:
+    if not folder.is_dir():
+        raise InputError(f"{folder}: the skills folder is missing; put each skill into {folder / 'NAME' / 'SKILL.md'}")
+    return {path.parent.name: read_skill(path) for path in sorted(folder.glob("*/SKILL.md"))}
+
+
+def read_skill(path: Path) -> Skill:
+    """One SKILL.md: YAML front matter with name and description, then the body, which is the text injected."""
+    text = path.read_text(encoding="utf-8")
+    lines = text.splitlines(keepends=True)
+    ends = [i for i, line in enumerate(lines) if i > 0 and line.rstrip() == "---"]
+    if not lines or lines[0].rstrip() != "---" or not ends:
+        raise InputError(f"{path}: no front matter; begin the file with --- / name: … / description: … / ---")
+    try:
+        front = yaml.safe_load("".join(lines[1 : ends[0]]))
+    except yaml.YAMLError as error:
+        raise InputError(f"{path}: front matter is not valid YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(front, dict) or not front.get("name") or not front.get("description"):
+        raise InputError(f"{path}: the front matter needs both name and description")
+    if front["name"] != path.parent.name:
+        raise InputError(f"{path}: the front matter says name {front['name']!r}, its folder is {path.parent.name!r}")
+    body = "".join(lines[ends[0] + 1 :]).strip()
+    if not body:
+        raise InputError(f"{path}: the skill has no text after its front matter, so there is nothing to inject")
+    return Skill.from_text(path.parent.name, body)
+
+
+def _check_grader(grader: Any, where: str) -> None:
+    if not isinstance(grader, dict) or not isinstance(grader.get("type"), str):
+        raise InputError(f"{where}: expected an object with a type, such as {{type: exact}}, got {grader!r}")
+
+
+def _text(row: Mapping[str, Any], key: str, where: str, *, default: str | None = None) -> str:
+    value = row.get(key, default)
+    if not isinstance(value, str) or (default is None and not value.strip()):
+        raise InputError(f"{where}: {key} must be a text, got {value!r}")
+    return value
+
+
+def _refuse_unknown(row: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
+    for key in row:
+        if key not in known:
+            raise InputError(f"{where}: unknown key {key!r}; known are {', '.join(known)}")
