@@ -1,0 +1,137 @@
+"""`skilldelta demo`: the main job, on a bundled bank of real executions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from skilldelta.cli import settings
+from skilldelta.cli.output import console, note, number, percent, shorten, signed
+from skilldelta.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from skilldelta.bank import Bank
+    from skilldelta.support import Support
+
+FOLDER = "demo-output"
+
+
+@click.command("demo")
+@click.option("--bank", type=click.Path(path_type=Path), help=f"Where to put the bank; default {FOLDER}/demo.bank.")
+@click.option("--report/--no-report", default=True, help=f"Write {FOLDER}/report.html.")
+@settings.seed_option
+@click.option("--resamples", type=click.IntRange(min=0), default=2_000, show_default=True, help="Bootstrap draws.")
+def command(bank: Path | None, report: bool, seed: int, resamples: int) -> None:
+    """Decisions with their evidence, the evaluation table and an HTML report, on real executions that ship with the package."""
+    from skilldelta.bank import Bank
+    from skilldelta.demo.bundled import bundled_batch, manifest
+
+    if bank is None:
+        bank = Path(FOLDER) / "demo.bank"
+    bank.parent.mkdir(parents=True, exist_ok=True)
+    out = console()
+    with Bank.open(bank) as opened:
+        opened.add(bundled_batch())
+        support = _support(opened)
+        _tell_what_there_is(out, support, manifest())
+        _ask_three(out, opened, support)
+    _evaluate(out, str(bank), seed, resamples, report)
+    _say_what_next(out, bank)
+
+
+def _support(bank: Bank) -> Support:
+    from skilldelta.encoders import load_encoder
+
+    return bank.support(load_encoder(), agent=bank.resolve_agent(None))
+
+
+def _tell_what_there_is(out: Console, support: Support, made: dict[str, Any]) -> None:
+    gains = support.gains
+    out.rule("[bold]1  The bank: paired executions")
+    out.print(
+        f"{number(support.r0.sum() + support.r1.sum())} real executions of [bold]{support.agent}[/bold] on "
+        f"{len(support)} tasks of an imaginary trading company: each task without its skill, and with it.\n"
+        f"Success without the skills {percent(support.y0.mean())}, with them {percent(support.y1.mean())}. They helped on "
+        f"{(gains > 0).sum()} tasks, [bold]did harm on {(gains < 0).sum()}[/bold] and changed nothing on {(gains == 0).sum()}.\n"
+        f"So neither never nor always is right. ({made['summary']})"
+    )
+
+
+def _ask_three(out: Console, bank: Bank, support: Support) -> None:
+    """Three tasks, chosen by their predictions alone: the highest, the one nearest to zero, the lowest."""
+    import numpy as np
+
+    from skilldelta.advisor import Advisor, Question
+    from skilldelta.encoders import load_encoder
+    from skilldelta.predictor import predict_each
+
+    out.print()
+    out.rule("[bold]2  Will the skill help on this task?")
+    out.print("Three tasks asked as if they were new: their own executions are left out of the evidence.")
+    advisor = Advisor(bank, load_encoder(), agent=bank.resolve_agent(None))
+    gains = predict_each(support, "family").gains
+    for row in (int(np.argmax(gains)), int(np.argmin(np.abs(gains))), int(np.argmin(gains))):
+        advice = advisor.ask(
+            Question(
+                support.texts[row], str(support.skills[row]), str(support.families[row]), str(support.task_ids[row])
+            )
+        )
+        out.print(f"\n[bold]{shorten(support.texts[row], 110)}[/bold]  (skill: {advice.skill})")
+        out.print(f"  → [bold]{advice.decision.action}[/bold]: {advice.decision.reason}")
+        for neighbor in advice.neighbors[:3]:
+            out.print(
+                f"    {signed(neighbor.gain, 2)}  {percent(neighbor.y0, 0)} → {percent(neighbor.y1, 0)}  "
+                f"(similarity {neighbor.similarity:.2f})  {shorten(neighbor.text, 70)}",
+                style="dim",
+            )
+        out.print(
+            f"  what really happened: {percent(support.y0[row], 0)} without, {percent(support.y1[row], 0)} with the skill"
+        )
+
+
+def _evaluate(out: Console, bank: str, seed: int, resamples: int, report: bool) -> None:
+    from skilldelta.cli.evaluate import evaluate_bank, show_panel
+
+    out.print()
+    out.rule("[bold]3  What would the gate have bought?")
+    out.print("Every task in turn is the new one. Intervals show what may be chance.\n")
+    options = {
+        "agent": None,
+        "suite": None,
+        "encoder": "wordllama",
+        "paper": True,
+        "seed": seed,
+        "resamples": resamples,
+    }
+    panels = evaluate_bank(bank, options)
+    for panel in panels:
+        show_panel(panel)
+    if report:
+        _write_report(panels, bank, seed)
+
+
+def _write_report(panels: list[Any], bank: str, seed: int) -> None:
+    try:
+        from skilldelta.cli.report import report_on
+
+        path = Path(FOLDER) / "report.html"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        report_on(panels, path, command=f"skilldelta report --bank {bank} --seed {seed}", seed=seed)
+        note(f"the report with all figures: {path}")
+    except MissingExtraError as error:
+        note(f"no report: {error}")
+
+
+def _say_what_next(out: Console, bank: Path) -> None:
+    out.print()
+    out.rule("[bold]4  Your turn")
+    out.print(
+        f'skilldelta predict --bank {bank} --skill warehouse-units "How many cans are in 3 pallets of beans?"\n'
+        f"skilldelta bank list --bank {bank}\n"
+        "skilldelta import pairs.jsonl        your own paired executions\n"
+        "skilldelta collect SUITE --dry-run   run both arms of your own tasks"
+    )

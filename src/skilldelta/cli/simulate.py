@@ -1,0 +1,130 @@
+"""`skilldelta simulate`: a panel with known truth, for planning a study."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from skilldelta.cli import settings
+from skilldelta.cli.evaluate import show_panel
+from skilldelta.cli.output import console, note, percent, write_json, write_text
+
+if TYPE_CHECKING:
+    from skilldelta.evaluation.simulate import SimulatedPanel
+    from skilldelta.evaluation.theory import TheoryCheck
+    from skilldelta.support import Scope
+
+KINDS = ("no_effect", "always_helps", "family_only", "local_only", "mixed")
+
+
+@click.command("simulate")
+@click.option("--kind", type=click.Choice(KINDS), default="mixed", show_default=True, help="What the gains depend on.")
+@click.option("--tasks", type=int, default=400, show_default=True)
+@click.option("--families", type=int, default=8, show_default=True)
+@click.option("--repetitions", type=int, default=1, show_default=True, help="Executions of each task and condition.")
+@click.option(
+    "--effect", type=float, default=0.3, show_default=True, help="Largest family effect, or the constant gain."
+)
+@click.option(
+    "--smoothness", type=float, default=2.0, show_default=True, help="L: how fast gains change with distance."
+)
+@click.option("--residual", type=float, default=0.0, show_default=True, help="eps: what the representation misses.")
+@click.option("--base-rate", type=float, default=0.5, show_default=True, help="Success without the skill.")
+@click.option("--delta", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, show_default=True)
+@settings.rule_options
+@settings.threshold_option
+@settings.seed_option
+@settings.resamples_option
+@click.option(
+    "--pairs", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write the pairs as pairs.jsonl."
+)
+@settings.json_option
+@settings.output_option
+def command(pairs: Path | None, as_json: bool, output: str | None, **options: Any) -> None:
+    """How far would a study of this size carry? Tasks, true gains and executions are drawn, then evaluated.
+
+    The table shows what an evaluation of the study would print; below it, how the paper's guarantees did against the truth.
+    """
+    import numpy as np
+
+    from skilldelta.evaluation.leave_one_out import evaluate_panel
+    from skilldelta.evaluation.results import panel_to_dict
+    from skilldelta.evaluation.simulate import simulate_panel
+    from skilldelta.evaluation.theory import check_theory
+    from skilldelta.predictor import Settings
+
+    rng = np.random.default_rng(options["seed"])
+    panel = simulate_panel(
+        rng,
+        r0=options["repetitions"],
+        r1=options["repetitions"],
+        **{
+            name: options[name]
+            for name in ("kind", "tasks", "families", "effect", "smoothness", "residual", "base_rate")
+        },
+    )
+    rule = Settings(k=options["k"], weighting=options["weighting"])
+    scope: Scope = options["scope"] or "family"
+    result = evaluate_panel(
+        panel.support,
+        rng=rng,
+        settings=rule,
+        scope=scope,
+        threshold=options["threshold"],
+        resamples=options["resamples"],
+    )
+    check = check_theory(panel, settings=rule, scope=scope, threshold=options["threshold"], delta=options["delta"])
+    if pairs is not None:
+        write_text(pairs, _pairs_jsonl(panel))
+        note(f"{len(panel.support):,} pairs written to {pairs}")
+    if as_json or output:
+        truth = {
+            "mean_gain": panel.tau.mean(),
+            "share_helped": (panel.tau > 0).mean(),
+            "share_harmed": (panel.tau < 0).mean(),
+        }
+        write_json({"panels": [panel_to_dict(result)], "truth": truth, "theory": asdict(check)}, output)
+        return
+    show_panel(result)
+    _show_truth(panel, check)
+
+
+def _show_truth(panel: SimulatedPanel, check: TheoryCheck) -> None:
+    out = console()
+    tau = panel.tau
+    out.print(
+        f"Truth: mean gain {100 * tau.mean():+.1f} points; the skill helps on {percent((tau > 0).mean(), 0)} "
+        f"and harms on {percent((tau < 0).mean(), 0)} of tasks."
+    )
+    out.print(
+        f"Decisions differ from the oracle's on {percent(check.disagreement)} of tasks; mean regret "
+        f"{100 * check.regret.regret:.1f} points, mean gain error {100 * check.regret.error:.1f}."
+    )
+    out.print(
+        f"The paper's band covers the true gain on {percent(check.covered)} of tasks (promised {percent(1 - check.delta, 0)}); "
+        f"its mean half-width is {check.mean_bound:.2f}, so the three-way gate acts on {percent(check.acted)}."
+    )
+
+
+def _pairs_jsonl(panel: SimulatedPanel) -> str:
+    support = panel.support
+    lines = []
+    for i in range(len(support)):
+        row = {
+            "task_id": str(support.task_ids[i]),
+            "text": support.texts[i],
+            "family": str(support.families[i]),
+            "skill": str(support.skills[i]),
+            "agent": support.agent,
+            "suite": support.suite,
+            "y0": panel.successes0[i].tolist(),
+            "y1": panel.successes1[i].tolist(),
+            "tokens0": [round(value) for value in panel.tokens0[i].tolist()],
+            "tokens1": [round(value) for value in panel.tokens1[i].tolist()],
+        }
+        lines.append(json.dumps(row))
+    return "\n".join(lines) + "\n"
