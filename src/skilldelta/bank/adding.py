@@ -177,7 +177,8 @@ def _add_skills(connection: Connection, backend: Backend, batch: Batch) -> _Skil
     skills.keys.update((name, key) for key, name in enumerate(rows, next_key(connection, table)))
     listed = [(skills.keys[name], skill.skill_id, skill.digest, skill.text) for name, skill in rows.items()]
     backend.insert_many(connection, table, ("key", "skill_id", "digest", "text"), listed)
-    skills.added += sum(1 for skill_id, _ in rows if skill_id != schema.SHARED_SKILL)
+    # Executions without a version need a row too, but it is no skill beside one that is known by its version.
+    skills.added += sum(1 for skill_id, digest in rows if skill_id and (digest or skill_id not in versions))
     return skills
 
 

@@ -7,6 +7,7 @@ because closing the last connection checkpoints the log.
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,6 +31,7 @@ class Database:
         self._reader = backend.reader()
         self._writer: Engine | None = None
         self._revision: Counter | None = None
+        self._opening = threading.Lock()
 
     @classmethod
     def open(cls, location: str | Path, *, create: bool, readonly: bool, timeout: float) -> Database:
@@ -65,9 +67,11 @@ class Database:
     def revision(self) -> int:
         """The counter of changes to the evidence, read in some microseconds."""
         try:
-            if self._revision is None:
-                self._revision = self.backend.counter(self._reader, schema.REVISION)
-            return self._revision.read()
+            counter = self._revision
+            if counter is None:
+                with self._opening:
+                    counter = self._revision = self._revision or self.backend.counter(self._reader, schema.REVISION)
+            return counter.read()
         except (DBAPIError, sqlite3.Error) as error:
             raise explained(error, self.location) from error
 

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Select, select
 
 from skilldelta.bank import schema
+from skilldelta.bank.lookup import chunked
 from skilldelta.records import Agent, Execution, Skill, Task
+
+
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """An execution with what the tables know of its task."""
+
+    execution: Execution
+    task_key: int
+    family: str
 
 
 def read_agents(connection: Connection) -> dict[int, Agent]:
@@ -40,6 +51,16 @@ def read_tasks(connection: Connection, suite: str | None = None) -> list[Task]:
     return [Task(*row) for row in connection.execute(query)]
 
 
+def read_texts(connection: Connection, task_keys: Iterable[int]) -> dict[int, str]:
+    """The texts of some tasks, by key."""
+    table = schema.tasks
+    query = select(*table.c["key", "text"])
+    texts: dict[int, str] = {}
+    for chunk in chunked(list(dict.fromkeys(task_keys))):
+        texts.update((key, text) for key, text in connection.execute(query.where(table.c.key.in_(chunk))))
+    return texts
+
+
 def executions_query(
     connection: Connection,
     *,
@@ -52,9 +73,9 @@ def executions_query(
     """The executions that fit every filter; those of a skill include no baseline that is shared by all skills."""
     table, tasks = schema.executions, schema.tasks
     query = select(
-        *table.c["agent_key", "skill_key", "condition", "repetition"],
+        *table.c["agent_key", "task_key", "skill_key", "condition", "repetition"],
         *table.c["success", "tokens", "seconds", "cost_usd", "status"],
-        *tasks.c["suite", "task_id"],
+        *tasks.c["suite", "task_id", "family"],
     ).select_from(table.join(tasks, table.c.task_key == tasks.c.key))
     if agent is not None:
         wanted = [key for key, known in read_agents(connection).items() if known == agent]
@@ -67,18 +88,19 @@ def executions_query(
     return query
 
 
-def skill_keys(skills: dict[int, Skill], skill_id: str) -> list[int]:
+def skill_keys(skills: Mapping[int, Skill], skill_id: str) -> list[int]:
     """The keys of every version of a skill."""
     return [key for key, skill in skills.items() if skill.skill_id == skill_id]
 
 
-def read_executions(connection: Connection, query: Select[*tuple[Any, ...]]) -> Iterator[Execution]:
+def read_executions(connection: Connection, query: Select[*tuple[Any, ...]]) -> Iterator[Filed]:
     """The records of an `executions_query`, as they come."""
     agents, skills = read_agents(connection), read_skills(connection)
-    rows = connection.execution_options(yield_per=10_000).execute(query)
-    for agent, skill, condition, repetition, success, tokens, seconds, cost_usd, status, suite, task_id in rows:
+    rows = connection.execute(query.execution_options(yield_per=10_000))
+    for agent, task_key, skill, condition, repetition, *numbers, status, suite, task_id, family in rows:
+        success, tokens, seconds, cost_usd = numbers
         version = skills[skill]
-        yield Execution(
+        execution = Execution(
             agent=agents[agent],
             suite=suite,
             task_id=task_id,
@@ -92,3 +114,4 @@ def read_executions(connection: Connection, query: Select[*tuple[Any, ...]]) -> 
             cost_usd=cost_usd,
             status=status,
         )
+        yield Filed(execution, task_key, family)

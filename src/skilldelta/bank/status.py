@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Select, TableClause, func, select
 from skilldelta.bank import schema
 from skilldelta.bank.dialect import Backend
 from skilldelta.bank.entries import BankStatus, Panel
-from skilldelta.bank.evidence import Evidence, read_pairing
+from skilldelta.bank.evidence import Evidence, read_pairs
 from skilldelta.bank.reading import read_agents, read_skills, read_suites
 from skilldelta.records import Agent
 
@@ -47,7 +47,7 @@ def read_panels(connection: Connection) -> list[Panel]:
     counts = _executions_by_panel(connection)
     panels = []
     for agent, suite in counts:
-        pairing = read_pairing(connection, Evidence(agent=agent, suite=suite))
+        pairing = read_pairs(connection, Evidence(agent, suite)).pairing
         panels.append(
             Panel(
                 agent=agent,

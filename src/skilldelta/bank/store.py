@@ -15,9 +15,10 @@ from typing import Self
 from skilldelta.bank import audit, forget, reading, schema, status, vectors, verify
 from skilldelta.bank.adding import add_batch
 from skilldelta.bank.batch import Added, Batch
+from skilldelta.bank.changes import Changes, Mark, read_changes
 from skilldelta.bank.database import Database
 from skilldelta.bank.entries import BankStatus, DecisionRecord, Forgotten, Judgement, Panel
-from skilldelta.bank.evidence import Evidence, read_pairing
+from skilldelta.bank.evidence import Evidence, read_pairs
 from skilldelta.bank.names import chosen_agent, current_skill
 from skilldelta.bank.validation import check_batch
 from skilldelta.bank.vectors import Progress, TextEncoder
@@ -110,7 +111,8 @@ class Bank:
             query = reading.executions_query(
                 connection, agent=agent, suite=suite, skill_id=skill_id, family=family, task_id=task_id
             )
-            yield from reading.read_executions(connection, query.order_by(schema.executions.c.key))
+            for filed in reading.read_executions(connection, query.order_by(schema.executions.c.key)):
+                yield filed.execution
 
     def pairing(
         self,
@@ -123,7 +125,7 @@ class Bank:
     ) -> Pairing:
         """The pairs of an agent in order of their tasks' arrival, and everything that was left out."""
         with self._database.read() as connection:
-            return read_pairing(connection, Evidence(agent, suite, skill_id, family, include_stale))
+            return read_pairs(connection, Evidence(agent, suite, skill_id, family, include_stale)).pairing
 
     def vectors(self, encoder: TextEncoder, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
         """(n, dim) one row a text; what the bank lacks is encoded and, unless it is read-only, stored."""
@@ -141,15 +143,16 @@ class Bank:
         progress: Progress | None = None,
     ) -> Support:
         """The pairs of `pairing` as arrays, with the vectors and texts of their tasks."""
-        pairs = self.pairing(
-            agent=agent, suite=suite, skill_id=skill_id, family=family, include_stale=include_stale
-        ).pairs
-        text_of = {(task.suite, task.task_id): task.text for task in self.tasks(suite)}
-        texts = [text_of[pair.suite, pair.task_id] for pair in pairs]
-        rows = self.vectors(encoder, texts, progress=progress)
+        found = self.changes(Evidence(agent, suite, skill_id, family, include_stale))
+        rows = self.vectors(encoder, found.texts, progress=progress)
         return Support.from_pairs(
-            pairs, rows, texts=texts, encoder=encoder.identity, agent=agent.name, suite=suite or ""
+            found.pairs, rows, texts=found.texts, encoder=encoder.identity, agent=agent.name, suite=suite or ""
         )
+
+    def changes(self, asked: Evidence, since: Mark | None = None) -> Changes:
+        """The pairs that a reader lacks who has read up to `since`: what the in-memory index lives on."""
+        with self._database.read() as connection:
+            return read_changes(connection, asked, since)
 
     def resolve_agent(self, name: str | None) -> Agent:
         """The agent called `name` or `name@fingerprint-prefix`; None is the only one there is."""

@@ -15,6 +15,8 @@ from skilldelta.errors import InputError
 from skilldelta.records import CONDITIONS, STATUSES, Execution, Skill, Task, text_digest
 from skilldelta.support import Vectors
 
+_ROUNDING = 1e-5
+
 
 def check_batch(batch: Batch) -> None:
     """Refuse a batch with a value that no bank could hold."""
@@ -42,7 +44,7 @@ def shortened(value: str, length: int = 60) -> str:
 
 
 def matrix_of(vectors: Sequence[TextVector]) -> Vectors:
-    """(n, dim) float32 rows of one encoder; unequal dimensions, zero and non-finite vectors are refused."""
+    """(n, dim) float32 rows of length 1 of one encoder; unequal dimensions, zero and non-finite ones are refused."""
     dimensions = {np.shape(v.vector) for v in vectors}
     if len(dimensions) > 1 or any(len(shape) != 1 for shape in dimensions):
         sizes = sorted(shape[0] if len(shape) == 1 else -1 for shape in dimensions)
@@ -50,19 +52,16 @@ def matrix_of(vectors: Sequence[TextVector]) -> Vectors:
             f"vectors of encoder {vectors[0].encoder!r} have unequal dimensions {sizes}; encode all texts with one encoder"
         )
     matrix = np.stack([np.asarray(v.vector, np.float32) for v in vectors])
-    check_rows(matrix, [v.text_digest for v in vectors])
-    return matrix
-
-
-def check_rows(matrix: Vectors, digests: Sequence[str]) -> None:
-    """Refuse rows without a direction."""
-    # A row's squared length is finite and positive exactly where the row can be scaled to length 1.
-    lengths = np.vecdot(matrix, matrix)
+    lengths = np.sqrt(np.vecdot(matrix, matrix, dtype=np.float64))
     bad = np.flatnonzero(~(np.isfinite(lengths) & (lengths > 0)))
     if len(bad):
         row = int(bad[0])
         kind = "is zero and has no direction" if lengths[row] == 0 else "has a value that is not finite"
-        raise InputError(f"the vector of text {digests[row][:12]} {kind}; encode a text that is not empty again")
+        raise InputError(f"the vector of text {vectors[row].text_digest[:12]} {kind}; encode its text again")
+    # Rows that are of length 1 already keep their exact bytes.
+    long = np.abs(lengths - 1) > _ROUNDING
+    matrix[long] /= lengths[long, None]
+    return matrix
 
 
 def _check_task(task: Task) -> None:

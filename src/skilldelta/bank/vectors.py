@@ -55,18 +55,20 @@ def cached_vectors(
     digests = [text_digest(text) for text in texts]
     text_of = dict(zip(digests, texts, strict=True))
     with database.read() as connection:
-        found = read_vectors(connection, encoder.identity, text_of)
-    missing = [digest for digest in text_of if digest not in found]
+        known = read_vectors(connection, encoder.identity, text_of)
+    missing = [digest for digest in text_of if digest not in known]
     for start in range(0, len(missing), _TEXTS_A_TRANSACTION):
         piece = missing[start : start + _TEXTS_A_TRANSACTION]
         rows = _encoded(encoder, [text_of[digest] for digest in piece])
         if not database.readonly:
             with database.write() as connection:
                 add_vectors(connection, database.backend, _records(encoder.identity, piece, rows))
-        found.update((digest, row.tobytes()) for digest, row in zip(piece, rows, strict=True))
+        known.update((digest, row.tobytes()) for digest, row in zip(piece, rows, strict=True))
         if progress is not None:
-            progress(min(start + len(piece), len(missing)), len(missing))
-    return _stacked(encoder.identity, [found[digest] for digest in digests])
+            progress(start + len(piece), len(missing))
+    if not texts:
+        return np.empty((0, _dimension(database, encoder)), np.float32)
+    return _stacked(encoder.identity, [known[digest] for digest in digests])
 
 
 def read_vectors(connection: Connection, encoder: str, digests: Iterable[str]) -> dict[str, bytes]:
@@ -154,13 +156,19 @@ def _encoded(encoder: TextEncoder, texts: Sequence[str]) -> Vectors:
     return rows
 
 
+def _dimension(database: Database, encoder: TextEncoder) -> int:
+    """The width of an empty matrix, so that it can be compared with a vector of the same encoder."""
+    table = schema.encoders
+    with database.read() as connection:
+        known = connection.execute(select(table.c.dimension).where(table.c.identity == encoder.identity)).scalar()
+    return int(known) if known is not None else _encoded(encoder, ["width"]).shape[1]
+
+
 def _records(encoder: str, digests: Sequence[str], rows: Vectors) -> list[TextVector]:
     return [TextVector(encoder, digest, row) for digest, row in zip(digests, rows, strict=True)]
 
 
 def _stacked(encoder: str, blobs: Sequence[bytes]) -> Vectors:
-    if not blobs:
-        return np.empty((0, 0), np.float32)
     if len({len(blob) for blob in blobs}) > 1:
         raise InputError(f"encoder {encoder!r} gave vectors of unequal dimensions; use an encoder with one dimension")
     return np.frombuffer(b"".join(blobs), np.float32).reshape(len(blobs), -1)
