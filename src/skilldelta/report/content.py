@@ -19,9 +19,8 @@ class Plot:
 
     name: str
     spec: Spec
-    label: str
-    """What a person who cannot see the picture is told."""
-    title: str = ""
+    title: str
+    """What is drawn and in which unit; also what a person who cannot see the picture is told."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import numpy as np
 
 from skilldelta.evaluation.results import FamilyCounts, PanelResult
 from skilldelta.report.content import Cell, Column, Table
+from skilldelta.report.groups import Group, groups
 from skilldelta.report.numbers import cell, plural, shorten, signed, words_cell
 from skilldelta.support import Floats, Ints
 
@@ -22,6 +23,7 @@ ROW_BUDGET = 2_400
 class FamilyList:
     """One family: its counts, the tasks that the skill helped or harmed, and how many are not listed."""
 
+    label: str
     counts: FamilyCounts
     tasks: Table | None
     remark: str
@@ -29,9 +31,8 @@ class FamilyList:
 
 def family_lists(panel: PanelResult, gate: str, *, per_kind: int) -> list[FamilyList]:
     """Families from the most harmed to the most helped; within one, harmed tasks first, then helped ones."""
-    rows_of = _rows_by_family(panel.support.families)
-    ordered = sorted(panel.counts, key=lambda counts: (counts.gain, counts.family))
-    return [_family(panel, gate, counts, rows_of[counts.family], per_kind) for counts in ordered]
+    ordered = sorted(groups(panel), key=lambda group: (group.counts.gain, group.label))
+    return [_family(panel, gate, group, per_kind) for group in ordered]
 
 
 def tasks_per_kind(panels: Sequence[PanelResult]) -> int:
@@ -40,17 +41,12 @@ def tasks_per_kind(panels: Sequence[PanelResult]) -> int:
     return max(1, min(12, ROW_BUDGET // max(1, 2 * families)))
 
 
-def _rows_by_family(families: np.ndarray) -> dict[str, Ints]:
-    order = np.argsort(families, kind="stable")
-    names, starts = np.unique(families[order], return_index=True)
-    return {str(name): rows for name, rows in zip(names, np.split(order, starts[1:]), strict=True)}
-
-
-def _family(panel: PanelResult, gate: str, counts: FamilyCounts, rows: Ints, per_kind: int) -> FamilyList:
-    gains = panel.support.gains[rows]
-    harmed, helped = _strongest(rows, gains, -1, per_kind), _strongest(rows, gains, 1, per_kind)
+def _family(panel: PanelResult, gate: str, group: Group, per_kind: int) -> FamilyList:
+    gains = panel.support.gains[group.rows]
+    harmed, helped = (_strongest(group.rows, gains, sign, per_kind) for sign in (-1, 1))
     listed = np.concatenate([harmed, helped])
-    return FamilyList(counts, _table(panel, gate, listed) if len(listed) else None, _remark(counts, len(harmed), len(helped)))
+    tasks = _table(panel, gate, listed) if len(listed) else None
+    return FamilyList(group.label, group.counts, tasks, _remark(group.counts, len(harmed), len(helped)))
 
 
 def _strongest(rows: Ints, gains: Floats, sign: int, limit: int) -> Ints:
@@ -72,7 +68,10 @@ def _task(panel: PanelResult, gate: str, row: int, several_skills: bool) -> list
     text = shorten(support.texts[row], TEXT_WIDTH) if support.texts else "(text not kept)"
     cells = [words_cell(str(support.task_ids[row])), words_cell(text)]
     cells += [words_cell(str(support.skills[row]))] if several_skills else []
-    cells += [_success(float(support.y0[row]), int(support.r0[row])), _success(float(support.y1[row]), int(support.r1[row]))]
+    cells += [
+        _success(float(support.y0[row]), int(support.r0[row])),
+        _success(float(support.y1[row]), int(support.r1[row])),
+    ]
     return [*cells, *_gate_cells(panel, gate, row)]
 
 

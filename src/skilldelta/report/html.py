@@ -19,12 +19,12 @@ class Markup(str):
     __slots__ = ()
 
 
-def element(name: str, *children: str | None, **attributes: str | bool | None) -> Markup:
+def element(tag: str, /, *children: str | None, **attributes: str | bool | None) -> Markup:
     """One element; `class_` and `data_x` become class and data-x, None and False attributes are left out."""
-    opening = f"<{name}{_attributes(attributes)}>"
-    if name in _VOID:
+    opening = f"<{tag}{_attributes(attributes)}>"
+    if tag in _VOID:
         return Markup(opening)
-    return Markup(f"{opening}{join(*children)}</{name}>")
+    return Markup(f"{opening}{join(*children)}</{tag}>")
 
 
 def join(*children: str | None) -> Markup:

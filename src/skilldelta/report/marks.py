@@ -8,6 +8,9 @@ from typing import Any
 from skilldelta.report.content import Spec
 from skilldelta.report.palette import role
 
+NARROW = "(containerSize()[0] < 480)"
+"""A Vega expression: whether the plot has a phone's width. False where there is no page, as in images."""
+
 BAR_STEP = 27
 """Height of one row in a figure with a row a policy or family."""
 
@@ -26,7 +29,7 @@ def config() -> Spec:
             "titlePadding": 9,
             "labelFontSize": 12,
             "titleFontSize": 12,
-            "labelLimit": 150,
+            "labelLimit": 260,
             "domainColor": role("line"),
             "tickColor": role("line"),
             "gridColor": role("grid"),
@@ -40,6 +43,7 @@ def config() -> Spec:
             "labelFontSize": 12,
             "symbolStrokeWidth": 2.5,
             "columnPadding": 14,
+            "columns": {"expr": f"{NARROW} ? 1 : 0"},
             "offset": 10,
             "labelLimit": 220,
         },
@@ -58,6 +62,13 @@ def base(data: Sequence[dict[str, Any]], **rest: Any) -> Spec:
     }
 
 
+# Names often differ at their end, so a long one is cut in its middle; a phone has room for half as much.
+_LABEL = (
+    f"length(datum.label) <= ({NARROW} ? 19 : 36) ? datum.label : "
+    f"slice(datum.label, 0, {NARROW} ? 9 : 18) + '…' + slice(datum.label, {NARROW} ? -9 : -17)"
+)
+
+
 def row_axis(field: str, order: Sequence[str]) -> Spec:
     """One row a name, in the given order."""
     return {
@@ -65,11 +76,11 @@ def row_axis(field: str, order: Sequence[str]) -> Spec:
         "type": "nominal",
         "sort": list(order),
         "title": None,
-        "axis": {"labelColor": role("ink"), "grid": False},
+        "axis": {"labelColor": role("ink"), "grid": False, "labelExpr": _LABEL},
     }
 
 
-def number_axis(field: str, title: str, format: str, *, zero: bool = False, **axis: Any) -> Spec:
+def number_axis(field: str, title: str | None, format: str, *, zero: bool = False, **axis: Any) -> Spec:
     """A measured value; the axis begins at zero only where lengths are compared."""
     return {
         "field": field,
@@ -92,11 +103,17 @@ def reference_line(value: float, label: str = "", *, channel: str = "x", dash: b
     }
 
 
-def interval_rule(low: str, high: str, *, width: float = 2.0, **encoding: Any) -> Spec:
-    """A horizontal 95% interval."""
+def interval_over_bar(low: str, high: str, *, width: float = 1.6, **encoding: Any) -> list[Spec]:
+    """A horizontal 95% interval with a halo of the paper's colour, so that it can be read on its bar."""
+    halo = interval_rule(low, high, width=width + 2.4, stroke="paper", **encoding)
+    return [halo, interval_rule(low, high, width=width, **encoding)]
+
+
+def interval_rule(low: str, high: str, *, width: float = 2.0, stroke: str = "ink", **encoding: Any) -> Spec:
+    """A horizontal 95% interval; a row without one has none."""
     return {
         "transform": [{"filter": f"isValid(datum['{low}'])"}],
-        "mark": {"type": "rule", "strokeWidth": width, "color": role("ink")},
+        "mark": {"type": "rule", "strokeWidth": width, "color": role(stroke)},
         "encoding": {"x": {"field": low, "type": "quantitative"}, "x2": {"field": high}, **encoding},
     }
 

@@ -23,7 +23,11 @@ def percent(value: float | None, digits: int = 1) -> str:
 
 def points(value: float | None, digits: int = 1) -> str:
     """A difference of rates in percentage points, with its sign: -0.003 as −0.3."""
-    return DASH if value is None or not math.isfinite(value) else _minus(f"{_nonnegative_zero(100 * value, digits):+.{digits}f}")
+    return (
+        DASH
+        if value is None or not math.isfinite(value)
+        else _minus(f"{_nonnegative_zero(100 * value, digits):+.{digits}f}")
+    )
 
 
 def size(value: float, digits: int = 1) -> str:
@@ -39,7 +43,9 @@ def decimal(value: float | None, digits: int = 3) -> str:
 
 def signed(value: float | None, digits: int = 3) -> str:
     """A gain with its sign."""
-    return DASH if value is None or not math.isfinite(value) else _minus(f"{_nonnegative_zero(value, digits):+.{digits}f}")
+    return (
+        DASH if value is None or not math.isfinite(value) else _minus(f"{_nonnegative_zero(value, digits):+.{digits}f}")
+    )
 
 
 def count(value: float | None) -> str:
@@ -56,6 +62,8 @@ def spread(found: Range | None, *, as_points: bool = False, digits: int | None =
     """An interval as `low to high`, in points or as plain decimals; empty where there is none."""
     if found is None or found.low is None or found.high is None:
         return ""
+    if found.low == found.high == 0:
+        return ""  # a constant policy compared with itself: there is nothing uncertain
     if as_points:
         return f"{points(found.low, digits or 1)} to {points(found.high, digits or 1)}"
     return f"{decimal(found.low, digits or 3)} to {decimal(found.high, digits or 3)}"
@@ -63,9 +71,9 @@ def spread(found: Range | None, *, as_points: bool = False, digits: int | None =
 
 def percent_spread(found: Range | None) -> str:
     """An interval of a rate as `low to high` in percent; empty where there is none."""
-    if found is None or found.low is None or found.high is None:
+    if found is None or found.low is None or found.high is None or found.low == found.high == 0:
         return ""
-    return f"{percent(found.low)} to {percent(found.high)}"
+    return f"{percent(found.low).removesuffix('%')} to {percent(found.high).removesuffix('%')}"
 
 
 def cell(text: str, value: float | None) -> Cell:

@@ -29,8 +29,13 @@ def png(plot: Plot, *, width: int = _IMAGE_WIDTH, scale: float = 2.0) -> bytes:
 def image_spec(plot: Plot, width: int = _IMAGE_WIDTH) -> Spec:
     """A specification that stands alone: a fixed width, a background, colours instead of roles."""
     spec = {**plot.spec, "width": width, "config": {**config(), "background": role("paper")}, "padding": 16}
-    if plot.title:
-        spec["title"] = {"text": plot.title, "anchor": "start", "color": role("ink"), "fontWeight": "normal", "offset": 12}
+    spec["title"] = {
+        "text": plot.title,
+        "anchor": "start",
+        "color": role("ink"),
+        "fontWeight": "normal",
+        "offset": 12,
+    }
     resolved: Spec = resolve(spec)
     return resolved
 

@@ -89,10 +89,17 @@ def _decision(own: PolicyResult, rival: _Rival) -> tuple[Tone, str]:
     if own.use_rate in (0.0, 1.0):
         return "open", f"It makes no difference. The gate decides the same on every task: {rival.words} is simpler."
     if saves:
-        same = "about the same success as" if rival.interval is not None else f"{size(rival.difference)} {_side(rival.difference)}"
+        same = (
+            "about the same success as"
+            if rival.interval is not None
+            else f"{size(rival.difference)} {_side(rival.difference)}"
+        )
         return "yes", f"Yes, to save tokens. {same.capitalize()} {rival.words}, with {percent(saving, 0)} fewer tokens."
     if rival.interval is None or rival.interval.low is None:
-        return "open", f"Undecided. {size(rival.difference).capitalize()} {_side(rival.difference)} {rival.words}, without an interval."
+        return (
+            "open",
+            f"Undecided. {size(rival.difference).capitalize()} {_side(rival.difference)} {rival.words}, without an interval.",
+        )
     return "open", f"Not clear yet. No reliable difference from {rival.words}."
 
 
@@ -120,7 +127,9 @@ def _certainty(panel: PanelResult, own: PolicyResult, rival: _Rival) -> str:
     )
     by_family = own.intervals.get("success_vs_always_on_by_family" if rival.is_on else "success_gain_by_family")
     if spread(by_family):
-        text += f" For new families rather than new tasks of these, it is {spread(by_family, as_points=True)}."
+        text += (
+            f" For tasks of new families, rather than new tasks of these, it is {spread(by_family, as_points=True)}."
+        )
     if panel.pairs < SMALL_PANEL:
         text += " That is a small panel; more pairs would narrow it."
     return text
@@ -134,14 +143,17 @@ def _comparison(panel: PanelResult, own: PolicyResult) -> str:
         interval = spread(own.intervals.get("advantage_vs_random"), as_points=True)
         certainty = f" (95% interval {interval})" if interval else ""
         parts.append(
-            f"Random use at the same rate would be {size(own.advantage_vs_random)} "
-            f"{'lower' if own.advantage_vs_random >= 0 else 'higher'}{certainty}."
+            f"It is {size(own.advantage_vs_random)} {_side(own.advantage_vs_random)} random use at the same rate{certainty}."
         )
     best = _best_control(panel, own)
     if best is not None:
         difference = own.success - best.success
-        relation = "the same" if abs(difference) < 5e-4 else f"{size(difference)} {'less' if difference > 0 else 'more'}"
-        parts.append(f"The strongest other rule, {policy_words(best.name)}, reached {percent(best.success)}: {relation}.")
+        relation = (
+            "the same" if abs(difference) < 5e-4 else f"{size(difference)} {'less' if difference > 0 else 'more'}"
+        )
+        parts.append(
+            f"The strongest other rule, {policy_words(best.name)}, reached {percent(best.success)}: {relation}."
+        )
     parts.append(f"Knowing every outcome beforehand would reach {percent(panel.oracle)}.")
     return " ".join(parts)
 

@@ -10,18 +10,20 @@ from skilldelta.report.marks import BAR_STEP, base, interval_rule, number_axis, 
 from skilldelta.report.numbers import cell, percent, points, size, spread, words_cell
 from skilldelta.report.palette import policy_words, role
 
+TITLE = (
+    "Success above random use at the same rate, in points; 95% intervals over tasks (thick) and whole families (thin)"
+)
 _CONSTANT = ("always_off", "always_on", "random_matched")
 
 
 def advantage(panel: PanelResult, gate: str) -> Figure:
     """Advantage over random use at the same rate, by policy, with task and whole-family intervals."""
     chosen = _selecting(panel)
-    label = "Points: success above random use at the same rate, with 95% intervals, by policy"
     return Figure(
         name="advantage",
         title="Does it choose the right tasks?",
         words=_words(panel.policies.get(gate)),
-        plots=[Plot("advantage", spec(rows(chosen)), label)] if chosen else (),
+        plots=[Plot("advantage", spec(rows(chosen)), TITLE)] if chosen else (),
         table=_table(chosen) if chosen else None,
     )
 
@@ -49,7 +51,7 @@ def row(policy: PolicyResult, label: str) -> dict[str, Any]:
 def spec(data: list[dict[str, Any]]) -> Spec:
     """A point a policy; the thick line resamples tasks, the thin one whole families."""
     y = row_axis("policy", [line["policy"] for line in data])
-    x = number_axis("advantage", "Success above random use at the same rate (points)", "+.1f")
+    x = number_axis("advantage", None, "+.1f")
     names = list(dict.fromkeys(line["name"] for line in data))
     color = {
         "field": "name",
@@ -74,7 +76,14 @@ def spec(data: list[dict[str, Any]]) -> Spec:
             interval_rule("family_low", "family_high", width=1, y=y, color=color),
             interval_rule("low", "high", width=3.5, y=y, color=color),
             {
-                "mark": {"type": "point", "filled": True, "size": 75, "opacity": 1, "stroke": role("paper"), "strokeWidth": 1},
+                "mark": {
+                    "type": "point",
+                    "filled": True,
+                    "size": 75,
+                    "opacity": 1,
+                    "stroke": role("paper"),
+                    "strokeWidth": 1,
+                },
                 "encoding": {"y": y, "x": x, "color": color, "tooltip": hover},
             },
         ],
@@ -144,4 +153,3 @@ def _table(chosen: list[PolicyResult]) -> Table:
 
 def _interval_cell(found: Range | None) -> Cell:
     return cell(spread(found, as_points=True) or "–", found.low if found else None)
-

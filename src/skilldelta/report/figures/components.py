@@ -6,7 +6,7 @@ from typing import Any
 
 from skilldelta.evaluation.results import PanelResult, PolicyResult
 from skilldelta.report.content import Cell, Column, Figure, Plot, Spec, Table
-from skilldelta.report.marks import base, interval_rule, number_axis, reference_line, row_axis, tooltip
+from skilldelta.report.marks import base, interval_over_bar, number_axis, reference_line, row_axis, tooltip
 from skilldelta.report.numbers import cell, points, size, spread, words_cell
 from skilldelta.report.palette import policy_words, role
 
@@ -18,12 +18,12 @@ def components(panel: PanelResult, gate: str) -> Figure:
     """Within-group selection and between-group allocation; they sum to the advantage exactly."""
     chosen = [policy for name, policy in panel.policies.items() if name not in _CONSTANT]
     chosen.sort(key=lambda policy: -policy.advantage_vs_random)
-    label = "Bars: the advantage over random use, split into choosing within and between families"
+    title = "The two parts of the advantage over random use, in points, with 95% intervals"
     return Figure(
         name="components",
         title="Where does the advantage come from?",
         words=_words(panel, panel.policies.get(gate)),
-        plots=[Plot("components", spec(rows(chosen)), label)] if chosen else (),
+        plots=[Plot("components", spec(rows(chosen)), title)] if chosen else (),
         table=_table(chosen) if chosen else None,
     )
 
@@ -51,7 +51,7 @@ def spec(data: list[dict[str, Any]]) -> Spec:
     order = list(dict.fromkeys(line["policy"] for line in data))
     y = row_axis("policy", order)
     offset = {"field": "part", "type": "nominal", "sort": [BETWEEN, WITHIN]}
-    x = number_axis("value", "Part of the advantage (points)", "+.1f", zero=True)
+    x = number_axis("value", None, "+.1f", zero=True)
     color = {
         "field": "part",
         "type": "nominal",
@@ -72,7 +72,7 @@ def spec(data: list[dict[str, Any]]) -> Spec:
                 "mark": {"type": "bar", "cornerRadiusEnd": 1},
                 "encoding": {"y": y, "yOffset": offset, "x": x, "color": color, "tooltip": hover},
             },
-            interval_rule("low", "high", width=1.5, y=y, yOffset=offset, tooltip={"value": None}),
+            *interval_over_bar("low", "high", y=y, yOffset=offset, tooltip={"value": None}),
             reference_line(0.0, dash=False),
         ],
     )

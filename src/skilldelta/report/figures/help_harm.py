@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from skilldelta.evaluation.results import FamilyCounts, PanelResult, Structure
+from skilldelta.evaluation.results import PanelResult, Structure
 from skilldelta.report.content import Figure, Plot, Spec
+from skilldelta.report.groups import Group, groups
 from skilldelta.report.marks import base, number_axis, reference_line, row_axis, tooltip
-from skilldelta.report.numbers import count, percent, plural, points, shorten
+from skilldelta.report.numbers import count, percent, plural, points
 from skilldelta.report.palette import role
 
 SHOWN = 40
@@ -17,32 +18,32 @@ SHOWN = 40
 
 def help_harm(panel: PanelResult) -> Figure:
     """Share of pairs helped and harmed, family by family, sorted by mean gain."""
-    drawn = _drawn(panel.counts)
-    label = "Bars: share of pairs helped, to the right, and harmed, to the left, by family"
+    found = groups(panel)
+    drawn = _drawn(found)
+    title = "Share of pairs harmed (left) and helped (right) by family; the diamond is the mean gain"
     return Figure(
         name="help-harm",
         title="Where does the skill help, and where does it harm?",
-        words=_words(panel, len(drawn)),
-        plots=[Plot("help-harm", spec(rows(drawn)), label)] if drawn else (),
+        words=_words(panel, found, len(drawn)),
+        plots=[Plot("help-harm", spec(rows(drawn)), title)] if drawn else (),
     )
 
 
-def rows(counts: Sequence[FamilyCounts]) -> list[dict[str, Any]]:
+def rows(drawn: Sequence[Group]) -> list[dict[str, Any]]:
     """One row a family: shares of pairs, harm as a negative number."""
-    names = distinct_labels([family_words(found.family) for found in counts])
     return [
         {
-            "family": name,
-            "help": found.help / found.pairs,
-            "harm": -found.harm / found.pairs,
-            "harmed": found.harm / found.pairs,
-            "gain": found.gain,
-            "points": 100 * found.gain,
-            "pairs": found.pairs,
-            "off": found.off,
-            "on": found.on,
+            "family": group.label,
+            "help": group.counts.help / group.counts.pairs,
+            "harm": -group.counts.harm / group.counts.pairs,
+            "harmed": group.counts.harm / group.counts.pairs,
+            "gain": group.counts.gain,
+            "points": 100 * group.counts.gain,
+            "pairs": group.counts.pairs,
+            "off": group.counts.off,
+            "on": group.counts.on,
         }
-        for found, name in zip(counts, names, strict=True)
+        for group in drawn
     ]
 
 
@@ -61,14 +62,23 @@ def spec(data: list[dict[str, Any]]) -> Spec:
     )
 
     def bars(field: str, colour: str) -> Spec:
-        x = {**number_axis(field, "← harmed · share of pairs · helped →", ".0%", zero=True), "axis": axis}
+        x = {**number_axis(field, None, ".0%", zero=True), "axis": axis}
         return {
             "mark": {"type": "bar", "height": 12, "color": role(colour)},
             "encoding": {"y": y, "x": x, "tooltip": hover},
         }
 
     net = {
-        "mark": {"type": "point", "shape": "diamond", "filled": True, "size": 60, "opacity": 1, "color": role("ink"), "stroke": role("paper"), "strokeWidth": 1.2},
+        "mark": {
+            "type": "point",
+            "shape": "diamond",
+            "filled": True,
+            "size": 60,
+            "opacity": 1,
+            "color": role("ink"),
+            "stroke": role("paper"),
+            "strokeWidth": 1.2,
+        },
         "encoding": {"y": y, "x": {"field": "gain", "type": "quantitative"}, "tooltip": hover},
     }
     return base(
@@ -78,47 +88,34 @@ def spec(data: list[dict[str, Any]]) -> Spec:
     )
 
 
-def family_words(name: str) -> str:
-    """A family's name in a plot; an empty one says so."""
-    return shorten(name, 34) if name else "(no family)"
+def _drawn(found: Sequence[Group]) -> list[Group]:
+    largest = sorted(found, key=lambda group: -abs(group.counts.gain) * group.counts.pairs)[:SHOWN]
+    return sorted(largest, key=lambda group: (-group.counts.gain, group.label))
 
 
-def distinct_labels(labels: Sequence[str]) -> list[str]:
-    """Labels that shortening made equal get a number, so that they stay separate rows."""
-    seen: dict[str, int] = {}
-    distinct = []
-    for label in labels:
-        seen[label] = seen.get(label, 0) + 1
-        distinct.append(label if seen[label] == 1 else f"{label} ({seen[label]})")
-    return distinct
-
-
-def _drawn(counts: Sequence[FamilyCounts]) -> list[FamilyCounts]:
-    largest = sorted(counts, key=lambda found: -abs(found.gain) * found.pairs)[:SHOWN]
-    return sorted(largest, key=lambda found: (-found.gain, found.family))
-
-
-def _words(panel: PanelResult, drawn: int) -> list[str]:
+def _words(panel: PanelResult, found: Sequence[Group], drawn: int) -> list[str]:
     helped, harmed, tied = (sum(getattr(found, kind) for found in panel.counts) for kind in ("help", "harm", "tie"))
     sentences = [
         f"The skill helped {count(helped)} of {plural(panel.pairs, 'pair')} ({percent(helped / panel.pairs, 0)}), harmed "
         f"{count(harmed)} ({percent(harmed / panel.pairs, 0)}) and changed nothing in {count(tied)}. "
-        f"{_balance(panel.counts)} The diamond is a family's mean gain."
+        f"{_balance(found)}"
     ]
     if drawn < len(panel.counts):
-        sentences.append(f"Drawn are the {drawn} of {len(panel.counts)} families that move the total most; the list below has all.")
+        sentences.append(
+            f"Drawn are the {drawn} of {len(panel.counts)} families that move the total most; the list below has all."
+        )
     sentences.append(_coverage(panel.structure))
     return sentences
 
 
-def _balance(counts: Sequence[FamilyCounts]) -> str:
-    worse = sorted((found for found in counts if found.gain < 0), key=lambda found: found.gain)
+def _balance(found: Sequence[Group]) -> str:
+    worse = sorted((group for group in found if group.counts.gain < 0), key=lambda group: group.counts.gain)
     if not worse:
         return "No family does worse with it on average."
-    total = plural(len(counts), "family", "families")
-    named = ", ".join(f"{family_words(found.family)} ({points(found.gain)} points)" for found in worse[:3])
+    named = ", ".join(f"{group.label} ({points(group.counts.gain)} points)" for group in worse[:3])
     verb = "does" if len(worse) == 1 else "do"
-    return f"{len(worse)} of {total} {verb} worse with it on average, most of all {named}."
+    most = "most of all " if len(worse) > 1 else ""
+    return f"{len(worse)} of {plural(len(found), 'family', 'families')} {verb} worse with it on average: {most}{named}."
 
 
 def _coverage(structure: Structure) -> str:

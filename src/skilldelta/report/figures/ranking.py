@@ -6,7 +6,7 @@ from typing import Any
 
 from skilldelta.evaluation.results import PanelResult, PolicyResult
 from skilldelta.report.content import Column, Figure, Plot, Spec, Table
-from skilldelta.report.marks import BAR_STEP, base, interval_rule, number_axis, reference_line, row_axis, tooltip
+from skilldelta.report.marks import BAR_STEP, base, interval_over_bar, number_axis, reference_line, row_axis, tooltip
 from skilldelta.report.numbers import cell, decimal, plural, spread, words_cell
 from skilldelta.report.palette import policy_scale, policy_words
 
@@ -20,7 +20,9 @@ def ranking(panel: PanelResult, gate: str) -> Figure:
         name="ranking",
         title="Which score finds the tasks that the skill helps?",
         words=_words(panel, ranked, gate),
-        plots=[Plot("ranking", spec(rows(ranked)), "Bars: AUROC of each policy with its 95% interval")] if ranked else (),
+        plots=[Plot("ranking", spec(rows(ranked)), "AUROC of each policy, with its 95% interval; 0.5 is chance")]
+        if ranked
+        else (),
         table=_table(ranked) if ranked else None,
     )
 
@@ -47,12 +49,18 @@ def spec(data: list[dict[str, Any]]) -> Spec:
     """Bars from chance, so that their length is what a policy knows beyond a coin."""
     order = [row["policy"] for row in data]
     values = [row[key] for row in data for key in ("auroc", "low", "high") if row[key] is not None]
-    domain = [min(0.45, *values), max(0.6, *values)]
+    domain = [min(CHANCE, *values), max(0.6, *values)]
     y = row_axis("policy", order)
-    x = {**number_axis("auroc", "AUROC (0.5 is chance)", ".2f"), "scale": {"domain": domain, "nice": True, "zero": False}}
+    x = {
+        **number_axis("auroc", None, ".2f"),
+        "scale": {"domain": domain, "nice": True, "zero": False},
+    }
     color = {"field": "policy", "type": "nominal", "scale": policy_scale(row["name"] for row in data), "legend": None}
     hover = tooltip(
-        ("policy", "Policy", ""), ("auroc", "AUROC", ".3f"), ("low", "95% from", ".3f"), ("high", "95% to", ".3f"),
+        ("policy", "Policy", ""),
+        ("auroc", "AUROC", ".3f"),
+        ("low", "95% from", ".3f"),
+        ("high", "95% to", ".3f"),
         ("tasks", "Tasks", ",d"),
     )
     return base(
@@ -63,7 +71,7 @@ def spec(data: list[dict[str, Any]]) -> Spec:
                 "mark": {"type": "bar", "height": 13, "cornerRadiusEnd": 1},
                 "encoding": {"y": y, "x": x, "x2": {"datum": CHANCE}, "color": color, "tooltip": hover},
             },
-            interval_rule("low", "high", y=y, tooltip={"value": None}),
+            *interval_over_bar("low", "high", y=y, tooltip={"value": None}),
             reference_line(CHANCE),
         ],
     )
@@ -99,12 +107,12 @@ def _gate_sentence(own: PolicyResult, ranked: list[PolicyResult]) -> str:
     interval = spread(own.intervals.get("auroc"))
     certainty = f" (95% interval {interval})" if interval else ""
     head = f"{policy_words(own.name)} is right in {100 * (own.auroc or 0):.0f} of 100 such comparisons{certainty}"
-    others = [policy for policy in ranked if policy.name != own.name]
+    others = [policy for policy in ranked if policy.name != own.name and len(policy.rows) == len(own.rows)]
     if not others:
         return head + "."
     best = others[0]
     relation = "behind" if (best.auroc or 0) > (own.auroc or 0) else "ahead of"
-    return f"{head}, {relation} {policy_words(best.name)} at {decimal(best.auroc)}, the best of the others."
+    return f"{head}, {relation} {policy_words(best.name)} at {decimal(best.auroc)}, the best of the others on the same pairs."
 
 
 def _table(ranked: list[PolicyResult]) -> Table:

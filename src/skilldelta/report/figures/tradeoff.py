@@ -1,0 +1,250 @@
+"""Threshold trade-off: success against how often the skill is used and against tokens, for every threshold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skilldelta.evaluation.results import PanelResult
+from skilldelta.evaluation.sweeps import ThresholdSweep, threshold_sweep
+from skilldelta.report.content import Cell, Column, Figure, Plot, Spec, Table
+from skilldelta.report.marks import base, number_axis, tooltip
+from skilldelta.report.numbers import cell, count, decimal, percent, points, size, words_cell
+from skilldelta.report.palette import policy_scale, policy_words, role
+
+DRAWN = ("skilldelta", "stack", "family_mean", "tfidf_knn")
+"""Policies whose curves are drawn, where they have a score for every pair."""
+POINTS = 120
+"""Points of a curve at most; the default, the best and both ends are always among them."""
+DEFAULT, BEST = "threshold in use", "best in hindsight"
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One policy's sweep."""
+
+    name: str
+    sweep: ThresholdSweep
+
+
+def tradeoff(panel: PanelResult, gate: str) -> Figure | None:
+    """Every distinct threshold policy of the main scores; None where no policy has a score for every pair."""
+    curves = _curves(panel, gate)
+    if not curves:
+        return None
+    data, constants = rows(curves), _constants(panel)
+    marks = "star: the threshold in use; triangle: the best in hindsight"
+    plots = [Plot("tradeoff-use-rate", spec(data, constants, "use_rate"), f"Success against use rate; {marks}")]
+    if any(line["tokens"] is not None for line in data):
+        plots.append(
+            Plot("tradeoff-tokens", spec(data, constants, "tokens"), f"Success against tokens a task; {marks}")
+        )
+    return Figure(
+        name="tradeoff",
+        title="What would another threshold have bought?",
+        words=_words(panel, next((curve for curve in curves if curve.name == gate), curves[0])),
+        plots=plots,
+        table=_table(curves),
+    )
+
+
+def rows(curves: list[Curve]) -> list[dict[str, Any]]:
+    """Points along each curve from always-on to always-off; `mark` names the two that are set off."""
+    found = []
+    for curve in curves:
+        for index in thinned(curve.sweep):
+            point = curve.sweep.point(index)
+            mark = DEFAULT if index == curve.sweep.default else BEST if index == curve.sweep.best else ""
+            found.append(
+                {
+                    "name": curve.name,
+                    "policy": policy_words(curve.name),
+                    "threshold": round(point.threshold, 4),
+                    "use_rate": round(point.use_rate, 5),
+                    "success": round(point.success, 5),
+                    "tokens": None if point.tokens is None else round(point.tokens, 1),
+                    "saving": None if point.token_saving is None else round(point.token_saving, 4),
+                    "mark": mark,
+                }
+            )
+    return found
+
+
+def thinned(sweep: ThresholdSweep, limit: int = POINTS) -> list[int]:
+    """Indices of points spread evenly over the use rate, with the ones that a reader looks for."""
+    wanted = np.linspace(sweep.used[0], sweep.used[-1], limit)
+    spread = np.searchsorted(-sweep.used, -wanted)
+    kept = {0, len(sweep) - 1, sweep.default, sweep.best, *np.minimum(spread, len(sweep) - 1).tolist()}
+    return sorted(kept)
+
+
+def spec(data: list[dict[str, Any]], constants: list[dict[str, Any]], x_field: str) -> Spec:
+    """Curves, their two marked points, and the two constant policies as labelled dots."""
+    names = list(dict.fromkeys(line["name"] for line in data))
+    title, format = (
+        ("Share of tasks with the skill", ".0%") if x_field == "use_rate" else ("Mean tokens of a task", "~s")
+    )
+    x = number_axis(x_field, title, format)
+    if x_field == "tokens":
+        x["axis"]["labelExpr"] = "format(datum.value, '~s')"
+    # Room around the curves, so that the dots at their ends can be named.
+    y = {**number_axis("success", "Success", ".0%"), "scale": {"zero": False, "nice": False, "padding": 22}}
+    color = {"field": "policy", "type": "nominal", "scale": policy_scale(names)}
+    hover = tooltip(
+        ("policy", "Policy", ""),
+        ("threshold", "Threshold", "+.3f"),
+        ("success", "Success", ".1%"),
+        ("use_rate", "Use rate", ".1%"),
+        ("tokens", "Tokens", ",.0f"),
+        ("saving", "Tokens saved", ".1%"),
+    )
+    shown = {"condition": {"param": "chosen", "value": 1}, "value": 0.15}
+    place = {"x": x, "y": y, "color": color}
+    line = {
+        "params": [{"name": "chosen", "select": {"type": "point", "fields": ["policy"]}, "bind": "legend"}],
+        "mark": {"type": "line", "strokeWidth": 1.8, "interpolate": "linear"},
+        "encoding": {**place, "order": {"field": "use_rate", "type": "quantitative"}, "opacity": shown},
+    }
+    touch = {
+        "mark": {"type": "point", "size": 90, "opacity": 0, "filled": True},
+        "encoding": {**place, "tooltip": hover},
+    }
+    return base(
+        data,
+        height=300,
+        layer=[
+            line,
+            touch,
+            *_constant_dots(constants, x_field),
+            _marked(BEST, "triangle-up", 110, place, hover, shown),
+            _marked(DEFAULT, _STAR, 210, place, hover, shown),
+        ],
+    )
+
+
+# A five-pointed star in the unit square of Vega's custom shapes.
+_STAR = (
+    "M0,-1L0.235,-0.324L0.951,-0.309L0.38,0.124L0.588,0.809L0,0.4L-0.588,0.809L-0.38,0.124L-0.951,-0.309L-0.235,-0.324Z"
+)
+
+
+def _marked(mark: str, shape: str, area: int, place: Spec, hover: list[Spec], shown: Spec) -> Spec:
+    style = {"type": "point", "shape": shape, "size": area, "filled": True, "stroke": role("paper"), "strokeWidth": 1.2}
+    return {
+        "transform": [{"filter": f"datum.mark === '{mark}'"}],
+        "mark": style,
+        "encoding": {**place, "tooltip": hover, "opacity": shown},
+    }
+
+
+def _constant_dots(constants: list[dict[str, Any]], x_field: str) -> list[Spec]:
+    known = [line for line in constants if line[x_field] is not None]
+    place = {"x": {"field": x_field, "type": "quantitative"}, "y": {"field": "success", "type": "quantitative"}}
+    hover = tooltip(("policy", "Policy", ""), ("success", "Success", ".1%"), ("tokens", "Tokens", ",.0f"))
+    dots = {
+        "data": {"values": known},
+        "mark": {"type": "point", "filled": True, "size": 55, "color": role("ink-2"), "opacity": 1},
+        "encoding": {**place, "tooltip": hover},
+    }
+    return [dots, *[_constant_label(line, place) for line in known]]
+
+
+def _constant_label(line: dict[str, Any], place: Spec) -> Spec:
+    """Always off stands at the left end and is named to its right, always on the other way round."""
+    left_end = line["use_rate"] == 0
+    mark = {
+        "type": "text",
+        "align": "left" if left_end else "right",
+        "dx": 10 if left_end else -4,
+        "dy": 3 if left_end else 17,
+    }
+    return {
+        "data": {"values": [line]},
+        "mark": mark,
+        "encoding": {**place, "text": {"field": "policy", "type": "nominal"}},
+    }
+
+
+def _curves(panel: PanelResult, gate: str) -> list[Curve]:
+    curves = []
+    for name in dict.fromkeys((gate, *DRAWN)):
+        policy = panel.policies.get(name)
+        if policy is None or policy.scores is None or len(policy.rows) < panel.pairs:
+            continue
+        curves.append(Curve(name, threshold_sweep(policy.scores, panel.support, default=policy.threshold or 0.0)))
+    return curves
+
+
+def _constants(panel: PanelResult) -> list[dict[str, Any]]:
+    found = []
+    for name, rate in (("always_off", 0.0), ("always_on", 1.0)):
+        policy = panel.policies.get(name)
+        if policy is not None:
+            found.append(
+                {"policy": policy_words(name), "use_rate": rate, "success": policy.success, "tokens": policy.tokens}
+            )
+    return found
+
+
+def _words(panel: PanelResult, curve: Curve) -> list[str]:
+    sweep, name = curve.sweep, policy_words(curve.name)
+    default, best = sweep.point(sweep.default), sweep.point(sweep.best)
+    saving = (
+        f", saving {percent(default.token_saving, 0)} of always-on's tokens" if default.token_saving is not None else ""
+    )
+    sentences = [
+        "Raising the threshold uses the skill on fewer tasks. Each point of a curve is one threshold; "
+        f"{name} has {count(len(sweep))} that differ.",
+        f"At the threshold in use ({decimal(default.threshold)}), {name} reaches {percent(default.success)} with the skill on "
+        f"{percent(default.use_rate, 0)} of tasks{saving}.",
+    ]
+    missed = best.success - default.success
+    if missed <= 0:
+        return [*sentences, "No other threshold would have reached more."]
+    return [
+        *sentences,
+        f"In hindsight the best threshold, {decimal(best.threshold)}, would have reached {percent(best.success)} "
+        f"({size(missed)} more) with the skill on {percent(best.use_rate, 0)}. It was picked knowing the outcomes: expect less "
+        "of it on new tasks.",
+        *_cheapest_as_good(panel, sweep),
+    ]
+
+
+def _cheapest_as_good(panel: PanelResult, sweep: ThresholdSweep) -> list[str]:
+    """The least use whose success is no lower than always-on's, if that is less than always."""
+    as_good = np.flatnonzero(sweep.success >= panel.on)
+    fewest = sweep.point(int(as_good[-1])) if len(as_good) else None
+    if fewest is None or fewest.use_rate in (0.0, 1.0):
+        return []
+    return [
+        f"The highest threshold that keeps always-on's {percent(panel.on)} uses the skill on "
+        f"{percent(fewest.use_rate, 0)} of tasks (also in hindsight)."
+    ]
+
+
+def _table(curves: list[Curve]) -> Table:
+    columns = [Column("Policy", numeric=False), Column("Point", numeric=False), Column("Threshold"), Column("Success")]
+    columns += [Column("Use rate"), Column("Tokens"), Column("Tokens saved"), Column("vs in use, points")]
+    return Table(columns, [line for curve in curves for line in _lines(curve)])
+
+
+def _lines(curve: Curve) -> list[list[Cell]]:
+    default = curve.sweep.point(curve.sweep.default)
+    found = []
+    for words, index in ((DEFAULT, curve.sweep.default), (BEST, curve.sweep.best)):
+        point = curve.sweep.point(index)
+        found.append(
+            [
+                words_cell(policy_words(curve.name)),
+                words_cell(words),
+                cell(decimal(point.threshold), point.threshold),
+                cell(percent(point.success), point.success),
+                cell(percent(point.use_rate), point.use_rate),
+                cell(count(point.tokens), point.tokens),
+                cell(percent(point.token_saving), point.token_saving),
+                cell(points(point.success - default.success), point.success - default.success),
+            ]
+        )
+    return found

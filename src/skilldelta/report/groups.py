@@ -1,0 +1,43 @@
+"""The families of a panel with their rows and a label each that no other family has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from skilldelta.evaluation.results import FamilyCounts, PanelResult
+from skilldelta.report.numbers import shorten
+from skilldelta.support import Ints
+
+LABEL_WIDTH = 60
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """One family: its counts, its rows of the panel, its name in plots and lists."""
+
+    counts: FamilyCounts
+    rows: Ints
+    label: str
+
+
+def groups(panel: PanelResult) -> list[Group]:
+    """Families in order of first appearance, as the evaluation counts them; rows without a family group by skill."""
+    blocks = sorted(panel.support.blocks("family"), key=lambda block: int(block[0]))
+    names = [counts.family or f"(no family) {panel.support.skills[block[0]]}" for counts, block in _both(panel, blocks)]
+    labels = distinct_labels([shorten(name, LABEL_WIDTH) for name in names])
+    return [Group(counts, block, label) for (counts, block), label in zip(_both(panel, blocks), labels, strict=True)]
+
+
+def distinct_labels(labels: Sequence[str]) -> list[str]:
+    """Labels that shortening made equal get a number, so that they stay separate rows."""
+    seen: dict[str, int] = {}
+    distinct = []
+    for label in labels:
+        seen[label] = seen.get(label, 0) + 1
+        distinct.append(label if seen[label] == 1 else f"{label} ({seen[label]})")
+    return distinct
+
+
+def _both(panel: PanelResult, blocks: list[Ints]) -> list[tuple[FamilyCounts, Ints]]:
+    return list(zip(panel.counts, blocks, strict=True))

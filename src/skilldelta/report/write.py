@@ -1,0 +1,123 @@
+"""Writing a report: panels in, one self-contained HTML file out, and the same plots as images."""
+
+from __future__ import annotations
+
+import os
+import re
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+
+from skilldelta.errors import InputError
+from skilldelta.evaluation.results import PanelResult
+from skilldelta.report.content import Figure
+from skilldelta.report.families import tasks_per_kind
+from skilldelta.report.numbers import plural
+from skilldelta.report.overview import overview
+from skilldelta.report.page import Page, page_html
+from skilldelta.report.panel import PanelReport, panel_content
+from skilldelta.report.provenance import Provenance, support_digest, versions
+from skilldelta.report.vega import javascript, png
+
+
+def write_report(
+    panels: Sequence[PanelReport | PanelResult],
+    path: str | Path,
+    *,
+    command: str,
+    settings: dict[str, str] | None = None,
+    hashes: dict[str, str] | None = None,
+    created: str = "",
+    gate: str | None = None,
+) -> Path:
+    """Write the report whole or not at all; `gate` names the policy it is about (the stack, else the paper's rule)."""
+    page = report_page(panels, command=command, settings=settings, hashes=hashes, created=created, gate=gate)
+    target = Path(path)
+    _write_bytes(target, page_html(page, library=javascript()).encode("utf-8", "replace"))
+    return target
+
+
+def write_images(
+    panels: Sequence[PanelReport | PanelResult], folder: str | Path, *, gate: str | None = None
+) -> list[Path]:
+    """Every plot as a PNG from the same specification; several panels get their names in front."""
+    page = report_page(panels, command="", gate=gate)
+    place = Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    written = []
+    for prefix, figure in _figures_with_prefix(page):
+        for plot in figure.plots:
+            written.append(place / f"{prefix}{plot.name}.png")
+            _write_bytes(written[-1], png(plot))
+    return written
+
+
+def report_page(
+    panels: Sequence[PanelReport | PanelResult],
+    *,
+    command: str,
+    settings: dict[str, str] | None = None,
+    hashes: dict[str, str] | None = None,
+    created: str = "",
+    gate: str | None = None,
+) -> Page:
+    """Everything that the report says, before it is HTML."""
+    if not panels:
+        raise InputError("a report needs at least one panel; import or collect paired executions first")
+    reports = [panel if isinstance(panel, PanelReport) else PanelReport(panel) for panel in panels]
+    results = [report.result for report in reports]
+    per_kind = tasks_per_kind(results)
+    return Page(
+        title=_title(reports),
+        subtitle=_subtitle(results),
+        panels=[
+            panel_content(report, place=f"panel-{number}", gate=gate, per_kind=per_kind)
+            for number, report in enumerate(reports, 1)
+        ],
+        provenance=Provenance(
+            command,
+            settings or {},
+            {
+                **(hashes or {}),
+                **{f"support of {report.title}": support_digest(report.result.support) for report in reports},
+            },
+            versions(),
+            created,
+        ),
+        overview=overview(results, gate) if len(results) > 1 else None,
+    )
+
+
+def _title(reports: Sequence[PanelReport]) -> str:
+    return reports[0].title if len(reports) == 1 else f"{len(reports)} panels"
+
+
+def _subtitle(results: Sequence[PanelResult]) -> str:
+    tasks, families = sum(panel.tasks for panel in results), sum(panel.families for panel in results)
+    return (
+        f"{plural(tasks, 'task')} in {plural(families, 'family', 'families')}, each run with and without the skill. "
+        "Would choosing, task by task, have been better than always using it?"
+    )
+
+
+def _figures_with_prefix(page: Page) -> list[tuple[str, Figure]]:
+    found = [("", page.overview)] if page.overview else []
+    for panel in page.panels:
+        prefix = f"{_slug(panel.title)}-" if len(page.panels) > 1 else ""
+        found += [(prefix, figure) for figure in panel.figures]
+    return [(prefix, figure) for prefix, figure in found if figure is not None]
+
+
+def _slug(title: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "panel"
+
+
+def _write_bytes(path: Path, content: bytes) -> None:
+    """A reader finds the old file or the new one, never a part."""
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    try:
+        temporary.write_bytes(content)
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
