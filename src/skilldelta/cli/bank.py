@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.output import console, note, number, percent, shorten, signed, table, write_json
+from skilldelta.cli.output import console, note, number, percent, progress, shorten, signed, table, write_json
 from skilldelta.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
@@ -101,19 +101,28 @@ def verify(bank: str, as_json: bool) -> int:
 @click.option("--output", required=True, type=click.Path(dir_okay=False, path_type=Path), metavar="FILE")
 def export(bank: str, format_: str, output: Path, **options: Any) -> None:
     """Write executions as runs.jsonl, or one panel's arrays with vectors as NPZ."""
-    from skilldelta.bank.export import export_jsonl, export_npz
-    from skilldelta.cli.panels import load_panels, one_panel
+    from skilldelta.bank.export import export_panel, export_runs
+    from skilldelta.cli.encoding import chosen_encoder
+    from skilldelta.cli.panels import chosen_panel
 
     with _open(bank) as opened:
         if format_ == "npz":
-            support = one_panel(load_panels(opened, options)).support
-            export_npz(support, output)
-            note(f"{len(support):,} pairs written to {output}")
+            panel = chosen_panel(opened, options)
+            with progress("encoding") as advance:
+                count = export_panel(
+                    opened,
+                    output,
+                    chosen_encoder(opened, options),
+                    agent=panel.agent,
+                    suite=panel.suite,
+                    progress=advance,
+                )
+            note(f"{count:,} pairs written to {output}")
             return
         agent = opened.resolve_agent(options["agent"]) if options["agent"] else None
         if options["suite"] and options["suite"] not in opened.suites():
             raise unknown_name("suite", options["suite"], opened.suites())
-        count = export_jsonl(opened, output, agent=agent, suite=options["suite"])
+        count = export_runs(opened, output, agent=agent, suite=options["suite"])
     note(f"{count:,} executions written to {output}")
 
 

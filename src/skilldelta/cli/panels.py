@@ -11,7 +11,9 @@ from skilldelta.cli.output import progress
 from skilldelta.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
-    from skilldelta.bank.store import Bank
+    from skilldelta.bank import Bank, Panel
+    from skilldelta.encoders.base import Encoder
+    from skilldelta.evaluation.policy import Policy
     from skilldelta.pairing import Pairing
     from skilldelta.records import Agent
     from skilldelta.support import Support
@@ -31,26 +33,42 @@ class LoadedPanel:
 
 
 def load_panels(bank: Bank, options: Mapping[str, Any]) -> list[LoadedPanel]:
-    """Every panel of the bank, or those of --agent and --suite; a panel without pairs is left out and named."""
-    wanted_agent = bank.resolve_agent(options["agent"]) if options.get("agent") else None
+    """Every panel of the bank, or those of --agent and --suite, with their supports."""
+    encoder = chosen_encoder(bank, options)
+    return [_loaded(bank, panel, encoder) for panel in wanted_panels(bank, options)]
+
+
+def chosen_panel(bank: Bank, options: Mapping[str, Any]) -> Panel:
+    """The one panel that --agent and --suite leave, for commands about one; several are named."""
+    panels = wanted_panels(bank, options)
+    if len(panels) > 1:
+        names = ", ".join(f"--agent {panel.agent.name} --suite {panel.suite}" for panel in panels[:_NAMED])
+        raise InputError(f"the bank has {len(panels)} panels; choose one: {names}")
+    return panels[0]
+
+
+def wanted_panels(bank: Bank, options: Mapping[str, Any]) -> list[Panel]:
+    """The panels that have a complete pair and fit --agent and --suite."""
+    agent = bank.resolve_agent(options["agent"]) if options.get("agent") else None
     suite = options.get("suite")
     if suite and suite not in bank.suites():
         raise unknown_name("suite", suite, bank.suites())
-    encoder = chosen_encoder(bank, options)
-    loaded = []
-    for panel in bank.panels():
-        if (wanted_agent and panel.agent != wanted_agent) or (suite and panel.suite != suite):
-            continue
-        pairing = bank.pairing(agent=panel.agent, suite=panel.suite)
-        if not pairing.pairs:
-            continue
-        with progress(f"encoding {panel.suite}") as advance:
-            support = bank.support(encoder, agent=panel.agent, suite=panel.suite, progress=advance)
-        support = replace(support, agent=label_of(panel.agent, bank.agents()))
-        loaded.append(LoadedPanel(panel.agent, panel.suite, support, pairing, left_out(pairing)))
-    if not loaded:
+    panels = [
+        panel
+        for panel in bank.panels()
+        if panel.pairs and agent in (None, panel.agent) and suite in (None, panel.suite)
+    ]
+    if not panels:
         raise InputError("the bank has no complete pair yet; import or collect executions under both conditions first")
-    return loaded
+    return panels
+
+
+def _loaded(bank: Bank, panel: Panel, encoder: Encoder) -> LoadedPanel:
+    pairing = bank.pairing(agent=panel.agent, suite=panel.suite)
+    with progress(f"encoding {panel.suite}") as advance:
+        support = bank.support(encoder, agent=panel.agent, suite=panel.suite, progress=advance)
+    support = replace(support, agent=label_of(panel.agent, bank.agents()))
+    return LoadedPanel(panel.agent, panel.suite, support, pairing, left_out(pairing))
 
 
 def label_of(agent: Agent, known: list[Agent]) -> str:
@@ -72,9 +90,16 @@ def left_out(pairing: Pairing) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def one_panel(panels: list[LoadedPanel]) -> LoadedPanel:
-    """The only panel, for commands about one; several are named."""
-    if len(panels) > 1:
-        names = ", ".join(f"--agent {panel.agent.name} --suite {panel.suite}" for panel in panels[:_NAMED])
-        raise InputError(f"the bank has {len(panels)} panels; choose one: {names}")
-    return panels[0]
+def scored_policy(name: str, support: Support, options: Mapping[str, Any], skill_texts: Mapping[str, str]) -> Policy:
+    """One policy on a panel, scored leave-one-task-out; constant policies have no scores to sweep."""
+    from skilldelta.evaluation.roster import Rules, score_policies
+    from skilldelta.predictor import Settings
+
+    rule = Settings(k=options["k"], weighting=options["weighting"])
+    rules = Rules(rule, options["scope"] or "family", options["threshold"], skill_texts)
+    roster = score_policies(support, [name], rules, None)
+    if name not in roster.policies:
+        raise InputError("; ".join(roster.left_out) or f"{name} cannot be scored on this panel")
+    if roster.policies[name].scores is None:
+        raise InputError(f"{name} has no scores; choose skilldelta, stack, family_mean or tfidf_knn")
+    return roster.policies[name]

@@ -1,0 +1,87 @@
+"""`skilldelta sweep`: success and tokens over thresholds; error over the amount of evidence."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from skilldelta.cli import settings
+from skilldelta.cli.output import console, note, number, percent, table, write_json
+
+if TYPE_CHECKING:
+    from skilldelta.evaluation.sweeps import ThresholdSweep
+
+_SHOWN = 21
+
+
+@click.group("sweep")
+def command() -> None:
+    """Success and tokens over thresholds; error over the amount of evidence."""
+
+
+@command.command("threshold")
+@settings.bank_option
+@settings.agent_option
+@settings.suite_option
+@settings.encoder_options
+@click.option(
+    "--estimator", default="skilldelta", show_default=True, help="Whose scores: skilldelta, stack or a control."
+)
+@settings.rule_options
+@settings.threshold_option
+@settings.json_option
+@settings.output_option
+def threshold(bank: str, as_json: bool, output: str | None, **options: Any) -> None:
+    """Every policy that some threshold induces, from always-on to always-off; the default and the best in hindsight marked."""
+    from skilldelta.bank import Bank
+    from skilldelta.cli.panels import load_panels, scored_policy
+    from skilldelta.evaluation.sweeps import threshold_sweep
+
+    documents = []
+    with Bank.open(bank, create=False) as opened:
+        panels = load_panels(opened, options)
+        skill_texts = {skill.skill_id: skill.text for skill in opened.skills() if skill.text}
+    for panel in panels:
+        policy = scored_policy(options["estimator"], panel.support, options, skill_texts)
+        assert policy.scores is not None
+        swept = threshold_sweep(policy.scores, panel.support, default=policy.threshold or 0.0)
+        documents.append(
+            {
+                "agent": panel.support.agent,
+                "suite": panel.suite,
+                "estimator": options["estimator"],
+                "default": swept.default,
+                "best": swept.best,
+                "points": [asdict(point) for point in swept.points()],
+            }
+        )
+        if not (as_json or output):
+            _show(f"{panel.support.agent} on {panel.suite}: {options['estimator']}", swept)
+    if as_json or output:
+        write_json({"sweeps": documents}, output)
+
+
+def _show(title: str, swept: ThresholdSweep) -> None:
+    """A readable selection of the points; --json has them all."""
+    step = max(1, len(swept) // _SHOWN)
+    chosen = sorted({*range(0, len(swept), step), swept.default, swept.best, len(swept) - 1})
+    rows = []
+    for index in chosen:
+        point = swept.point(index)
+        marks = [name for name, at in (("default", swept.default), ("best in hindsight", swept.best)) if at == index]
+        rows.append(
+            [
+                f"{point.threshold:+.3f}",
+                percent(point.use_rate, 0),
+                percent(point.success),
+                number(point.tokens),
+                percent(point.token_saving),
+                ", ".join(marks),
+            ]
+        )
+    columns = ("threshold", "uses", "success", "tokens/task", "saved", "")
+    console().print(table(title, columns, rows))
+    if step > 1:
+        note(f"{len(swept):,} distinct policies; --json lists them all")
