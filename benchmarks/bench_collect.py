@@ -1,0 +1,147 @@
+"""The collector against a loopback endpoint that answers after 50 ms: rate against the ideal, memory against the count.
+
+The ideal rate is concurrency / latency. A bare client that only sends the same requests, on the same machine and in the
+same run, says how much of the ideal the machine itself allows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+LATENCY = 0.05
+CONCURRENCY = 64
+
+_ENDPOINT = """
+import asyncio, json, sys
+body = json.dumps({"model": "bench", "choices": [{"message": {"role": "assistant", "content": "42"}, "finish_reason": "stop"}],
+                   "usage": {"prompt_tokens": 40, "completion_tokens": 2}}).encode()
+answer = b"HTTP/1.1 200 OK\\r\\ncontent-type: application/json\\r\\ncontent-length: %d\\r\\n\\r\\n" % len(body) + body
+
+class Endpoint(asyncio.Protocol):
+    def connection_made(self, transport):
+        self.transport, self.data = transport, b""
+    def data_received(self, data):
+        self.data += data
+        head = self.data.find(b"\\r\\n\\r\\n")
+        if head >= 0:
+            length = int(self.data[:head].lower().rpartition(b"content-length:")[2].split(b"\\r\\n")[0])
+            if len(self.data) >= head + 4 + length:
+                self.data = self.data[head + 4 + length:]
+                asyncio.get_running_loop().call_later(float(sys.argv[1]), self.transport.write, answer)
+
+async def main():
+    server = await asyncio.get_running_loop().create_server(Endpoint, "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+asyncio.run(main())
+"""
+
+
+def run() -> dict[str, float]:
+    """Figures of 2,000 executions at concurrency 64, and of the memory for 2,000 against 8,000."""
+    endpoint = subprocess.Popen(
+        [sys.executable, "-c", _ENDPOINT, str(LATENCY)], stdout=subprocess.PIPE, text=True, bufsize=1
+    )
+    try:
+        assert endpoint.stdout is not None
+        url = f"http://127.0.0.1:{int(endpoint.stdout.readline())}/v1"
+        ideal = CONCURRENCY / LATENCY
+        bare = asyncio.run(_bare_rate(url, 2_000))
+        small, large = _collect_in_child(url, 2_000), _collect_in_child(url, 8_000)
+    finally:
+        endpoint.kill()
+        endpoint.wait()
+    return {
+        "ideal_per_second": ideal,
+        "bare_client_per_second": bare,
+        "collect_per_second": small["rate"],
+        "collect_vs_ideal": small["rate"] / ideal,
+        "collect_vs_bare_client": small["rate"] / bare,
+        "cpu_ms_per_execution": small["cpu_ms"],
+        "peak_mb_2000": small["peak_mb"],
+        "peak_mb_8000": large["peak_mb"],
+        "growth_kb_per_execution": (large["peak_mb"] - small["peak_mb"]) * 1024 / 6_000,
+    }
+
+
+async def _bare_rate(url: str, count: int) -> float:
+    """Requests per second of the HTTP client alone."""
+    from skilldelta.collect.http import HttpClient
+
+    client = HttpClient(url)
+    body = json.dumps({"model": "bench", "messages": [{"role": "user", "content": "x" * 200}]}).encode()
+    left = iter(range(count))
+
+    async def work() -> None:
+        for _ in left:
+            await client.post("/chat/completions", body, {"content-type": "application/json"})
+
+    started = time.perf_counter()
+    await asyncio.gather(*(work() for _ in range(CONCURRENCY)))
+    return count / (time.perf_counter() - started)
+
+
+def _collect_in_child(url: str, executions: int) -> dict[str, float]:
+    """One collection in a fresh process, so that its peak memory is its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        suite = _write_suite(Path(folder) / "suite", tasks=executions // 2)
+        arguments = [str(suite), url, str(Path(folder) / "bench.bank")]
+        answer = subprocess.run(
+            [sys.executable, "-m", "benchmarks.bench_collect", *arguments], capture_output=True, text=True, check=True
+        )
+    figures: dict[str, float] = json.loads(answer.stdout)
+    return figures
+
+
+def _write_suite(folder: Path, *, tasks: int) -> Path:
+    (folder / "skills" / "one").mkdir(parents=True)
+    (folder / "skills" / "one" / "SKILL.md").write_text("---\nname: one\ndescription: d\n---\nAlways answer 42.\n")
+    (folder / "suite.yaml").write_text("name: bench\ngrader: {type: exact}\n")
+    rows = (
+        {"task_id": f"t{i}", "text": f"Question {i}: " + "word " * 30, "skill": "one", "answer": "42"}
+        for i in range(tasks)
+    )
+    (folder / "tasks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return folder
+
+
+def _measure(suite_folder: str, url: str, bank: str) -> dict[str, float]:
+    import resource
+
+    from skilldelta.collect.agents.chat import ChatAgent, chat_sampling
+    from skilldelta.collect.chat import ChatEndpoint
+    from skilldelta.collect.graders import GraderTools, make_graders
+    from skilldelta.collect.session import Session, collect
+    from skilldelta.collect.suite import load_suite
+
+    suite = load_suite(Path(suite_folder))
+    agent = ChatAgent("bench", ChatEndpoint(url), chat_sampling("bench", suite.agent), suite.agent.system)
+    session = Session(
+        suite=suite,
+        agent=agent,
+        bank=bank,
+        make_graders=lambda budget: make_graders(suite, GraderTools()),
+        concurrency=CONCURRENCY,
+    )
+    started, cpu = time.perf_counter(), time.process_time()
+    result = asyncio.run(collect(session, lambda standing: None))
+    seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
+    done = result.standing.finished
+    assert done == result.standing.planned
+    assert not result.standing.errors
+    return {
+        "rate": done / seconds,
+        "cpu_ms": 1e3 * cpu / done,
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(_measure(*sys.argv[1:4])))
