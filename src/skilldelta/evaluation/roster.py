@@ -102,7 +102,7 @@ _BY_GAIN = ("skilldelta", "tfidf_knn", "family_mean", "stack")
 def _stack(rules: Rules, judgements: Sequence[Judgement]) -> Estimator:
     try:
         stack: Estimator = importlib.import_module("skilldelta.estimators.stack").Stack()
-    except ImportError:
+    except (ImportError, AttributeError):
         raise NotApplicableError("this build has no stack estimator") from None
     return stack
 
