@@ -71,7 +71,12 @@ def cli(ctx: click.Context) -> None:
     if ctx.invoked_subcommand and "--help" not in sys.argv and "-h" not in sys.argv:
         from skilldelta.cli.settings import project_defaults
 
-        ctx.default_map = project_defaults(ctx.invoked_subcommand)
+        name = ctx.invoked_subcommand
+        defaults = project_defaults(name)
+        if defaults:
+            found = cli.get_command(ctx, name)
+            nested = dict.fromkeys(found.commands, defaults) if isinstance(found, click.Group) else defaults
+            ctx.default_map = {name: nested}
 
 
 def main(args: list[str] | None = None) -> None:

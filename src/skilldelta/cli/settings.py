@@ -53,7 +53,8 @@ def project_defaults(command: str, start: Path | None = None) -> dict[str, Any]:
     for key in shared:
         if key.replace("-", "_") not in SHARED_KEYS:
             raise InputError(f"{path}: unknown setting {key!r}; known are {', '.join(SHARED_KEYS)}")
-    own = settings.get(command, {})
+    own = settings.get(command)
+    own = own if isinstance(own, dict) else {}
     merged = {key.replace("-", "_"): value for key, value in {**shared, **own}.items()}
     bank = merged.get("bank")
     if isinstance(bank, str) and "://" not in bank:

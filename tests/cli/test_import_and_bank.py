@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cli.conftest import Skilldelta, pair_rows
+
+
+def test_importing_a_file_twice_adds_nothing_and_says_so(
+    skilldelta: Skilldelta, pairs_file: Path, toy_bank: str
+) -> None:
+    again = skilldelta("import", pairs_file, "--bank", toy_bank)
+    assert again.code == 0
+    assert "nothing new" in again.err
+    document = skilldelta("import", pairs_file, "--bank", toy_bank, "--json").document
+    assert document["sources"][0]["executions"] == 0
+
+
+def test_a_bad_second_file_leaves_the_bank_as_it_was(skilldelta: Skilldelta, pairs_file: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text('{"task_id": "a", "text": "b", "skill": "s", "agent": "g", "y0": [2], "y1": [1]}\n')
+    ran = skilldelta("import", pairs_file, bad, "--bank", "new.bank")
+    assert ran.code == 2
+    assert "bad.jsonl:1" in ran.err
+    assert not Path("new.bank").exists()
+
+
+def test_status_counts_what_was_imported(skilldelta: Skilldelta, toy_bank: str) -> None:
+    found = skilldelta("bank", "status", "--bank", toy_bank, "--json").document
+    assert (found["tasks"], found["skills"], found["agents"]) == (8, 2, 1)
+    assert found["executions"]["completed"] == 16
+    assert found["panels"][0]["pairs"] == 8
+    assert "8" in skilldelta("bank", "status", "--bank", toy_bank).out
+
+
+def test_list_shows_pairs_with_their_gains(skilldelta: Skilldelta, toy_bank: str) -> None:
+    found = skilldelta("bank", "list", "--bank", toy_bank, "--skill", "dates-skill", "--json").document
+    assert [pair["gain"] for pair in found["pairs"]] == [-1, -1, 0, 0]
+    assert "units-0" in skilldelta("bank", "list", "--bank", toy_bank).out
+
+
+def test_an_exported_bank_imports_to_the_same_pairs(skilldelta: Skilldelta, toy_bank: str) -> None:
+    assert skilldelta("bank", "export", "--bank", toy_bank, "--output", "runs.jsonl").code == 0
+    assert skilldelta("import", "runs.jsonl", "--bank", "copy.bank").code == 0
+    pairs = [skilldelta("bank", "list", "--bank", bank, "--json").document for bank in (toy_bank, "copy.bank")]
+    assert pairs[0] == pairs[1]
+
+
+def test_the_npz_export_holds_one_panel_in_one_order(skilldelta: Skilldelta, toy_bank: str) -> None:
+    assert skilldelta("bank", "export", "--bank", toy_bank, "--format", "npz", "--output", "panel.npz").code == 0
+    with np.load("panel.npz") as arrays:
+        names = {"task_id", "family", "skill", "vectors", "y0", "y1", "r0", "r1", "tokens0", "tokens1"}
+        assert set(arrays) == names
+        assert arrays["task_id"].tolist() == [row["task_id"] for row in pair_rows()]
+        assert np.linalg.norm(arrays["vectors"], axis=1) == pytest.approx(np.ones(8), abs=1e-6)
+
+
+def test_verify_finds_nothing_in_a_sound_bank(skilldelta: Skilldelta, toy_bank: str) -> None:
+    assert skilldelta("bank", "verify", "--bank", toy_bank).code == 0
+    assert skilldelta("bank", "verify", "--bank", toy_bank, "--json").document["problems"] == []
+
+
+def test_forget_removes_what_fits_and_asks_first(skilldelta: Skilldelta, toy_bank: str) -> None:
+    refused = skilldelta("bank", "forget", "--bank", toy_bank, "--skill", "units-skill")
+    assert refused.code != 0  # no answer on stdin
+    gone = skilldelta("bank", "forget", "--bank", toy_bank, "--skill", "units-skill", "--yes", "--json").document
+    assert gone["executions"] == 8
+    assert skilldelta("bank", "status", "--bank", toy_bank, "--json").document["tasks"] == 4
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"y0": [1.5]}, "1.5"),
+        ({"y0": [float("nan")]}, "NaN"),
+        ({"y0": ["yes"]}, "yes"),
+        ({"famly": "x"}, "famly"),
+        ({"tokens0": [1, 2, 3]}, "tokens0"),
+    ],
+)
+def test_a_bad_row_is_refused_with_its_line_and_nothing_is_written(
+    skilldelta: Skilldelta, pairs_file: Path, toy_bank: str, row: dict[str, object], message: str
+) -> None:
+    before = skilldelta("bank", "status", "--bank", toy_bank, "--json").out
+    rows = [*pair_rows(), {**pair_rows()[0], "task_id": "new", **row}]
+    pairs_file.write_text("".join(json.dumps(r) + "\n" for r in rows))
+    ran = skilldelta("import", pairs_file, "--bank", toy_bank)
+    assert ran.code == 2
+    assert len(ran.err.splitlines()) == 1
+    assert "pairs.jsonl:9" in ran.err
+    assert message.lower() in ran.err.lower()
+    assert skilldelta("bank", "status", "--bank", toy_bank, "--json").out == before
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b'{"task_id": "a", "te', b"\xff\xfe\x00", b"[]", b"hello"])
+def test_a_file_that_is_no_result_file_is_refused_in_one_line(
+    skilldelta: Skilldelta, tmp_path: Path, content: bytes
+) -> None:
+    path = tmp_path / "odd.jsonl"
+    path.write_bytes(content)
+    ran = skilldelta("import", path, "--bank", "new.bank")
+    assert ran.code == 2
+    assert len(ran.err.splitlines()) == 1
+    assert not Path("new.bank").exists()
+
+
+def test_a_place_that_takes_no_file_is_named(skilldelta: Skilldelta, pairs_file: Path) -> None:
+    ran = skilldelta("import", pairs_file, "--bank", "/proc/skilldelta.bank")
+    assert ran.code == 2
+    assert len(ran.err.splitlines()) == 1

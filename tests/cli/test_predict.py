@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import Skilldelta
+
+DOCUMENTED = {
+    "action", "gain", "threshold", "reason", "agent", "skill", "family", "estimator", "k", "support", "interval", "neighbors",
+}  # fmt: skip
+
+
+def test_the_json_document_has_exactly_the_documented_keys(skilldelta: Skilldelta, toy_bank: str) -> None:
+    found = skilldelta("predict", "--bank", toy_bank, "--skill", "units-skill", "--json", "convert four miles").document
+    assert set(found) == DOCUMENTED
+    assert set(found["support"]) == {"eligible", "used", "effective", "radius"}
+    assert set(found["interval"]) == {"low", "high", "level", "method"}
+    assert set(found["neighbors"][0]) == {"task_id", "similarity", "weight", "gain", "y0", "y1", "r0", "r1", "text"}
+
+
+def test_the_paper_rule_uses_a_skill_whose_neighbours_gained(skilldelta: Skilldelta, toy_bank: str) -> None:
+    asked = ("predict", "--bank", toy_bank, "--paper", "--json")
+    helped = skilldelta(*asked, "--skill", "units-skill", "convert four miles to metres").document
+    harmed = skilldelta(*asked, "--skill", "dates-skill", "what day follows sunday").document
+    assert (helped["action"], harmed["action"]) == ("use", "skip")
+    assert helped["gain"] > 0 > harmed["gain"]
+    assert helped["support"]["eligible"] == helped["support"]["used"] == 4
+    assert sum(n["weight"] for n in helped["neighbors"]) == pytest.approx(1)
+    assert helped["gain"] == pytest.approx(sum(n["weight"] * n["gain"] for n in helped["neighbors"]))
+
+
+def test_a_task_of_the_bank_is_left_out_of_its_own_evidence(skilldelta: Skilldelta, toy_bank: str) -> None:
+    found = skilldelta(
+        "predict", "--bank", toy_bank, "--skill", "units-skill", "--task-id", "units-3", "--json"
+    ).document
+    assert [n["task_id"] for n in found["neighbors"]].count("units-3") == 0
+    assert found["support"]["eligible"] == 3
+    assert found["family"] == "units"
+
+
+def test_flipping_the_targets_own_outcome_changes_nothing(
+    skilldelta: Skilldelta, tmp_path: Path, pairs_file: Path
+) -> None:
+    rows = [json.loads(line) for line in pairs_file.read_text().splitlines()]
+    answers = []
+    for name, outcome in (("one.bank", [0]), ("other.bank", [1])):
+        for row in rows:
+            if row["task_id"] == "units-1":
+                row["y0"], row["y1"] = outcome, [1 - outcome[0]]
+        pairs_file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        skilldelta("import", pairs_file, "--bank", name)
+        for paper in ([], ["--paper"]):
+            asked = ("predict", "--bank", name, *paper, "--skill", "units-skill", "--task-id", "units-1", "--json")
+            answers.append(skilldelta(*asked).out)
+    assert answers[:2] == answers[2:]
+
+
+def test_the_table_for_people_says_why(skilldelta: Skilldelta, toy_bank: str) -> None:
+    ran = skilldelta("predict", "--bank", toy_bank, "--paper", "--skill", "units-skill", "convert four miles")
+    assert ran.code == 0
+    assert "use the skill" in ran.out
+    assert "above the threshold 0" in ran.out
+    assert "units-0" in ran.out
+    assert "It would change with" in ran.out
+
+
+def test_a_three_way_gate_abstains_when_the_interval_contains_the_threshold(
+    skilldelta: Skilldelta, toy_bank: str
+) -> None:
+    asked = ("predict", "--bank", toy_bank, "--skill", "units-skill", "--rule", "three_way", "--json", "convert miles")
+    found = skilldelta(*asked).document
+    assert found["interval"]["low"] <= 0 < found["interval"]["high"]
+    assert found["action"] == "abstain"
+
+
+def test_text_can_come_from_stdin(skilldelta: Skilldelta, toy_bank: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import io
+
+    monkeypatch.setattr("sys.stdin", io.StringIO("convert four miles\n"))
+    assert skilldelta("predict", "--bank", toy_bank, "--skill", "units-skill", "--json", "-").code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--skill", "unit-skill", "x"], "unknown skill 'unit-skill'; did you mean units-skill"),
+        (["--skill", "units-skill", "--agent", "toi", "x"], "unknown agent 'toi'; did you mean toy"),
+        (["--skill", "units-skill", "--k", "0", "x"], "k must be at least 1, got 0"),
+        (["--skill", "units-skill", "--threshold", "nan", "x"], "threshold must be a finite number, got nan"),
+        (["--skill", "units-skill", "  "], "the task text is empty"),
+        (["--skill", "units-skill"], "no task text"),
+        (["x"], "no skill"),
+        (["--skill", "units-skill", "--task-id", "nope"], "the bank has no task 'nope'"),
+        (["--skill", "units-skill", "--encoder", "word2vec", "x"], "word2vec"),
+        (["--skill", "units-skill", "--scope", "family", "x"], "scope family needs the target's family"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(
+    skilldelta: Skilldelta, toy_bank: str, words: list[str], message: str
+) -> None:
+    ran = skilldelta("predict", "--bank", toy_bank, *words)
+    assert ran.code == 2
+    assert ran.out == ""
+    assert len(ran.err.splitlines()) == 1
+    assert message in ran.err
+
+
+def test_a_bank_that_is_not_there_is_named(skilldelta: Skilldelta) -> None:
+    ran = skilldelta("predict", "--bank", "nope.bank", "--skill", "s", "x")
+    assert (ran.code, len(ran.err.splitlines())) == (2, 1)
+    assert "nope.bank" in ran.err
+    assert not Path("nope.bank").exists()
