@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+
 from collect.endpoint import Endpoint, serving
 from collect.suites import SKILL, solve, write_suite
-
 from skilldelta.bank import Bank
 from skilldelta.cli.main import run
 

@@ -11,9 +11,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+
 from collect.endpoint import Endpoint, serving
 from collect.suites import solve, write_suite
-
 from skilldelta.bank import Bank
 from skilldelta.collect.ledger import read_spend
 

@@ -105,10 +105,20 @@ class Budget:
         )
 
     async def call(
-        self, name: str, most: Amount, send: Callable[[], Awaitable[T]], amount_of: Callable[[T], Amount]
+        self,
+        name: str,
+        most: Amount,
+        send: Callable[[], Awaitable[T]],
+        amount_of: Callable[[T], Amount],
+        *,
+        retry: bool = True,
     ) -> T:
-        """Make one call within the caps; transport errors are tried again, each time as a new call on the ledger."""
-        for attempt in range(self.retries.times + 1):
+        """Make one call within the caps; transport errors are tried again, each time as a new call on the ledger.
+
+        Without `retry` the caller tries again itself.
+        """
+        times = self.retries.times if retry else 0
+        for attempt in range(times + 1):
             number = await self._reserve(name, most)
             spent = Amount()
             try:
@@ -116,7 +126,7 @@ class Budget:
                 spent = amount_of(result)
                 return result
             except TransportError as error:
-                if attempt == self.retries.times:
+                if attempt == times:
                     raise
                 wait = self.retries.wait(attempt, error.retry_after, self._rng)
             except asyncio.CancelledError:

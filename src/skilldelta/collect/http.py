@@ -62,6 +62,16 @@ class HttpClient:
         except (OSError, EOFError, ValueError, asyncio.LimitOverrunError) as error:
             raise TransportError(f"no usable answer from {self.origin}: {_reason(error)}") from None
 
+    async def check(self) -> None:
+        """Whether anything listens there; an InputError when not."""
+        try:
+            async with asyncio.timeout(min(self.timeout, 30.0)):
+                self._idle.append(await self._connect())
+        except (OSError, TimeoutError) as error:
+            raise InputError(
+                f"nothing answers at {self.origin} ({_reason(error)}); start the endpoint or mend the address"
+            ) from None
+
     async def close(self) -> None:
         """Close what is idle; requests in flight are the caller's to cancel."""
         while self._idle:

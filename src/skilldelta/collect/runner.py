@@ -10,7 +10,7 @@ import asyncio
 import shutil
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +24,7 @@ from skilldelta.collect.plan import ExecutionKey, Planned, sampling_seed
 from skilldelta.collect.progress import OnProgress, Standing
 from skilldelta.collect.recorder import Recorder
 from skilldelta.collect.suite import Suite, SuiteTask
-from skilldelta.records import Execution, Status
+from skilldelta.records import Agent, Execution, Status
 
 FINAL: frozenset[Status] = frozenset({"completed", "incomplete", "grader_error"})
 """Statuses that a later start leaves alone; a transport error is tried again by the next one."""
@@ -47,8 +47,8 @@ class Collection:
 
 @dataclass(slots=True)
 class _State:
+    identity: Agent
     standing: Standing
-    queue: Iterator[Planned]
     errors_in_a_row: int = 0
     answered: bool = False
     stopped: str = ""
@@ -75,36 +75,27 @@ async def run_missing(
     collection: Collection, plan: Sequence[Planned], todo: Sequence[Planned], on_progress: OnProgress
 ) -> Result:
     """Run what is missing. A cap ends the run early with a reason; a StopCollectionError ends it as an error."""
-    state = _State(Standing(planned=len(plan), before=len(plan) - len(todo)), iter(todo))
-    workers = [
-        asyncio.create_task(_work(collection, state, on_progress))
-        for _ in range(min(collection.concurrency, len(todo)))
-    ]
-    try:
-        await asyncio.gather(*workers)
-    finally:
-        for worker in workers:
-            worker.cancel()
-        await asyncio.gather(*workers, return_exceptions=True)
+    state = _State(collection.agent.identity, Standing(planned=len(plan), before=len(plan) - len(todo)))
+
+    async def execute(planned: Planned) -> Execution | None:
+        if state.stopped:
+            return None
+        try:
+            execution = await _execute(collection, state, planned)
+        except CapReachedError as error:
+            state.stopped = str(error)
+            return None
+        state.standing.spend = collection.budget.spend
+        state.standing.seconds = time.monotonic() - state.started
+        on_progress(state.standing)
+        return execution
+
+    await collection.agent.drive(todo, collection.concurrency, execute)
     state.standing.spend = collection.budget.spend
     return Result(state.standing, state.stopped)
 
 
-async def _work(collection: Collection, state: _State, on_progress: OnProgress) -> None:
-    for planned in state.queue:
-        if state.stopped:
-            return
-        try:
-            await _execute(collection, state, planned)
-        except CapReachedError as error:
-            state.stopped = str(error)
-            return
-        state.standing.spend = collection.budget.spend
-        state.standing.seconds = time.monotonic() - state.started
-        on_progress(state.standing)
-
-
-async def _execute(collection: Collection, state: _State, planned: Planned) -> None:
+async def _execute(collection: Collection, state: _State, planned: Planned) -> Execution:
     """One execution from plan to bank."""
     outcome: Outcome | None = None
     success: float | None = None
@@ -126,7 +117,7 @@ async def _execute(collection: Collection, state: _State, planned: Planned) -> N
         except _GradingError as failure:
             status, error = "grader_error", str(failure)
     execution = Execution(
-        agent=collection.agent.identity,
+        agent=state.identity,
         suite=collection.suite.name,
         task_id=planned.task.task_id,
         condition=planned.condition,
@@ -141,6 +132,7 @@ async def _execute(collection: Collection, state: _State, planned: Planned) -> N
     )
     await collection.recorder.record(execution, _transcript(planned, execution, outcome, error))
     state.standing.add(execution, error)
+    return execution
 
 
 class _GradingError(Exception):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,7 +13,7 @@ from typing import Any, Protocol
 from skilldelta.collect.arms import Message
 from skilldelta.collect.budget import Amount, Budget
 from skilldelta.collect.plan import Planned
-from skilldelta.records import Agent
+from skilldelta.records import Agent, Execution
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,10 @@ class Outcome:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
+Execute = Callable[[Planned], Awaitable[Execution | None]]
+"""Runs, grades and records one planned execution; it calls the agent's `run`. None when the collection is stopping."""
+
+
 class CollectAgent(Protocol):
     """Runs tasks. Settings are the same in both arms by construction: an attempt carries nothing but task and skill."""
 
@@ -54,6 +59,10 @@ class CollectAgent(Protocol):
 
     def largest(self, attempt: Attempt) -> Amount:
         """An upper bound of what one run takes, for reservations and for the plan's cost."""
+        ...
+
+    async def drive(self, todo: Sequence[Planned], concurrency: int, execute: Execute) -> None:
+        """Call `execute` once for each planned execution, at most `concurrency` at a time."""
         ...
 
     async def check(self) -> None:
@@ -73,3 +82,20 @@ def fingerprint(settings: Mapping[str, Any]) -> str:
     """A short digest of everything that makes two agents comparable."""
     canonical = json.dumps(settings, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()[:16]
+
+
+async def run_pool(todo: Sequence[Planned], concurrency: int, execute: Execute) -> None:
+    """As many workers as may run at once, each taking the next planned execution; the first error stops all."""
+    queue = iter(todo)
+
+    async def work() -> None:
+        for planned in queue:
+            await execute(planned)
+
+    workers = [asyncio.create_task(work()) for _ in range(min(concurrency, len(todo)))]
+    try:
+        await asyncio.gather(*workers)
+    finally:
+        for worker in workers:
+            worker.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)

@@ -5,15 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from skilldelta.collect.agents.base import Attempt, Outcome, fingerprint
+from skilldelta.collect.agents.base import Attempt, Execute, Outcome, fingerprint, run_pool
 from skilldelta.collect.arms import Message, arm_messages
 from skilldelta.collect.budget import Amount, Budget, Prices
 from skilldelta.collect.chat import ChatEndpoint, Completion, Sampling, request_body
 from skilldelta.collect.code_answer import PREFILL, PROTOCOL, STOP, extract_code, run_answer
+from skilldelta.collect.plan import Planned
 from skilldelta.collect.sandbox import Sandbox, check_sandbox
 from skilldelta.collect.suite import AgentSettings
 from skilldelta.records import Agent
@@ -65,7 +66,11 @@ class ChatAgent:
         """No token is shorter than a byte, so the request's bytes bound its tokens."""
         return largest_amount(self.sampling, request_body(self.sampling, self.messages(attempt), seed=0), self.prices)
 
+    async def drive(self, todo: Sequence[Planned], concurrency: int, execute: Execute) -> None:
+        await run_pool(todo, concurrency, execute)
+
     async def check(self) -> None:
+        await self.endpoint.client.check()
         if self.sandbox is not None:
             await check_sandbox(self.sandbox)
 
