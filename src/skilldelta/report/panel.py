@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from skilldelta.evaluation.evidence import EvidenceCurve
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.report.content import Figure
 from skilldelta.report.families import family_lists
@@ -12,6 +13,7 @@ from skilldelta.report.figures.advantage import advantage
 from skilldelta.report.figures.components import components
 from skilldelta.report.figures.help_harm import help_harm
 from skilldelta.report.figures.ranking import ranking
+from skilldelta.report.figures.scaling import scaling
 from skilldelta.report.figures.tradeoff import tradeoff
 from skilldelta.report.numbers import decimal, percent, plural
 from skilldelta.report.palette import policy_words
@@ -25,6 +27,7 @@ class PanelReport:
     """Everything known of one panel; what was not computed is left out of the report."""
 
     result: PanelResult
+    scaling: Sequence[EvidenceCurve] = ()
     notes: tuple[str, ...] = ()
     """What the bank left out of the panel, in words."""
 
@@ -59,6 +62,7 @@ def _figures(panel: PanelReport, gate: str) -> Sequence[Figure]:
         tradeoff(result, gate),
         advantage(result, gate),
         components(result, gate),
+        scaling(panel.scaling),
         help_harm(result),
     ]
     return [figure for figure in found if figure is not None]

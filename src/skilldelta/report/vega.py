@@ -20,6 +20,11 @@ def javascript() -> str:
     return script.replace("</script", "<\\/script")
 
 
+def require_plots() -> None:
+    """Raise at once where the optional package is missing, instead of after a long evaluation."""
+    _vl_convert()
+
+
 def png(plot: Plot, *, width: int = _IMAGE_WIDTH, scale: float = 2.0) -> bytes:
     """The plot as an image in the light colours, with its title."""
     image: bytes = _vl_convert().vegalite_to_png(image_spec(plot, width), scale=scale)

@@ -95,10 +95,20 @@
     heading.setAttribute("aria-sort", up ? "ascending" : "descending");
     table.tBodies[0].append(...[...table.tBodies[0].rows].sort(compare));
   };
+  const sortFamilies = (button) => {
+    const key = button.dataset.sort;
+    const up = button.dataset.order ? button.dataset.order === "down" : key === "label";
+    for (const other of button.closest(".family-head").querySelectorAll("button")) delete other.dataset.order;
+    button.dataset.order = up ? "up" : "down";
+    const order = (a, b) => (key === "label" ? a.dataset[key].localeCompare(b.dataset[key]) : a.dataset[key] - b.dataset[key]);
+    const list = button.closest(".families");
+    list.append(...[...list.querySelectorAll("details.family")].sort((a, b) => (up ? order(a, b) : order(b, a))));
+  };
   document.addEventListener("click", (event) => {
     const pressed = event.target.closest("button");
     if (!pressed) return;
     if (pressed.closest("th")) sort(pressed.closest("th"));
+    if (pressed.dataset.sort) sortFamilies(pressed);
     if (pressed.dataset.save !== undefined) save(pressed);
   });
 

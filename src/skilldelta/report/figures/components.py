@@ -11,6 +11,8 @@ from skilldelta.report.numbers import cell, points, size, spread, words_cell
 from skilldelta.report.palette import policy_words, role
 
 _CONSTANT = ("always_off", "always_on", "random_matched")
+_WEAK_SHARE = 0.25
+"""Share of the advantage up to which selection within families is called weak."""
 WITHIN, BETWEEN = "Within families", "Between families"
 
 
@@ -103,10 +105,11 @@ def _split_sentence(own: PolicyResult) -> str:
 def _reading(own: PolicyResult) -> str:
     interval = own.intervals.get("within_group")
     if interval is not None and interval.low is not None and interval.low > 0:
-        return "It does tell tasks of one family apart."
+        weak = own.within_group <= _WEAK_SHARE * own.advantage_vs_random
+        return "It does tell tasks of one family apart" + (", a little." if weak else ".")
     if interval is not None and interval.high is not None and interval.high < 0:
         return f"Within a family its choices lose {size(own.within_group)}: a rule by family would do better."
-    if own.within_group <= 0.25 * abs(own.advantage_vs_random):
+    if own.within_group <= _WEAK_SHARE * abs(own.advantage_vs_random):
         return "It mainly knows which families merit the skill; telling tasks of one family apart is weak."
     return "Both parts count."
 

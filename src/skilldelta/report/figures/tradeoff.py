@@ -35,12 +35,10 @@ def tradeoff(panel: PanelResult, gate: str) -> Figure | None:
     if not curves:
         return None
     data, constants = rows(curves), _constants(panel)
-    marks = "star: the threshold in use; triangle: the best in hindsight"
-    plots = [Plot("tradeoff-use-rate", spec(data, constants, "use_rate"), f"Success against use rate; {marks}")]
+    marks = "(★ threshold in use, ▲ best in hindsight)"
+    plots = [Plot("tradeoff-use-rate", spec(data, constants, "use_rate"), f"Success against use rate {marks}")]
     if any(line["tokens"] is not None for line in data):
-        plots.append(
-            Plot("tradeoff-tokens", spec(data, constants, "tokens"), f"Success against tokens a task; {marks}")
-        )
+        plots.append(Plot("tradeoff-tokens", spec(data, constants, "tokens"), f"Success against tokens {marks}"))
     return Figure(
         name="tradeoff",
         title="What would another threshold have bought?",
