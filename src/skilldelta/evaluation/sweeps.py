@@ -70,29 +70,48 @@ def threshold_sweep(
 ) -> ThresholdSweep:
     """Scores of a panel's rows, fixed beforehand; rows whose score is NaN are left out."""
     check_threshold(default)
-    scored = np.flatnonzero(~np.isnan(scores))
-    if not len(scored):
-        raise InputError("no row has a score, so that no threshold can be swept; score at least one task")
-    scored = scored[np.argsort(scores[scored], kind="stable")]
-    values = scores[scored]
-    # Scores that differ by rounding only are one score: the cut stands above all of them.
-    last = np.append(np.flatnonzero(np.diff(tie_rounding(values)) > 0), len(values) - 1)
-    skipped = np.concatenate([[0], last + 1])
-    thresholds = np.concatenate([[_below(float(values[0]))], values[last]])
-    success = _success(support, scored)[skipped]
-    tokens, saving = _tokens(support, scored, router_tokens)
-    at_default = int(np.searchsorted(tie_rounding(values[last]), tie_rounding(np.array([default]))[0], side="right"))
+    cuts = distinct_cuts(scores)
+    order, skipped, thresholds = cuts.order, cuts.skipped, cuts.thresholds.copy()
+    success = _success(support, order)[skipped]
+    tokens, saving = _tokens(support, order, router_tokens)
+    at_default = cuts.at(default)
     thresholds[at_default] = max(default, thresholds[at_default]) if at_default else default
     return ThresholdSweep(
         thresholds=thresholds,
-        used=len(scored) - skipped,
+        used=len(order) - skipped,
         success=success,
         tokens=tokens[skipped],
         token_saving=saving[skipped],
         default=at_default,
         best=len(success) - 1 - int(np.argmax(tie_rounding(success)[::-1])),
-        rows=len(scored),
+        rows=len(order),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """Where scores can be cut: the policies from using all scored rows to using none."""
+
+    order: Ints  # (m,) scored rows by rising score
+    skipped: Ints  # (p,) how many rows of the order each policy skips
+    thresholds: Floats  # (p,)
+
+    def at(self, threshold: float) -> int:
+        """The policy that a threshold induces; a score equal to it up to rounding is skipped."""
+        return int(
+            np.searchsorted(tie_rounding(self.thresholds[1:]), tie_rounding(np.array([threshold]))[0], side="right")
+        )
+
+
+def distinct_cuts(scores: Floats) -> Cuts:
+    """Scores that differ by rounding only are one score: the cut stands above all of them. NaN is not scored."""
+    scored = np.flatnonzero(~np.isnan(scores))
+    if not len(scored):
+        raise InputError("no row has a score, so that no threshold can be swept; score at least one task")
+    order = scored[np.argsort(scores[scored], kind="stable")]
+    values = scores[order]
+    last = np.append(np.flatnonzero(np.diff(tie_rounding(values)) > 0), len(values) - 1)
+    return Cuts(order, np.concatenate([[0], last + 1]), np.concatenate([[_below(float(values[0]))], values[last]]))
 
 
 def _below(lowest: float) -> float:

@@ -1,0 +1,88 @@
+"""How a frozen panel predicts: the paper's rule in its historical variants, fixed together with their threshold.
+
+Besides the main settings, the paper's prospective panels averaged all support of a family, took the nearest of all
+families where a family had none, and set thresholds by rules of the support.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from skilldelta.errors import InputError, unknown_name
+from skilldelta.estimators.base import Target
+from skilldelta.evaluation.thresholds import THRESHOLD_RULES, ThresholdRule, threshold_by_rule
+from skilldelta.gate import check_threshold
+from skilldelta.predictor import Label, Prediction, Settings, Weighting, predict, predict_each
+from skilldelta.support import Floats, Ints, Scope, Support, scope_label
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenRule:
+    """Settings of a prospective panel; a threshold that is a rule is resolved from the support when it is sealed."""
+
+    k: int | None = 6
+    """Neighbours; None averages all support in scope."""
+    scope: Scope = "family"
+    weighting: Weighting = "cosine"
+    label: Label = "gain"
+    elsewhere: int | None = None
+    """Neighbours from all scopes for a target whose own scope is empty; None leaves it without evidence."""
+    threshold: float | ThresholdRule = 0.0
+
+    def __post_init__(self) -> None:
+        self.settings(1)
+        if self.elsewhere is not None and self.elsewhere < 1:
+            raise InputError(f"elsewhere must be at least 1, got {self.elsewhere}")
+        if isinstance(self.threshold, str):
+            if self.threshold not in THRESHOLD_RULES:
+                raise unknown_name("threshold rule", self.threshold, THRESHOLD_RULES)
+        else:
+            check_threshold(self.threshold)
+
+    def settings(self, in_scope: int) -> Settings:
+        """The predictor's settings where so many rows are in scope."""
+        return Settings(self.k if self.k is not None else max(1, in_scope), self.weighting, self.label)
+
+    def predict(self, support: Support, target: Target) -> Prediction:
+        """Algorithm 1 for a new target; rows are rows of the support."""
+        label = scope_label(self.scope, family=target.family, skill=target.skill)
+        foreign = support.task_ids != target.task_id
+        rows = np.flatnonzero((support.scope_labels(self.scope) == label) & foreign)
+        if len(rows) or self.elsewhere is None:
+            return _from_rows(support, rows, target, self.settings(len(rows)))
+        settings = Settings(self.elsewhere, self.weighting, self.label)
+        return _from_rows(support, np.flatnonzero(foreign), target, settings)
+
+    def leave_one_out(self, support: Support) -> Floats:
+        """The same for every row of the support from the others, which is what threshold rules look at."""
+        found = predict_each(support, self.scope, settings=self.settings(len(support)))
+        if self.elsewhere is None or (found.eligible > 0).all():
+            return found.gains
+        settings = Settings(self.elsewhere, self.weighting, self.label)
+        return np.where(found.eligible > 0, found.gains, predict_each(support, "global", settings=settings).gains)
+
+    def resolve_threshold(self, support: Support) -> float:
+        """The number behind the threshold."""
+        if not isinstance(self.threshold, str):
+            return float(self.threshold)
+        scores = self.leave_one_out(support) if self.threshold == "balanced_accuracy" else np.empty(0)
+        return threshold_by_rule(self.threshold, support, scores)
+
+
+HISTORICAL: Mapping[str, FrozenRule] = {
+    "main": FrozenRule(),
+    "toolqa": FrozenRule(k=3, threshold=0.25),
+    "medcalc": FrozenRule(k=3, threshold=150 / 440),
+    "bigcode_scale": FrozenRule(k=None, threshold=0.105),
+    "bigcode_natural": FrozenRule(k=None, elsewhere=240, threshold=-0.0258794),
+}
+"""The paper's frozen settings by panel. The first three thresholds of the stress tests were the `prevalence` of positive
+gains in their support, the last the `balanced_accuracy` rule."""
+
+
+def _from_rows(support: Support, rows: Ints, target: Target, settings: Settings) -> Prediction:
+    found = predict(target.vector, support.vectors[rows], support.gains[rows], settings=settings)
+    return Prediction(found.gain, rows[found.rows], found.similarities, found.weights, found.eligible)
