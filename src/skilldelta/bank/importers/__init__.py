@@ -27,8 +27,8 @@ class Format:
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
-        "pairs": Format("JSONL, a task a line with the outcomes of both arms", pairs_jsonl.read),
-        "runs": Format("JSONL, an execution a line", runs_jsonl.read),
+        "pairs.jsonl": Format("a task a line with the outcomes of both arms", pairs_jsonl.read),
+        "runs.jsonl": Format("an execution a line", runs_jsonl.read),
         "csv": Format("CSV with the columns of either", csv_table.read),
         "paper-panel": Format("the paper's panel.json, embeddings NPZ beside it", paper_panel.read),
         "paper-support": Format("the paper's support index (skilldelta-support-v1)", paper_support.read),

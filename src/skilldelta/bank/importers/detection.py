@@ -57,9 +57,9 @@ def _format_of(row: dict[str, Any]) -> str:
     if "instance_id" in row:
         return "paper-runs"
     if "condition" in row or "success" in row:
-        return "runs"
+        return "runs.jsonl"
     if row.keys() & pairs_jsonl.COLUMNS:
-        return "pairs"
+        return "pairs.jsonl"
     return ""
 
 
@@ -69,8 +69,8 @@ def _format_in_part(head: str) -> str:
         ("paper-support", "schema|tasks"),
         ("paper-panel", "rows"),
         ("paper-runs", "instance_id"),
-        ("runs", "condition|success"),
-        ("pairs", "|".join(pairs_jsonl.COLUMNS)),
+        ("runs.jsonl", "condition|success"),
+        ("pairs.jsonl", "|".join(pairs_jsonl.COLUMNS)),
     )
     for name, keys in markers:
         if re.search(rf'[{{,]\s*"({keys})"\s*:', head):

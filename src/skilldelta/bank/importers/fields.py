@@ -34,7 +34,7 @@ def check_columns(row: Collection[str], known: frozenset[str], *, ignored: froze
     """Refuse a column that no reader knows, naming the nearest that one does: a misspelled column would be lost."""
     for name in row:
         if name not in known and name not in ignored:
-            near = difflib.get_close_matches(name, sorted(known), n=1)
+            near = difflib.get_close_matches(name.lower(), sorted(known), n=1)
             remedy = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(known))}"
             raise RowError(f"unknown column {shown(name)}; {remedy}")
 

@@ -1,91 +1,52 @@
 """The paper authors' native run files: one line for each task, arm and repetition.
 
 Two arms make a pair: `no_skill` is skip, and `oracle_skill` or `all_gold_skills` is use; the runs of other arms are
-counted in a note and left out. A run counts when it is `valid` or its model execution completed. A run whose `correct`
-is null is not graded yet and is left out, so that the evaluated file can be imported later.
+counted in a note and left out. A run is completed when it is `valid` or its model execution completed. A completed run
+whose `correct` is null is not graded yet: it is kept, not counted, and the evaluated file may follow.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from skilldelta.bank.batch import Batch
 from skilldelta.bank.importers.draft import Defaults, Draft
 from skilldelta.bank.importers.fields import amount, shown, success, task_text, whole, word
+from skilldelta.bank.importers.runs_jsonl import record_run
 from skilldelta.bank.importers.source import Place, Row, RowError, json_lines, take_each
-from skilldelta.records import Agent, Condition, Execution, Status
+from skilldelta.records import Condition, Execution, Status
 
 ARMS: dict[str, Condition] = {"no_skill": "skip", "oracle_skill": "use", "all_gold_skills": "use"}
-
-_Key = tuple[Agent, str, str, Condition, str, int]
-
-
-@dataclass(slots=True)
-class _Runs:
-    """The runs read so far, and what was left out."""
-
-    draft: Draft
-    kept: dict[_Key, Execution] = field(default_factory=dict)
-    other_arms: Counter[str] = field(default_factory=Counter)
-    ungraded: int = 0
-    repeated: int = 0
-
-    def take(self, place: Place, row: Row) -> None:
-        arm = word(row, "arm")
-        if not arm:
-            raise RowError(f"there is no arm; known are {', '.join(ARMS)}")
-        if arm not in ARMS:
-            self.other_arms[arm] += 1
-            return
-        execution = _execution(self.draft, place, row, ARMS[arm])
-        if execution.status == "completed" and execution.success is None:
-            self.ungraded += 1
-        else:
-            self._keep(execution)
-
-    def _keep(self, execution: Execution) -> None:
-        """A run that failed to complete gives way to another attempt at it; two that completed contradict."""
-        key = _key(execution)
-        known = self.kept.get(key)
-        if known is None or known.status != "completed":
-            self.repeated += known is not None
-            self.kept[key] = execution
-        elif execution.status != "completed":
-            self.repeated += 1
-        else:
-            raise RowError(
-                f"repetition {execution.repetition} of task {shown(execution.task_id)} under "
-                f"{execution.condition!r} was completed in an earlier line; keep one of the two"
-            )
-
-    def notes(self) -> list[str]:
-        arms = ", ".join(f"{shown(arm)} ({count})" for arm, count in sorted(self.other_arms.items()))
-        return [
-            note
-            for count, note in (
-                (len(self.other_arms), f"left out {self.other_arms.total()} runs of other arms: {arms[:300]}"),
-                (self.ungraded, f"left out {self.ungraded} runs that are not graded yet (correct is null)"),
-                (self.repeated, f"left out {self.repeated} attempts that were repeated"),
-            )
-            if count
-        ]
 
 
 def read(path: Path, defaults: Defaults) -> Batch:
     """The batch of a native run file."""
     draft = Draft(path, defaults)
-    runs = _Runs(draft)
-    take_each(path, json_lines(path), runs.take)
-    draft.executions.extend(runs.kept.values())
-    draft.notes.extend(runs.notes())
+    others: Counter[str] = Counter()
+
+    def take(place: Place, row: Row) -> None:
+        arm = word(row, "arm")
+        if not arm:
+            raise RowError(f"there is no arm; known are {', '.join(ARMS)}")
+        if arm in ARMS:
+            record_run(draft, place, _execution(draft, place, row, ARMS[arm]))
+        else:
+            others[arm] += 1
+
+    take_each(path, json_lines(path), take)
+    _add_notes(draft, others)
     return draft.batch(text_from_id=True)
 
 
-def _key(run: Execution) -> _Key:
-    return (run.agent, run.suite, run.task_id, run.condition, run.skill_id, run.repetition)
+def _add_notes(draft: Draft, others: Counter[str]) -> None:
+    if others:
+        arms = ", ".join(f"{shown(arm)} ({count})" for arm, count in sorted(others.items()))
+        draft.notes.append(f"left out {others.total()} runs of other arms: {arms[:300]}")
+    ungraded = sum(run.status == "completed" and run.success is None for run in draft.executions)
+    if ungraded:
+        draft.notes.append(f"{ungraded} runs are not graded (correct is null) and do not count")
 
 
 def _execution(draft: Draft, place: Place, row: Row, condition: Condition) -> Execution:

@@ -1,7 +1,8 @@
 """`runs.jsonl`: one execution a line, as the bank itself exports them.
 
 A skip execution without a skill is a baseline for every skill of its task. A run that was not completed is kept and
-carries no success, whatever the row says: it is never counted as a failure.
+carries no success, whatever the row says: it is never counted as a failure, and another attempt at the same repetition
+may follow it.
 """
 
 from __future__ import annotations
@@ -61,21 +62,17 @@ def take_run(draft: Draft, counts: Counter[Hashable], place: Place, row: Row) ->
     agent = draft.agent(word(row, "agent"), word(row, "agent_fingerprint"))
     condition, status = _condition(row), _status(row)
     skill, digest = _skill(draft, row, condition)
-    run = (suite, task_id, skill, digest, agent.name, agent.fingerprint, condition)
+    arm = (suite, task_id, skill, digest, agent.name, agent.fingerprint, condition)
     repetition = whole(row.get("repetition"), "repetition")
-    if repetition is None:
-        repetition = counts[run]
-    counts[run] += 1
-    draft.once(
-        place, (run, repetition), lambda: f"repetition {repetition} of task {shown(task_id)} under {condition!r}"
-    )
-    draft.executions.append(
+    record_run(
+        draft,
+        place,
         Execution(
             agent=agent,
             suite=suite,
             task_id=task_id,
             condition=condition,
-            repetition=repetition,
+            repetition=counts[arm] if repetition is None else repetition,
             success=_success(row, status),
             skill_id=skill,
             skill_digest=digest,
@@ -83,8 +80,21 @@ def take_run(draft: Draft, counts: Counter[Hashable], place: Place, row: Row) ->
             seconds=amount(row.get("seconds"), "seconds"),
             cost_usd=amount(row.get("cost_usd"), "cost_usd"),
             status=status,
-        )
+        ),
     )
+    counts[arm] += 1
+
+
+def record_run(draft: Draft, place: Place, run: Execution) -> None:
+    """Add an execution, unless its repetition has an outcome already; attempts without one may be many."""
+    if run.success is not None:
+        arm = (run.suite, run.task_id, run.skill_id, run.skill_digest, run.agent.name, run.agent.fingerprint)
+        draft.once(
+            place,
+            (arm, run.condition, run.repetition),
+            lambda: f"the outcome of task {shown(run.task_id)}, {run.condition!r}, repetition {run.repetition},",
+        )
+    draft.executions.append(run)
 
 
 def _condition(row: Row) -> Condition:
