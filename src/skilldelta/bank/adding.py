@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection, select, update
 
 from skilldelta.bank import schema
+from skilldelta.bank.backend import Backend
 from skilldelta.bank.batch import Added, Batch
-from skilldelta.bank.dialect import Backend
 from skilldelta.bank.lookup import bump, chunked, next_key
+from skilldelta.bank.reading import read_agents
 from skilldelta.bank.validation import describe, shortened
 from skilldelta.bank.vectors import add_vectors
 from skilldelta.errors import InputError
@@ -80,14 +81,14 @@ class _Keys:
 
 
 def _add_agents(connection: Connection, backend: Backend, executions: Iterable[Execution]) -> _Agents:
-    rows = connection.execute(select(*schema.agents.c["key", "name", "fingerprint"]))
-    agents = _Agents(keys={Agent(name, fingerprint): key for key, name, fingerprint in rows})
-    new = [agent for agent in dict.fromkeys(e.agent for e in executions) if agent not in agents.keys]
+    agents = _Agents(keys={agent: key for key, agent in read_agents(connection).items()})
+    named = {id(e.agent): e.agent for e in executions}.values()  # few objects: hashing every one would cost
+    new = [agent for agent in dict.fromkeys(named) if agent not in agents.keys]
     if not new:
         return agents
     agents.keys.update((agent, key) for key, agent in enumerate(new, next_key(connection, schema.agents)))
-    named = [(agents.keys[agent], agent.name, agent.fingerprint) for agent in new]
-    backend.insert_many(connection, schema.agents, ("key", "name", "fingerprint"), named)
+    rows = [(agents.keys[agent], agent.name, agent.fingerprint) for agent in new]
+    backend.insert_many(connection, schema.agents, ("key", "name", "fingerprint"), rows)
     agents.added = len(new)
     return agents
 
@@ -189,14 +190,14 @@ def _add_executions(
     known, attempts = _known_executions(connection, executions, keys)
     rows = []
     row_key = next_key(connection, schema.executions)
-    agent_keys, task_keys, skill_keys = keys.agents, keys.tasks.keys, keys.skills
+    agent_keys = {id(e.agent): keys.agents[e.agent] for e in {id(e.agent): e for e in executions}.values()}
     for e in executions:
-        task_key = task_keys.get((e.suite, e.task_id))
+        task_key = keys.tasks.keys.get((e.suite, e.task_id))
         if task_key is None:
             raise InputError(
                 f"{describe(e)} is about a task that neither the bank nor the batch has; give the task too"
             )
-        agent_key, skill_key = agent_keys[e.agent], skill_keys[e.skill_id, e.skill_digest]
+        agent_key, skill_key = agent_keys[id(e.agent)], keys.skills[e.skill_id, e.skill_digest]
         key = (task_key, agent_key, skill_key, e.condition, e.repetition)
         content = _content(e)
         earlier = known.get(key)
@@ -220,11 +221,14 @@ def _add_executions(
 def _content(e: Execution) -> _Content:
     """What was observed. The success of an execution that was not completed is no observation and stays unknown."""
     success = None if e.success is None or e.status != "completed" else float(e.success)
-    return (success, _number(e.tokens), _number(e.seconds), _number(e.cost_usd), e.status)
-
-
-def _number(value: float | None) -> float | None:
-    return None if value is None else float(value)
+    tokens, seconds, cost_usd = e.tokens, e.seconds, e.cost_usd
+    return (
+        success,
+        tokens if tokens is None else float(tokens),
+        seconds if seconds is None else float(seconds),
+        cost_usd if cost_usd is None else float(cost_usd),
+        e.status,
+    )
 
 
 def _known_executions(
@@ -235,7 +239,7 @@ def _known_executions(
     attempts: dict[_Key, int] = {}
     names = dict.fromkeys((e.suite, e.task_id) for e in executions) if keys.tasks.old else {}
     asked = [task for name in names if (task := keys.tasks.keys.get(name)) in keys.tasks.old]
-    agents = {keys.agents[agent] for agent in {e.agent for e in executions}} if asked else set()
+    agents = {keys.agents[e.agent] for e in {id(e.agent): e for e in executions}.values()} if asked else set()
     table = schema.executions
     query = select(
         *table.c["task_key", "agent_key", "skill_key", "condition", "repetition", "attempt"],

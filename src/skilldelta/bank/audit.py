@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy import Connection, insert, select
 
 from skilldelta.bank import schema
-from skilldelta.bank.dialect import Backend
+from skilldelta.bank.backend import Backend
 from skilldelta.bank.entries import DecisionRecord, Judgement
 from skilldelta.bank.lookup import next_key
 from skilldelta.bank.reading import read_agents, read_skills

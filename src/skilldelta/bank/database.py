@@ -16,7 +16,8 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
 from skilldelta.bank import schema
-from skilldelta.bank.dialect import Backend, Counter, backend_of, explained
+from skilldelta.bank.backend import Backend, Counter, backend_of
+from skilldelta.bank.failures import explained
 from skilldelta.bank.migrations import LATEST, migrate
 from skilldelta.errors import BankError
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,18 +29,36 @@ def export_runs(
     skill_id: str | None = None,
     family: str | None = None,
 ) -> int:
-    """Write executions in order of arrival, one a line, and return how many; importing them gives the same evidence.
-
-    Skill texts are not part of the format; their digests are.
-    """
-    tasks = {(task.suite, task.task_id): task for task in bank.tasks(suite)}
+    """Write `run_lines` to a file, and return how many."""
     count = 0
     with _completed(Path(path)) as file:
-        for execution in bank.executions(agent=agent, suite=suite, skill_id=skill_id, family=family):
-            line = run_line(execution, tasks[execution.suite, execution.task_id])
-            file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+        for line in run_lines(bank, agent=agent, suite=suite, skill_id=skill_id, family=family):
+            file.write(line.encode() + b"\n")
             count += 1
     return count
+
+
+def run_lines(
+    bank: Bank,
+    *,
+    agent: Agent | None = None,
+    suite: str | None = None,
+    skill_id: str | None = None,
+    family: str | None = None,
+) -> Iterator[str]:
+    """Executions in order of arrival, one JSON object each; importing them gives the same pairs.
+
+    Those of a skill come with the baselines that its tasks share. Skill texts are not part of the format; their digests
+    are.
+    """
+    own = None
+    if skill_id is not None:
+        mine = bank.executions(agent=agent, suite=suite, skill_id=skill_id, family=family)
+        own = {(execution.suite, execution.task_id) for execution in mine}
+    for execution, task in bank.runs(agent=agent, suite=suite, family=family):
+        is_baseline = not execution.skill_id and own is not None and (task.suite, task.task_id) in own
+        if own is None or execution.skill_id == skill_id or is_baseline:
+            yield json.dumps(run_line(execution, task), ensure_ascii=False)
 
 
 def run_line(execution: Execution, task: Task) -> dict[str, object]:
@@ -109,21 +126,12 @@ def export_panel(
 @contextmanager
 def _completed(path: Path) -> Iterator[IO[bytes]]:
     """A file beside `path` that takes its name when it was written whole."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        file = tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False)
+        with part.open("wb") as file:
+            yield file
+        part.replace(path)
     except OSError as error:
         raise InputError(f"cannot write {path} ({error.strerror}); choose another output file") from None
-    try:
-        with file:
-            yield file
-        os.chmod(file.name, 0o666 & ~_umask())
-        os.replace(file.name, path)
-    except BaseException:
-        os.unlink(file.name)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    finally:
+        part.unlink(missing_ok=True)

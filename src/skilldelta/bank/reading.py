@@ -115,3 +115,13 @@ def read_executions(connection: Connection, query: Select[*tuple[Any, ...]]) -> 
             status=status,
         )
         yield Filed(execution, task_key, family)
+
+
+def read_runs(
+    connection: Connection, *, agent: Agent | None = None, suite: str | None = None, family: str | None = None
+) -> Iterator[tuple[Execution, Task]]:
+    """Executions in order of arrival, each with its task."""
+    tasks = {(task.suite, task.task_id): task for task in read_tasks(connection, suite)}
+    query = executions_query(connection, agent=agent, suite=suite, family=family)
+    for filed in read_executions(connection, query.order_by(schema.executions.c.key)):
+        yield filed.execution, tasks[filed.execution.suite, filed.execution.task_id]

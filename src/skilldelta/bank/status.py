@@ -7,7 +7,7 @@ from collections import Counter
 from sqlalchemy import Connection, Select, TableClause, func, select
 
 from skilldelta.bank import schema
-from skilldelta.bank.dialect import Backend
+from skilldelta.bank.backend import Backend
 from skilldelta.bank.entries import BankStatus, Panel
 from skilldelta.bank.evidence import Evidence, read_pairs
 from skilldelta.bank.reading import read_agents, read_skills, read_suites

@@ -114,6 +114,13 @@ class Bank:
             for filed in reading.read_executions(connection, query.order_by(schema.executions.c.key)):
                 yield filed.execution
 
+    def runs(
+        self, *, agent: Agent | None = None, suite: str | None = None, family: str | None = None
+    ) -> Iterator[tuple[Execution, Task]]:
+        """Executions in order of arrival, each with its task."""
+        with self._database.read() as connection:
+            yield from reading.read_runs(connection, agent=agent, suite=suite, family=family)
+
     def pairing(
         self,
         *,

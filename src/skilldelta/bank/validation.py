@@ -13,9 +13,10 @@ import numpy as np
 from skilldelta.bank.batch import Batch, TextVector
 from skilldelta.errors import InputError
 from skilldelta.records import CONDITIONS, STATUSES, Execution, Skill, Task, text_digest
-from skilldelta.support import Vectors
+from skilldelta.support import Floats, Vectors
 
 _ROUNDING = 1e-5
+_AMOUNTS = ("tokens", "seconds", "cost_usd")
 
 
 def check_batch(batch: Batch) -> None:
@@ -52,16 +53,22 @@ def matrix_of(vectors: Sequence[TextVector]) -> Vectors:
             f"vectors of encoder {vectors[0].encoder!r} have unequal dimensions {sizes}; encode all texts with one encoder"
         )
     matrix = np.stack([np.asarray(v.vector, np.float32) for v in vectors])
-    lengths = np.sqrt(np.vecdot(matrix, matrix, dtype=np.float64))
-    bad = np.flatnonzero(~(np.isfinite(lengths) & (lengths > 0)))
-    if len(bad):
-        row = int(bad[0])
-        kind = "is zero and has no direction" if lengths[row] == 0 else "has a value that is not finite"
-        raise InputError(f"the vector of text {vectors[row].text_digest[:12]} {kind}; encode its text again")
-    # Rows that are of length 1 already keep their exact bytes.
-    long = np.abs(lengths - 1) > _ROUNDING
-    matrix[long] /= lengths[long, None]
+    lengths = np.sqrt(np.vecdot(matrix, matrix))
+    doubtful = np.flatnonzero(~(np.abs(lengths - 1) <= _ROUNDING))
+    if len(doubtful):
+        # Rows that are of length 1 already keep their exact bytes.
+        matrix[doubtful] = _scaled(matrix[doubtful].astype(np.float64), [vectors[row] for row in doubtful.tolist()])
     return matrix
+
+
+def _scaled(rows: Floats, vectors: Sequence[TextVector]) -> Floats:
+    lengths = np.sqrt(np.vecdot(rows, rows))
+    for vector, length in zip(vectors, lengths, strict=True):
+        if not (math.isfinite(length) and length > 0):
+            kind = "is zero and has no direction" if length == 0 else "has a value that is not finite"
+            raise InputError(f"the vector of text {vector.text_digest[:12]} {kind}; encode its text again")
+    scaled: Floats = rows / lengths[:, None]
+    return scaled
 
 
 def _check_task(task: Task) -> None:
@@ -95,7 +102,6 @@ def _check_execution(execution: Execution) -> None:
     success = execution.success
     if success is not None and not 0 <= success <= 1:
         raise InputError(f"{describe(execution)}: success must lie in [0, 1], got {success}")
-    for name in ("tokens", "seconds", "cost_usd"):
-        value = getattr(execution, name)
-        if value is not None and not (value >= 0 and math.isfinite(value)):
+    for name, value in zip(_AMOUNTS, (execution.tokens, execution.seconds, execution.cost_usd), strict=True):
+        if value is not None and not 0 <= value < math.inf:
             raise InputError(f"{describe(execution)}: {name} must be a finite number of at least 0, got {value}")

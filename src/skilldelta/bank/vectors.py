@@ -5,7 +5,7 @@ Vectors of different encoders never meet: they are stored and read under one ide
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,9 +13,9 @@ import numpy as np
 from sqlalchemy import Connection, insert, select
 
 from skilldelta.bank import schema
+from skilldelta.bank.backend import Backend
 from skilldelta.bank.batch import TextVector
 from skilldelta.bank.database import Database
-from skilldelta.bank.dialect import Backend
 from skilldelta.bank.lookup import chunked, next_key
 from skilldelta.bank.validation import matrix_of
 from skilldelta.errors import InputError
@@ -25,6 +25,7 @@ from skilldelta.support import Vectors
 Progress = Callable[[int, int], None]
 
 _TEXTS_A_TRANSACTION = 1024
+_VECTORS_AT_ONCE = 4096
 _SAME = 1e-3
 """Two encodings of one text on two machines differ by rounding only; by more than this they are not one encoder's."""
 
@@ -95,38 +96,61 @@ def add_vectors(connection: Connection, backend: Backend, vectors: Sequence[Text
 
 
 def _add_of_one_encoder(connection: Connection, backend: Backend, name: str, vectors: list[TextVector]) -> int:
-    matrix = matrix_of(vectors)
-    key, is_new = _encoder_key(connection, name, matrix.shape[1])
-    known = {} if is_new else read_vectors(connection, name, dict.fromkeys(v.text_digest for v in vectors))
-    new: dict[bytes, bytes] = {}
+    encoder: _Encoder | None = None
+    came: set[str] = set()
+    for start in range(0, len(vectors), _VECTORS_AT_ONCE):
+        piece = vectors[start : start + _VECTORS_AT_ONCE]
+        matrix = matrix_of(piece)
+        encoder = encoder or _known_encoder(connection, name, matrix.shape[1])
+        _check_dimension(name, encoder.dimension, matrix.shape[1])
+        asked = dict.fromkeys(v.text_digest for v in piece if not encoder.is_new or v.text_digest in came)
+        stored = read_vectors(connection, name, asked)
+        rows = _new_rows(encoder, piece, matrix, stored)
+        backend.insert_many(connection, schema.vectors, ("encoder_key", "text_digest", "vector"), rows)
+        came.update(v.text_digest for v in piece if v.text_digest not in stored)
+    return len(came)
+
+
+@dataclass(frozen=True, slots=True)
+class _Encoder:
+    key: int
+    identity: str
+    dimension: int
+    is_new: bool
+
+
+def _new_rows(
+    encoder: _Encoder, vectors: Sequence[TextVector], matrix: Vectors, stored: Mapping[str, bytes]
+) -> list[tuple[int, bytes, bytes]]:
+    """Rows for the table; a vector that came twice, or is stored, must be the same one."""
+    new: dict[str, bytes] = {}
     for vector, row in zip(vectors, matrix, strict=True):
-        stored = known.get(vector.text_digest)
-        if stored is None:
-            digest = _digest_bytes(vector.text_digest)
-            stored = new.get(digest)
-            if stored is None:
-                new[digest] = row.tobytes()
-                continue
-        _check_same(name, vector.text_digest, stored, row)
-    # In order of digest the index grows in place, which is faster than at random.
-    rows = [(key, digest, new[digest]) for digest in sorted(new)]
-    backend.insert_many(connection, schema.vectors, ("encoder_key", "text_digest", "vector"), rows)
-    return len(rows)
+        digest = vector.text_digest
+        known = stored.get(digest) or new.get(digest)
+        if known is None:
+            new[digest] = row.tobytes()
+        else:
+            _check_same(encoder.identity, digest, known, row)
+    return [(encoder.key, _digest_bytes(digest), blob) for digest, blob in new.items()]
 
 
-def _encoder_key(connection: Connection, name: str, dimension: int) -> tuple[int, bool]:
+def _known_encoder(connection: Connection, name: str, dimension: int) -> _Encoder:
+    """The encoder's row; a new one is made for the dimension that came first."""
     table = schema.encoders
     known = connection.execute(select(table.c.key, table.c.dimension).where(table.c.identity == name)).first()
-    if known is None:
-        key = next_key(connection, table)
-        connection.execute(insert(table), {"key": key, "identity": name, "dimension": dimension})
-        return key, True
-    if known.dimension != dimension:
+    if known is not None:
+        return _Encoder(known.key, name, known.dimension, is_new=False)
+    key = next_key(connection, table)
+    connection.execute(insert(table), {"key": key, "identity": name, "dimension": dimension})
+    return _Encoder(key, name, dimension, is_new=True)
+
+
+def _check_dimension(name: str, known: int, came: int) -> None:
+    if known != came:
         raise InputError(
-            f"encoder {name!r} has vectors of dimension {known.dimension} in the bank and {dimension} came; "
+            f"encoder {name!r} has vectors of dimension {known} and one of {came} came; "
             "vectors of different encoders never meet: give the other encoder another identity"
         )
-    return int(known.key), False
 
 
 def _check_same(encoder: str, digest: str, stored: bytes, row: Vectors) -> None:

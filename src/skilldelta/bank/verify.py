@@ -6,7 +6,7 @@ import numpy as np
 from sqlalchemy import Connection, func, select
 
 from skilldelta.bank import schema
-from skilldelta.bank.dialect import Backend
+from skilldelta.bank.backend import Backend
 from skilldelta.records import CONDITIONS, STATUSES, text_digest
 
 _PARENTS = (

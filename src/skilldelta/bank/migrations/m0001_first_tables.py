@@ -73,7 +73,6 @@ def _names(metadata: MetaData) -> None:
         Column("text_digest", LargeBinary, nullable=False),
         UniqueConstraint("suite", "task_id"),
         Index("ix_tasks_family", "family"),
-        Index("ix_tasks_text_digest", "text_digest"),
     )
 
 

@@ -1,0 +1,65 @@
+"""What a database must offer to hold a bank, and which one a location means.
+
+Everything above is SQLAlchemy Core; what differs between the databases is in `sqlite` and `postgresql` alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Protocol
+
+from sqlalchemy import Connection, Engine, TableClause, make_url
+from sqlalchemy.exc import ArgumentError
+
+from skilldelta.errors import InputError
+
+
+def backend_of(location: str | Path, timeout: float) -> Backend:
+    """The database for a path or a SQLAlchemy URL."""
+    from skilldelta.bank.postgresql import PostgreSQL
+    from skilldelta.bank.sqlite import SQLite
+
+    if isinstance(location, Path) or "://" not in location:
+        return SQLite(Path(location).expanduser(), timeout)
+    try:
+        url = make_url(location)
+    except ArgumentError:
+        raise InputError(f"{location!r} is not a path or a database URL; give a path or postgresql://…") from None
+    family = url.get_backend_name()
+    if family == "sqlite":
+        if not url.database or url.database == ":memory:":
+            raise InputError(f"{location!r} names no file; give sqlite:///path, or a path")
+        return SQLite(Path(url.database), timeout)
+    if family == "postgresql":
+        return PostgreSQL(location, timeout)
+    raise InputError(f"{family!r} banks are not supported; give a path (SQLite) or a postgresql:// URL")
+
+
+class Counter(Protocol):
+    """A meta counter that is read often."""
+
+    def read(self) -> int: ...
+    def close(self) -> None: ...
+
+
+class Backend(Protocol):
+    """One database engine; see the two classes below."""
+
+    name: str
+    location: str
+
+    def exists(self) -> bool: ...
+    def prepare(self) -> None: ...
+    def reader(self) -> Engine: ...
+    def writer(self) -> Engine: ...
+    def write_lock(self) -> AbstractContextManager[None]: ...
+    def version(self, connection: Connection) -> int: ...
+    def mark(self, connection: Connection) -> None: ...
+    def counter(self, engine: Engine, name: str) -> Counter: ...
+    def insert_many(
+        self, connection: Connection, table: TableClause, columns: Sequence[str], rows: Iterable[Sequence[Any]]
+    ) -> None: ...
+    def problems(self, connection: Connection) -> list[str]: ...
+    def size_bytes(self, connection: Connection) -> int: ...
