@@ -16,6 +16,7 @@ from skilldelta.records import CONDITIONS, STATUSES, Execution, Skill, Task, tex
 from skilldelta.support import Floats, Vectors
 
 _ROUNDING = 1e-5
+_REPETITIONS = 2**31
 _AMOUNTS = ("tokens", "seconds", "cost_usd")
 
 
@@ -27,6 +28,8 @@ def check_batch(batch: Batch) -> None:
         _check_skill(skill)
     for execution in batch.executions:
         _check_execution(execution)
+    names = {id(name): name for e in batch.executions for name in (e.agent.name, e.skill_id)}
+    _check_writable(*names.values())
 
 
 def describe(execution: Execution) -> str:
@@ -71,7 +74,16 @@ def _scaled(rows: Floats, vectors: Sequence[TextVector]) -> Floats:
     return scaled
 
 
+def _check_writable(*values: str) -> None:
+    for value in values:
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise InputError(f"{shortened(value)} cannot be written as UTF-8; remove its lone surrogates") from None
+
+
 def _check_task(task: Task) -> None:
+    _check_writable(task.task_id, task.text, task.family, task.suite)
     if not task.task_id:
         raise InputError(f"a task of suite {task.suite!r} has an empty task_id; give every task an id")
     if not task.text.strip():
@@ -79,6 +91,7 @@ def _check_task(task: Task) -> None:
 
 
 def _check_skill(skill: Skill) -> None:
+    _check_writable(skill.skill_id, skill.text, skill.digest)
     if not skill.skill_id:
         raise InputError("a skill has an empty skill_id; give every skill a name")
     if skill.text and skill.digest and text_digest(skill.text) != skill.digest:
@@ -97,8 +110,8 @@ def _check_execution(execution: Execution) -> None:
         )
     if execution.condition == "use" and not execution.skill_id:
         raise InputError(f"{describe(execution)}: an execution with the skill must name the skill; give its skill_id")
-    if execution.repetition < 0:
-        raise InputError(f"{describe(execution)}: repetition must be at least 0, got {execution.repetition}")
+    if not 0 <= execution.repetition < _REPETITIONS:
+        raise InputError(f"{describe(execution)}: repetition must be a whole number from 0, got {execution.repetition}")
     success = execution.success
     if success is not None and not 0 <= success <= 1:
         raise InputError(f"{describe(execution)}: success must lie in [0, 1], got {success}")
