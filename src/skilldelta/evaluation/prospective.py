@@ -1,0 +1,238 @@
+"""Prospective panels: predictions sealed before outcomes exist, and their evaluation afterwards.
+
+`freeze` seals settings, support and predictions; `audit` joins the outcomes that were collected since and refuses, with
+the reasons, if the sealed file, the support or the settings changed. Files are `seal`'s.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from skilldelta.errors import InputError
+from skilldelta.estimators.base import Estimator, Target
+from skilldelta.evaluation.bootstrap import percentile_range, resample_policies
+from skilldelta.evaluation.draws import Design, Inventory
+from skilldelta.evaluation.frozen_rule import FrozenRule
+from skilldelta.evaluation.metrics import auroc
+from skilldelta.evaluation.policy import Outcomes, Policy, Totals, columns
+from skilldelta.evaluation.results import Range
+from skilldelta.evaluation.seal import (
+    SealedPanel,
+    SealedPrediction,
+    SealedSettings,
+    SealedTarget,
+    seal,
+    sealed_rows,
+    vector_digest,
+)
+from skilldelta.evaluation.tampering import SealBrokenError, changes_since, names_of
+from skilldelta.gate import decide
+from skilldelta.predictor import Prediction
+from skilldelta.support import Floats, Support
+
+
+@dataclass(frozen=True, slots=True)
+class AuditResult:
+    """What sealed predictions were worth. Rates are fractions, what is unknown is None."""
+
+    seal: str
+    known: int
+    """Pairs of the support."""
+    targets: int
+    evaluated: int
+    missing: tuple[str, ...]
+    """Targets without outcomes under both conditions; they are left out."""
+    off: float
+    on: float
+    success: float
+    success_gain: float
+    """Over always-off."""
+    use_rate: float
+    auroc: float | None
+    balanced_accuracy: float | None
+    gain_mae: float
+    tokens: float | None
+    token_saving: float | None
+    """Share of always-on's tokens."""
+    advantage_vs_random: float
+    intervals: Mapping[str, Range] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def freeze(
+    support: Support,
+    targets: Sequence[Target],
+    *,
+    rule: FrozenRule,
+    created: str,
+    estimator: Estimator | None = None,
+) -> SealedPanel:
+    """Predict and decide every target, and seal. Targets need ids, texts and vectors; their outcomes must not exist.
+
+    `estimator` replaces the paper's rule as the source of predicted gains; the threshold is still the rule's.
+    """
+    _check_targets(support, targets)
+    threshold = rule.resolve_threshold(support)
+    scores = None if estimator is None else _scores(estimator, support, targets)
+    predictions = [rule.predict(support, target) for target in targets]
+    return seal(
+        _settings(support, rule, threshold, "skilldelta" if estimator is None else estimator.name),
+        sealed_rows(support),
+        [_sealed_target(target) for target in targets],
+        [
+            _sealed_prediction(support, target, found, threshold, found.gain if scores is None else float(scores[i]))
+            for i, (target, found) in enumerate(zip(targets, predictions, strict=True))
+        ],
+        created=created,
+    )
+
+
+def split_outcomes(sealed: SealedPanel, current: Support) -> tuple[Support, Support]:
+    """The rows of a panel as it is now: evidence, and outcomes of the sealed targets."""
+    asked = {(target.task_id, target.skill) for target in sealed.targets}
+    pairs = zip(current.task_ids.tolist(), current.skills.tolist(), strict=True)
+    is_outcome = np.array([pair in asked for pair in pairs], dtype=bool)
+    return current.rows(~is_outcome), current.rows(is_outcome)
+
+
+def audit(
+    sealed: SealedPanel,
+    support: Support,
+    outcomes: Support,
+    *,
+    rule: FrozenRule | None = None,
+    published_seal: str | None = None,
+    resamples: int = 0,
+    rng: np.random.Generator | None = None,
+) -> AuditResult:
+    """Evaluate sealed predictions on outcomes, or raise `SealBrokenError` with every change found.
+
+    `support` is the evidence as it is now, without the targets (`split_outcomes`). `rule` is what the caller believes
+    was frozen, `published_seal` a seal noted elsewhere; each is compared where it is given.
+    """
+    changes = changes_since(sealed, support, outcomes, rule=rule, published_seal=published_seal)
+    if changes:
+        raise SealBrokenError(changes)
+    return _evaluate(sealed, outcomes, resamples, rng)
+
+
+def _check_targets(support: Support, targets: Sequence[Target]) -> None:
+    if not targets:
+        raise InputError("there is no target to freeze; give at least one task")
+    nameless = [target.text[:40] for target in targets if not target.task_id]
+    if nameless:
+        raise InputError(f"a target has no task id ({nameless[0]!r}); outcomes could not be joined to it later")
+    repeated = [key for key, count in Counter((t.task_id, t.skill) for t in targets).items() if count > 1]
+    if repeated:
+        raise InputError(f"target {repeated[0][0]!r} is given twice; give each task once a skill")
+    known = sorted({target.task_id for target in targets} & set(support.task_ids.tolist()))
+    if known:
+        raise InputError(
+            f"{names_of('target', known)} already had outcomes in the support; freeze tasks that have none"
+        )
+
+
+def _scores(estimator: Estimator, support: Support, targets: Sequence[Target]) -> Floats:
+    fitted = estimator.fit(support)
+    return np.array([fitted.score(target).gain for target in targets])
+
+
+def _settings(support: Support, rule: FrozenRule, threshold: float, estimator: str) -> SealedSettings:
+    return SealedSettings(
+        agent=support.agent,
+        suite=support.suite,
+        encoder=support.encoder,
+        estimator=estimator,
+        scope=rule.scope,
+        k=rule.k,
+        weighting=rule.weighting,
+        label=rule.label,
+        elsewhere=rule.elsewhere,
+        threshold=threshold,
+        threshold_rule=rule.threshold if isinstance(rule.threshold, str) else None,
+    )
+
+
+def _sealed_target(target: Target) -> SealedTarget:
+    return SealedTarget(target.task_id, target.skill, target.family, target.text, vector_digest(target.vector))
+
+
+def _sealed_prediction(
+    support: Support, target: Target, found: Prediction, threshold: float, gain: float
+) -> SealedPrediction:
+    return SealedPrediction(
+        task_id=target.task_id,
+        skill=target.skill,
+        gain=gain,
+        action=decide(gain, threshold=threshold, eligible=found.eligible).action,
+        eligible=found.eligible,
+        neighbors=tuple(support.task_ids[found.rows].tolist()),
+        weights=tuple(found.weights.tolist()),
+    )
+
+
+def _evaluate(sealed: SealedPanel, outcomes: Support, resamples: int, rng: np.random.Generator | None) -> AuditResult:
+    if not len(outcomes):
+        raise InputError(f"none of the {len(sealed.targets)} targets has outcomes yet; collect them, then audit")
+    made = {(item.task_id, item.skill): item for item in sealed.predictions}
+    joined = list(zip(outcomes.task_ids.tolist(), outcomes.skills.tolist(), strict=True))
+    scores = np.array([made[key].gain for key in joined])
+    actions = np.array([made[key].action == "use" for key in joined])
+    policy = Policy("sealed", actions, np.arange(len(joined)), scores=scores, is_gain=True)
+    recorded = Outcomes.of(outcomes, policy.rows)
+    totals = Totals.from_sums(columns(policy, recorded).sum(axis=0)[None])
+    found = set(joined)
+    missing = tuple(target.task_id for target in sealed.targets if (target.task_id, target.skill) not in found)
+    return AuditResult(
+        seal=sealed.seal,
+        known=len(sealed.support),
+        targets=len(sealed.targets),
+        evaluated=len(joined),
+        missing=missing,
+        off=float(outcomes.y0.mean()),
+        on=float(outcomes.y1.mean()),
+        success=float(totals.success[0]),
+        success_gain=float(totals.success_gain[0]),
+        use_rate=float(totals.use_rate[0]),
+        auroc=auroc(scores, recorded.positive),
+        balanced_accuracy=_known(totals.balanced_accuracy),
+        gain_mae=float(totals.gain_mae[0]),
+        tokens=_known(totals.mean_tokens),
+        token_saving=_known(totals.token_saving),
+        advantage_vs_random=float(totals.advantage_vs_random[0]),
+        intervals=_intervals(policy, recorded, outcomes, resamples, rng),
+        notes=_notes(missing, recorded),
+    )
+
+
+def _intervals(
+    policy: Policy, recorded: Outcomes, outcomes: Support, resamples: int, rng: np.random.Generator | None
+) -> dict[str, Range]:
+    """Task resamples with predictions and actions fixed."""
+    if not resamples:
+        return {}
+    if rng is None:
+        raise InputError("intervals need a random generator; give rng, or resamples=0")
+    design = Design.tasks(outcomes.task_ids, Inventory.of([outcomes]))
+    samples = resample_policies([policy], recorded, design, draws=resamples, rng=rng)[policy.name]
+    return {name: percentile_range(values) for name, values in samples.items()}
+
+
+def _notes(missing: Sequence[str], recorded: Outcomes) -> tuple[str, ...]:
+    notes = []
+    if missing:
+        notes.append(f"left out, without outcomes under both conditions: {names_of('target', missing)}")
+    if recorded.positive.all() or not recorded.positive.any():
+        kind = "positive" if recorded.positive.any() else "not positive"
+        notes.append(f"every observed gain is {kind}, so that AUROC and balanced accuracy are undefined")
+    if not recorded.has_tokens.any():
+        notes.append("no target has tokens under both conditions, so that savings are unknown")
+    return tuple(notes)
+
+
+def _known(values: Floats) -> float | None:
+    return None if np.isnan(values[0]) else float(values[0])
