@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilldelta.bounds import knn_rate
+from skilldelta.errors import InputError
 from skilldelta.evaluation.metrics import regret
 from skilldelta.evaluation.policy import Outcomes, Policy, Totals, columns
 from skilldelta.evaluation.regret import coverage_margin_split, disagreement_bound, local_terms, mean_regret
@@ -132,6 +133,11 @@ def test_targets_without_support_are_outside_the_guarantees(rng: np.random.Gener
     assert check.targets == 2
     terms = local_terms(predict_each(panel.support, "family"), panel.support)
     assert np.isinf(terms.bounds(delta=0.05, smoothness=1.0, residual=0.0)).sum() == 7
+
+
+def test_a_panel_of_singletons_has_nothing_to_check(rng: np.random.Generator) -> None:
+    with pytest.raises(InputError, match="no simulated task has another in its family"):
+        check_theory(simulate_panel(rng, tasks=5, families=5))
 
 
 # Corollary (k-neighbour rate). With half the length for the position and no nuisance, 1 - cosine is the mean distance of

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skilldelta.errors import InputError
 from skilldelta.evaluation.regret import MeanRegret, disagreement_bound, local_terms, mean_regret
 from skilldelta.evaluation.simulate import SimulatedPanel
 from skilldelta.predictor import PAPER, Settings, predict_each
@@ -44,11 +45,16 @@ def check_theory(
     threshold: float = 0.0,
     delta: float = 0.05,
 ) -> TheoryCheck:
-    """Predict every task of a simulated panel from the others and compare with its true gain."""
+    """Predict every task of a simulated panel from the others and compare with its true gain.
+
+    The simulator promises its smoothness within a family; over a wider scope the bound may fail more often than delta.
+    """
     smoothness, residual = panel.settings.smoothness, panel.settings.residual
     predictions = predict_each(panel.support, scope, settings=settings)
     terms = local_terms(predictions, panel.support)
     at = terms.supported
+    if not at.any():
+        raise InputError(f"no simulated task has another in its {scope}; simulate more tasks, or fewer families")
     bounds = terms.bounds(delta=delta, smoothness=smoothness, residual=residual)
     predicted, tau = predictions.gains, panel.tau
     use, skip = predicted - bounds > threshold, predicted + bounds <= threshold
