@@ -1,0 +1,283 @@
+"""What is a bank, what is not, and who may write it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Connection, text
+
+from skilldelta.bank import database
+from skilldelta.bank.lock import write_lock
+from skilldelta.bank.migrations import LATEST, MIGRATIONS, Migration, migrate
+from skilldelta.bank.store import Bank
+from skilldelta.errors import BankError, InputError
+
+from .small import THREE_PAIRS
+
+
+def refusal(path: Path, **options: object) -> str:
+    """The one line with which opening fails."""
+    with pytest.raises(BankError) as error:
+        Bank.open(path, **options)  # type: ignore[arg-type]
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def test_a_new_bank_is_made_with_its_folder(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "folder" / "my.bank"
+    with Bank.open(path) as bank:
+        assert bank.location == str(path)
+        assert bank.status().schema_version == LATEST
+    assert path.read_bytes()[:15] == b"SQLite format 3"
+
+
+def test_a_bank_uses_a_write_ahead_log_and_foreign_keys(bank: Bank, tmp_path: Path) -> None:
+    assert sqlite3.connect(tmp_path / "test.bank").execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    with bank._database.write() as connection:
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
+        assert connection.exec_driver_sql("PRAGMA foreign_keys").scalar() == 1
+
+
+def test_an_empty_file_becomes_a_bank(tmp_path: Path) -> None:
+    path = tmp_path / "empty.bank"
+    path.touch()
+    assert "there is no bank at" in refusal(path, readonly=True)
+    Bank.open(path).close()
+    assert Bank.open(path, readonly=True).verify() == []
+
+
+@pytest.mark.parametrize("options", [{"create": False}, {"readonly": True}])
+def test_a_missing_bank_is_only_made_when_asked(tmp_path: Path, options: dict[str, bool]) -> None:
+    assert "there is no bank at" in refusal(tmp_path / "none.bank", **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [b"hello\n", b"SQLite format 4\x00 or so", b"PK\x03\x04" * 100])
+def test_a_file_that_is_not_a_bank_is_refused_and_left_alone(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_bytes(content)
+    assert f"{path} is not a SkillDelta bank" in refusal(path)
+    assert path.read_bytes() == content
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_another_programs_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE tasks (id)")
+    before = path.read_bytes()
+    assert "is not a SkillDelta bank: it is another program's database" in refusal(path)
+    assert path.read_bytes() == before
+
+
+def test_a_folder_is_refused(tmp_path: Path) -> None:
+    assert "is not a SkillDelta bank" in refusal(tmp_path)
+
+
+def test_a_damaged_bank_is_refused_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "damaged.bank"
+    with Bank.open(path) as bank:
+        bank.add(THREE_PAIRS)
+    raw = bytearray(path.read_bytes())
+    raw[100:4096] = b"\xff" * 3996
+    path.write_bytes(raw)
+    assert "damaged" in refusal(path)
+
+
+def test_a_bank_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "newer.bank"
+    Bank.open(path).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE meta SET value = ? WHERE name = 'schema_version'", (LATEST + 3,))
+    connection.close()
+    for options in ({}, {"readonly": True}):
+        message = refusal(path, **options)
+        assert f"schema version {LATEST + 3}" in message
+        assert f"knows up to {LATEST}" in message
+        assert "upgrade" in message
+
+
+def test_a_bank_of_an_older_version_is_brought_up_to_date_by_the_next_opening_for_writing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "older.bank"
+    with Bank.open(path) as bank:
+        bank.add(THREE_PAIRS)
+
+    def add_column(connection: Connection) -> None:
+        connection.execute(text("ALTER TABLE agents ADD COLUMN note TEXT"))
+
+    monkeypatch.setattr(database, "LATEST", LATEST + 1)
+    monkeypatch.setattr(database, "migrate", partial(migrate, steps=[*MIGRATIONS, Migration(LATEST + 1, add_column)]))
+    message = refusal(path, readonly=True)
+    assert f"has the older schema version {LATEST}" in message
+    assert "open it for writing once" in message
+    for _ in range(2):
+        with Bank.open(path) as bank:
+            assert bank.status().schema_version == LATEST + 1
+            assert len(list(bank.executions())) == 6
+    assert "note" in [row[1] for row in sqlite3.connect(path).execute("PRAGMA table_info(agents)")]
+
+
+def test_a_migration_that_fails_leaves_the_bank_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "older.bank"
+    Bank.open(path).close()
+
+    def fail_halfway(connection: Connection) -> None:
+        connection.execute(text("CREATE TABLE half (x INTEGER)"))
+        raise InputError("stopped")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(database, "LATEST", LATEST + 1)
+        patched.setattr(database, "migrate", partial(migrate, steps=[Migration(LATEST + 1, fail_halfway)]))
+        with pytest.raises(InputError, match="stopped"):
+            Bank.open(path)
+    with Bank.open(path) as bank:
+        assert bank.status().schema_version == LATEST
+        assert bank.verify() == []
+    assert sqlite3.connect(path).execute("SELECT name FROM sqlite_master WHERE name = 'half'").fetchall() == []
+
+
+def test_migrations_are_numbered_without_gaps() -> None:
+    assert [step.version for step in MIGRATIONS] == list(range(1, LATEST + 1))
+
+
+def test_only_the_missing_migrations_run_and_the_version_is_recorded(bank: Bank) -> None:
+    ran: list[int] = []
+    steps = [Migration(version, lambda _, version=version: ran.append(version)) for version in (1, 2, 3)]  # type: ignore[misc]
+    with bank._database.write() as connection:
+        assert migrate(connection, 1, steps=steps) == 3
+        assert bank._database.backend.version(connection) == 3
+        assert migrate(connection, 3, steps=MIGRATIONS) == 3
+        migrate(connection, LATEST, steps=())
+    assert ran == [2, 3]
+
+
+def test_the_migrated_tables_are_the_tables_that_queries_use(bank: Bank, tmp_path: Path) -> None:
+    from skilldelta.bank import schema
+
+    connection = sqlite3.connect(tmp_path / "test.bank")
+    for table in schema.TABLES:
+        columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table.name})")]
+        assert columns == [column.name for column in table.c]
+    made = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    assert made == {table.name for table in schema.TABLES}
+
+
+def test_a_locked_bank_names_its_lock_and_its_holder_and_is_still_readable(tmp_path: Path) -> None:
+    path = tmp_path / "busy.bank"
+    with Bank.open(path, timeout=0.05) as bank:
+        bank.add(THREE_PAIRS)
+        with write_lock(Path(f"{path}.lock"), 1):
+            with pytest.raises(BankError, match=rf"busy\.bank\.lock is held by process {os.getpid()}.*0\.05 s"):
+                bank.add(THREE_PAIRS)
+            assert len(list(bank.executions())) == 6
+            with Bank.open(path, readonly=True) as reader:
+                assert len(reader.tasks()) == 3
+        assert bank.add(THREE_PAIRS).unchanged == 10
+
+
+def test_a_bank_locked_by_another_program_is_refused_after_the_timeout(tmp_path: Path) -> None:
+    path = tmp_path / "busy.bank"
+    with Bank.open(path, timeout=0.05) as bank:
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(BankError, match="is locked by another program"):
+            bank.add(THREE_PAIRS)
+        other.execute("ROLLBACK")
+        other.close()
+        assert bank.add(THREE_PAIRS).executions == 6
+
+
+def test_a_read_only_bank_cannot_be_changed(filled: Bank, tmp_path: Path) -> None:
+    with Bank.open(tmp_path / "test.bank", readonly=True) as reader:
+        for change in (
+            lambda: reader.add(THREE_PAIRS),
+            lambda: reader.forget(suite="default"),
+            lambda: reader.add_judgements([]),
+        ):
+            with pytest.raises(BankError, match="was opened read-only"):
+                change()
+
+
+def test_closing_leaves_one_file_and_its_lock(tmp_path: Path) -> None:
+    with Bank.open(tmp_path / "one.bank") as bank:
+        bank.add(THREE_PAIRS)
+        bank.revision()
+        list(bank.executions())
+    bank.close()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one.bank", "one.bank.lock"]
+
+
+_AS_AN_ORDINARY_USER = """
+import os, sys
+from skilldelta.bank.store import Bank
+from skilldelta.errors import BankError
+from bank.small import AGENT, THREE_PAIRS
+if os.geteuid() == 0:
+    os.setuid(65534)
+with Bank.open(sys.argv[1]) as bank:
+    print(len(bank.pairing(agent=AGENT).pairs))
+    try:
+        bank.add(THREE_PAIRS)
+    except BankError as error:
+        print(error)
+try:
+    Bank.open(sys.argv[1] + ".new")
+except BankError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders are read-only by permission bits here")
+def test_a_bank_on_a_read_only_disk_is_read_and_refuses_to_be_written(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    folder = tmp_path_factory.mktemp("readonly")
+    with Bank.open(folder / "fixed.bank") as bank:
+        bank.add(THREE_PAIRS)
+    (folder / "fixed.bank.lock").unlink()
+    folder.chmod(0o555)
+    for parent in list(folder.parents)[:3]:
+        if parent.stat().st_uid == os.geteuid() and "pytest" in parent.name:
+            parent.chmod(parent.stat().st_mode | 0o011)
+    try:
+        answer = subprocess.run(
+            [sys.executable, "-c", _AS_AN_ORDINARY_USER, str(folder / "fixed.bank")],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            cwd=Path(__file__).parents[1],
+        )
+    finally:
+        folder.chmod(0o755)
+    assert answer.returncode == 0, answer.stderr
+    pairs, writing, making = answer.stdout.splitlines()
+    assert pairs == "3"
+    assert "cannot write to the bank" in writing
+    assert "cannot write to the bank" in making
+
+
+@pytest.mark.parametrize(
+    ("location", "words"),
+    [
+        ("mysql://host/db", "'mysql' banks are not supported"),
+        ("sqlite://", "names no file"),
+        ("://", "is not a path or a database URL"),
+    ],
+)
+def test_a_location_that_is_no_bank_is_refused(location: str, words: str) -> None:
+    with pytest.raises(InputError) as error:
+        Bank.open(location)
+    assert words in str(error.value)
+
+
+def test_a_sqlite_url_is_a_path(tmp_path: Path) -> None:
+    with Bank.open(f"sqlite:///{tmp_path}/url.bank") as bank:
+        assert bank.location == f"{tmp_path}/url.bank"
