@@ -10,6 +10,7 @@ from skilldelta.report.numbers import shorten
 from skilldelta.support import Ints
 
 LABEL_WIDTH = 60
+NO_FAMILY = "no family recorded"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,9 +25,8 @@ class Group:
 def groups(panel: PanelResult) -> list[Group]:
     """Families in order of first appearance, as the evaluation counts them; rows without a family group by skill."""
     blocks = sorted(panel.support.blocks("family"), key=lambda block: int(block[0]))
-    names = [counts.family or f"(no family) {panel.support.skills[block[0]]}" for counts, block in _both(panel, blocks)]
-    labels = distinct_labels([shorten(name, LABEL_WIDTH) for name in names])
-    return [Group(counts, block, label) for (counts, block), label in zip(_both(panel, blocks), labels, strict=True)]
+    labels = distinct_labels([shorten(counts.family or NO_FAMILY, LABEL_WIDTH) for counts in panel.counts])
+    return [Group(counts, block, label) for counts, block, label in zip(panel.counts, blocks, labels, strict=True)]
 
 
 def distinct_labels(labels: Sequence[str]) -> list[str]:
@@ -37,7 +37,3 @@ def distinct_labels(labels: Sequence[str]) -> list[str]:
         seen[label] = seen.get(label, 0) + 1
         distinct.append(label if seen[label] == 1 else f"{label} ({seen[label]})")
     return distinct
-
-
-def _both(panel: PanelResult, blocks: list[Ints]) -> list[tuple[FamilyCounts, Ints]]:
-    return list(zip(panel.counts, blocks, strict=True))

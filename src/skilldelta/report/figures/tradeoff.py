@@ -35,7 +35,7 @@ def tradeoff(panel: PanelResult, gate: str) -> Figure | None:
     if not curves:
         return None
     data, constants = rows(curves), _constants(panel)
-    marks = "(★ threshold in use, ▲ best in hindsight)"
+    marks = "(star: threshold in use; triangle: best in hindsight)"
     plots = [Plot("tradeoff-use-rate", spec(data, constants, "use_rate"), f"Success against use rate {marks}")]
     if any(line["tokens"] is not None for line in data):
         plots.append(Plot("tradeoff-tokens", spec(data, constants, "tokens"), f"Success against tokens {marks}"))
