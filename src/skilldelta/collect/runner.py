@@ -42,7 +42,7 @@ class Collection:
     seed: int
     concurrency: int = 4
     patience: int = 20
-    """Transport errors in a row after which the endpoint is taken to be down."""
+    """Executions in a row without a result after which something is taken to be broken."""
 
 
 @dataclass(slots=True)
@@ -103,19 +103,21 @@ async def _execute(collection: Collection, state: _State, planned: Planned) -> E
     error = ""
     started = time.monotonic()
     seconds = 0.0
-    async with _working_copy(planned.task) as workdir:
+    async with _working_copy(planned.task, needed=collection.agent.needs_workdir) as workdir:
         try:
             outcome = await collection.agent.run(_attempt(collection, planned, workdir), collection.budget)
             seconds = time.monotonic() - started
+            state.answered = True
             success = await _grade(collection.graders[planned.task.task_id], outcome.answer, planned.task, workdir)
-            state.errors_in_a_row, state.answered = 0, True
         except TransportError as failure:
             status, error = "transport_error", str(failure)
-            _count_silence(collection, state, failure)
+            if not state.answered:
+                raise StopCollectionError(f"{failure}; mend the endpoint and run the same command again") from failure
         except IncompleteError as failure:
             status, error = "incomplete", str(failure)
         except _GradingError as failure:
             status, error = "grader_error", str(failure)
+    _count_errors(collection, state, error)
     execution = Execution(
         agent=state.identity,
         suite=collection.suite.name,
@@ -153,26 +155,28 @@ def _attempt(collection: Collection, planned: Planned, workdir: Path | None) -> 
     return Attempt(planned, skill, sampling_seed(collection.seed, planned.repetition), workdir)
 
 
-def _count_silence(collection: Collection, state: _State, failure: TransportError) -> None:
-    """Stop when the endpoint is down: at once if it never answered, else after many errors in a row."""
-    if not state.answered:
-        raise StopCollectionError(f"{failure}; mend the endpoint and run the same command again") from failure
-    state.errors_in_a_row += 1
+def _count_errors(collection: Collection, state: _State, error: str) -> None:
+    """Stop after many executions in a row without a result: the endpoint, the agent or the grader is broken."""
+    state.errors_in_a_row = state.errors_in_a_row + 1 if error else 0
     if state.errors_in_a_row >= max(collection.patience, 2 * collection.concurrency):
         raise StopCollectionError(
-            f"{state.errors_in_a_row} executions in a row got no answer, the last one: {failure}; "
-            "mend the endpoint and run the same command to go on"
-        ) from failure
+            f"{state.errors_in_a_row} executions in a row came to nothing, the last one: {error}; "
+            "mend the cause and run the same command to go on (--retry-errors runs these again)"
+        )
 
 
 @asynccontextmanager
-async def _working_copy(task: SuiteTask) -> AsyncIterator[Path | None]:
-    if task.files is None:
+async def _working_copy(task: SuiteTask, *, needed: bool) -> AsyncIterator[Path | None]:
+    """A folder for one execution alone, with a copy of the task's files."""
+    if task.files is None and not needed:
         yield None
         return
     with tempfile.TemporaryDirectory(prefix="skilldelta-", ignore_cleanup_errors=True) as place:
         copy = Path(place) / "work"
-        await asyncio.to_thread(shutil.copytree, task.files, copy)
+        if task.files is None:
+            copy.mkdir()
+        else:
+            await asyncio.to_thread(shutil.copytree, task.files, copy)
         yield copy
 
 

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from skilldelta.collect.agents.base import CollectAgent
+from skilldelta.collect.agents.base import Asks, CollectAgent
 from skilldelta.collect.budget import Budget, Caps, Retries
 from skilldelta.collect.graders import Grader
 from skilldelta.collect.ledger import Ledger
@@ -48,6 +48,8 @@ class Session:
     concurrency: int = 4
     retry_errors: bool = False
     accept_changes: bool = False
+    judge: Asks | None = None
+    """The model behind the judge grader, prepared and closed with the agent."""
     invocation: Mapping[str, Any] = field(default_factory=dict)
     """When and by which command this start happened, for the manifest."""
 
@@ -59,8 +61,10 @@ class Session:
 async def collect(session: Session, on_progress: OnProgress) -> Result:
     """Run what the plan holds and the bank lacks."""
     plan = make_plan(session.suite, session.selection, seed=session.seed)
-    await session.agent.check()
     async with opened(session) as (budget, recorder):
+        await session.agent.prepare(session.folder)
+        if session.judge is not None:
+            await session.judge.prepare(session.folder)
         graders = session.make_graders(budget)
         known = await recorder.open(session.suite, session.agent.identity)
         todo = missing(plan, known, retry=session.retry_errors)
@@ -87,6 +91,8 @@ async def opened(session: Session) -> AsyncIterator[tuple[Budget, Recorder]]:
         open_manifest(folder, current, invocation, accept_changes=session.accept_changes)
         async with AsyncExitStack() as closing:
             closing.push_async_callback(session.agent.close)
+            if session.judge is not None:
+                closing.push_async_callback(session.judge.close)
             budget = Budget(Ledger(folder / LEDGER_FILE), session.caps, session.retries)
             closing.push_async_callback(budget.close)
             recorder = Recorder(session.bank, folder)

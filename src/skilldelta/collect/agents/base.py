@@ -8,12 +8,14 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from skilldelta.collect.arms import Message
 from skilldelta.collect.budget import Amount, Budget
 from skilldelta.collect.plan import Planned
 from skilldelta.records import Agent, Execution
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,11 @@ class CollectAgent(Protocol):
         """What the fingerprint is made of, for the manifest."""
         ...
 
+    @property
+    def needs_workdir(self) -> bool:
+        """Whether a run needs a folder of its own even where the task has no files."""
+        ...
+
     def largest(self, attempt: Attempt) -> Amount:
         """An upper bound of what one run takes, for reservations and for the plan's cost."""
         ...
@@ -65,8 +72,8 @@ class CollectAgent(Protocol):
         """Call `execute` once for each planned execution, at most `concurrency` at a time."""
         ...
 
-    async def check(self) -> None:
-        """Find out before the first call whether runs are possible at all."""
+    async def prepare(self, folder: Path) -> None:
+        """Find out before the first call whether runs are possible at all; logs of its own go into the folder."""
         ...
 
     async def run(self, attempt: Attempt, budget: Budget) -> Outcome:
@@ -78,19 +85,40 @@ class CollectAgent(Protocol):
         ...
 
 
+ASK_TOKENS = 512
+"""Room for a reply with one label, and for some words around it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A reply to a question beside the tasks: a judgement of the agent itself, or of a judge."""
+
+    text: str
+    tokens: float | None
+
+
+@runtime_checkable
+class Asks(CollectAgent, Protocol):
+    """An agent whose model can be asked directly."""
+
+    async def ask(self, name: str, messages: list[Message], budget: Budget) -> Asked:
+        """One call at temperature 0 outside the tasks; `name` is for the ledger."""
+        ...
+
+
 def fingerprint(settings: Mapping[str, Any]) -> str:
     """A short digest of everything that makes two agents comparable."""
     canonical = json.dumps(settings, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()[:16]
 
 
-async def run_pool(todo: Sequence[Planned], concurrency: int, execute: Execute) -> None:
-    """As many workers as may run at once, each taking the next planned execution; the first error stops all."""
+async def run_pool(todo: Sequence[T], concurrency: int, execute: Callable[[T], Awaitable[object]]) -> None:
+    """As many workers as may run at once, each taking the next one; the first error stops all."""
     queue = iter(todo)
 
     async def work() -> None:
-        for planned in queue:
-            await execute(planned)
+        for one in queue:
+            await execute(one)
 
     workers = [asyncio.create_task(work()) for _ in range(min(concurrency, len(todo)))]
     try:

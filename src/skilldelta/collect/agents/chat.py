@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
-from skilldelta.collect.agents.base import Attempt, Execute, Outcome, fingerprint, run_pool
+from skilldelta.collect.agents.base import ASK_TOKENS, Asked, Attempt, Execute, Outcome, fingerprint, run_pool
 from skilldelta.collect.arms import Message, arm_messages
 from skilldelta.collect.budget import Amount, Budget, Prices
 from skilldelta.collect.chat import ChatEndpoint, Completion, Sampling, request_body
@@ -34,6 +35,7 @@ class ChatAgent:
     system: str
     sandbox: Sandbox | None = None
     prices: Prices | None = None
+    needs_workdir: bool = False
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -69,7 +71,7 @@ class ChatAgent:
     async def drive(self, todo: Sequence[Planned], concurrency: int, execute: Execute) -> None:
         await run_pool(todo, concurrency, execute)
 
-    async def check(self) -> None:
+    async def prepare(self, folder: Path) -> None:
         await self.endpoint.client.check()
         if self.sandbox is not None:
             await check_sandbox(self.sandbox)
@@ -97,6 +99,13 @@ class ChatAgent:
                 **({"code": code} if self.sandbox else {}),
             },
         )
+
+    async def ask(self, name: str, messages: list[Message], budget: Budget) -> Asked:
+        sampling = Sampling(self.sampling.model, temperature=0.0, max_tokens=ASK_TOKENS)
+        body = request_body(sampling, messages, seed=0)
+        completion = await paid_completion(name, self.endpoint, sampling, body, budget=budget, prices=self.prices)
+        spent = completion_amount(completion, self.prices)
+        return Asked(completion.text, None if completion.tokens_out is None else spent.tokens)
 
     async def close(self) -> None:
         await self.endpoint.client.close()

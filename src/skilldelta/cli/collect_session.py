@@ -1,0 +1,185 @@
+"""From the options of `skilldelta collect` to a session: which agent, which graders, how far."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from skilldelta.errors import InputError
+
+if TYPE_CHECKING:
+    from skilldelta.collect.agents.base import Asks, CollectAgent
+    from skilldelta.collect.budget import Budget, Prices
+    from skilldelta.collect.graders import GraderTools
+    from skilldelta.collect.session import Session
+    from skilldelta.collect.suite import AgentSettings, Suite
+
+
+def make_session(folder: Path, options: dict[str, Any]) -> Session:
+    """Read the suite and check every option against it, before anything is paid."""
+    from skilldelta.collect.budget import Caps, Prices, Retries
+    from skilldelta.collect.graders import make_graders
+    from skilldelta.collect.plan import Selection
+    from skilldelta.collect.session import Session
+    from skilldelta.collect.suite import load_suite
+
+    if options["max_usd"] is not None and options["price"] is None and not options["cost_field"]:
+        raise InputError("--max-usd needs prices; give --price IN OUT in dollars per million tokens")
+    suite = load_suite(folder)
+    prices = Prices(*options["price"]) if options["price"] else None
+    judge = _judge(suite, options, prices)
+    make_graders(suite, _tools(options, judge, None))
+    return Session(
+        suite=suite,
+        agent=_agent(suite, options, prices),
+        bank=options["bank"],
+        make_graders=lambda budget: make_graders(suite, _tools(options, judge, budget)),
+        selection=Selection(
+            repetitions=options["repetitions"],
+            repeat_share=options["repeat_share"],
+            families=options["families"],
+            task_ids=options["task_ids"],
+            limit=options["limit"],
+            same_condition=options["aa"],
+        ),
+        seed=options["seed"],
+        caps=Caps(options["max_calls"], options["max_tokens"], options["max_usd"], options["max_seconds"]),
+        retries=Retries(options["retries"]),
+        concurrency=options["concurrency"],
+        retry_errors=options["retry_errors"],
+        accept_changes=options["accept_changes"],
+        judge=judge,
+        invocation={
+            "at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "command": shlex.join(["skilldelta", *sys.argv[1:]]),
+        },
+    )
+
+
+def _agent(suite: Suite, options: dict[str, Any], prices: Prices | None) -> CollectAgent:
+    if options["command_line"]:
+        return _command_agent(options)
+    chosen = {
+        "solver": options["solver"],
+        "temperature": options["temperature"],
+        "max_tokens": options["output_tokens"],
+    }
+    wanted = replace(suite.agent, **{key: value for key, value in chosen.items() if value is not None})
+    if wanted.max_tokens < 1 or wanted.temperature < 0:
+        raise InputError("--output-tokens must be at least 1 and --temperature at least 0")
+    return _model_agent(options["model"], options["base_url"], wanted, suite.folder, options, prices)
+
+
+def _model_agent(
+    model: str | None,
+    base_url: str,
+    wanted: AgentSettings,
+    folder: Path,
+    options: dict[str, Any],
+    prices: Prices | None,
+) -> Asks:
+    """A chat endpoint is talked to directly; everything else, and every other solver, runs on Inspect AI."""
+    from skilldelta.collect.agents.chat import CHAT_SOLVERS, ChatAgent, chat_sampling
+    from skilldelta.collect.chat import ChatEndpoint
+    from skilldelta.collect.sandbox import find_sandbox
+
+    if not model:
+        raise InputError("no agent named; give --model NAME (with --base-url URL), or --command 'program …'")
+    sandbox = find_sandbox(options["sandbox"]) if wanted.solver == "code" else None
+    key = os.environ.get(options["key_variable"], "")
+    if base_url and wanted.solver in CHAT_SOLVERS:
+        endpoint = ChatEndpoint(base_url, key, timeout=options["timeout"], expected_model=options["returned_model"])
+        return ChatAgent(
+            name=options["agent"] or model,
+            endpoint=endpoint,
+            sampling=chat_sampling(model, wanted),
+            system=wanted.system,
+            sandbox=sandbox,
+            prices=prices,
+        )
+    from skilldelta.collect.agents.inspect_agent import InspectAgent
+
+    return InspectAgent(
+        name=options["agent"] or model,
+        model=f"openai-api/skilldelta/{model}" if base_url else model,
+        wanted=wanted,
+        solver_arguments=_arguments(options["solver_args"]),
+        solver_folder=folder,
+        tool_sandbox=_tool_sandbox(options["tool_sandbox"]),
+        base_url=base_url,
+        api_key=key,
+        expected_model=options["returned_model"],
+        sandbox=sandbox,
+        prices=prices,
+        retries=options["retries"],
+        timeout=options["timeout"],
+    )
+
+
+def _command_agent(options: dict[str, Any]) -> CollectAgent:
+    from skilldelta.collect.agents.command import CommandAgent, OutputFields
+
+    if options["solver"]:
+        raise InputError("--solver belongs to a model; a --command is an agent of its own")
+    fields = None
+    if options["answer_field"]:
+        fields = OutputFields(
+            options["answer_field"], tuple(options["token_fields"]), options["cost_field"], options["model_field"]
+        )
+    return CommandAgent(
+        name=options["agent"] or Path(shlex.split(options["command_line"])[0]).name,
+        command=options["command_line"],
+        task_as=options["task_as"],
+        skill_as=options["skill_as"],
+        output=fields,
+        version=options["agent_version"],
+        expected_model=options["model"] or "",
+        timeout=options["timeout"],
+    )
+
+
+def _judge(suite: Suite, options: dict[str, Any], prices: Prices | None) -> Asks | None:
+    from skilldelta.collect.suite import AgentSettings
+
+    if not options["judge_model"]:
+        return None
+    judge_options = {**options, "agent": None, "returned_model": "", "solver_args": (), "tool_sandbox": None}
+    base_url = options["judge_base_url"]
+    return _model_agent(options["judge_model"], base_url, AgentSettings(), suite.folder, judge_options, prices)
+
+
+def _tools(options: dict[str, Any], judge: Asks | None, budget: Budget | None) -> GraderTools:
+    from skilldelta.collect.arms import Message
+    from skilldelta.collect.graders import GraderTools
+
+    async def ask(name: str, messages: list[Message]) -> str:
+        assert judge is not None
+        assert budget is not None
+        return (await judge.ask(name, messages, budget)).text
+
+    return GraderTools(sandbox=options["sandbox"], judge=ask if judge else None)
+
+
+def _arguments(pairs: Sequence[str]) -> dict[str, Any]:
+    """KEY=VALUE, the value read as YAML: numbers, truth values and lists are what they look like."""
+    arguments = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key:
+            raise InputError(f"--solver-arg must be KEY=VALUE, got {pair!r}")
+        arguments[key] = yaml.safe_load(value)
+    return arguments
+
+
+def _tool_sandbox(name: str | None) -> str | None:
+    if name == "local":
+        raise InputError("--tool-sandbox local would run an agent's code on this machine unprotected; use docker")
+    return name

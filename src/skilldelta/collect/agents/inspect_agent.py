@@ -1,0 +1,326 @@
+"""Agents of Inspect AI: any of its model providers, and any of its solvers and agents with tools, sandboxes and limits.
+
+A planned execution is a sample of an Inspect evaluation. Our outermost solver puts the arm's messages into the sample,
+lets the chosen solver work, and hands the result to the runner. Model calls pass through the budget one by one. Inspect
+writes its own logs; evaluations are made in portions, so that memory does not grow with the collection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from json import JSONDecodeError
+from pathlib import Path
+from typing import Any
+
+from skilldelta.collect.agents.base import ASK_TOKENS, Asked, Attempt, Execute, Outcome, fingerprint
+from skilldelta.collect.agents.inspect_names import describe_solver, inspect_version, load_solver, open_model
+from skilldelta.collect.arms import Message, arm_messages
+from skilldelta.collect.budget import Amount, Budget, Prices
+from skilldelta.collect.chat import check_model
+from skilldelta.collect.code_answer import PREFILL, PROTOCOL, STOP, extract_code, run_answer
+from skilldelta.collect.failures import CapReachedError, IncompleteError, StopCollectionError, TransportError
+from skilldelta.collect.plan import Planned
+from skilldelta.collect.sandbox import Sandbox, check_sandbox
+from skilldelta.collect.suite import AgentSettings
+from skilldelta.records import Agent, Execution
+
+PORTION = 200
+"""Samples per Inspect evaluation: what is held in memory and what one log file has."""
+
+
+@dataclass(slots=True)
+class _Calls:
+    """The model calls of one execution: where they are booked, and what they came to so far."""
+
+    name: str
+    budget: Budget
+    seed: int
+    tokens_in: int = 0
+    tokens_out: int = 0
+    known: bool = True
+    models: list[str] = field(default_factory=list)
+    stop: BaseException | None = None
+
+
+_sample: ContextVar[tuple[Any, Any]] = ContextVar("skilldelta_sample")
+_calls: ContextVar[_Calls] = ContextVar("skilldelta_calls")
+
+
+@dataclass(slots=True)
+class InspectAgent:
+    """`model` is provider/name as Inspect writes it. `sandbox` is there exactly when the solver is `code`."""
+
+    name: str
+    model: str
+    wanted: AgentSettings
+    solver_arguments: Mapping[str, Any] = field(default_factory=dict)
+    solver_folder: Path = field(default_factory=Path)
+    tool_sandbox: str | None = None
+    """The Inspect sandbox for tools, such as docker."""
+    base_url: str = ""
+    api_key: str = field(default="", repr=False)
+    expected_model: str = ""
+    sandbox: Sandbox | None = None
+    prices: Prices | None = None
+    needs_workdir: bool = False
+    retries: int = 4
+    timeout: float = 600.0
+    _log_dir: Path = field(default_factory=Path, repr=False)
+    _opened: Any = field(default=None, repr=False)
+    _solver: Any = field(default=None, repr=False)
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        solver: Any = self.wanted.solver
+        if solver not in ("generate", "code"):
+            solver = describe_solver(solver, self.solver_arguments, self.solver_folder)
+        return {
+            "model": self.model,
+            "harness": f"inspect_ai/{inspect_version()}",
+            "solver": PROTOCOL if solver == "code" else solver,
+            "sandbox": self.sandbox.name if self.sandbox else self.tool_sandbox,
+            "temperature": self.wanted.temperature,
+            "max_tokens": self.wanted.max_tokens,
+            "top_p": self.wanted.top_p,
+            "stop": list(self._stop),
+            "system": self.wanted.system,
+        }
+
+    @property
+    def identity(self) -> Agent:
+        return Agent(self.name, fingerprint(self.settings))
+
+    @property
+    def _stop(self) -> tuple[str, ...]:
+        return STOP if self.sandbox else self.wanted.stop
+
+    def largest(self, attempt: Attempt) -> Amount:
+        """One call's worth; an agent with tools makes several, each reserved when it comes."""
+        text = "".join(message.content for message in self._messages(attempt))
+        return self._bound(len(text.encode()), self.wanted.max_tokens)
+
+    async def prepare(self, folder: Path) -> None:
+        """Open the model and the solver; what Inspect refuses is refused before anything is paid."""
+        self._log_dir = folder
+        if self.sandbox is not None:
+            await check_sandbox(self.sandbox)
+        self._opened = open_model(
+            self.model,
+            replace(self.wanted, stop=self._stop),
+            base_url=self.base_url,
+            api_key=self.api_key,
+            retries=self.retries,
+            timeout=self.timeout,
+        )
+        solver = "generate" if self.wanted.solver == "code" else self.wanted.solver
+        self._solver = load_solver(solver, self.solver_arguments, self.solver_folder)
+        self._meter_calls()
+
+    async def drive(self, todo: Sequence[Planned], concurrency: int, execute: Execute) -> None:
+        """One Inspect evaluation per portion of the plan."""
+        for start in range(0, len(todo), PORTION):
+            await self._evaluate(todo[start : start + PORTION], concurrency, execute)
+
+    async def run(self, attempt: Attempt, budget: Budget) -> Outcome:
+        """Let the solver work inside the sample that `drive` opened."""
+        state, generate = _sample.get()
+        calls = _Calls(attempt.planned.name, budget, attempt.seed)
+        token = _calls.set(calls)
+        messages = self._messages(attempt)
+        try:
+            state.messages = [_to_inspect(message) for message in messages]
+            state = await self._solver(state, generate)
+        except (CapReachedError, StopCollectionError):
+            raise
+        except Exception as error:
+            raise calls.stop or self._meaning(error) from error
+        finally:
+            _calls.reset(token)
+        self._check_models(calls)
+        reply = state.output.completion or ""
+        code = extract_code(reply) if self.sandbox else ""
+        spent = Amount(float(calls.tokens_in + calls.tokens_out), self._usd(calls.tokens_in, calls.tokens_out))
+        return Outcome(
+            answer=await run_answer(code, self.sandbox) if self.sandbox else reply,
+            tokens=spent.tokens if calls.known and calls.models else None,
+            usd=spent.usd if self.prices and calls.known and calls.models else None,
+            messages=tuple(messages),
+            reply=reply,
+            details={
+                "model": state.output.model,
+                "calls": len(calls.models),
+                "tokens_in": calls.tokens_in,
+                "tokens_out": calls.tokens_out,
+                **({"code": code} if self.sandbox else {}),
+            },
+        )
+
+    async def ask(self, name: str, messages: list[Message], budget: Budget) -> Asked:
+        from inspect_ai.model import GenerateConfig
+
+        calls = _Calls(name, budget, seed=0)
+        token = _calls.set(calls)
+        try:
+            config = GenerateConfig(temperature=0.0, max_tokens=ASK_TOKENS, stop_seqs=[])
+            output = await self._opened.generate([_to_inspect(message) for message in messages], config=config)
+        except (CapReachedError, StopCollectionError):
+            raise
+        except Exception as error:
+            raise calls.stop or self._meaning(error) from error
+        finally:
+            _calls.reset(token)
+        self._check_models(calls)
+        return Asked(output.completion, float(calls.tokens_in + calls.tokens_out) if calls.known else None)
+
+    async def close(self) -> None:
+        if self._opened is not None:
+            await self._opened.api.aclose()
+
+    async def _evaluate(self, portion: Sequence[Planned], concurrency: int, execute: Execute) -> None:
+        from inspect_ai import Task, eval_async
+        from inspect_ai.dataset import MemoryDataset, Sample
+        from inspect_ai.scorer import Score, mean, scorer
+        from inspect_ai.solver import solver
+
+        planned_of = {planned.name: planned for planned in portion}
+        recorded: dict[str, Execution | None] = {}
+        failures: list[BaseException] = []
+
+        @solver(name="skilldelta_arm")
+        def arm() -> Any:
+            async def solve(state: Any, generate: Any) -> Any:
+                if failures:
+                    return state
+                token = _sample.set((state, generate))
+                try:
+                    recorded[state.sample_id] = await execute(planned_of[state.sample_id])
+                except Exception as error:
+                    failures.append(error)
+                finally:
+                    _sample.reset(token)
+                return state
+
+            return solve
+
+        @scorer(metrics=[mean()], name="success")
+        def success() -> Any:
+            async def score(state: Any, target: Any) -> Any:
+                execution = recorded.get(state.sample_id)
+                if execution is None or execution.success is None:
+                    return None
+                return Score(value=execution.success, metadata={"status": execution.status})
+
+            return score
+
+        samples = [
+            Sample(
+                id=planned.name,
+                input=planned.task.text,
+                target=str(planned.task.answer),
+                metadata={
+                    "family": planned.task.family,
+                    "skill": planned.task.skill_id,
+                    "skill_digest": planned.skill_digest,
+                    "condition": planned.condition,
+                    "repetition": planned.repetition,
+                },
+            )
+            for planned in portion
+        ]
+        await eval_async(
+            Task(dataset=MemoryDataset(samples), solver=arm(), scorer=success(), name="skilldelta"),
+            model=self._opened,
+            sandbox=self.tool_sandbox,
+            log_dir=str(self._log_dir),
+            max_samples=concurrency,
+            fail_on_error=False,
+            log_level="critical",
+            log_realtime=False,
+        )
+        if failures:
+            raise failures[0]
+
+    def _messages(self, attempt: Attempt) -> list[Message]:
+        return arm_messages(
+            attempt.planned.task.text,
+            attempt.planned.condition,
+            skill_text=attempt.skill_text,
+            system=self.wanted.system,
+            prefill=PREFILL if self.sandbox else "",
+        )
+
+    def _meter_calls(self) -> None:
+        """Put the budget between Inspect and its provider: every attempt of every call is reserved and settled."""
+        send = self._opened.api.generate
+
+        async def metered(*, input: Any, config: Any, **rest: Any) -> Any:
+            calls = _calls.get()
+            if calls.stop is not None:
+                raise calls.stop
+            config = config.model_copy(update={"seed": calls.seed})
+            size = sum(len(message.text.encode()) for message in input) + 64 * len(input)
+            tools = sum(len(tool.model_dump_json()) for tool in rest.get("tools") or ())
+            try:
+                return await calls.budget.call(
+                    calls.name,
+                    self._bound(size + tools, config.max_tokens or self.wanted.max_tokens),
+                    lambda: send(input=input, config=config, **rest),
+                    lambda answer: self._book(calls, answer),
+                    retry=False,
+                )
+            except CapReachedError as error:
+                calls.stop = error  # Inspect wraps errors of a model call; the runner must see this one as it is
+                raise
+
+        self._opened.api.generate = metered
+
+    def _book(self, calls: _Calls, answer: Any) -> Amount:
+        output = answer[0] if isinstance(answer, tuple) else answer
+        if isinstance(output, Exception):
+            return Amount()
+        usage = output.usage
+        calls.models.append(output.model or "")
+        calls.known = calls.known and usage is not None
+        tokens_in, tokens_out = (usage.input_tokens, usage.output_tokens) if usage else (0, 0)
+        calls.tokens_in += tokens_in
+        calls.tokens_out += tokens_out
+        return Amount(float(tokens_in + tokens_out), self._usd(tokens_in, tokens_out))
+
+    def _check_models(self, calls: _Calls) -> None:
+        """Providers answer with the name without Inspect's prefixes."""
+        for returned in dict.fromkeys(calls.models):
+            parts = self.model.split("/")
+            names = ["/".join(parts[i:]) for i in range(len(parts))]
+            if returned not in names:
+                check_model(self.expected_model or names[-1], returned)
+
+    def _meaning(self, error: Exception) -> Exception:
+        """A provider's error in our words: no answer, a refusal, or an execution that cannot be finished."""
+        cause = error.__cause__ if type(error).__name__ in ("RetryError", "ModelGenerateError") else None
+        shown = cause or error
+        said = " ".join(f"{type(shown).__name__}: {shown}".split())[:300]
+        status = getattr(shown, "status_code", None)
+        if status in (401, 403):
+            return StopCollectionError(f"{self.model}: the provider refused the key ({said})")
+        if status == 404:
+            return StopCollectionError(f"{self.model}: the provider does not know this model ({said})")
+        if status in (400, 413, 422):
+            return IncompleteError(f"{self.model}: {said}")
+        if type(error).__name__ == "RetryError" or status is not None or isinstance(shown, JSONDecodeError | OSError):
+            return TransportError(f"{self.model}: {said}")
+        return IncompleteError(f"the solver {self.wanted.solver} failed: {said}")
+
+    def _bound(self, size: int, output: int) -> Amount:
+        return Amount(float(size + output), self._usd(size, output))
+
+    def _usd(self, tokens_in: int, tokens_out: int) -> float:
+        return self.prices.usd(tokens_in, tokens_out) if self.prices else 0.0
+
+
+def _to_inspect(message: Message) -> Any:
+    from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser
+
+    kinds: dict[str, Any] = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
+    return kinds[message.role](content=message.content)
