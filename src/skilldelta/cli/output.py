@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
+    from rich.console import Console, Group
 
 Progress = Callable[[int, int], None]
 
@@ -36,17 +35,19 @@ def note(message: str) -> None:
     click.echo(message, err=True)
 
 
-def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> Table:
-    """A plain table; the first `left` columns are words, the others numbers."""
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> Group:
+    """A plain table under its title; the first `left` columns are words, the others numbers."""
     from rich import box
+    from rich.console import Group
     from rich.table import Table
+    from rich.text import Text
 
-    made = Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for i, column in enumerate(columns):
         made.add_column(column, justify="left" if i < left else "right", overflow="fold")
     for row in rows:
-        made.add_row(*row)
-    return made
+        made.add_row(*(Text(cell) for cell in row))
+    return Group(Text(title, style="bold"), made)
 
 
 def write_json(document: Any, output: str | None = None) -> None:

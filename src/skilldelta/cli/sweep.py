@@ -11,6 +11,7 @@ from skilldelta.cli import settings
 from skilldelta.cli.output import console, note, number, percent, table, write_json
 
 if TYPE_CHECKING:
+    from skilldelta.evaluation.evidence import EvidenceCurve
     from skilldelta.evaluation.sweeps import ThresholdSweep
 
 _SHOWN = 21
@@ -61,6 +62,67 @@ def threshold(bank: str, as_json: bool, output: str | None, **options: Any) -> N
             _show(f"{panel.support.agent} on {panel.suite}: {options['estimator']}", swept)
     if as_json or output:
         write_json({"sweeps": documents}, output)
+
+
+@command.command("evidence")
+@settings.bank_option
+@settings.agent_option
+@settings.suite_option
+@settings.encoder_options
+@click.option(
+    "--at-least",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Leave families out that have fewer other tasks.",
+)
+@settings.seed_option
+@settings.json_option
+@settings.output_option
+def evidence(bank: str, as_json: bool, output: str | None, at_least: int, seed: int, **options: Any) -> None:
+    """Gain error over support size, neighbourhood size and repetitions, every target kept at every point."""
+    import numpy as np
+
+    from skilldelta.bank import Bank
+    from skilldelta.cli.panels import load_panels
+    from skilldelta.evaluation.evidence import neighbor_sweep, repetition_sweep, support_sweep
+
+    with Bank.open(bank, create=False) as opened:
+        panels = load_panels(opened, options)
+    documents = []
+    for panel in panels:
+        rng = np.random.default_rng(seed)
+        curves = [
+            support_sweep(panel.support, rng, at_least=at_least),
+            neighbor_sweep(panel.support, at_least=at_least),
+            repetition_sweep(panel.support, rng),
+        ]
+        documents.append({"agent": panel.support.agent, "suite": panel.suite, "curves": [_curve(c) for c in curves]})
+        if not (as_json or output):
+            for curve in curves:
+                _show_curve(f"{panel.support.agent} on {panel.suite}: gain error over {curve.axis}", curve)
+    if as_json or output:
+        write_json({"sweeps": documents}, output)
+
+
+def _curve(curve: EvidenceCurve) -> dict[str, Any]:
+    return {
+        "axis": curve.axis,
+        "amounts": curve.amounts,
+        "gain_mae": curve.mae,
+        "spread": curve.spread,
+        "targets": curve.targets,
+        "left_out": list(curve.left_out),
+    }
+
+
+def _show_curve(title: str, curve: EvidenceCurve) -> None:
+    step = max(1, len(curve.amounts) // _SHOWN)
+    chosen = sorted({*range(0, len(curve.amounts), step), len(curve.amounts) - 1})
+    rows = [[str(curve.amounts[i]), f"{curve.mae[i]:.4f}", f"{curve.spread[i]:.4f}"] for i in chosen]
+    console().print(table(f"{title} ({curve.targets:,} targets)", (curve.axis, "gain MAE", "spread"), rows))
+    if curve.left_out:
+        note(f"families too small to take part: {', '.join(curve.left_out)}")
 
 
 def _show(title: str, swept: ThresholdSweep) -> None:

@@ -1,0 +1,131 @@
+"""`skilldelta freeze`: predictions sealed before their outcomes exist."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from skilldelta.cli import settings
+from skilldelta.cli.output import note, write_json
+from skilldelta.errors import InputError
+
+if TYPE_CHECKING:
+    from skilldelta.encoders.base import Encoder
+    from skilldelta.estimators.base import Target
+    from skilldelta.evaluation.frozen_rule import FrozenRule
+
+_KEYS = {"task_id", "text", "question", "family", "skill"}
+
+
+@click.command("freeze")
+@click.argument("targets", type=click.Path(path_type=Path), metavar="TARGETS.jsonl")
+@click.option(
+    "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="The sealed file."
+)
+@settings.bank_option
+@settings.agent_option
+@settings.suite_option
+@settings.encoder_options
+@click.option(
+    "--settings",
+    "historical",
+    help="Settings of one of the paper's panels: main, toolqa, medcalc, bigcode_scale, bigcode_natural.",
+)
+@settings.rule_options
+@click.option(
+    "--threshold", default="0", show_default=True, help="A number, or the rule prevalence or balanced_accuracy."
+)
+@click.option("--overwrite", is_flag=True, help="Replace a sealed file of the same name.")
+@settings.json_option
+def command(targets: Path, output: Path, bank: str, overwrite: bool, as_json: bool, **options: Any) -> None:
+    """Predict every target from the bank as it is now, and seal settings, support and predictions with hashes.
+
+    TARGETS.jsonl has one task a line: task_id, text, skill and, where known, family. Publish the seal that is printed;
+    later `skilldelta audit` evaluates the predictions, or refuses if anything changed.
+    """
+    from skilldelta.bank import Bank
+    from skilldelta.cli.encoding import chosen_encoder
+    from skilldelta.cli.panels import chosen_panel
+    from skilldelta.evaluation.prospective import freeze
+    from skilldelta.evaluation.seal import write_sealed
+
+    with Bank.open(bank, create=False) as opened:
+        encoder = chosen_encoder(opened, options)
+        panel = chosen_panel(opened, options)
+        support = opened.support(encoder, agent=panel.agent, suite=panel.suite)
+    sealed = freeze(
+        support,
+        _targets(targets, encoder),
+        rule=_rule(options),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    write_sealed(sealed, output, overwrite=overwrite)
+    used = sum(prediction.action == "use" for prediction in sealed.predictions)
+    if as_json:
+        write_json({"output": str(output), "seal": sealed.seal, "targets": len(sealed.targets), "use": used})
+        return
+    note(
+        f"{len(sealed.targets)} predictions from {len(sealed.support)} pairs sealed in {output}; the skill is used on {used}"
+    )
+    click.echo(sealed.seal)
+
+
+def _rule(options: dict[str, Any]) -> FrozenRule:
+    from skilldelta.errors import unknown_name
+    from skilldelta.evaluation.frozen_rule import HISTORICAL, FrozenRule
+
+    if options["historical"]:
+        if options["historical"] not in HISTORICAL:
+            raise unknown_name("settings", options["historical"], HISTORICAL)
+        return HISTORICAL[options["historical"]]
+    threshold: Any = options["threshold"]
+    with suppress(ValueError):  # else it is the name of a rule, and FrozenRule refuses an unknown one
+        threshold = float(threshold)
+    return FrozenRule(
+        k=options["k"], scope=options["scope"] or "family", weighting=options["weighting"], threshold=threshold
+    )
+
+
+def _targets(path: Path, encoder: Encoder) -> list[Target]:
+    from skilldelta.estimators.base import Target
+
+    rows = _rows(path)
+    vectors = encoder.encode([row["text"] for row in rows])
+    return [
+        Target(vectors[i], text=row["text"], family=row["family"], skill=row["skill"], task_id=row["task_id"])
+        for i, row in enumerate(rows)
+    ]
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read ({error}); give a file with one JSON object a line") from None
+    rows = [_row(line, f"{path}:{number}") for number, line in enumerate(lines, 1) if line.strip()]
+    if not rows:
+        raise InputError(f"{path}: no targets; write one JSON object a line with task_id, text and skill")
+    return rows
+
+
+def _row(line: str, where: str) -> dict[str, str]:
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{where}: not JSON ({error.msg}); write one object a line") from None
+    if not isinstance(row, dict):
+        raise InputError(f"{where}: expected an object with task_id, text and skill")
+    unknown = sorted(set(row) - _KEYS)
+    if unknown:
+        # An outcome in the target file would make the seal worthless, so nothing unknown passes.
+        raise InputError(f"{where}: {unknown[0]!r} does not belong to a target; keep task_id, text, skill and family")
+    text = row.get("text", row.get("question"))
+    for name, value in (("task_id", row.get("task_id")), ("text", text), ("skill", row.get("skill"))):
+        if not isinstance(value, str) or not value.strip():
+            raise InputError(f"{where}: {name} is missing or empty")
+    return {"task_id": row["task_id"], "text": str(text), "skill": row["skill"], "family": str(row.get("family") or "")}

@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import Skilldelta
+
+METRICS = {
+    "success", "use_rate", "tokens", "token_saving", "auroc", "balanced_accuracy", "advantage_vs_random", "within_group",
+    "between_group", "gain_mae", "intervals",
+}  # fmt: skip
+
+
+@pytest.fixture
+def simulated_bank(skilldelta: Skilldelta) -> str:
+    """Sixty tasks in three families with known truth, through the command line."""
+    made = (
+        "simulate",
+        "--tasks",
+        60,
+        "--families",
+        3,
+        "--repetitions",
+        2,
+        "--resamples",
+        0,
+        "--pairs",
+        "sim.jsonl",
+        "--json",
+    )
+    assert skilldelta(*made).code == 0
+    assert skilldelta("import", "sim.jsonl", "--bank", "sim.bank").code == 0
+    return "sim.bank"
+
+
+def test_the_json_document_has_every_documented_key(skilldelta: Skilldelta, simulated_bank: str) -> None:
+    panel = skilldelta("evaluate", "--bank", simulated_bank, "--resamples", 50, "--json").document["panels"][0]
+    assert {"agent", "suite", "tasks", "families", "off", "on", "oracle", "policies"} <= set(panel)
+    assert {
+        "always_off",
+        "always_on",
+        "random_matched",
+        "skilldelta",
+        "with_skill_only",
+        "tfidf_knn",
+        "family_mean",
+    } <= set(panel["policies"])
+    for policy in panel["policies"].values():
+        assert set(policy) >= METRICS
+    found = panel["policies"]["skilldelta"]["intervals"]["success"]
+    assert found["low"] <= panel["policies"]["skilldelta"]["success"] <= found["high"]
+
+
+def test_constant_policies_are_the_recorded_arms(skilldelta: Skilldelta, toy_bank: str) -> None:
+    panel = skilldelta("evaluate", "--bank", toy_bank, "--paper", "--resamples", 0, "--json").document["panels"][0]
+    assert (panel["off"], panel["on"]) == (3 / 8, 4 / 8)
+    assert panel["policies"]["always_off"]["tokens"] == 100
+    assert panel["policies"]["always_on"]["tokens"] == 150
+    assert panel["oracle"] == 6 / 8
+
+
+def test_the_same_seed_gives_the_same_intervals_and_another_does_not(
+    skilldelta: Skilldelta, simulated_bank: str
+) -> None:
+    asked = ("evaluate", "--bank", simulated_bank, "--resamples", 50, "--json", "--seed")
+    one, again, other = (skilldelta(*asked, seed).out for seed in (1, 1, 2))
+    assert one == again != other
+
+
+def test_a_bank_without_a_complete_pair_says_what_to_do(skilldelta: Skilldelta, tmp_path: Path) -> None:
+    row = {"task_id": "a", "text": "b", "skill": "s", "agent": "g", "y0": [1], "y1": []}
+    (tmp_path / "one.jsonl").write_text(json.dumps(row) + "\n")
+    assert skilldelta("import", "one.jsonl", "--bank", "one.bank").code == 0
+    ran = skilldelta("evaluate", "--bank", "one.bank")
+    assert (ran.code, len(ran.err.splitlines())) == (2, 1)
+    assert "no complete pair" in ran.err
+
+
+def test_a_task_that_lacks_an_arm_is_named_and_left_out(skilldelta: Skilldelta, pairs_file: Path) -> None:
+    row = {
+        "task_id": "half",
+        "text": "half a pair",
+        "family": "units",
+        "skill": "units-skill",
+        "agent": "toy",
+        "y0": [1],
+        "y1": [],
+    }
+    pairs_file.write_text(pairs_file.read_text() + json.dumps(row) + "\n")
+    skilldelta("import", pairs_file, "--bank", "toy.bank")
+    ran = skilldelta("evaluate", "--bank", "toy.bank", "--resamples", 0, "--json")
+    assert ran.document["panels"][0]["tasks"] == 8
+    assert "1 tasks lack an arm and are left out: half" in ran.err
+
+
+def test_a_threshold_sweep_runs_from_always_on_to_always_off(skilldelta: Skilldelta, toy_bank: str) -> None:
+    sweep = skilldelta("sweep", "threshold", "--bank", toy_bank, "--json").document["sweeps"][0]
+    points = sweep["points"]
+    assert (points[0]["use_rate"], points[-1]["use_rate"]) == (1, 0)
+    assert points[0]["success"] == 0.5
+    assert points[-1]["success"] == 0.375
+    assert points[sweep["default"]]["threshold"] == 0
+    assert points[sweep["best"]]["success"] == max(point["success"] for point in points)
+    assert "best in hindsight" in skilldelta("sweep", "threshold", "--bank", toy_bank).out
+
+
+def test_evidence_curves_cover_support_neighbours_and_repetitions(skilldelta: Skilldelta, simulated_bank: str) -> None:
+    curves = skilldelta("sweep", "evidence", "--bank", simulated_bank, "--json").document["sweeps"][0]["curves"]
+    assert [curve["axis"] for curve in curves] == ["support", "neighbors", "repetitions"]
+    assert curves[2]["amounts"] == [1, 2]
+    assert curves[2]["gain_mae"][1] < curves[2]["gain_mae"][0]
+    assert all(curve["targets"] == 60 for curve in curves)
+
+
+def test_simulate_shows_the_guarantees_against_the_truth(skilldelta: Skilldelta) -> None:
+    found = skilldelta("simulate", "--tasks", 80, "--families", 4, "--resamples", 0, "--json").document
+    assert found["theory"]["covered"] >= 0.95
+    assert found["theory"]["regret"]["regret"] <= found["theory"]["regret"]["error"]
+    ran = skilldelta("simulate", "--tasks", -3)
+    assert (ran.code, len(ran.err.splitlines())) == (2, 1)
+    assert "-3" in ran.err

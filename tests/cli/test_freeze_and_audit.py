@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import Skilldelta
+
+TARGETS = [
+    {"task_id": "new-1", "text": "convert eight miles to metres", "family": "units", "skill": "units-skill"},
+    {"task_id": "new-2", "text": "what day follows tuesday", "family": "dates", "skill": "dates-skill"},
+]
+
+
+@pytest.fixture
+def sealed(skilldelta: Skilldelta, toy_bank: str) -> str:
+    Path("targets.jsonl").write_text("".join(json.dumps(row) + "\n" for row in TARGETS))
+    ran = skilldelta("freeze", "targets.jsonl", "--bank", toy_bank, "--output", "sealed.json")
+    assert ran.code == 0
+    return ran.out.strip()
+
+
+def outcomes(skilldelta: Skilldelta, bank: str) -> None:
+    rows = [{**row, "agent": "toy", "y0": [0], "y1": [1], "tokens0": [90], "tokens1": [140]} for row in TARGETS]
+    Path("outcomes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert skilldelta("import", "outcomes.jsonl", "--bank", bank).code == 0
+
+
+def test_sealed_predictions_are_evaluated_on_later_outcomes(skilldelta: Skilldelta, toy_bank: str, sealed: str) -> None:
+    outcomes(skilldelta, toy_bank)
+    ran = skilldelta("audit", "sealed.json", "--bank", toy_bank, "--seal", sealed, "--resamples", 0, "--json")
+    assert ran.code == 0, ran.err
+    assert ran.document["evaluated"] == 2
+    assert ran.document["success"] == 0.5  # used on the first, skipped on the second
+    assert ran.document["token_saving"] == pytest.approx(1 - (140 + 90) / 280)
+
+
+def test_an_audit_after_the_support_changed_is_refused_with_the_reason(
+    skilldelta: Skilldelta, toy_bank: str, sealed: str
+) -> None:
+    outcomes(skilldelta, toy_bank)
+    extra = {
+        "task_id": "late",
+        "text": "convert late miles",
+        "family": "units",
+        "skill": "units-skill",
+        "agent": "toy",
+        "y0": [0],
+        "y1": [0],
+    }
+    Path("late.jsonl").write_text(json.dumps(extra) + "\n")
+    skilldelta("import", "late.jsonl", "--bank", toy_bank)
+    ran = skilldelta("audit", "sealed.json", "--bank", toy_bank)
+    assert ran.code == 1
+    assert "late" in ran.err
+    assert "refused" in ran.err
+
+
+def test_an_audit_of_an_edited_file_is_refused(skilldelta: Skilldelta, toy_bank: str, sealed: str) -> None:
+    outcomes(skilldelta, toy_bank)
+    document = Path("sealed.json").read_text()
+    Path("sealed.json").write_text(document.replace('"action": "skip"', '"action": "use"', 1))
+    ran = skilldelta("audit", "sealed.json", "--bank", toy_bank)
+    assert ran.code == 1
+    assert "refused" in ran.err
+
+
+def test_an_audit_against_another_seal_is_refused(skilldelta: Skilldelta, toy_bank: str, sealed: str) -> None:
+    outcomes(skilldelta, toy_bank)
+    assert skilldelta("audit", "sealed.json", "--bank", toy_bank, "--seal", "0" * 64).code == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"task_id": "a", "text": "b", "skill": "units-skill", "y1": [1]}', "'y1' does not belong to a target"),
+        ('{"task_id": "a", "skill": "units-skill"}', "text is missing"),
+        ('{"task_id": ', "not JSON"),
+        ('{"task_id": "units-0", "text": "b", "skill": "units-skill"}', "already had outcomes in the support"),
+        ("", "no targets"),
+    ],
+)
+def test_a_bad_target_file_is_one_line(skilldelta: Skilldelta, toy_bank: str, line: str, message: str) -> None:
+    Path("bad.jsonl").write_text(line + "\n")
+    ran = skilldelta("freeze", "bad.jsonl", "--bank", toy_bank, "--output", "sealed.json")
+    assert (ran.code, len(ran.err.splitlines())) == (2, 1)
+    assert message in ran.err
+    assert not Path("sealed.json").exists()
