@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, TableClause, create_engine, event
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 
 from skilldelta.bank.backend import Counter
@@ -94,7 +95,10 @@ class SQLite:
 
     def problems(self, connection: Connection) -> list[str]:
         """Damaged pages and indexes, and rows whose reference leads nowhere."""
-        found = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(100)")]
+        try:
+            found = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(100)")]
+        except DBAPIError as error:  # some damage ends the check itself
+            return [f"damaged file: {error.orig}"]
         orphans: dict[tuple[str, str], int] = {}
         for table, _, parent, _ in connection.exec_driver_sql("PRAGMA foreign_key_check"):
             orphans[table, parent] = orphans.get((table, parent), 0) + 1
