@@ -65,8 +65,9 @@ class Support:
         """(n,) the label whose equality makes two rows eligible for each other; without a family, it is the skill."""
         if scope == "family":
             recorded = self.families != ""
-            alone = np.char.add(_NO_FAMILY, self.skills)
-            return self.families if recorded.all() else np.where(recorded, self.families, alone)
+            if recorded.all():
+                return self.families
+            return np.where(recorded, self.families, np.char.add(_NO_FAMILY, self.skills))
         if scope == "skill":
             return self.skills
         return np.zeros(len(self), dtype="<U1")

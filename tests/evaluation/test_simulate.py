@@ -81,7 +81,7 @@ def test_the_support_holds_the_means_of_the_single_executions(rng: np.random.Gen
 
 
 def test_outcomes_and_tokens_are_unbiased_for_their_means(rng: np.random.Generator) -> None:
-    panel = simulate_panel(rng, tasks=20_000, dimension=8, kind="mixed")
+    panel = simulate_panel(rng, tasks=8_000, dimension=8, kind="mixed")
     for observed, truth in [
         (panel.support.y0, panel.mu0),
         (panel.support.y1, panel.mu1),

@@ -110,7 +110,7 @@ def test_a_rule_with_k_predicts_like_the_predictor(rng: np.random.Generator) -> 
     np.testing.assert_array_equal(rule.leave_one_out(support), expected)
     for row in range(60):
         target = Target(support.vectors[row], family=str(support.families[row]), task_id=str(support.task_ids[row]))
-        found = rule.predict(support, target)
+        (found,) = rule.predict(support, [target])
         assert found.gain == expected[row]
         assert row not in found.rows
         assert (support.families[found.rows] == target.family).all()
@@ -118,15 +118,15 @@ def test_a_rule_with_k_predicts_like_the_predictor(rng: np.random.Generator) -> 
 
 def test_all_support_of_a_family_is_averaged_where_k_is_none(rng: np.random.Generator) -> None:
     support = simulate_panel(rng, tasks=40, families=2, dimension=16).support
-    found = FrozenRule(k=None).predict(support, Target(support.vectors[0], family=str(support.families[0])))
+    (found,) = FrozenRule(k=None).predict(support, [Target(support.vectors[0], family=str(support.families[0]))])
     assert len(found.rows) == 20
 
 
 def test_a_family_without_support_looks_elsewhere_only_if_told_to() -> None:
     support = support_with([1.0, 1.0, -1.0], vectors=[[1, 0], [1, 1], [0, 1]], families=["f", "f", "g"])
     target = Target(unit_rows([[1, 0]])[0], family="new")
-    assert FrozenRule().predict(support, target).is_fallback
-    found = FrozenRule(k=None, elsewhere=2).predict(support, target)
+    assert FrozenRule().predict(support, [target])[0].is_fallback
+    (found,) = FrozenRule(k=None, elsewhere=2).predict(support, [target])
     assert found.rows.tolist() == [0, 1]
     assert found.gain == 1.0
     # The one row of family g has no support in its family, so its own score comes from elsewhere too.

@@ -6,17 +6,18 @@ families where a family had none, and set thresholds by rules of the support.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.estimators.base import Target
+from skilldelta.estimators.paper_rule import ScopeRows
 from skilldelta.evaluation.thresholds import THRESHOLD_RULES, ThresholdRule, threshold_by_rule
 from skilldelta.gate import check_threshold
 from skilldelta.predictor import Label, Prediction, Settings, Weighting, predict, predict_each
-from skilldelta.support import Floats, Ints, Scope, Support, scope_label
+from skilldelta.support import Floats, Ints, Scope, Support
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +47,18 @@ class FrozenRule:
         """The predictor's settings where so many rows are in scope."""
         return Settings(self.k if self.k is not None else max(1, in_scope), self.weighting, self.label)
 
-    def predict(self, support: Support, target: Target) -> Prediction:
-        """Algorithm 1 for a new target; rows are rows of the support."""
-        label = scope_label(self.scope, family=target.family, skill=target.skill)
-        foreign = support.task_ids != target.task_id
-        rows = np.flatnonzero((support.scope_labels(self.scope) == label) & foreign)
+    def predict(self, support: Support, targets: Sequence[Target]) -> list[Prediction]:
+        """Algorithm 1 for new targets; rows are rows of the support."""
+        in_scope = ScopeRows.of(support, self.scope)
+        anywhere = ScopeRows.of(support, "global")
+        return [self._predict(support, in_scope, anywhere, target) for target in targets]
+
+    def _predict(self, support: Support, in_scope: ScopeRows, anywhere: ScopeRows, target: Target) -> Prediction:
+        rows = in_scope.eligible(target)
         if len(rows) or self.elsewhere is None:
             return _from_rows(support, rows, target, self.settings(len(rows)))
         settings = Settings(self.elsewhere, self.weighting, self.label)
-        return _from_rows(support, np.flatnonzero(foreign), target, settings)
+        return _from_rows(support, anywhere.eligible(target), target, settings)
 
     def leave_one_out(self, support: Support) -> Floats:
         """The same for every row of the support from the others, which is what threshold rules look at."""

@@ -78,7 +78,7 @@ def freeze(
     _check_targets(support, targets)
     threshold = rule.resolve_threshold(support)
     scores = None if estimator is None else _scores(estimator, support, targets)
-    predictions = [rule.predict(support, target) for target in targets]
+    predictions = rule.predict(support, targets)
     return seal(
         _settings(support, rule, threshold, "skilldelta" if estimator is None else estimator.name),
         sealed_rows(support),

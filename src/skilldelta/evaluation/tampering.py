@@ -142,14 +142,18 @@ def _prediction_changes(sealed: SealedPanel, support: Support, outcomes: Support
     threshold = rule.resolve_threshold(support)
     if abs(threshold - settings.threshold) > _TOLERANCE:
         return [f"the threshold was sealed as {settings.threshold:g}, its rule gives {threshold:g}"]
-    for i, key in enumerate(zip(outcomes.task_ids.tolist(), outcomes.skills.tolist(), strict=True)):
-        if vector_digest(outcomes.vectors[i]) != digests[key]:
-            continue  # encoded anew: nothing follows about the prediction
-        target = Target(outcomes.vectors[i], family=str(outcomes.families[i]), skill=key[1], task_id=key[0])
-        found, then = rule.predict(support, target), made[key]
+    keys = list(zip(outcomes.task_ids.tolist(), outcomes.skills.tolist(), strict=True))
+    # A target that was encoded anew says nothing about its prediction.
+    same = [i for i, key in enumerate(keys) if vector_digest(outcomes.vectors[i]) == digests[key]]
+    targets = [
+        Target(outcomes.vectors[i], family=str(outcomes.families[i]), skill=keys[i][1], task_id=keys[i][0])
+        for i in same
+    ]
+    for target, found in zip(targets, rule.predict(support, targets), strict=True):
+        then = made[target.task_id, target.skill]
         action = decide(then.gain, threshold=settings.threshold, eligible=found.eligible).action
         if abs(found.gain - then.gain) > _TOLERANCE or action != then.action:
-            wrong.append(key[0])
+            wrong.append(target.task_id)
     return [f"sealed with another prediction than the evidence gives: {names_of('target', wrong)}"] if wrong else []
 
 
