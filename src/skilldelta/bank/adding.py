@@ -109,7 +109,7 @@ def _content(e: Execution) -> _Content:
 
 
 def _known_executions(
-    connection: Connection, executions: Iterable[Execution], keys: _Keys
+    connection: Connection, executions: Sequence[Execution], keys: _Keys
 ) -> tuple[dict[_Key, tuple[_Content, ...]], dict[_Key, int]]:
     """Contents and last attempts of the executions that the bank has for the same tasks."""
     contents: dict[_Key, tuple[_Content, ...]] = {}
@@ -121,7 +121,7 @@ def _known_executions(
     query = select(
         *table.c["task_key", "agent_key", "skill_key", "condition", "repetition", "attempt"],
         *table.c["success", "tokens", "seconds", "cost_usd", "status"],
-    ).where(table.c.agent_key.in_(agents))
+    ).where(table.c.agent_key.in_(agents), table.c.repetition.between(*_range(e.repetition for e in executions)))
     for chunk in chunked(asked):
         for task, agent, skill, condition, repetition, attempt, *content in connection.execute(
             query.where(table.c.task_key.in_(chunk)).order_by(table.c.key)
@@ -131,6 +131,11 @@ def _known_executions(
             contents[key] = (*contents.get(key, ()), (success, tokens, seconds, cost_usd, status))
             attempts[key] = max(attempt, attempts.get(key, 0))
     return contents, attempts
+
+
+def _range(repetitions: Iterable[int]) -> tuple[int, int]:
+    listed = set(repetitions) or {0}
+    return min(listed), max(listed)
 
 
 def _check_no_contradiction(execution: Execution, earlier: Sequence[_Content], content: _Content) -> None:

@@ -51,7 +51,7 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """One consistent view of the bank; never waits for a writer."""
-        with self._errors_explained(), self._reader.begin() as connection:
+        with self._errors_explained(), self._reader.connect() as connection:
             yield connection
 
     @contextmanager
