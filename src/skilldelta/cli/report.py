@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,11 +17,10 @@ from skilldelta.cli.evaluate import evaluate_bank
 from skilldelta.cli.output import note, progress, write_json
 
 if TYPE_CHECKING:
+    from skilldelta.bank import Bank
+    from skilldelta.evaluation.accounting import RoutingCost
     from skilldelta.evaluation.results import PanelResult
     from skilldelta.report import PanelReport
-
-Panel = tuple[str, str]
-"""A panel's agent and suite."""
 
 
 @click.command("report")
@@ -40,6 +40,7 @@ Panel = tuple[str, str]
     default="report.html",
     show_default=True,
     metavar="FILE",
+    help="Where to write the report.",
 )
 @click.option(
     "--png", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Also write the figures as images."
@@ -56,8 +57,9 @@ def command(
     from skilldelta.report import require_plots, write_images
 
     require_plots()  # before minutes of evaluation, not after
-    panels = report_panels(evaluate_bank(bank, options), seed=options["seed"], notes=_left_out(bank, options))
-    path = _write(panels, output, command=_command_line(ctx, bank), shown=_settings(options, panels), gate=gate)
+    results = evaluate_bank(bank, options)
+    panels = _gathered(results, bank, options, gate)
+    path = _write(panels, output, command=_command_line(ctx, bank), shown=_settings(options, results), gate=gate)
     images = write_images(panels, png, gate=gate) if png else []
     if as_json:
         write_json({"report": str(path), "bytes": path.stat().st_size, "images": [str(image) for image in images]})
@@ -65,28 +67,63 @@ def command(
     note(f"wrote {path} ({path.stat().st_size / 1e6:.1f} MB)" + (f" and {len(images)} images in {png}" if png else ""))
 
 
-def report_on(panels: Sequence[PanelResult], path: Path, *, command: str, seed: int) -> Path:
-    """Write the report on panels that are evaluated already."""
-    return _write(report_panels(panels, seed=seed), path, command=command, shown={"seed": str(seed)}, gate=None)
+def report_on(
+    results: Sequence[PanelResult], path: Path, *, command: str, seed: int, bank: str | Path | None = None
+) -> Path:
+    """Write the report on panels that are evaluated already; with their bank it also accounts for what that cost."""
+    panels = _gathered(results, bank, {"seed": seed}, None)
+    return _write(panels, path, command=command, shown={"seed": str(seed)}, gate=None)
 
 
-def report_panels(
-    results: Sequence[PanelResult], *, seed: int, notes: Mapping[Panel, tuple[str, ...]] | None = None
+def _gathered(
+    results: Sequence[PanelResult], bank: str | Path | None, options: Mapping[str, Any], gate: str | None
 ) -> list[PanelReport]:
-    """What a report shows besides the evaluation itself: the evidence curves, and what the bank left out."""
-    import numpy as np
+    from skilldelta.report import gather
 
-    from skilldelta.report import PanelReport
-    from skilldelta.report.scaling_curves import scaling_curves
+    with ExitStack() as stack:
+        advance = stack.enter_context(progress("evidence curves"))
+        known = None if bank is None else _BankFacts(stack.enter_context(_opened(bank)), options)
+        return gather(
+            results,
+            seed=options["seed"],
+            scope=options.get("scope") or "family",
+            gate=gate,
+            executions=known.executions if known else None,
+            routing=known.routing if known else None,
+            notes=known.left_out if known else None,
+            progress=advance,
+        )
 
-    reports = []
-    with progress("evidence curves") as advance:
-        for number, result in enumerate(results, 1):
-            curves = scaling_curves(result.support, np.random.default_rng(seed))
-            left_out = (notes or {}).get((result.agent, result.suite), ())
-            reports.append(PanelReport(result, scaling=curves, notes=left_out))
-            advance(number, len(results))
-    return reports
+
+def _opened(bank: str | Path) -> Bank:
+    from skilldelta.bank import Bank
+
+    return Bank.open(bank, create=False, readonly=True)
+
+
+class _BankFacts:
+    """What the bank knows of an evaluated panel, found by the label that the evaluation gave its agent."""
+
+    def __init__(self, bank: Bank, options: Mapping[str, Any]) -> None:
+        from skilldelta.cli.encoding import chosen_encoder
+        from skilldelta.cli.panels import label_of
+
+        self._bank = bank
+        self._encoder = chosen_encoder(bank, {"encoder": "wordllama", **options})
+        self._agents = {label_of(agent, bank.agents()): agent for agent in bank.agents()}
+
+    def executions(self, result: PanelResult) -> Any:
+        return self._bank.executions(agent=self._agents[result.agent], suite=result.suite)
+
+    def routing(self, result: PanelResult) -> RoutingCost | None:
+        from skilldelta.report.routing import measured_routing
+
+        return measured_routing(result.support, self._encoder)
+
+    def left_out(self, result: PanelResult) -> tuple[str, ...]:
+        from skilldelta.cli.panels import left_out
+
+        return left_out(self._bank.pairing(agent=self._agents[result.agent], suite=result.suite))
 
 
 def _write(panels: Sequence[PanelReport], path: Path, *, command: str, shown: dict[str, str], gate: str | None) -> Path:
@@ -96,24 +133,11 @@ def _write(panels: Sequence[PanelReport], path: Path, *, command: str, shown: di
     return write_report(panels, path, command=command, settings=shown, created=created, gate=gate)
 
 
-def _left_out(bank: str, options: Mapping[str, Any]) -> dict[Panel, tuple[str, ...]]:
-    from skilldelta.bank import Bank
-    from skilldelta.cli.panels import label_of, left_out, wanted_panels
-
-    with Bank.open(bank, readonly=True) as opened:
-        return {
-            (label_of(panel.agent, opened.agents()), panel.suite): left_out(
-                opened.pairing(agent=panel.agent, suite=panel.suite)
-            )
-            for panel in wanted_panels(opened, options)
-        }
-
-
-def _settings(options: Mapping[str, Any], panels: Sequence[PanelReport]) -> dict[str, str]:
+def _settings(options: Mapping[str, Any], results: Sequence[PanelResult]) -> dict[str, str]:
     """The settings that numbers depend on, as they were used."""
     paper = options["paper"]
     return {
-        "encoder": ", ".join(sorted({panel.result.support.encoder for panel in panels})) or options["encoder"],
+        "encoder": ", ".join(sorted({result.support.encoder for result in results})) or options["encoder"],
         "neighbours (k)": "6" if paper else str(options["k"]),
         "scope": "family" if paper else options["scope"] or "family",
         "weights": "cosine" if paper else options["weighting"],

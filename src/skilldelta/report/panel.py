@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from skilldelta.evaluation.accounting import Account
 from skilldelta.evaluation.evidence import EvidenceCurve
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.report.content import Figure
 from skilldelta.report.families import family_lists
+from skilldelta.report.figures.accounting import accounting
 from skilldelta.report.figures.advantage import advantage
 from skilldelta.report.figures.components import components
 from skilldelta.report.figures.help_harm import help_harm
@@ -28,6 +30,7 @@ class PanelReport:
 
     result: PanelResult
     scaling: Sequence[EvidenceCurve] = ()
+    account: Account | None = None
     notes: tuple[str, ...] = ()
     """What the bank left out of the panel, in words."""
 
@@ -64,6 +67,7 @@ def _figures(panel: PanelReport, gate: str) -> Sequence[Figure]:
         components(result, gate),
         scaling(panel.scaling),
         help_harm(result),
+        accounting(panel.account, gate),
     ]
     return [figure for figure in found if figure is not None]
 
