@@ -15,8 +15,10 @@ from skilldelta.report.figures.advantage import advantage
 from skilldelta.report.figures.components import components
 from skilldelta.report.figures.help_harm import help_harm
 from skilldelta.report.figures.ranking import ranking
+from skilldelta.report.figures.reliability import reliability
 from skilldelta.report.figures.scaling import scaling
 from skilldelta.report.figures.tradeoff import tradeoff
+from skilldelta.report.forecast import Forecast
 from skilldelta.report.numbers import decimal, percent, plural
 from skilldelta.report.palette import policy_words
 from skilldelta.report.panel_html import PanelContent, Tile
@@ -31,6 +33,8 @@ class PanelReport:
     result: PanelResult
     scaling: Sequence[EvidenceCurve] = ()
     account: Account | None = None
+    forecasts: Sequence[Forecast] = ()
+    """Probabilities of help and of harm, where the gate gives them."""
     notes: tuple[str, ...] = ()
     """What the bank left out of the panel, in words."""
 
@@ -67,6 +71,7 @@ def _figures(panel: PanelReport, gate: str) -> Sequence[Figure]:
         components(result, gate),
         scaling(panel.scaling),
         help_harm(result),
+        reliability(panel.forecasts),
         accounting(panel.account, gate),
     ]
     return [figure for figure in found if figure is not None]
@@ -93,6 +98,8 @@ def _tiles(result: PanelResult, gate: str) -> list[Tile]:
 
 def _notes(panel: PanelReport) -> list[str]:
     result = panel.result
-    about = f"{plural(result.tasks, 'task')} in {plural(result.families, 'family', 'families')}, {plural(result.pairs, 'pair')}."
+    pairs = plural(result.pairs, "pair")
+    several = f", {pairs} because some tasks were run under several skills" if result.pairs > result.tasks else ""
+    about = f"{plural(result.tasks, 'task')} in {plural(result.families, 'family', 'families')}{several}."
     by_policy = [f"{policy_words(policy.name)}: {note}" for policy in result.policies.values() for note in policy.notes]
     return [about, *panel.notes, *result.notes, *by_policy]

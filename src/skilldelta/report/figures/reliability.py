@@ -1,0 +1,121 @@
+"""Reliability: when a probability of help or harm is given, how often does it come true?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from skilldelta.report.content import Column, Figure, Plot, Spec, Table
+from skilldelta.report.forecast import Bin, Forecast, bins, brier, calibration_error
+from skilldelta.report.marks import base, tooltip
+from skilldelta.report.numbers import cell, count, decimal, percent, size, words_cell
+from skilldelta.report.palette import role
+
+_EVENT_WORDS = {"help": ("help", "helped"), "harm": ("harm", "harmed")}
+CLOSE = 0.03
+"""Mean distance up to which probabilities are called well calibrated."""
+
+
+def reliability(forecasts: Sequence[Forecast]) -> Figure | None:
+    """One plot an event; None where no probability was given."""
+    found = [(forecast, bins(forecast)) for forecast in forecasts]
+    found = [(forecast, made) for forecast, made in found if made]
+    if not found:
+        return None
+    return Figure(
+        name="reliability",
+        title="Can the probabilities be taken at their word?",
+        words=[
+            "Tasks are grouped by the probability that was given before their outcome was known. On the diagonal, things happen "
+            "as often as said; bars are 95% intervals.",
+            *[_sentence(forecast, made) for forecast, made in found],
+        ],
+        plots=[_plot(forecast, made) for forecast, made in found],
+        table=_table(found),
+    )
+
+
+def rows(made: list[Bin]) -> list[dict[str, Any]]:
+    """One row a bin."""
+    return [
+        {"said": one.said, "happened": one.happened, "low": one.low, "high": one.high, "pairs": one.pairs}
+        for one in made
+    ]
+
+
+def spec(data: list[dict[str, Any]], event: str) -> Spec:
+    """Observed share over given probability, with the diagonal; both axes share a range."""
+    top = min(1.0, max(max(line["said"], line["high"]) for line in data) * 1.06)
+    axis = {"format": ".0%", "tickCount": 5}
+    scale = {"domain": [0, top], "nice": False}
+    x = {
+        "field": "said",
+        "type": "quantitative",
+        "title": f"Probability of {event} given",
+        "scale": scale,
+        "axis": axis,
+    }
+    y = {"field": "happened", "type": "quantitative", "title": "Share that came true", "scale": scale, "axis": axis}
+    hover = tooltip(
+        ("said", "Said", ".1%"), ("happened", "Happened", ".1%"), ("low", "95% from", ".1%"), ("high", "95% to", ".1%"),
+        ("pairs", "Pairs", ",d"),
+    )  # fmt: skip
+    colour = role("help" if event == "help" else "harm")
+    diagonal = {
+        "data": {"values": [{"said": 0, "happened": 0}, {"said": top, "happened": top}]},
+        "mark": {"type": "line", "color": role("ink-3"), "strokeDash": [4, 3], "strokeWidth": 1},
+        "encoding": {"x": x, "y": y},
+    }
+    return base(
+        data,
+        height=280,
+        layer=[
+            diagonal,
+            {
+                "mark": {"type": "rule", "color": colour, "strokeWidth": 1.5, "opacity": 0.7},
+                "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}},
+            },
+            {"mark": {"type": "line", "color": colour, "strokeWidth": 1.5}, "encoding": {"x": x, "y": y}},
+            {
+                "mark": {"type": "point", "filled": True, "size": 65, "color": colour, "opacity": 1},
+                "encoding": {"x": x, "y": y, "tooltip": hover},
+            },
+        ],
+    )
+
+
+def _plot(forecast: Forecast, made: list[Bin]) -> Plot:
+    return Plot(
+        f"reliability-{forecast.event}",
+        spec(rows(made), forecast.event),
+        f"How often the skill {_EVENT_WORDS[forecast.event][1]} against the probability given",
+    )
+
+
+def _sentence(forecast: Forecast, made: list[Bin]) -> str:
+    noun, verb = _EVENT_WORDS[forecast.event]
+    distance = calibration_error(made)
+    top = made[-1]
+    quality = "close to their word" if distance <= CLOSE else "off"
+    return (
+        f"Probabilities of {noun} are {quality}: on average {size(distance)} from what happened (Brier score "
+        f"{decimal(brier(forecast))}). Where they were highest, {percent(top.said, 0)} on average, the skill {verb} "
+        f"{percent(top.happened, 0)} of {count(top.pairs)} pairs."
+    )
+
+
+def _table(found: Sequence[tuple[Forecast, list[Bin]]]) -> Table:
+    columns = [Column("Event", numeric=False), Column("Said"), Column("Happened"), Column("95% from"), Column("95% to")]
+    columns.append(Column("Pairs"))
+    return Table(
+        columns,
+        [
+            [
+                words_cell(_EVENT_WORDS[forecast.event][0]),
+                *[cell(percent(value), value) for value in (one.said, one.happened, one.low, one.high)],
+                cell(count(one.pairs), one.pairs),
+            ]
+            for forecast, made in found
+            for one in made
+        ],
+    )
