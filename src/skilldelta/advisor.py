@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from skilldelta import bounds
+from skilldelta import bounds, intervals
 from skilldelta.bank.index import Index, ScopeRows
 from skilldelta.bank.store import Bank
 from skilldelta.encoders.base import Encoder
@@ -116,7 +116,7 @@ class Policy:
     threshold: float = 0.0
     rule: Rule = "plain"
     level: float = 0.95
-    method: str = "hoeffding_independent"
+    method: str = intervals.DEFAULT
 
 
 class Advisor:
@@ -187,10 +187,9 @@ class Advisor:
         return bounds.evidence(prediction.weights, prediction.similarities, rows.r0[at], rows.r1[at])
 
     def _interval(self, rows: ScopeRows, prediction: Prediction) -> Interval:
-        at, policy = prediction.rows, self._policy
-        factor = bounds.independent_noise if policy.method == "hoeffding_independent" else bounds.noise
-        half_width = bounds.hoeffding(factor(prediction.weights, rows.r0[at], rows.r1[at]), 1 - policy.level)
-        return Interval.around(prediction.gain, half_width, level=policy.level, method=policy.method)
+        at = prediction.rows
+        found = intervals.Neighborhood(prediction.weights, rows.y0[at], rows.y1[at], rows.r0[at], rows.r1[at])
+        return intervals.interval(self._policy.method, found, level=self._policy.level)
 
 
 def _neighbor(rows: ScopeRows, prediction: Prediction, i: int) -> Neighbor:

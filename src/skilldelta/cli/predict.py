@@ -36,6 +36,13 @@ _WORDS = {"use": "use the skill", "skip": "skip the skill", "abstain": "abstain:
     show_default=True,
     help="plain compares the gain; the others ask its interval.",
 )
+@click.option(
+    "--interval",
+    "method",
+    default="exact",
+    show_default=True,
+    help="exact, betting, empirical_bernstein, hoeffding_independent or hoeffding.",
+)
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True)
 @settings.json_option
 @settings.output_option
@@ -75,6 +82,7 @@ def _policy(options: dict[str, Any]) -> Any:
         threshold=options["threshold"],
         rule=options["rule"],
         level=options["level"],
+        method=options["method"],
     )
 
 

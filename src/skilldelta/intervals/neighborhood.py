@@ -1,0 +1,75 @@
+"""The evidence behind one prediction, as intervals need it: weights, and the runs of both arms of each neighbour."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skilldelta.support import Floats, Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Neighborhood:
+    """Weighted neighbours with their mean outcomes and counts. Weights sum to 1 and were chosen without outcomes."""
+
+    weights: Floats  # (k,)
+    y0: Floats  # (k,)
+    y1: Floats  # (k,)
+    r0: Ints  # (k,)
+    r1: Ints  # (k,)
+
+    @property
+    def gain(self) -> float:
+        """The predicted gain: the weighted mean of y1 - y0."""
+        return float(self.weights @ (self.y1 - self.y0))
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether every mean is that of 0/1 outcomes, so that the runs themselves are known up to their order."""
+        counts = np.concatenate([self.y0 * self.r0, self.y1 * self.r1])
+        return bool(np.allclose(counts, np.round(counts), atol=1e-6))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Runs:
+    """Every run of both arms as one independent variable in [0, 1] that rises with the gain.
+
+    A run without the skill enters as 1 - success. With coefficients c, sum(c * value) = 1 + gain, and sum(c) = 2.
+    """
+
+    values: Floats  # (n,)
+    coefficients: Floats  # (n,)
+
+    @property
+    def scale(self) -> float:
+        """The range of n times one summand: n * max(c). It is 2 when all runs weigh the same."""
+        return float(len(self.values) * self.coefficients.max())
+
+
+def runs_of(neighborhood: Neighborhood) -> Runs:
+    """The runs behind the means. Means that are not of 0/1 outcomes enter as r equal runs at their mean.
+
+    That keeps sum and range, which is all that the bounds on a mean use; a variance estimate would be too small, so
+    bounds that estimate a variance take each neighbour's arm as one variable then.
+    """
+    values, coefficients = [], []
+    binary = neighborhood.is_binary
+    for mean, count, weight, flip in _arms(neighborhood):
+        if binary:
+            successes = round(mean * count)
+            outcomes = np.concatenate([np.ones(successes), np.zeros(count - successes)])
+            share = weight / count
+        else:
+            outcomes, share = np.array([mean]), weight
+        values.append(1 - outcomes if flip else outcomes)
+        coefficients.append(np.full(len(outcomes), share))
+    return Runs(np.concatenate(values), np.concatenate(coefficients))
+
+
+def _arms(neighborhood: Neighborhood) -> list[tuple[float, int, float, bool]]:
+    with_skill = zip(neighborhood.y1, neighborhood.r1, neighborhood.weights, strict=True)
+    without = zip(neighborhood.y0, neighborhood.r0, neighborhood.weights, strict=True)
+    return [(float(y), int(r), float(w), False) for y, r, w in with_skill if w > 0] + [
+        (float(y), int(r), float(w), True) for y, r, w in without if w > 0
+    ]
