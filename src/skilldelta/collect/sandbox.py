@@ -6,8 +6,6 @@ payload that fails or hangs is a result; a sandbox that cannot start is an error
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import os
 import shutil
 import sys
@@ -17,11 +15,11 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from skilldelta.collect.failures import StopCollectionError
+from skilldelta.collect.process import Finished, run_process
 from skilldelta.errors import InputError
 
 SandboxName = Literal["auto", "bubblewrap", "docker"]
 WORKSPACE = "/workspace"
-_LARGEST_OUTPUT = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +28,6 @@ class Limits:
 
     seconds: float = 5.0
     memory_mb: int = 512
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """How a payload ended. `exit_code` is None when it ran out of time."""
-
-    exit_code: int | None
-    stdout: str
-    stderr: str
 
 
 class Sandbox(Protocol):
@@ -75,7 +64,7 @@ class Bubblewrap:
     async def run(
         self, command: Sequence[str], *, stdin: str = "", limits: Limits, workdir: Path | None = None
     ) -> Finished:
-        return await _run([*self._prefix(limits, workdir), *command], stdin, limits.seconds, cannot_start=b"bwrap: ")
+        return await _run([*self._prefix(limits, workdir), *command], stdin, limits.seconds, cannot_start="bwrap: ")
 
     def _prefix(self, limits: Limits, workdir: Path | None) -> list[str]:
         place = ["--bind", str(workdir.resolve()), WORKSPACE, "--chdir", WORKSPACE] if workdir else ["--chdir", "/tmp"]
@@ -125,7 +114,7 @@ class Docker:
     ) -> Finished:
         # The client's start and the container's are not the payload's time.
         return await _run(
-            self.command_line(command, limits, workdir), stdin, limits.seconds + 10, cannot_start=b"docker: "
+            self.command_line(command, limits, workdir), stdin, limits.seconds + 10, cannot_start="docker: "
         )
 
     def command_line(self, command: Sequence[str], limits: Limits, workdir: Path | None) -> list[str]:
@@ -161,43 +150,8 @@ async def check_sandbox(sandbox: Sandbox) -> None:
         raise InputError(f"the sandbox {sandbox.name} cannot run Python here ({said or finished.exit_code})")
 
 
-async def _run(command: Sequence[str], stdin: str, seconds: float, *, cannot_start: bytes) -> Finished:
-    pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=pipe)
-    try:
-        async with asyncio.timeout(seconds):
-            stdout, stderr, _ = await asyncio.gather(
-                _read(process.stdout), _read(process.stderr), _write(process.stdin, stdin.encode("utf-8", "replace"))
-            )
-            code: int | None = await process.wait()
-    except TimeoutError:
-        stdout, stderr, code = b"", b"", None
-    finally:
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
-    if code and not stdout and stderr.startswith(cannot_start):
-        raise StopCollectionError(
-            f"the sandbox cannot start: {' '.join(stderr.decode('utf-8', 'replace').split())[:300]}"
-        )
-    return Finished(code, stdout.decode("utf-8", "replace"), stderr.decode("utf-8", "replace"))
-
-
-async def _read(stream: asyncio.StreamReader | None) -> bytes:
-    """At most a megabyte; a payload that prints more is cut, and blocked until its time is over."""
-    assert stream is not None
-    parts: list[bytes] = []
-    left = _LARGEST_OUTPUT
-    while left > 0 and (part := await stream.read(min(left, 65536))):
-        parts.append(part)
-        left -= len(part)
-    return b"".join(parts)
-
-
-async def _write(stream: asyncio.StreamWriter | None, data: bytes) -> None:
-    assert stream is not None
-    with contextlib.suppress(ConnectionError):
-        stream.write(data)
-        await stream.drain()
-        stream.close()
+async def _run(command: Sequence[str], stdin: str, seconds: float, *, cannot_start: str) -> Finished:
+    finished = await run_process(command, stdin=stdin, seconds=seconds)
+    if finished.exit_code and not finished.stdout and finished.stderr.startswith(cannot_start):
+        raise StopCollectionError(f"the sandbox cannot start: {' '.join(finished.stderr.split())[:300]}")
+    return finished

@@ -7,15 +7,12 @@ The command runs with the rights of the person who collects; give it a sandbox o
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import hashlib
 import json
-import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,8 +25,11 @@ from skilldelta.collect.budget import Amount, Budget
 from skilldelta.collect.chat import check_model
 from skilldelta.collect.failures import IncompleteError
 from skilldelta.collect.plan import Planned
+from skilldelta.collect.process import run_process
 from skilldelta.errors import InputError
 from skilldelta.records import Agent
+
+_LARGEST_OUTPUT = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,24 +133,13 @@ class CommandAgent:
         return [*(_filled(word, {"task": prompt}) for word in words), *extra, *last], prompt
 
     async def _process(self, arguments: Sequence[str], stdin: str, workdir: Path | None) -> Outcome:
-        pipe = asyncio.subprocess.PIPE
-        process = await asyncio.create_subprocess_exec(
-            *arguments, stdin=pipe, stdout=pipe, stderr=pipe, cwd=workdir, start_new_session=True
-        )
-        try:
-            async with asyncio.timeout(self.timeout):
-                stdout, stderr = await process.communicate(stdin.encode())
-        except TimeoutError:
-            raise IncompleteError(f"the command took more than {self.timeout:g} s") from None
-        finally:
-            # Its children too: an agent that is stopped must not go on spending.
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
-        if process.returncode != 0:
-            said = " ".join(stderr.decode("utf-8", "replace").split())[-200:]
-            raise IncompleteError(f"the command ended with exit code {process.returncode}: {said}")
-        return self._outcome(stdout.decode("utf-8", "replace"), stdin or arguments[-1])
+        finished = await run_process(arguments, stdin=stdin, seconds=self.timeout, cwd=workdir, keep=_LARGEST_OUTPUT)
+        if finished.exit_code is None:
+            raise IncompleteError(f"the command took more than {self.timeout:g} s")
+        if finished.exit_code != 0:
+            said = " ".join(finished.stderr.split())[-200:]
+            raise IncompleteError(f"the command ended with exit code {finished.exit_code}: {said}")
+        return self._outcome(finished.stdout, stdin or arguments[-1])
 
     def _outcome(self, printed: str, prompt: str) -> Outcome:
         messages = (Message("user", prompt),)

@@ -1,0 +1,71 @@
+"""Child processes with a time limit: fed, read to the end, and ended together with their children."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_AFTER_KILL = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """How a process ended. `exit_code` is None when it ran out of time."""
+
+    exit_code: int | None
+    stdout: str
+    stderr: str
+
+
+async def run_process(
+    command: Sequence[str], *, stdin: str, seconds: float, cwd: Path | None = None, keep: int = 1024 * 1024
+) -> Finished:
+    """Run a command to its end or to its time limit; of each output at most `keep` bytes are kept."""
+    process = await asyncio.create_subprocess_exec(
+        *command, stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=cwd, start_new_session=True
+    )
+    try:
+        async with asyncio.timeout(seconds):
+            stdout, stderr, _ = await asyncio.gather(
+                _read(process.stdout, keep), _read(process.stderr, keep), _write(process.stdin, stdin)
+            )
+            code: int | None = await process.wait()
+    except TimeoutError:
+        return Finished(None, "", "")
+    finally:
+        await _end(process)
+    return Finished(code, stdout.decode("utf-8", "replace"), stderr.decode("utf-8", "replace"))
+
+
+async def _end(process: Process) -> None:
+    """Kill what is left of the process and its children; nothing of it may go on working or spending."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    # asyncio sees the end of a process only once its pipes are read to their end, which a stray child could hold open.
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_AFTER_KILL):
+            await asyncio.gather(_read(process.stdout, 0), _read(process.stderr, 0))
+            await process.wait()
+
+
+async def _read(stream: asyncio.StreamReader | None, keep: int) -> bytes:
+    assert stream is not None
+    parts: list[bytes] = []
+    while part := await stream.read(65536):
+        parts.append(part[:keep])
+        keep = max(0, keep - len(part))
+    return b"".join(parts)
+
+
+async def _write(stream: asyncio.StreamWriter | None, text: str) -> None:
+    assert stream is not None
+    with contextlib.suppress(ConnectionError):
+        stream.write(text.encode("utf-8", "replace"))
+        await stream.drain()
+        stream.close()
