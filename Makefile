@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 EXTRAS ?= report,collect,dev
 
-.PHONY: demo test test-slow lint types imports pytest bench clean
+.PHONY: demo test test-slow lint types imports pytest bench collect-demo clean
 
 demo: .venv/demo
 	$(BIN)/skilldelta demo
@@ -43,3 +43,7 @@ bench: .venv/dev
 
 clean:
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache demo-output
+
+# A small part of the demo's outcomes again, with the real local model on loopback. Fetches about 1.1 GB once.
+collect-demo: .venv/dev
+	$(BIN)/python local_model/collect_demo.py
