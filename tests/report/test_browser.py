@@ -81,7 +81,7 @@ VISITOR = """
   const tell = (name, value) => { document.body.dataset[name.replace(/-./g, (m) => m[1].toUpperCase())] = value; };
   const table = document.querySelector("table.policies");
   const column = (name) => [...table.tHead.rows[0].cells].findIndex((cell) => cell.textContent === name);
-  const names = () => [...table.tBodies[0].rows].map((row) => row.cells[0].dataset.value);
+  const names = () => [...table.tBodies[0].rows].map((row) => row.cells[0].textContent.toLowerCase());
   const press = (name) => table.tHead.rows[0].cells[column(name)].querySelector("button").click();
   press("Success"); tell("first-by-success", names().join(","));
   press("Success"); tell("second-click", names()[0]);

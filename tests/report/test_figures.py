@@ -79,9 +79,9 @@ def test_the_trade_off_marks_the_threshold_in_use_and_both_ends(panel: PanelResu
     figure = tradeoff(panel, "skilldelta")
     assert figure is not None
     assert [plot.name for plot in figure.plots] == ["tradeoff-use-rate", "tradeoff-tokens"]
-    own = [row for row in _values(figure) if row["name"] == "skilldelta"]
+    own = [row for row in _values(figure) if row["policy"] == "SkillDelta"]
     assert {0.0, 1.0} <= {row["use_rate"] for row in own}
-    (default,) = [row for row in own if row["mark"] == "threshold in use"]
+    (default,) = [row for row in own if row.get("mark") == "threshold in use"]
     assert (default["success"], default["use_rate"], default["tokens"]) == (1.0, 0.5, 200.0)
 
 

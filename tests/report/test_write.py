@@ -62,9 +62,9 @@ def test_every_plot_has_its_specification_and_every_figure_its_words(page: Eleme
 def test_the_page_shows_the_panels_numbers(page: Element) -> None:
     policies = page.all("table", class_="policies")[0]
     own = policies.all("tr", class_="own")[0]
-    cells = [cell.attributes.get("data-value") for cell in own.all("td")]
-    assert cells[0] == "skilldelta"
-    assert [float(value or "nan") for value in cells[1:4]] == [1.0, 0.25, 0.5]
+    cells = own.all("td")
+    assert cells[0].text == "SkillDelta"
+    assert [float(cell.attributes["data-value"]) for cell in cells[1:4]] == [1.0, 0.25, 0.5]
     summary = page.all("div", class_="verdict yes")[0].text
     assert "used the skill on 50% of tasks and reached 100.0%, 25.0 points above always using it (75.0%)" in summary
 
@@ -92,7 +92,10 @@ def test_several_panels_can_be_chosen_from(panel: PanelResult, tmp_path: Path) -
     assert [option.text for option in options] == ["toy-agent on toy", "other-agent on toy"]
     panels = page.all("div", class_="panel")
     assert [panel.attributes["id"] for panel in panels] == [option.attributes["value"] for option in options]
-    assert "2 panels at a glance" in page.all("div", id="overview")[0].text
+    overview = page.all("div", id="overview")[0]
+    assert "2 panels at a glance" in overview.text
+    assert [link.attributes["href"] for link in overview.all("table")[0].all("a")] == ["#panel-1", "#panel-2"]
+    assert page.all("h1")[0].text == "2 agents on toy"
 
 
 def test_ids_are_unique(panel: PanelResult, tmp_path: Path) -> None:

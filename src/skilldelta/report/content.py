@@ -25,11 +25,14 @@ class Plot:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What a table shows and what it is sorted by; an unknown value sorts last."""
+    """What a table shows. Numbers sort by their value, an unknown one last; words sort by themselves."""
 
     text: str
-    value: float | str | None = None
+    value: float | None = None
     tone: str = ""
+    """A policy's name, or `good` or `bad`."""
+    link: str = ""
+    """The id of the place in the page that the cell leads to."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from skilldelta.support import Floats, Ints
 
 TEXT_WIDTH = 180
 """Characters of a task text that the list shows."""
-ROW_BUDGET = 2_400
+ROW_BUDGET = 2_000
 """Tasks that a whole report lists, so that its size stays small however large the banks are."""
 
 

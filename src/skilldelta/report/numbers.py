@@ -82,8 +82,8 @@ def cell(text: str, value: float | None) -> Cell:
 
 
 def words_cell(text: str, tone: str = "") -> Cell:
-    """Words in a table, sorted by themselves."""
-    return Cell(text, text.casefold(), tone)
+    """Words in a table."""
+    return Cell(text, tone=tone)
 
 
 def shorten(text: str, width: int) -> str:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from skilldelta.evaluation.results import PanelResult
+from skilldelta.evaluation.results import PanelResult, PolicyResult
 from skilldelta.report.content import Cell, Column, Figure, Plot, Table
 from skilldelta.report.figures.advantage import TITLE, row, spec
 from skilldelta.report.groups import distinct_labels
 from skilldelta.report.numbers import cell, count, decimal, percent, points, size, spread, words_cell
 from skilldelta.report.palette import policy_words
-from skilldelta.report.verdict import default_gate
+from skilldelta.report.verdict import Tone, default_gate, verdict
 
 _COLUMNS = (
     Column("Panel", numeric=False),
+    Column("Use the gate?", numeric=False),
     Column("Pairs"),
     Column("Never"),
     Column("Always"),
@@ -24,32 +26,46 @@ _COLUMNS = (
     Column("AUROC"),
 )
 
+_ANSWERS: dict[Tone, str] = {"yes": "yes", "trade": "to save tokens", "no": "no", "open": "not clear"}
 
-def overview(panels: Sequence[PanelResult], gate: str | None) -> Figure:
-    """The panels beside each other; panels count equally in the means that the words give."""
-    gates = [gate or default_gate(panel) for panel in panels]
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Line:
+    """One panel in the overview."""
+
+    panel: PanelResult
+    gate: str
+    label: str
+    place: str
+
+    @property
+    def own(self) -> PolicyResult | None:
+        return self.panel.policies.get(self.gate)
+
+
+def overview(panels: Sequence[PanelResult], places: Sequence[str], gate: str | None) -> Figure:
+    """The panels beside each other; `places` are their ids in the page."""
     labels = distinct_labels([f"{panel.agent} on {panel.suite}" for panel in panels])
-    judged = [
-        (panel, panel.policies[name], label)
-        for panel, name, label in zip(panels, gates, labels, strict=True)
-        if name in panel.policies
+    lines = [
+        _Line(panel, gate or default_gate(panel), label, place)
+        for panel, label, place in zip(panels, labels, places, strict=True)
     ]
-    lines = sorted((row(own, label) for _, own, label in judged), key=lambda line: -line["advantage"])
+    drawn = [row(line.own, line.label) for line in lines if line.own is not None]
+    drawn.sort(key=lambda found: -found["advantage"])
     return Figure(
         name="overview",
         title=f"{len(panels)} panels at a glance",
-        words=_words(panels, gates),
-        plots=[Plot("overview", spec(lines), TITLE)] if lines else (),
-        table=Table(
-            _COLUMNS, [_row(panel, name, label) for panel, name, label in zip(panels, gates, labels, strict=True)]
-        ),
+        words=_words(lines),
+        plots=[Plot("overview", spec(drawn), TITLE)] if drawn else (),
+        table=Table(_COLUMNS, [_row(line) for line in lines]),
     )
 
 
-def _row(panel: PanelResult, gate: str, label: str) -> list[Cell]:
-    own = panel.policies.get(gate)
+def _row(line: _Line) -> list[Cell]:
+    panel, own = line.panel, line.own
     start = [
-        words_cell(label),
+        Cell(line.label, link=line.place),
+        words_cell(_ANSWERS[verdict(panel, line.gate).tone]),
         cell(count(panel.pairs), panel.pairs),
         cell(percent(panel.off), panel.off),
         cell(percent(panel.on), panel.on),
@@ -68,19 +84,19 @@ def _row(panel: PanelResult, gate: str, label: str) -> list[Cell]:
     ]
 
 
-def _words(panels: Sequence[PanelResult], gates: Sequence[str]) -> list[str]:
-    owned = [(panel, panel.policies[name]) for panel, name in zip(panels, gates, strict=True) if name in panel.policies]
+def _words(lines: Sequence[_Line]) -> list[str]:
+    """Means over panels of equal weight, as the paper reports them."""
+    owned = [(line.panel, line.own) for line in lines if line.own is not None]
     if not owned:
         return ["The gate was evaluated on none of these panels."]
-    name = policy_words(owned[0][1].name)
     mean_difference = sum(own.success - panel.on for panel, own in owned) / len(owned)
     side = "above" if mean_difference >= 0 else "below"
     above_random = sum(own.advantage_vs_random > 0 for _, own in owned)
     text = (
-        f"Over {len(owned)} panels of equal weight, {name} is on average {size(mean_difference)} {side} always using the "
-        f"skill, and above random use at the same rate in {above_random} of them."
+        f"Over {len(owned)} panels of equal weight, {policy_words(owned[0][1].name)} is on average {size(mean_difference)} "
+        f"{side} always using the skill, and above random use at the same rate in {above_random} of them."
     )
     savings = [own.token_saving for _, own in owned if own.token_saving is not None]
     if savings:
         text += f" It saves {percent(sum(savings) / len(savings), 0)} of tokens on average."
-    return [text + " Choose a panel in the bar above to see it by itself."]
+    return [text, "Choose a panel below, or in the bar above, to see it by itself."]

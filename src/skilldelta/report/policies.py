@@ -23,7 +23,7 @@ COLUMNS = (
 def policy_table(panel: PanelResult) -> Table:
     """One row a policy in the order of the evaluation, then the oracle; intervals stand below their number."""
     rows = [_row(panel, policy) for policy in panel.policies.values()]
-    oracle = [Cell("Oracle", "oracle"), cell(percent(panel.oracle), panel.oracle)]
+    oracle = [Cell("Oracle"), cell(percent(panel.oracle), panel.oracle)]
     vs_on = panel.oracle - panel.on
     oracle += [cell(points(vs_on), vs_on), *[Cell("–")] * (len(COLUMNS) - 3)]
     return Table(COLUMNS, [*rows, oracle])
@@ -41,7 +41,7 @@ def _row(panel: PanelResult, policy: PolicyResult) -> list[Cell]:
     on = float(panel.support.y1[rows].mean()) if len(rows) else panel.on
     split = "" if len(rows) == panel.pairs else f"\non {count(len(rows))} test pairs"
     return [
-        Cell(policy_words(policy.name) + split, policy_words(policy.name).casefold(), policy.name),
+        Cell(policy_words(policy.name) + split, tone=policy.name),
         _with(percent(policy.success), percent_spread(policy.intervals.get("success")), policy.success),
         _with(
             points(policy.success - on),

@@ -31,7 +31,9 @@ def _row(columns: Sequence[Column], row: Sequence[Cell], own: str) -> Markup:
 def _cell(column: Column, cell: Cell) -> Markup:
     first, *more = cell.text.split("\n")
     swatch = _swatch(cell.tone) if cell.tone in POLICY_WORDS else None
-    words = element("span", first, class_=cell.tone) if cell.tone in ("good", "bad") else first
+    words: str = element("span", first, class_=cell.tone) if cell.tone in ("good", "bad") else first
+    if cell.link:
+        words = element("a", words, href=f"#{cell.link}")
     small = [element("small", line) for line in more]
     value = None if cell.value is None else str(cell.value)
     return element("td", join(swatch, words, *small), class_="n" if column.numeric else None, data_value=value)

@@ -66,13 +66,14 @@ def report_page(
         raise InputError("a report needs at least one panel; import or collect paired executions first")
     reports = [panel if isinstance(panel, PanelReport) else PanelReport(panel) for panel in panels]
     results = [report.result for report in reports]
+    places = [f"panel-{number}" for number in range(1, len(reports) + 1)]
     per_kind = tasks_per_kind(results)
     return Page(
         title=_title(reports),
         subtitle=_subtitle(results),
         panels=[
-            panel_content(report, place=f"panel-{number}", gate=gate, per_kind=per_kind)
-            for number, report in enumerate(reports, 1)
+            panel_content(report, place=place, gate=gate, per_kind=per_kind)
+            for report, place in zip(reports, places, strict=True)
         ],
         provenance=Provenance(
             command,
@@ -84,12 +85,19 @@ def report_page(
             versions(),
             created,
         ),
-        overview=overview(results, gate) if len(results) > 1 else None,
+        overview=overview(results, places, gate) if len(results) > 1 else None,
     )
 
 
 def _title(reports: Sequence[PanelReport]) -> str:
-    return reports[0].title if len(reports) == 1 else f"{len(reports)} panels"
+    if len(reports) == 1:
+        return reports[0].title
+    agents, suites = ({getattr(report.result, name) for report in reports} for name in ("agent", "suite"))
+    return f"{_name_or_count(agents, 'agent')} on {_name_or_count(suites, 'suite')}"
+
+
+def _name_or_count(names: set[str], kind: str) -> str:
+    return next(iter(names)) if len(names) == 1 else plural(len(names), kind)
 
 
 def _subtitle(results: Sequence[PanelResult]) -> str:

@@ -82,13 +82,14 @@
   const sort = (heading) => {
     const table = heading.closest("table");
     const column = [...heading.parentNode.children].indexOf(heading);
+    const numeric = heading.classList.contains("n");
     const before = heading.getAttribute("aria-sort");
-    const up = before ? before === "descending" : !heading.classList.contains("n");
-    const value = (row) => row.cells[column].dataset.value;
+    const up = before ? before === "descending" : !numeric;
+    const value = ({ cells }) => (numeric ? cells[column].dataset.value : cells[column].textContent);
     const compare = (a, b) => {
       const [x, y] = [value(a), value(b)];
       if (x === undefined || y === undefined) return (x === undefined) - (y === undefined);
-      const order = heading.classList.contains("n") ? Number(x) - Number(y) : x.localeCompare(y);
+      const order = numeric ? x - y : x.localeCompare(y);
       return up ? order : -order;
     };
     for (const other of heading.parentNode.children) other.removeAttribute("aria-sort");

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ from skilldelta.report.palette import policy_scale, policy_words, role
 
 DRAWN = ("skilldelta", "stack", "family_mean", "tfidf_knn")
 """Policies whose curves are drawn, where they have a score for every pair."""
-POINTS = 120
+POINTS = 80
 """Points of a curve at most; the default, the best and both ends are always among them."""
 DEFAULT, BEST = "threshold in use", "best in hindsight"
 
@@ -34,11 +35,11 @@ def tradeoff(panel: PanelResult, gate: str) -> Figure | None:
     curves = _curves(panel, gate)
     if not curves:
         return None
-    data, constants = rows(curves), _constants(panel)
+    data, constants, names = rows(curves), _constants(panel), [curve.name for curve in curves]
     marks = "(star: threshold in use; triangle: best in hindsight)"
-    plots = [Plot("tradeoff-use-rate", spec(data, constants, "use_rate"), f"Success against use rate {marks}")]
+    plots = [Plot("tradeoff-use-rate", spec(data, constants, names, "use_rate"), f"Success against use rate {marks}")]
     if any(line["tokens"] is not None for line in data):
-        plots.append(Plot("tradeoff-tokens", spec(data, constants, "tokens"), f"Success against tokens {marks}"))
+        plots.append(Plot("tradeoff-tokens", spec(data, constants, names, "tokens"), f"Success against tokens {marks}"))
     return Figure(
         name="tradeoff",
         title="What would another threshold have bought?",
@@ -54,19 +55,15 @@ def rows(curves: list[Curve]) -> list[dict[str, Any]]:
     for curve in curves:
         for index in thinned(curve.sweep):
             point = curve.sweep.point(index)
+            row = {
+                "policy": policy_words(curve.name),
+                "threshold": round(point.threshold, 4),
+                "use_rate": round(point.use_rate, 4),
+                "success": round(point.success, 5),
+                "tokens": None if point.tokens is None else round(point.tokens, 1),
+            }
             mark = DEFAULT if index == curve.sweep.default else BEST if index == curve.sweep.best else ""
-            found.append(
-                {
-                    "name": curve.name,
-                    "policy": policy_words(curve.name),
-                    "threshold": round(point.threshold, 4),
-                    "use_rate": round(point.use_rate, 5),
-                    "success": round(point.success, 5),
-                    "tokens": None if point.tokens is None else round(point.tokens, 1),
-                    "saving": None if point.token_saving is None else round(point.token_saving, 4),
-                    "mark": mark,
-                }
-            )
+            found.append({**row, "mark": mark} if mark else row)
     return found
 
 
@@ -78,9 +75,8 @@ def thinned(sweep: ThresholdSweep, limit: int = POINTS) -> list[int]:
     return sorted(kept)
 
 
-def spec(data: list[dict[str, Any]], constants: list[dict[str, Any]], x_field: str) -> Spec:
+def spec(data: list[dict[str, Any]], constants: list[dict[str, Any]], names: Sequence[str], x_field: str) -> Spec:
     """Curves, their two marked points, and the two constant policies as labelled dots."""
-    names = list(dict.fromkeys(line["name"] for line in data))
     title, format = (
         ("Share of tasks with the skill", ".0%") if x_field == "use_rate" else ("Mean tokens of a task", "~s")
     )
@@ -96,7 +92,6 @@ def spec(data: list[dict[str, Any]], constants: list[dict[str, Any]], x_field: s
         ("success", "Success", ".1%"),
         ("use_rate", "Use rate", ".1%"),
         ("tokens", "Tokens", ",.0f"),
-        ("saving", "Tokens saved", ".1%"),
     )
     shown = {"condition": {"param": "chosen", "value": 1}, "value": 0.15}
     place = {"x": x, "y": y, "color": color}
