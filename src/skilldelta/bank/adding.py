@@ -144,7 +144,7 @@ def _check_no_contradiction(execution: Execution, earlier: Sequence[_Content], c
     for known in earlier:
         if known[0] is not None:
             raise InputError(
-                f"{describe(execution)} is in the bank with {_said(known)} and came again with {_said(content)}; "
+                f"{describe(execution)} is known with {_said(known)} and came again with {_said(content)}; "
                 "executions are never changed: import it under another agent or suite name, or as another repetition"
             )
 

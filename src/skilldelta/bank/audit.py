@@ -11,7 +11,7 @@ from skilldelta.bank import schema
 from skilldelta.bank.backend import Backend
 from skilldelta.bank.entries import DecisionRecord, Judgement
 from skilldelta.bank.lookup import next_key
-from skilldelta.bank.reading import read_agents, read_skills
+from skilldelta.bank.reading import read_agents, read_versions
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.records import Agent
 
@@ -65,7 +65,7 @@ def read_decisions(connection: Connection, limit: int | None = None) -> list[Dec
 def add_judgements(connection: Connection, backend: Backend, judgements: Sequence[Judgement]) -> int:
     """Store what is new, and return how many; the same question with another answer is refused."""
     agents = {agent: key for key, agent in read_agents(connection).items()}
-    skills = {(skill.skill_id, skill.digest): key for key, skill in read_skills(connection).items()}
+    skills = {(skill.skill_id, skill.digest): key for key, skill in read_versions(connection).items()}
     tasks = _task_keys(connection, {judgement.suite for judgement in judgements})
     known = {(j.agent, j.suite, j.task_id, j.skill_id, j.skill_digest): j for j in read_judgements(connection)}
     rows = []
@@ -93,7 +93,7 @@ def add_judgements(connection: Connection, backend: Backend, judgements: Sequenc
 def read_judgements(connection: Connection, *, agent: Agent | None = None, suite: str | None = None) -> list[Judgement]:
     """Judgements in order of arrival."""
     table, tasks = schema.judgements, schema.tasks
-    agents, skills = read_agents(connection), read_skills(connection)
+    agents, skills = read_agents(connection), read_versions(connection)
     query = (
         select(*table.c["agent_key", "skill_key", "use", "tokens", "answer"], *tasks.c["suite", "task_id"])
         .select_from(table.join(tasks, table.c.task_key == tasks.c.key))

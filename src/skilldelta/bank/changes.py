@@ -13,7 +13,7 @@ from sqlalchemy import Connection, func, select
 from skilldelta.bank import schema
 from skilldelta.bank.evidence import Evidence, read_pairs, versions_of
 from skilldelta.bank.lookup import read_counter
-from skilldelta.bank.reading import read_agents, read_skills, read_texts
+from skilldelta.bank.reading import read_agents, read_texts, read_versions
 from skilldelta.records import Pair
 
 
@@ -53,7 +53,7 @@ def read_changes(connection: Connection, asked: Evidence, since: Mark | None) ->
 
 
 def _mark(connection: Connection, asked: Evidence) -> Mark:
-    versions = versions_of(read_skills(connection).values())
+    versions = versions_of(read_versions(connection).values())
     if asked.skill_id is not None:
         versions = {asked.skill_id: versions.get(asked.skill_id, [])}
     return Mark(

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, or_, select
 
 from skilldelta.bank import schema
 from skilldelta.bank.lookup import chunked
-from skilldelta.bank.reading import Filed, executions_query, read_executions, read_skills, skill_keys
+from skilldelta.bank.reading import Filed, executions_query, read_executions, read_versions, skill_keys
 from skilldelta.pairing import Pairing, is_counted, pair_executions
 from skilldelta.records import Agent, Execution, Pair, Skill
 
@@ -49,7 +49,7 @@ class Paired:
 
 def read_pairs(connection: Connection, asked: Evidence, *, task_keys: Sequence[int] | None = None) -> Paired:
     """The pairs in order of their tasks' arrival; `task_keys` reduces them to a few tasks."""
-    versions = versions_of(read_skills(connection).values())
+    versions = versions_of(read_versions(connection).values())
     filed = list(_executions(connection, asked, task_keys))
     executions, superseded = _versioned([f.execution for f in filed], versions)
     pairing = pair_executions(
@@ -80,7 +80,7 @@ def _executions(connection: Connection, asked: Evidence, task_keys: Sequence[int
     table, tasks = schema.executions, schema.tasks
     query = executions_query(connection, agent=asked.agent, suite=asked.suite, family=asked.family)
     if asked.skill_id is not None:
-        skills = read_skills(connection)
+        skills = read_versions(connection)
         own, shared = skill_keys(skills, asked.skill_id), skill_keys(skills, schema.SHARED_SKILL)
         run_with_it = select(table.c.task_key).where(table.c.skill_key.in_(own))
         baseline = table.c.skill_key.in_(shared) & table.c.task_key.in_(run_with_it)
@@ -96,6 +96,8 @@ def _executions(connection: Connection, asked: Evidence, task_keys: Sequence[int
 def _versioned(executions: Sequence[Execution], versions: Mapping[str, Sequence[str]]) -> tuple[list[Execution], int]:
     """Executions without a version as those of the only version known, and how many were superseded."""
     only = {skill_id: digests[0] for skill_id, digests in versions.items() if len(digests) == 1}
+    if all(e.skill_digest or e.skill_id not in only for e in executions):
+        return list(executions), 0
     said = {_repetition(e) for e in executions if e.skill_digest and e.skill_id in only and is_counted(e)}
     kept: list[Execution] = []
     for execution in executions:

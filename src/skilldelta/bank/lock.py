@@ -17,6 +17,7 @@ from pathlib import Path
 from skilldelta.errors import BankError
 
 _FIRST_WAIT, _LONGEST_WAIT = 0.0005, 0.02
+_HOLDER_WIDTH = 20
 
 
 @contextmanager
@@ -58,14 +59,17 @@ def _acquire(descriptor: int, path: Path, timeout: float) -> None:
 
 
 def _write_holder(descriptor: int) -> None:
-    os.ftruncate(descriptor, 0)
+    """Note who holds the lock, for the message of those who wait; at a fixed width, so that nothing is truncated."""
+    holder = str(os.getpid()).encode().ljust(_HOLDER_WIDTH)
     os.lseek(descriptor, 0, os.SEEK_SET)
-    os.write(descriptor, str(os.getpid()).encode())
+    if os.read(descriptor, _HOLDER_WIDTH) != holder:
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        os.write(descriptor, holder)
 
 
 def _holder(descriptor: int) -> str:
     os.lseek(descriptor, 0, os.SEEK_SET)
-    holder = os.read(descriptor, 20).decode("ascii", "replace")
+    holder = os.read(descriptor, _HOLDER_WIDTH).decode("ascii", "replace").strip()
     return f"process {holder}" if holder else "another process"
 
 

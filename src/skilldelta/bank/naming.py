@@ -73,7 +73,7 @@ def add_tasks(connection: Connection, backend: Backend, batch: Batch) -> NamedTa
     tasks.old = set(tasks.keys.values())
     contents = {name: task for name, (_, task) in known.items()}
     rows = []
-    key = next_key(connection, schema.tasks)
+    key = next_key(connection, schema.tasks) if batch.tasks else 0
     for task in batch.tasks:
         name = (task.suite, task.task_id)
         if name in contents:
@@ -116,7 +116,7 @@ def _check_same_task(known: Task, came: Task) -> None:
         old, new = getattr(known, field_name), getattr(came, field_name)
         if old != new and (new or field_name == "text"):
             raise InputError(
-                f"task {came.task_id!r} of suite {came.suite!r} is in the bank with {field_name} {shortened(old)} and came "
+                f"task {came.task_id!r} of suite {came.suite!r} is known with {field_name} {shortened(old)} and came "
                 f"again with {shortened(new)}; give it another id, or import it under another suite name"
             )
 
@@ -149,9 +149,12 @@ def add_skills(connection: Connection, backend: Backend, batch: Batch) -> NamedS
     for name in dict.fromkeys((e.skill_id, e.skill_digest) for e in batch.executions):
         if name not in skills.keys and name not in rows:
             rows[name] = Skill(name[0], "", name[1])
+    if not rows:
+        return skills
     skills.keys.update((name, key) for key, name in enumerate(rows, next_key(connection, table)))
     listed = [(skills.keys[name], skill.skill_id, skill.digest, skill.text) for name, skill in rows.items()]
     backend.insert_many(connection, table, ("key", "skill_id", "digest", "text"), listed)
     # Executions without a version need a row too, but it is no skill beside one that is known by its version.
-    skills.added += sum(1 for skill_id, digest in rows if skill_id and (digest or skill_id not in versions))
+    versioned = {skill_id for skill_id, digest in skills.keys if digest}
+    skills.added += sum(1 for skill_id, digest in rows if skill_id and (digest or skill_id not in versioned))
     return skills

@@ -29,11 +29,18 @@ def read_agents(connection: Connection) -> dict[int, Agent]:
     return {key: Agent(name, fingerprint) for key, name, fingerprint in rows}
 
 
-def read_skills(connection: Connection) -> dict[int, Skill]:
-    """Every skill version by key, the nameless skill of shared baselines among them."""
+def read_skills(connection: Connection) -> list[Skill]:
+    """Every version of every skill."""
     table = schema.skills
-    rows = connection.execute(select(*table.c["key", "skill_id", "text", "digest"]).order_by(table.c.key))
-    return {key: Skill(skill_id, text, digest) for key, skill_id, text, digest in rows}
+    query = select(*table.c["skill_id", "text", "digest"]).where(table.c.skill_id != schema.SHARED_SKILL)
+    return [Skill(*row) for row in connection.execute(query.order_by(table.c.key))]
+
+
+def read_versions(connection: Connection) -> dict[int, Skill]:
+    """Skill versions by key without their texts, the nameless skill of shared baselines among them."""
+    table = schema.skills
+    rows = connection.execute(select(*table.c["key", "skill_id", "digest"]).order_by(table.c.key))
+    return {key: Skill(skill_id, "", digest) for key, skill_id, digest in rows}
 
 
 def read_suites(connection: Connection) -> list[str]:
@@ -81,7 +88,7 @@ def executions_query(
         wanted = [key for key, known in read_agents(connection).items() if known == agent]
         query = query.where(table.c.agent_key.in_(wanted))
     if skill_id is not None:
-        query = query.where(table.c.skill_key.in_(skill_keys(read_skills(connection), skill_id)))
+        query = query.where(table.c.skill_key.in_(skill_keys(read_versions(connection), skill_id)))
     for column, value in ((tasks.c.suite, suite), (tasks.c.family, family), (tasks.c.task_id, task_id)):
         if value is not None:
             query = query.where(column == value)
@@ -95,7 +102,7 @@ def skill_keys(skills: Mapping[int, Skill], skill_id: str) -> list[int]:
 
 def read_executions(connection: Connection, query: Select[*tuple[Any, ...]]) -> Iterator[Filed]:
     """The records of an `executions_query`, as they come."""
-    agents, skills = read_agents(connection), read_skills(connection)
+    agents, skills = read_agents(connection), read_versions(connection)
     rows = connection.execute(query.execution_options(yield_per=10_000))
     for agent, task_key, skill, condition, repetition, *numbers, status, suite, task_id, family in rows:
         success, tokens, seconds, cost_usd = numbers

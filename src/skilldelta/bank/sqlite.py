@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, TableClause, create_engine, event
 from sqlalchemy.exc import DBAPIError
@@ -131,7 +130,7 @@ class SQLite:
 
     def _connect(self, mode: str, pragma: str) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            f"file:{quote(str(self.path.absolute()))}?{mode}",
+            f"{self.path.absolute().as_uri()}?{mode}",
             uri=True,
             timeout=self._timeout,
             isolation_level=None,

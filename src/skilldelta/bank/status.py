@@ -10,7 +10,7 @@ from skilldelta.bank import schema
 from skilldelta.bank.backend import Backend
 from skilldelta.bank.entries import BankStatus, Panel
 from skilldelta.bank.evidence import Evidence, read_pairs
-from skilldelta.bank.reading import read_agents, read_skills, read_suites
+from skilldelta.bank.reading import read_agents, read_suites, read_versions
 from skilldelta.records import Agent
 
 
@@ -23,7 +23,7 @@ def read_status(connection: Connection, backend: Backend) -> BankStatus:
         .select_from(encoders.join(vectors, encoders.c.key == vectors.c.encoder_key))
         .group_by(encoders.c.identity)
     )
-    skills = [skill for skill in read_skills(connection).values() if skill.skill_id]
+    skills = [skill for skill in read_versions(connection).values() if skill.skill_id]
     return BankStatus(
         location=backend.location,
         backend=backend.name,

@@ -85,7 +85,7 @@ class Bank:
     def skills(self) -> list[Skill]:
         """Every version of every skill, in order of arrival. An empty digest stands for executions without a version."""
         with self._database.read() as connection:
-            return [skill for skill in reading.read_skills(connection).values() if skill.skill_id]
+            return reading.read_skills(connection)
 
     def suites(self) -> list[str]:
         """Suites in order of arrival."""
