@@ -126,4 +126,5 @@ def _range(policy: PolicyResult, metric: str) -> str:
     found = policy.intervals.get(metric)
     if found is None or found.low is None or found.high is None:
         return ""
-    return f"{100 * found.low:.1f}…{100 * found.high:.1f}"
+    low, high = (round(100 * end, 1) + 0.0 for end in (found.low, found.high))
+    return f"{low:.1f}…{high:.1f}"

@@ -114,7 +114,9 @@ def percent(value: float | None, digits: int = 1) -> str:
 
 def signed(value: float | None, digits: int = 3) -> str:
     """A number with its sign; unknown is a dash."""
-    return "–" if value is None or not math.isfinite(value) else f"{value:+.{digits}f}"
+    if value is None or not math.isfinite(value):
+        return "–"
+    return f"{round(value, digits) + 0.0:+.{digits}f}"  # + 0.0 turns a negative zero into zero
 
 
 def number(value: float | None, digits: int = 0) -> str:
