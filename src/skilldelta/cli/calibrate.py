@@ -1,1 +1,211 @@
 """`skilldelta calibrate`: the threshold that meets a goal, its held-out value and the cases it gets wrong."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from skilldelta.cli import settings
+from skilldelta.cli.output import console, note, number, percent, progress, shorten, signed, table, write_json
+from skilldelta.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from skilldelta.cli.panels import LoadedPanel
+    from skilldelta.evaluation.calibrate import Calibration, HeldOut
+    from skilldelta.evaluation.goals import Goal
+    from skilldelta.support import Floats, Support
+
+
+@click.command("calibrate")
+@settings.bank_option
+@settings.agent_option
+@settings.suite_option
+@settings.encoder_options
+@click.option("--use-rate", type=float, metavar="SHARE", help="Goal: use the skill on at most this share of tasks.")
+@click.option("--token-budget", type=float, metavar="TOKENS", help="Goal: highest success within mean tokens a task.")
+@click.option("--margin", type=float, metavar="M", help="Goal: cheapest, at most M success below always-on.")
+@click.option("--best-value", is_flag=True, help="Goal: highest success, less the cost of tokens where one is given.")
+@click.option("--success-worth", type=float, metavar="USD", help="With --best-value: what one success is worth.")
+@click.option("--price", type=float, metavar="USD", help="With --best-value: what a million tokens cost.")
+@click.option(
+    "--estimator", default="skilldelta", show_default=True, help="Whose scores: skilldelta, stack or a control."
+)
+@settings.rule_options
+@settings.resamples_option
+@settings.seed_option
+@click.option(
+    "--show", type=click.IntRange(min=0), default=10, show_default=True, help="Wrong cases to list; --json has all."
+)
+@settings.json_option
+@settings.output_option
+def command(bank: str, as_json: bool, output: str | None, show: int, **options: Any) -> None:
+    """A threshold for a goal, what it will give on new tasks, and where it would have been wrong.
+
+    The success reported is held out: every task is decided by a threshold chosen without it.
+    """
+    goal = _goal(options)
+
+    from skilldelta.bank import Bank
+    from skilldelta.cli.panels import load_panels
+
+    with Bank.open(bank, create=False) as opened:
+        panels = load_panels(opened, options)
+        skill_texts = {skill.skill_id: skill.text for skill in opened.skills() if skill.text}
+    documents = []
+    for panel in panels:
+        for remark in panel.notes:
+            note(remark)
+        found = _calibrated(panel, goal, options, skill_texts)
+        documents.append(_document(panel, found, options["estimator"]))
+        if not (as_json or output):
+            _show(panel, found, options["estimator"], show)
+    if as_json or output:
+        write_json({"calibrations": documents}, output)
+
+
+def _goal(options: Mapping[str, Any]) -> Goal:
+    """The one goal asked for."""
+    from skilldelta.costs import CostRule
+    from skilldelta.evaluation.goals import BestValue, Margin, TokenBudget, UseRate
+
+    given = [name for name in ("use_rate", "token_budget", "margin") if options[name] is not None]
+    given += ["best_value"] if options["best_value"] else []
+    if len(given) != 1:
+        named = f"got {' and '.join(_flag(name) for name in given)}" if given else "none was given"
+        raise InputError(f"choose exactly one goal of --use-rate, --token-budget, --margin and --best-value; {named}")
+    priced = [name for name in ("success_worth", "price") if options[name] is not None]
+    if priced and given != ["best_value"]:
+        raise InputError(f"{_flag(priced[0])} belongs to --best-value, not to {_flag(given[0])}; leave it out")
+    if len(priced) == 1:
+        raise InputError("--success-worth and --price weigh tokens only together; give both or none")
+    if given == ["use_rate"]:
+        return UseRate(options["use_rate"])
+    if given == ["token_budget"]:
+        return TokenBudget(options["token_budget"])
+    if given == ["margin"]:
+        return Margin(options["margin"])
+    if not priced:
+        return BestValue()
+    return BestValue(CostRule.from_worth(options["success_worth"], options["price"]).per_token)
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _calibrated(
+    panel: LoadedPanel, goal: Goal, options: Mapping[str, Any], skill_texts: Mapping[str, str]
+) -> Calibration:
+    import numpy as np
+
+    from skilldelta.cli.panels import scored_policy
+    from skilldelta.evaluation.calibrate import calibrate
+    from skilldelta.evaluation.nested import scores_without_folds
+
+    def score(support: Support) -> Floats:
+        scores = scored_policy(options["estimator"], support, {**options, "threshold": 0.0}, skill_texts).scores
+        assert scores is not None  # scored_policy refuses policies without
+        return scores
+
+    scores = score(panel.support)
+    with progress("scoring without each fold") as advance:
+        training_scores = scores_without_folds(score, panel.support, progress=advance)
+    return calibrate(
+        scores,
+        panel.support,
+        goal,
+        rng=np.random.default_rng(options["seed"]),
+        training_scores=training_scores,
+        resamples=options["resamples"],
+    )
+
+
+def _document(panel: LoadedPanel, found: Calibration, estimator: str) -> dict[str, Any]:
+    held = found.held_out
+    return {
+        "agent": panel.support.agent,
+        "suite": panel.suite,
+        "estimator": estimator,
+        "goal": found.goal.words,
+        "threshold": found.threshold,
+        "hindsight": asdict(found.hindsight),
+        "held_out": {
+            **{name: getattr(held, name) for name in (*_VALUES, "met", "coverage")},
+            "intervals": {name: asdict(interval) for name, interval in held.intervals.items()},
+            "thresholds": sorted(set(held.thresholds.tolist())),
+        },
+        "always_on": found.always_on,
+        "always_off": found.always_off,
+        "pairs": found.rows,
+        "wrong": [asdict(case) for case in held.wrong],
+        "notes": list(panel.notes),
+    }
+
+
+_VALUES = ("success", "use_rate", "tokens", "value", "success_vs_always_on", "success_vs_always_off")
+
+
+def _show(panel: LoadedPanel, found: Calibration, estimator: str, shown: int) -> None:
+    held, out = found.held_out, console()
+    title = f"{panel.support.agent} on {panel.suite}: {found.goal.words} ({estimator}, {found.rows:,} pairs)"
+    out.print(table(title, ("", "held out", "95% interval", "in hindsight"), _value_rows(found)))
+    out.print(f"Threshold: {found.threshold:+.4g}. Use the skill when the predicted gain is larger.")
+    met = "was met" if held.met else "was not met"
+    share = "" if held.coverage is None else f", and on {held.coverage:.0%} of resampled panels"
+    out.print(f"The goal {met} on held-out tasks{share}.")
+    out.print(f"Always on: {percent(found.always_on)}. Always off: {percent(found.always_off)}.")
+    if held.wrong and shown:
+        out.print()
+        out.print(_wrong_table(held, panel.support, shown))
+
+
+def _value_rows(found: Calibration) -> list[list[str]]:
+    held, chosen = found.held_out, found.hindsight
+    rows = [
+        ["success", percent(held.success), _interval(held, "success", 100), percent(chosen.success)],
+        [
+            "against always on",
+            signed(100 * held.success_vs_always_on, 1),
+            _interval(held, "success_vs_always_on", 100),
+            "",
+        ],
+        [
+            "against always off",
+            signed(100 * held.success_vs_always_off, 1),
+            _interval(held, "success_vs_always_off", 100),
+            "",
+        ],
+        ["uses", percent(held.use_rate), _interval(held, "use_rate", 100), percent(chosen.use_rate)],
+        ["tokens a task", number(held.tokens), _interval(held, "tokens", 1), number(chosen.tokens)],
+    ]
+    if found.goal.per_token and held.value is not None:
+        rows.append(["value", signed(held.value), _interval(held, "value", 1, digits=3), ""])
+    return rows
+
+
+def _interval(held: HeldOut, name: str, factor: float, *, digits: int | None = None) -> str:
+    found = held.intervals.get(name)
+    if found is None or found.low is None or found.high is None:
+        return "–"
+    places = digits if digits is not None else 1 if factor == 100 else 0
+    return f"{factor * found.low:,.{places}f} to {factor * found.high:,.{places}f}"
+
+
+def _wrong_table(held: HeldOut, support: Support, shown: int) -> Any:
+    texts = dict(zip(support.task_ids.tolist(), support.texts, strict=True)) if support.texts else {}
+    rows = [
+        [
+            shorten(case.task_id, 40),
+            shorten(texts.get(case.task_id, ""), 44),
+            "used, harmed" if case.action == "use" else "skipped, would have helped",
+            signed(case.score),
+            f"{case.loss:.2f}",
+        ]
+        for case in held.wrong[:shown]
+    ]
+    title = f"Where it was wrong: the first {len(rows)} of {len(held.wrong):,} tasks that lost success"
+    return table(title, ("task", "question", "decision", "score", "lost"), rows, left=3)

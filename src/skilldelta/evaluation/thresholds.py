@@ -75,6 +75,13 @@ def for_margin(sweep: ThresholdSweep, margin: float = 0.0) -> int:
     return _last_best(np.where(good, -cost, -np.inf))
 
 
+def for_value(sweep: ThresholdSweep, per_token: float = 0.0) -> int:
+    """The point of the highest success less `per_token` times its mean tokens, ties toward fewer uses."""
+    if per_token and not np.isfinite(sweep.tokens).any():
+        raise InputError("no tokens are recorded, so that their cost cannot be weighed; leave the price out")
+    return _last_best(sweep.success - per_token * sweep.tokens if per_token else sweep.success)
+
+
 def _last_best(values: Floats) -> int:
     """The last of the largest: thresholds rise, so it uses the skill least."""
     return len(values) - 1 - int(np.argmax(tie_rounding(values)[::-1]))
