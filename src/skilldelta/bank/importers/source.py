@@ -105,7 +105,9 @@ def _parsed(text: str, path: Path, lines_before: int) -> Any:
     except json.JSONDecodeError as error:
         remedy = "a line that was cut off must be restored or removed"
         raise fault(
-            path, lines_before + error.lineno, f"not valid JSON ({error.msg} at column {error.colno}); {remedy}"
+            path,
+            lines_before + error.lineno,
+            f"not valid JSON ({error.msg.removesuffix(' at')} at column {error.colno}); {remedy}",
         ) from None
     except RecursionError:
         raise fault(path, lines_before + 1, "the JSON is nested too deeply; flatten it") from None
