@@ -68,7 +68,11 @@ async def judge(session: Session, on_progress: Callable[[JudgeStanding], None]) 
     tasks = {one.task.task_id: one.task for one in make_plan(session.suite, session.selection, seed=session.seed)}
     async with opened(session) as (budget, recorder):
         await agent.prepare(session.folder)
-        await recorder.open(session.suite, agent.identity)
+        if not await recorder.open(session.suite, agent.identity):
+            raise InputError(
+                f"the bank has no executions of agent {agent.identity.name!r} with these settings on suite "
+                f"{session.suite.name!r}, so there is nothing to compare its judgements with; collect without --self-judge first"
+            )
         known = {
             (one.task_id, one.skill_digest) for one in await recorder.judgements(agent.identity, session.suite.name)
         }
