@@ -44,6 +44,14 @@ def test_where_the_skill_harms_on_average_the_rival_is_never_using_it(panel: Pan
     assert "never using the skill" in found.certainty
 
 
+def test_a_gate_no_better_than_never_using_the_skill_is_not_recommended_for_its_savings(panel: PanelResult) -> None:
+    intervals = {"success_vs_always_on": Range(-0.02, 0.04), "success_gain": Range(-0.02, 0.03)}
+    changed = _with(panel, token_saving=0.12, use_rate=0.5, success_gain=0.005, intervals=intervals)
+    found = verdict(replace(changed, off=0.495, on=0.5), "skilldelta")
+    assert found.tone == "open"
+    assert "never is the cheapest" in found.headline
+
+
 def test_the_summary_gives_rates_differences_and_savings_in_words(panel: PanelResult) -> None:
     found = verdict(_with(panel, success=0.737, use_rate=0.64, token_saving=0.36), "skilldelta")
     expected = "SkillDelta used the skill on 64% of tasks and reached 73.7%, 1.3 points below always using it (75.0%)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,8 +19,11 @@ from skilldelta.cli.output import note, progress, write_json
 if TYPE_CHECKING:
     from skilldelta.bank import Bank
     from skilldelta.evaluation.accounting import RoutingCost
+    from skilldelta.evaluation.nested import Scorer
     from skilldelta.evaluation.results import PanelResult
+    from skilldelta.records import Execution
     from skilldelta.report import PanelReport
+    from skilldelta.support import Floats, Scope, Support
 
 
 @click.command("report")
@@ -82,17 +85,9 @@ def _gathered(
 
     with ExitStack() as stack:
         advance = stack.enter_context(progress("evidence curves"))
-        known = None if bank is None else _BankFacts(stack.enter_context(_opened(bank)), options)
-        return gather(
-            results,
-            seed=options["seed"],
-            scope=options.get("scope") or "family",
-            gate=gate,
-            executions=known.executions if known else None,
-            routing=known.routing if known else None,
-            notes=known.left_out if known else None,
-            progress=advance,
-        )
+        source = None if bank is None else _Source(stack.enter_context(_opened(bank)), options)
+        scope: Scope = options.get("scope") or "family"
+        return gather(results, seed=options["seed"], scope=scope, gate=gate, source=source, progress=advance)
 
 
 def _opened(bank: str | Path) -> Bank:
@@ -101,18 +96,20 @@ def _opened(bank: str | Path) -> Bank:
     return Bank.open(bank, create=False, readonly=True)
 
 
-class _BankFacts:
-    """What the bank knows of an evaluated panel, found by the label that the evaluation gave its agent."""
+class _Source:
+    """What the bank and the options know of an evaluated panel, found by the label that the evaluation gave its agent."""
 
     def __init__(self, bank: Bank, options: Mapping[str, Any]) -> None:
         from skilldelta.cli.encoding import chosen_encoder
         from skilldelta.cli.panels import label_of
 
         self._bank = bank
+        self._options = {**_PAPER, **({} if options.get("paper") else options)}
         self._encoder = chosen_encoder(bank, {"encoder": "wordllama", **options})
         self._agents = {label_of(agent, bank.agents()): agent for agent in bank.agents()}
+        self._skill_texts = {skill.skill_id: skill.text for skill in bank.skills() if skill.text}
 
-    def executions(self, result: PanelResult) -> Any:
+    def executions(self, result: PanelResult) -> Iterator[Execution]:
         return self._bank.executions(agent=self._agents[result.agent], suite=result.suite)
 
     def routing(self, result: PanelResult) -> RoutingCost | None:
@@ -124,6 +121,19 @@ class _BankFacts:
         from skilldelta.cli.panels import left_out
 
         return left_out(self._bank.pairing(agent=self._agents[result.agent], suite=result.suite))
+
+    def scorer(self, policy: str) -> Scorer:
+        from skilldelta.cli.panels import scored_policy
+
+        def score(support: Support) -> Floats:
+            scores = scored_policy(policy, support, self._options, self._skill_texts).scores
+            assert scores is not None
+            return scores
+
+        return score
+
+
+_PAPER: Mapping[str, Any] = {"k": 6, "weighting": "cosine", "scope": None, "threshold": 0.0}
 
 
 def _write(panels: Sequence[PanelReport], path: Path, *, command: str, shown: dict[str, str], gate: str | None) -> Path:

@@ -1,72 +1,64 @@
-"""Probabilities of help or harm against what happened: the bins of a reliability curve."""
+"""The gate's chances of help and of harm for a panel, each from a curve that never saw the pair, and how they did."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from skilldelta.evaluation.metrics import Flags
+from skilldelta.evaluation.nested import Scorer, scores_without_folds
+from skilldelta.evaluation.reliability import ReliabilityBin, reliability_curve
+from skilldelta.evaluation.results import PanelResult
+from skilldelta.probability import cross_fitted
 from skilldelta.support import Floats
 
 BINS = 10
 FEWEST = 20
-"""Tasks of a bin at least, so that an observed share says something."""
-_Z = 1.959963984540054  # two-sided 95%
+"""Pairs of a bin at least, so that an observed share says something."""
+NESTED_UP_TO = 2_000
+"""Pairs up to which scores are made anew for every fold; beyond, the trace that this removes is lost in the noise."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Forecast:
-    """The probability of an event for every pair of a panel, made without the pair's own outcome."""
+    """The chance of an event for every pair of a panel, and whether it happened."""
 
     event: Literal["help", "harm"]
-    probabilities: Floats  # (n,), NaN where there is none
+    chances: Floats  # (n,), NaN where there is none
     happened: Flags  # (n,)
-    policy: str
-    """Whose probabilities these are."""
+
+    @property
+    def bins(self) -> tuple[ReliabilityBin, ...]:
+        """Up to ten bins of about equal size, from the lowest chance to the highest."""
+        known = int(np.isfinite(self.chances).sum())
+        return reliability_curve(self.chances, self.happened, bins=max(1, min(BINS, known // FEWEST)))
+
+    @property
+    def brier(self) -> float | None:
+        """Mean squared distance between what was said and what happened; None without a chance."""
+        known = np.isfinite(self.chances)
+        return float(((self.chances - self.happened)[known] ** 2).mean()) if known.any() else None
 
 
-@dataclass(frozen=True, slots=True)
-class Bin:
-    """Pairs with similar probabilities: what was said, and how often it happened, with a Wilson 95% interval."""
+def forecasts_of(result: PanelResult, gate: str, scorer: Scorer | None = None) -> tuple[Forecast, ...]:
+    """Cross-fitted chances of the gate's score; none where it has no score for every pair.
 
-    said: float
-    happened: float
-    low: float
-    high: float
-    pairs: int
-
-
-def bins(forecast: Forecast) -> list[Bin]:
-    """Up to ten bins of about equal size from the lowest probability to the highest; equal ones stay together."""
-    known = np.isfinite(forecast.probabilities)
-    said, happened = forecast.probabilities[known], forecast.happened[known].astype(np.float64)
-    if not len(said):
-        return []
-    number = max(1, min(BINS, len(said) // FEWEST))
-    edges = np.unique(np.quantile(said, np.linspace(0, 1, number + 1)[1:-1]))
-    places = np.searchsorted(edges, said, side="left")
-    return [_bin(said[places == place], happened[places == place]) for place in np.unique(places)]
+    `scorer` scores a part of the panel as the gate does, so that a fold's outcomes leave no trace in its own curve.
+    """
+    own = result.policies.get(gate)
+    if own is None or own.scores is None or len(own.rows) < result.pairs:
+        return ()
+    support = result.support
+    training = scores_without_folds(scorer, support) if scorer and result.pairs <= NESTED_UP_TO else None
+    chances = cross_fitted(own.scores, support.gains, support.task_ids, training_scores=training)
+    return (Forecast("help", chances.help, support.gains > 0), Forecast("harm", chances.harm, support.gains < 0))
 
 
-def brier(forecast: Forecast) -> float | None:
-    """Mean squared distance between what was said and what happened; None without a probability."""
-    known = np.isfinite(forecast.probabilities)
-    if not known.any():
-        return None
-    return float(((forecast.probabilities - forecast.happened)[known] ** 2).mean())
-
-
-def calibration_error(found: list[Bin]) -> float:
+def calibration_error(bins: Sequence[ReliabilityBin]) -> float:
     """Mean distance between what was said and what happened over the bins, by their size."""
-    pairs = sum(one.pairs for one in found)
-    return sum(one.pairs * abs(one.said - one.happened) for one in found) / pairs if pairs else math.nan
-
-
-def _bin(said: Floats, happened: Floats) -> Bin:
-    n, share = len(said), float(happened.mean())
-    centre = (share + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
-    half = _Z * math.sqrt(share * (1 - share) / n + _Z**2 / (4 * n**2)) / (1 + _Z**2 / n)
-    return Bin(float(said.mean()), share, max(0.0, centre - half), min(1.0, centre + half), n)
+    pairs = sum(one.count for one in bins)
+    return sum(one.count * abs(one.predicted - one.observed) for one in bins) / pairs if pairs else math.nan

@@ -17,6 +17,8 @@ Tone = Literal["yes", "trade", "no", "open"]
 
 WORTHWHILE_SAVING = 0.05
 """Saved tokens below this share do not decide a verdict."""
+WORTHWHILE_GAIN = 0.02
+"""Success above never using the skill, below which a gain that may be chance does not speak for the gate."""
 SMALL_PANEL = 50
 """Pairs below which the summary says that the panel is small."""
 
@@ -88,6 +90,11 @@ def _decision(own: PolicyResult, rival: _Rival) -> tuple[Tone, str]:
         return "no", f"No. {rival.words.capitalize()} does better."
     if own.use_rate in (0.0, 1.0):
         return "open", f"It makes no difference. The gate decides the same on every task: {rival.words} is simpler."
+    if saves and own.success_gain < WORTHWHILE_GAIN and not _excludes_zero(own.intervals.get("success_gain")):
+        return (
+            "open",
+            "Not clear yet. No reliable difference from always or never using the skill; never is the cheapest.",
+        )
     if saves:
         same = (
             "about the same success as"
@@ -163,6 +170,10 @@ def _best_control(panel: PanelResult, own: PolicyResult) -> PolicyResult | None:
     plain = {"always_off", "always_on", "random_matched", own.name}
     others = [p for p in panel.policies.values() if p.name not in plain and len(p.rows) == len(own.rows)]
     return max(others, key=lambda policy: policy.success, default=None)
+
+
+def _excludes_zero(found: Range | None) -> bool:
+    return found is not None and found.low is not None and found.high is not None and (found.low > 0 or found.high < 0)
 
 
 def _side(difference: float) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from skilldelta.evaluation.reliability import ReliabilityBin
 from skilldelta.report.content import Column, Figure, Plot, Spec, Table
-from skilldelta.report.forecast import Bin, Forecast, bins, brier, calibration_error
+from skilldelta.report.forecast import Forecast, calibration_error
 from skilldelta.report.marks import base, tooltip
 from skilldelta.report.numbers import cell, count, decimal, percent, size, words_cell
 from skilldelta.report.palette import role
@@ -18,7 +19,7 @@ CLOSE = 0.03
 
 def reliability(forecasts: Sequence[Forecast]) -> Figure | None:
     """One plot an event; None where no probability was given."""
-    found = [(forecast, bins(forecast)) for forecast in forecasts]
+    found = [(forecast, forecast.bins) for forecast in forecasts]
     found = [(forecast, made) for forecast, made in found if made]
     if not found:
         return None
@@ -35,10 +36,10 @@ def reliability(forecasts: Sequence[Forecast]) -> Figure | None:
     )
 
 
-def rows(made: list[Bin]) -> list[dict[str, Any]]:
+def rows(made: Sequence[ReliabilityBin]) -> list[dict[str, Any]]:
     """One row a bin."""
     return [
-        {"said": one.said, "happened": one.happened, "low": one.low, "high": one.high, "pairs": one.pairs}
+        {"said": one.predicted, "happened": one.observed, "low": one.low, "high": one.high, "pairs": one.count}
         for one in made
     ]
 
@@ -84,7 +85,7 @@ def spec(data: list[dict[str, Any]], event: str) -> Spec:
     )
 
 
-def _plot(forecast: Forecast, made: list[Bin]) -> Plot:
+def _plot(forecast: Forecast, made: Sequence[ReliabilityBin]) -> Plot:
     return Plot(
         f"reliability-{forecast.event}",
         spec(rows(made), forecast.event),
@@ -92,19 +93,19 @@ def _plot(forecast: Forecast, made: list[Bin]) -> Plot:
     )
 
 
-def _sentence(forecast: Forecast, made: list[Bin]) -> str:
+def _sentence(forecast: Forecast, made: Sequence[ReliabilityBin]) -> str:
     noun, verb = _EVENT_WORDS[forecast.event]
     distance = calibration_error(made)
     top = made[-1]
     quality = "close to their word" if distance <= CLOSE else "off"
     return (
         f"Probabilities of {noun} are {quality}: on average {size(distance)} from what happened (Brier score "
-        f"{decimal(brier(forecast))}). Where they were highest, {percent(top.said, 0)} on average, the skill {verb} "
-        f"{percent(top.happened, 0)} of {count(top.pairs)} pairs."
+        f"{decimal(forecast.brier)}). Where they were highest, {percent(top.predicted, 0)} on average, the skill {verb} "
+        f"{percent(top.observed, 0)} of {count(top.count)} pairs."
     )
 
 
-def _table(found: Sequence[tuple[Forecast, list[Bin]]]) -> Table:
+def _table(found: Sequence[tuple[Forecast, Sequence[ReliabilityBin]]]) -> Table:
     columns = [Column("Event", numeric=False), Column("Said"), Column("Happened"), Column("95% from"), Column("95% to")]
     columns.append(Column("Pairs"))
     return Table(
@@ -112,8 +113,8 @@ def _table(found: Sequence[tuple[Forecast, list[Bin]]]) -> Table:
         [
             [
                 words_cell(_EVENT_WORDS[forecast.event][0]),
-                *[cell(percent(value), value) for value in (one.said, one.happened, one.low, one.high)],
-                cell(count(one.pairs), one.pairs),
+                *[cell(percent(value), value) for value in (one.predicted, one.observed, one.low, one.high)],
+                cell(count(one.count), one.count),
             ]
             for forecast, made in found
             for one in made

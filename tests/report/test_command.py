@@ -1,0 +1,68 @@
+"""`skilldelta report` from a file of pairs to a report and images."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from skilldelta.cli.main import run
+
+from .parsed_page import parse
+
+
+@pytest.fixture
+def bank(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Path:
+    """Twelve pairs in two families, one of them with a missing arm."""
+    lines = []
+    for family, y0, y1 in (("sums", 0, 1), ("names", 1, 0)):
+        for i in range(6):
+            pair = {"task_id": f"{family}/{i}", "text": f"{family} question {i}", "family": family, "skill": family}
+            lines.append(
+                {**pair, "agent": "toy", "y0": [y0], "y1": [y1 if i else y0], "tokens0": [100], "tokens1": [300]}
+            )
+    lines.append(
+        {"task_id": "odd", "text": "odd", "family": "sums", "skill": "sums", "agent": "toy", "y0": [1], "y1": []}
+    )
+    source = tmp_path / "pairs.jsonl"
+    source.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    location = tmp_path / "toy.bank"
+    assert run(["import", str(source), "--bank", str(location), "--suite", "toy"]) == 0
+    capfd.readouterr()
+    return location
+
+
+def test_the_command_writes_the_report_and_says_where(
+    bank: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "out.html"
+    arguments = ["report", "--bank", str(bank), "--resamples", "50", "--paper", "--gate", "skilldelta"]
+    assert run([*arguments, "--output", str(output), "--png", str(tmp_path / "png"), "--json"]) == 0
+    told = json.loads(capfd.readouterr().out)
+    assert told["report"] == str(output)
+    assert told["bytes"] == output.stat().st_size
+    assert {Path(image).name for image in told["images"]} >= {"ranking.png", "tradeoff-tokens.png", "accounting.png"}
+    page = parse(output)
+    made = page.all("section", id="made")[0].text
+    assert f"skilldelta report --bank {bank} --paper --resamples 50 --gate skilldelta" in made
+    assert "1 tasks lack an arm and are left out: odd" in page.all("section", id="panel-1-remarks")[0].text
+    assert "25 executions" in page.all("section", id="panel-1-accounting")[0].text
+
+
+def test_without_the_extra_the_command_says_so_before_it_evaluates(
+    bank: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    assert run(["report", "--bank", str(bank)]) == 2
+    assert capfd.readouterr().err == (
+        "error: the report needs an optional package; install it with: pip install 'skilldelta[report]'\n"
+    )
+
+
+def test_a_password_in_a_bank_url_is_not_written_into_the_report() -> None:
+    from skilldelta.cli.report import _without_password
+
+    assert _without_password("postgresql://me:secret@host/db") == "postgresql://me:***@host/db"
+    assert _without_password("folder/file.bank") == "folder/file.bank"
