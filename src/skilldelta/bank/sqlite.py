@@ -26,6 +26,7 @@ APPLICATION_ID = 0x536B446C
 
 _MAGIC = b"SQLite format 3\x00"
 _CACHE_KIB = 65_536
+_PAGE_BYTES = 8_192  # holds five vectors of 384 dimensions; the usual 4,096 waste a quarter
 
 
 class SQLite:
@@ -122,6 +123,7 @@ class SQLite:
 
     def _connect_writer(self) -> sqlite3.Connection:
         connection = self._connect("mode=rwc", "PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")  # takes effect in a new file only
         mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
         if mode != "wal":
             connection.close()
