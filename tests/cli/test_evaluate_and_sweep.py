@@ -53,6 +53,22 @@ def test_the_json_document_has_every_documented_key(skilldelta: Skilldelta, simu
     assert found["low"] <= panel["policies"]["skilldelta"]["success"] <= found["high"]
 
 
+def test_the_noise_floor_is_the_spread_between_repetitions(skilldelta: Skilldelta, tmp_path: Path) -> None:
+    row = {"text": "t", "family": "f", "skill": "s", "agent": "g"}
+    rows = [
+        {**row, "task_id": "a", "y0": [0, 1], "y1": [1, 1]},
+        {**row, "task_id": "b", "text": "u", "y0": [0], "y1": [1]},
+    ]
+    (tmp_path / "twice.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows))
+    skilldelta("import", "twice.jsonl", "--bank", "twice.bank")
+    ran = skilldelta("evaluate", "--bank", "twice.bank", "--resamples", 0, "--json")
+    # Task a differed once without the skill and never with it; task b was run once in each arm.
+    assert ran.document["panels"][0]["noise_floor"] == {
+        "sd0": pytest.approx(0.5**0.5), "sd1": 0, "expected_abs_gain": 0.5, "tasks": 1,
+    }  # fmt: skip
+    assert "noise floor: two runs" in skilldelta("evaluate", "--bank", "twice.bank", "--resamples", 0).out
+
+
 def test_constant_policies_are_the_recorded_arms(skilldelta: Skilldelta, toy_bank: str) -> None:
     panel = skilldelta("evaluate", "--bank", toy_bank, "--paper", "--resamples", 0, "--json").document["panels"][0]
     assert (panel["off"], panel["on"]) == (3 / 8, 4 / 8)

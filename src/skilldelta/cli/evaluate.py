@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,6 +11,7 @@ from skilldelta.cli import settings
 from skilldelta.cli.output import console, note, number, percent, progress, signed, table, write_json
 
 if TYPE_CHECKING:
+    from skilldelta.evaluation.noise_floor import NoiseFloor
     from skilldelta.evaluation.results import PanelResult, PolicyResult
 
 TITLES = {
@@ -47,16 +49,23 @@ def command(bank: str, as_json: bool, output: str | None, **options: Any) -> Non
     """
     from skilldelta.evaluation.results import panel_to_dict
 
-    results = evaluate_bank(bank, options)
+    evaluated = evaluate_with_noise(bank, options)
     if as_json or output:
-        write_json({"panels": [panel_to_dict(panel) for panel in results]}, output)
+        documents = [{**panel_to_dict(panel), "noise_floor": asdict(noise)} for panel, noise in evaluated]
+        write_json({"panels": documents}, output)
         return
-    for panel in results:
+    for panel, noise in evaluated:
         show_panel(panel)
+        console().print(f"  {_noise_in_words(noise)}\n", style="dim")
 
 
 def evaluate_bank(bank: str, options: dict[str, Any]) -> list[PanelResult]:
     """Evaluate the chosen panels of a bank; also what `report` and `demo` show."""
+    return [panel for panel, _ in evaluate_with_noise(bank, options)]
+
+
+def evaluate_with_noise(bank: str, options: dict[str, Any]) -> list[tuple[PanelResult, NoiseFloor]]:
+    """Each panel's results beside how large gains look when nothing differs."""
     import numpy as np
 
     from skilldelta.bank import Bank
@@ -88,7 +97,16 @@ def evaluate_bank(bank: str, options: dict[str, Any]) -> list[PanelResult]:
             skill_texts=skill_texts,
             progress=advance,
         )
-    return list(evaluation.panels)
+    return [(result, panel.noise) for result, panel in zip(evaluation.panels, panels, strict=True)]
+
+
+def _noise_in_words(noise: NoiseFloor) -> str:
+    if noise.expected_abs_gain is None:
+        return "noise floor: unknown, no task was run twice under one condition; collect with --repetitions or --aa"
+    return (
+        f"noise floor: two runs of one task under one condition differ by {noise.expected_abs_gain:.2f} on average "
+        f"({noise.tasks} repeated tasks), so a single pair shows gains of that size without any effect"
+    )
 
 
 def show_panel(panel: PanelResult) -> None:

@@ -13,6 +13,7 @@ from skilldelta.errors import InputError, unknown_name
 if TYPE_CHECKING:
     from skilldelta.bank import Bank, Panel
     from skilldelta.encoders.base import Encoder
+    from skilldelta.evaluation.noise_floor import NoiseFloor
     from skilldelta.evaluation.policy import Policy
     from skilldelta.pairing import Pairing
     from skilldelta.records import Agent
@@ -30,6 +31,7 @@ class LoadedPanel:
     support: Support
     pairing: Pairing
     notes: tuple[str, ...]
+    noise: NoiseFloor
 
 
 def load_panels(bank: Bank, options: Mapping[str, Any]) -> list[LoadedPanel]:
@@ -68,7 +70,21 @@ def _loaded(bank: Bank, panel: Panel, encoder: Encoder) -> LoadedPanel:
     with progress(f"encoding {panel.suite}") as advance:
         support = bank.support(encoder, agent=panel.agent, suite=panel.suite, progress=advance)
     support = replace(support, agent=label_of(panel.agent, bank.agents()))
-    return LoadedPanel(panel.agent, panel.suite, support, pairing, left_out(pairing))
+    return LoadedPanel(panel.agent, panel.suite, support, pairing, left_out(pairing), _noise(bank, panel))
+
+
+def _noise(bank: Bank, panel: Panel) -> NoiseFloor:
+    """The spread between repetitions of one condition, A/A runs among them."""
+    from skilldelta.evaluation.noise_floor import noise_floor
+    from skilldelta.pairing import is_counted
+
+    runs: dict[tuple[str, str, str], dict[str, list[float]]] = {}
+    for execution in bank.executions(agent=panel.agent, suite=panel.suite):
+        if is_counted(execution) and execution.success is not None:
+            # Runs with another skill, or another version of it, are another condition.
+            key = (execution.task_id, execution.skill_id, execution.skill_digest)
+            runs.setdefault(key, {"skip": [], "use": []})[execution.condition].append(execution.success)
+    return noise_floor([arms["skip"] for arms in runs.values()], [arms["use"] for arms in runs.values()])
 
 
 def label_of(agent: Agent, known: list[Agent]) -> str:
