@@ -73,19 +73,26 @@ def test_wrong_cases_are_tasks_whose_other_arm_was_better(skilldelta: Skilldelta
         (("--use-rate", 0.5, "--price", 3), "--price belongs to --best-value"),
         (("--best-value", "--price", 3), "give both or none"),
         (("--best-value", "--price", 3, "--success-worth", 0), "more than 0 dollars, got 0"),
-        (("--use-rate", 1.5), "use rate must lie in [0, 1], got 1.5"),
-        (("--token-budget", 50), "the cheapest policy needs 100 tokens"),
-        (("--margin", -1), "margin must not be negative"),
-        (("--best-value", "--estimator", "always_on"), "always_on has no scores"),
-        (("--best-value", "--estimator", "stak"), "did you mean stack"),
     ],
 )
-def test_a_wrong_request_is_one_line_that_says_what_to_do(
-    skilldelta: Skilldelta, toy_bank: str, words: tuple[object, ...], told: str
+def test_a_goal_that_makes_no_sense_is_refused_before_the_bank_is_opened(
+    skilldelta: Skilldelta, words: tuple[object, ...], told: str
 ) -> None:
-    ran = skilldelta("calibrate", "--bank", toy_bank, *words)
+    ran = skilldelta("calibrate", "--bank", "absent.bank", *words)
     assert (ran.code, len(ran.err.splitlines()), ran.out) == (2, 1, "")
     assert told in ran.err
+
+
+def test_a_goal_that_this_bank_cannot_serve_is_one_line(skilldelta: Skilldelta, toy_bank: str) -> None:
+    for words, told in (
+        (("--use-rate", 1.5), "use rate must lie in [0, 1], got 1.5"),
+        (("--token-budget", 50), "the cheapest policy needs 100 tokens"),
+        (("--best-value", "--estimator", "always_on"), "always_on has no scores"),
+        (("--best-value", "--estimator", "stak"), "did you mean stack"),
+    ):
+        ran = skilldelta("calibrate", "--bank", toy_bank, *words)
+        assert (ran.code, len(ran.err.splitlines()), ran.out) == (2, 1, "")
+        assert told in ran.err
 
 
 def test_the_document_goes_to_a_file_and_is_the_same_for_the_same_seed(

@@ -153,7 +153,7 @@ def _show(panel: LoadedPanel, found: Calibration, estimator: str, shown: int) ->
     held, out = found.held_out, console()
     title = f"{panel.support.agent} on {panel.suite}: {found.goal.words} ({estimator}, {found.rows:,} pairs)"
     out.print(table(title, ("", "held out", "95% interval", "in hindsight"), _value_rows(found)))
-    out.print(f"Threshold: {found.threshold:+.4g}. Use the skill when the predicted gain is larger.")
+    out.print(f"Threshold: {found.threshold:.4g}. Use the skill when the predicted gain is larger.")
     met = "was met" if held.met else "was not met"
     share = "" if held.coverage is None else f", and on {held.coverage:.0%} of resampled panels"
     out.print(f"The goal {met} on held-out tasks{share}.")
@@ -199,7 +199,7 @@ def _wrong_table(held: HeldOut, support: Support, shown: int) -> Any:
     texts = dict(zip(support.task_ids.tolist(), support.texts, strict=True)) if support.texts else {}
     rows = [
         [
-            shorten(case.task_id, 40),
+            _ending(case.task_id, 32),
             shorten(texts.get(case.task_id, ""), 44),
             "used, harmed" if case.action == "use" else "skipped, would have helped",
             signed(case.score),
@@ -209,3 +209,8 @@ def _wrong_table(held: HeldOut, support: Support, shown: int) -> Any:
     ]
     title = f"Where it was wrong: the first {len(rows)} of {len(held.wrong):,} tasks that lost success"
     return table(title, ("task", "question", "decision", "score", "lost"), rows, left=3)
+
+
+def _ending(task_id: str, width: int) -> str:
+    """Ids of one family begin alike, so a long one keeps its end."""
+    return task_id if len(task_id) <= width else "…" + task_id[1 - width :]
