@@ -1,0 +1,82 @@
+"""Intervals that know of refitting: a jackknife that takes groups of tasks away and scores all the others anew.
+
+The bootstrap holds scores fixed. But a task's outcome also moves the actions of its neighbours, so a panel's results vary
+more than its rows do: on simulated panels the fixed-score intervals of the paper's rule hold the truth in 85 to 95 of 100
+cases, fewest for the within-group part. Leaving out each of G groups of tasks in turn lets that coupling show. Actions
+jump at the threshold, which makes the jackknife err on the wide side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from scipy.stats import t as student
+
+from skilldelta.errors import InputError
+from skilldelta.estimators.self_judge import Judgement
+from skilldelta.evaluation.bootstrap import LEVEL
+from skilldelta.evaluation.leave_one_out import policy_result
+from skilldelta.evaluation.results import Range
+from skilldelta.evaluation.roster import Rules, score_policies
+from skilldelta.support import Floats, Support
+
+METRICS = (
+    "success",
+    "success_gain",
+    "use_rate",
+    "token_saving",
+    "auroc",
+    "balanced_accuracy",
+    "advantage_vs_random",
+    "within_group",
+    "between_group",
+    "gain_mae",
+)
+
+
+def refitted_ranges(
+    support: Support,
+    policies: Sequence[str],
+    *,
+    rng: np.random.Generator,
+    rules: Rules | None = None,
+    judgements: Sequence[Judgement] | None = None,
+    groups: int = 20,
+    level: float = LEVEL,
+) -> dict[str, dict[str, Range]]:
+    """Wide-side intervals by policy and metric; a metric that some part of the panel does not have is left out."""
+    tasks = int(support.task_codes.max()) + 1
+    if not 2 <= groups <= tasks:
+        raise InputError(f"groups must lie between 2 and the {tasks} tasks of the panel, got {groups}")
+    given = rules or Rules()
+    whole = _values(support, policies, given, judgements)
+    group = rng.permutation(np.arange(tasks) % groups)[support.task_codes]
+    parts = [_values(support.rows(group != left_out), policies, given, judgements) for left_out in range(groups)]
+    quantile = float(student.ppf((1 + level) / 2, groups - 1))
+    return {
+        name: {
+            metric: _range(value, np.array([part[name][metric] for part in parts]), quantile)
+            for metric, value in values.items()
+            if all(metric in part.get(name, {}) for part in parts)
+        }
+        for name, values in whole.items()
+    }
+
+
+def _values(
+    support: Support, policies: Sequence[str], rules: Rules, judgements: Sequence[Judgement] | None
+) -> dict[str, Mapping[str, float]]:
+    roster = score_policies(support, policies, rules, judgements)
+    results = {name: policy_result(policy, support, {}) for name, policy in roster.policies.items()}
+    return {
+        name: {metric: value for metric in METRICS if (value := getattr(result, metric)) is not None}
+        for name, result in results.items()
+    }
+
+
+def _range(value: float, left_out: Floats, quantile: float) -> Range:
+    """Jackknife standard error: (G - 1) / G times the summed squares around the mean."""
+    g = len(left_out)
+    error = float(np.sqrt((g - 1) / g * ((left_out - left_out.mean()) ** 2).sum()))
+    return Range(value - quantile * error, value + quantile * error)
