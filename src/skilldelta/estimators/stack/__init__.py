@@ -1,0 +1,1 @@
+"""The product's own estimator: local and pooled evidence, combined by weights that never see a task's own outcome."""

@@ -1,0 +1,73 @@
+"""Every task of a panel scored from the other tasks alone, weights included.
+
+The score of a task in fold f is the level of its family without the task, plus its departures weighted by weights that
+were learned without any outcome of fold f, from departures that did not see fold f either.
+
+A level without the task differs between two tasks of a family only by their own outcomes, with a minus sign. Where
+departures are strong this is dust. Where they are weak it would order the tasks of a family against their own outcomes,
+so there the level is taken to the middle of a step of the width of its own uncertainty, and the tasks tie.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from skilldelta.estimators.stack.components import cross_fit
+from skilldelta.estimators.stack.folds import FOLDS
+from skilldelta.estimators.stack.panel import Panel
+from skilldelta.estimators.stack.weights import Weights, learn_weights
+from skilldelta.support import Floats, Ints
+
+_STEP = 2.5
+"""Width of a level's step times the root of its rows: about the 95% interval of a mean gain."""
+
+_FEWEST_FOR_STEPS = 100
+_DECIMALS = 9
+"""Finer than this is rounding error of sums from which a task was taken out."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeftOut:
+    """Scores of every row with what they are made of."""
+
+    values: Floats  # (n,)
+    weights: tuple[Weights, ...]  # (folds,)
+
+
+def leave_one_out(panel: Panel) -> LeftOut:
+    """Nested cross-fitting over the folds of a panel."""
+    found = cross_fit(panel, nested=True)
+    assert found.held is not None
+    residuals = _held_out_residuals(panel)
+    levels, _, rows_left = panel.leave_task_out()
+    values = np.zeros(len(panel))
+    learned = []
+    for f in range(FOLDS):
+        weights = learn_weights(found.held[f], residuals[f], panel.weights, panel.blocks, panel.folds != f)
+        learned.append(weights)
+        rows = np.flatnonzero(panel.folds == f)
+        group = panel.groups[rows]
+        level = stepped(levels.level[rows], rows_left[rows], weights.spread[group])
+        values[rows] = level + np.vecdot(found.plain[rows], weights.groups[group])
+    return LeftOut(np.round(np.clip(values, -1.0, 1.0), _DECIMALS) + 0.0, tuple(learned))
+
+
+def _held_out_residuals(panel: Panel) -> Floats:
+    """(folds, n) gains minus their group's level, at [f, i] without the fold of i and without f."""
+    residuals = np.zeros((FOLDS, len(panel)))
+    members = [np.flatnonzero(panel.folds == f) for f in range(FOLDS)]
+    for f, g in combinations(range(FOLDS), 2):
+        levels = panel.levels_without([f, g]).level
+        for fold, rows in ((f, members[g]), (g, members[f])):
+            residuals[fold, rows] = panel.gains[rows] - levels[panel.groups[rows]]
+    return residuals
+
+
+def stepped(levels: Floats, rows: Ints, spread: Floats) -> Floats:
+    """(m,) levels on steps, where the family is large and its departures are weak; the sign never changes."""
+    step = _STEP / np.sqrt(np.maximum(rows, 1))
+    coarse = (rows >= _FEWEST_FOR_STEPS) & (spread < step / 2)
+    return np.where(coarse, (np.floor(levels / step) + 0.5) * step, levels)

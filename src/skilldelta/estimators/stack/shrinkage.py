@@ -1,0 +1,208 @@
+"""The level of a family: its mean gain, pulled towards its skill's, the suite's, and zero, as far as the data ask.
+
+Three nested normal levels: a family's level varies around its skill's, a skill's around the suite's, the suite's around
+zero. How much each varies is not fixed but averaged over a grid, every point weighted by how well it explains the group
+means. So a tiny bank stays near zero, a family without tasks gets its skill's or the suite's level, and a large family
+keeps its own mean. The level of a task's family is taken without the task, under every skill.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from itertools import product
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from skilldelta.estimators.stack.precision import UNIT_VARIANCE
+from skilldelta.estimators.stack.sums import Sums
+from skilldelta.support import Floats, Ints
+
+_BETWEEN_FAMILIES = (0.0, 0.05, 0.1, 0.2, 0.4)
+_BETWEEN_SKILLS = (0.0, 0.1, 0.3)
+_SUITE = (0.03, 0.1, 0.3)
+_PRIOR_ROWS = 4.0
+"""A group's own variance counts against the typical one as if that had been seen on this many rows."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Levels:
+    """Levels with what they are made of: level = family * family mean + skill * skill mean + suite * suite mean."""
+
+    level: Floats  # (m,)
+    family: Floats  # (m,) share of the family's own mean
+    skill: Floats  # (m,) share of its skill's mean
+    suite: Floats  # (m,) share of the suite's mean; what is left of 1 is the share of zero
+    skill_mean: Floats  # (m,)
+    suite_mean: Floats  # (m,)
+
+    def at(self, index: Ints) -> Levels:
+        """The levels at some places."""
+        return Levels(*(getattr(self, field.name)[index] for field in fields(self)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nesting:
+    """Which skill each group belongs to."""
+
+    skill_of: Ints  # (groups,)
+    skills: int
+
+    @property
+    def is_flat(self) -> bool:
+        """Every skill has one group: skill and group are the same thing."""
+        return len(self.skill_of) == self.skills
+
+
+def family_levels(groups: Sums, nesting: Nesting) -> Levels:
+    """(groups,) the level of every group from all its rows."""
+    grid = _Grid.of(nesting)
+    below = _Terms.of_means(groups, grid.family)
+    skill = below.added_by(nesting.skill_of, nesting.skills)
+    upper, fit = skill.lifted(grid.skill)
+    top = upper.added_by(np.zeros(nesting.skills, np.int64), 1)
+    every = np.zeros(len(nesting.skill_of), np.int64)
+    total_fit = fit.sum(axis=0, keepdims=True)
+    return _levels(groups, below, skill, upper, top, total_fit, grid, nesting.skill_of, every)
+
+
+def leave_task_out_levels(groups: Sums, nesting: Nesting, own: Sums, tasks: Ints, group_of: Ints) -> Levels:
+    """(m,) the level of a group for each (task, group) in the panel, without any row of the task.
+
+    `own` are the task's sums in the group, `tasks` and `group_of` say which task (0..) and which group; a task of
+    several groups is taken out of all of them.
+    """
+    grid = _Grid.of(nesting)
+    left = groups[group_of] - own
+    before = _Terms.of_means(groups, grid.family)
+    after = _Terms.of_means(left, grid.family)
+    keys = tasks * nesting.skills + nesting.skill_of[group_of]
+    distinct, place = np.unique(keys, return_inverse=True)
+    skill_of, task_of = distinct % nesting.skills, distinct // nesting.skills
+    skill_before = before.added_by(nesting.skill_of, nesting.skills)
+    change = (after - before[group_of]).added_by(place, len(distinct))
+    skill_after = (skill_before[skill_of] + change).cleared()
+    upper_before, fit_before = skill_before.lifted(grid.skill)
+    upper_after, fit_after = skill_after.lifted(grid.skill)
+    count = int(tasks.max()) + 1 if len(tasks) else 0
+    change_above = (upper_after - upper_before[skill_of]).added_by(task_of, count)
+    top = upper_before.added_by(np.zeros(nesting.skills, np.int64), 1)
+    top_after = (top[np.zeros(count, np.int64)] + change_above).cleared()
+    fit = fit_before.sum(axis=0) + _added(fit_after - fit_before[skill_of], task_of, count)
+    return _levels(left, after, skill_after, upper_after, top_after, fit, grid, place, tasks)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Grid:
+    """Every combination of standard deviations, flattened to h points."""
+
+    family: Floats  # (h,)
+    skill: Floats
+    suite: Floats
+
+    @classmethod
+    def of(cls, nesting: Nesting) -> _Grid:
+        between_skills = (0.0,) if nesting.is_flat else _BETWEEN_SKILLS
+        points = np.array(list(product(_BETWEEN_FAMILIES, between_skills, _SUITE)))
+        return cls(*points.T)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Terms:
+    """What members of a level tell their parent: precision, precision-weighted mean and square, log precision."""
+
+    a: Floats  # (m, h)
+    b: Floats
+    c: Floats
+    log: Floats
+    rows: Ints  # (m,)
+
+    @classmethod
+    def of_means(cls, sums: Sums, spread: Floats) -> _Terms:
+        within = np.maximum(sums.square - sums.gain * sums.mean, 0.0)
+        variance = (_PRIOR_ROWS * UNIT_VARIANCE + within) / (_PRIOR_ROWS + np.maximum(sums.rows - 1, 0))
+        a = sums.weight[:, None] / (spread**2 * sums.weight[:, None] + variance[:, None])
+        return cls._with(a, sums.mean[:, None], sums.rows)
+
+    @classmethod
+    def _with(cls, a: Floats, mean: Floats, rows: Ints) -> _Terms:
+        return cls(a, a * mean, a * mean**2, np.log(np.where(a > 0, a, 1.0)), rows)
+
+    def lifted(self, spread: Floats) -> tuple[_Terms, Floats]:
+        """The same members as one observation each of their parent, and how well they agree among themselves."""
+        safe = np.where(self.a > 0, self.a, 1.0)
+        fit = np.where(self.a > 0, self.log - self.c + self.b**2 / safe - np.log(safe), 0.0) / 2
+        return _Terms._with(self.a / (spread**2 * self.a + 1), self.b / safe, self.rows), fit
+
+    def added_by(self, codes: Ints, size: int) -> _Terms:
+        parts = (_added(part, codes, size) for part in (self.a, self.b, self.c, self.log))
+        rows = np.bincount(codes, weights=self.rows, minlength=size).astype(np.int64)
+        return _Terms(*parts, rows)
+
+    def cleared(self) -> _Terms:
+        """Without the rounding dust that subtraction leaves where no row is left."""
+        kept = (self.rows > 0)[:, None]
+        return _Terms(*(np.where(kept, part, 0.0) for part in (self.a, self.b, self.c, self.log)), self.rows)
+
+    def __getitem__(self, index: Ints) -> _Terms:
+        return _Terms(self.a[index], self.b[index], self.c[index], self.log[index], self.rows[index])
+
+    def __add__(self, other: _Terms) -> _Terms:
+        return _Terms(
+            self.a + other.a, self.b + other.b, self.c + other.c, self.log + other.log, self.rows + other.rows
+        )
+
+    def __sub__(self, other: _Terms) -> _Terms:
+        return _Terms(
+            self.a - other.a, self.b - other.b, self.c - other.c, self.log - other.log, self.rows - other.rows
+        )
+
+
+def _levels(
+    sums: Sums,
+    family: _Terms,
+    skill: _Terms,
+    upper: _Terms,
+    top: _Terms,
+    fit: Floats,
+    grid: _Grid,
+    skill_of: Ints,
+    suite_of: Ints,
+) -> Levels:
+    """Posterior means under every grid point, averaged by how well each explains the group means."""
+    prior = 1 / grid.suite**2
+    evidence = fit + (top.log - top.c + top.b**2 / (top.a + prior) - np.log1p(top.a / prior)) / 2
+    evidence -= evidence.max(axis=1, keepdims=True)
+    weight = np.exp(evidence)
+    weight = (weight / weight.sum(axis=1, keepdims=True))[suite_of]
+    suite_mean = _ratio(top.b, top.a)[suite_of]
+    known_suite = (top.a / (top.a + prior))[suite_of]
+    skill_mean = _ratio(skill.b, skill.a)[skill_of]
+    own_skill = (grid.skill**2 * upper.a)[skill_of]
+    own = grid.family**2 * family.a
+    shares = (weight * own, weight * (1 - own) * own_skill, weight * (1 - own) * (1 - own_skill) * known_suite)
+    parts = (sums.mean, (shares[1] * skill_mean).sum(axis=1), (shares[2] * suite_mean).sum(axis=1))
+    of_family, of_skill, of_suite = (share.sum(axis=1) for share in shares)
+    return Levels(
+        level=of_family * parts[0] + parts[1] + parts[2],
+        family=of_family,
+        skill=of_skill,
+        suite=of_suite,
+        skill_mean=_ratio(parts[1], of_skill),
+        suite_mean=_ratio(parts[2], of_suite),
+    )
+
+
+def _added(values: Floats, codes: Ints, size: int) -> Floats:
+    """(size, h) sums of rows by code."""
+    if size == 1:
+        return values.sum(axis=0, keepdims=True)
+    indicator = csr_array((np.ones(len(codes)), codes, np.arange(len(codes) + 1)), shape=(len(codes), size))
+    added: Floats = indicator.T @ values
+    return added
+
+
+def _ratio(over: Floats, under: Floats) -> Floats:
+    present = under > 0
+    ratio: Floats = np.where(present, over / np.where(present, under, 1.0), 0.0)
+    return ratio

@@ -1,0 +1,126 @@
+"""Ridge regression within one family: how gains lean with features, as a departure from the family's mean.
+
+The intercept is free, so that predictions are departures from the mean of the rows they were learned from. For every
+held-out set of folds the normal equations are those of the other folds, added up from per-fold sums: an outcome that is
+held out enters no number that a prediction is made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from skilldelta.support import Floats, Ints
+
+SIGNAL = 0.3
+"""Variance that slopes are expected to explain, against the noise of one pair; sets the penalty."""
+
+_FEWEST = 4
+_SYSTEMS = 32 * 2**20  # float64 cells of stacked systems at a time
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slopes:
+    """A fitted line: departure = (features - centre) . direction."""
+
+    centre: Floats  # (p,)
+    direction: Floats  # (p,)
+
+    def departure(self, features: Floats) -> float:
+        """The predicted departure of one task from its family's mean."""
+        return float((features - self.centre) @ self.direction)
+
+
+def fit_slopes(features: Floats, gains: Floats, weights: Floats) -> Slopes:
+    """Slopes from all rows of a family; flat where there are too few."""
+    if len(features) < _FEWEST:
+        return Slopes(np.zeros(features.shape[1]), np.zeros(features.shape[1]))
+    folds = np.zeros(len(features), np.int64)
+    basis = _Basis.of(features)
+    directions, centres = _solve(basis.rows, gains, weights, folds, [()])
+    return Slopes(basis.back(centres[0]) + basis.offset, basis.back(directions[0]))
+
+
+def held_out_departures(
+    features: Floats, gains: Floats, weights: Floats, folds: Ints, fold_count: int, *, nested: bool
+) -> tuple[Floats, Floats | None]:
+    """Departures of every row without its own fold (n,), and, if nested, without another one too (fold_count, n).
+
+    Row i of fold g at [f, i] is predicted without f and g; at [g, i] it is without g alone.
+    """
+    n = len(features)
+    plain = np.zeros(n)
+    if n < _FEWEST:
+        return plain, np.zeros((fold_count, n)) if nested else None
+    rows = _Basis.of(features).rows
+    present = np.unique(folds).tolist()
+    singles = [(f,) for f in present]
+    at = {f: np.flatnonzero(folds == f) for f in present}
+    directions, centres = _solve(rows, gains, weights, folds, singles)
+    for (f,), direction, centre in zip(singles, directions, centres, strict=True):
+        plain[at[f]] = (rows[at[f]] - centre) @ direction
+    if not nested:
+        return plain, None
+    held = np.repeat(plain[None], fold_count, axis=0)  # folds without rows here hold nothing more out
+    pairs = list(combinations(present, 2))
+    step = max(1, _SYSTEMS // rows.shape[1] ** 2)
+    for start in range(0, len(pairs), step):
+        some = pairs[start : start + step]
+        directions, centres = _solve(rows, gains, weights, folds, some)
+        for (f, g), direction, centre in zip(some, directions, centres, strict=True):
+            held[f, at[g]] = (rows[at[g]] - centre) @ direction
+            held[g, at[f]] = (rows[at[f]] - centre) @ direction
+    return plain, held
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Basis:
+    """Features around their mean, in no more coordinates than there are rows."""
+
+    rows: Floats  # (n, q)
+    offset: Floats  # (p,)
+    axes: Floats | None  # (q, p)
+
+    @classmethod
+    def of(cls, features: Floats) -> _Basis:
+        features = np.asarray(features, np.float64)
+        offset = features.mean(axis=0)
+        centred = features - offset
+        if len(centred) >= centred.shape[1]:
+            return cls(centred, offset, None)
+        values, vectors = np.linalg.eigh(centred @ centred.T)
+        kept = values > 1e-9 * max(values[-1], 1e-300)
+        scale = np.sqrt(values[kept])
+        return cls(vectors[:, kept] * scale, offset, (vectors[:, kept] / scale).T @ centred)
+
+    def back(self, coordinates: Floats) -> Floats:
+        """Coordinates of this basis as those of the features."""
+        return coordinates if self.axes is None else coordinates @ self.axes
+
+
+def _solve(
+    rows: Floats, gains: Floats, weights: Floats, folds: Ints, excluded: Sequence[tuple[int, ...]]
+) -> tuple[Floats, Floats]:
+    """(e, q) directions and (e, q) centres, one for each set of excluded folds."""
+    size = rows.shape[1]
+    present = np.unique(folds)
+    moments = [_moments(rows[folds == f], gains[folds == f], weights[folds == f]) for f in present]
+    keep = np.array([[float(f not in out) for f in present] for out in excluded])
+    mass, gain, first, cross, second = (np.stack(parts) for parts in zip(*moments, strict=True))
+    # Outcomes are added up over the kept folds only, never subtracted: nothing of a held-out one remains.
+    total, total_gain = keep @ mass, keep @ gain
+    centre = (keep @ first) / np.maximum(total, 1e-12)[:, None]
+    right = keep @ cross - total_gain[:, None] * centre
+    left = (keep @ second.reshape(len(present), -1)).reshape(-1, size, size)
+    left -= total[:, None, None] * centre[:, :, None] * centre[:, None, :]
+    penalty = max(float(np.vecdot(rows, rows).mean()), 1e-12) / SIGNAL
+    left[:, np.arange(size), np.arange(size)] += penalty
+    return np.linalg.solve(left, right[:, :, None])[:, :, 0], centre
+
+
+def _moments(rows: Floats, gains: Floats, weights: Floats) -> tuple[float, float, Floats, Floats, Floats]:
+    weighted = rows * weights[:, None]
+    return weights.sum(), weights @ gains, weighted.sum(axis=0), weighted.T @ gains, weighted.T @ rows
