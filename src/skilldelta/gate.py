@@ -84,14 +84,14 @@ def check_threshold(threshold: float) -> None:
 def _plain(gain: float, threshold: float, evidence: str) -> Decision:
     action: Action = "use" if gain > threshold else "skip"
     relation = "above" if gain > threshold else "equal to" if gain == threshold else "below"
-    reason = f"predicted gain {gain:+.3f} from {evidence} is {relation} the threshold {threshold:g}"
+    reason = f"predicted gain {gain:+.3f} from {evidence} is {relation} the threshold {threshold:.4g}"
     other = "below or at" if action == "use" else "above"
     return Decision(
         action,
         gain,
         threshold,
         reason,
-        f"a predicted gain {other} {threshold:g}, {gain - threshold:+.3f} away",
+        f"a predicted gain {other} {threshold:.4g}, {gain - threshold:+.3f} away",
     )
 
 
@@ -103,7 +103,7 @@ def _with_interval(gain: float, threshold: float, evidence: str, rule: Rule, int
             "use",
             gain,
             threshold,
-            f"{head} lies above the threshold {threshold:g}",
+            f"{head} lies above the threshold {threshold:.4g}",
             "a lower end at the threshold",
         )
     if interval.high <= threshold:
@@ -111,9 +111,9 @@ def _with_interval(gain: float, threshold: float, evidence: str, rule: Rule, int
             "skip",
             gain,
             threshold,
-            f"{head} lies at or below the threshold {threshold:g}",
+            f"{head} lies at or below the threshold {threshold:.4g}",
             "an upper end above it",
         )
     more = "more or nearer paired executions, until the interval leaves the threshold"
     action: Action = "abstain" if rule == "three_way" else "skip"
-    return Decision(action, gain, threshold, f"{head} contains the threshold {threshold:g}", more)
+    return Decision(action, gain, threshold, f"{head} contains the threshold {threshold:.4g}", more)

@@ -112,3 +112,23 @@ def test_a_bank_that_is_not_there_is_named(skilldelta: Skilldelta) -> None:
     assert (ran.code, len(ran.err.splitlines())) == (2, 1)
     assert "nope.bank" in ran.err
     assert not Path("nope.bank").exists()
+
+
+def test_an_explanation_is_added_only_when_asked_for(skilldelta: Skilldelta, toy_bank: str) -> None:
+    asked = ("predict", "--bank", toy_bank, "--skill", "units-skill", "--json", "--explain", "convert four miles")
+    found = skilldelta(*asked).document
+    assert set(found) == DOCUMENTED | {"explanation"}
+    assert found["explanation"]["cost"]["tokens"] == pytest.approx(50)
+    assert found["explanation"]["chance"] is None  # eight pairs are too few to calibrate
+
+
+def test_tokens_raise_the_threshold_by_what_they_are_worth(skilldelta: Skilldelta, toy_bank: str) -> None:
+    asked = ("predict", "--bank", toy_bank, "--skill", "units-skill", "--json", "convert four miles")
+    # Fifty more tokens at 10,000 dollars a million cost half a dollar.
+    cheap = skilldelta(*asked[:-1], "--price", 10_000, "--success-worth", 50, asked[-1]).document
+    dear = skilldelta(*asked[:-1], "--price", 10_000, "--success-worth", 0.5, asked[-1]).document
+    assert cheap["threshold"] == pytest.approx(0.01)
+    assert (cheap["action"], dear["action"]) == ("use", "skip")
+    assert cheap["gain"] == dear["gain"]
+    refused = skilldelta(*asked[:-1], "--success-worth", 1, asked[-1])
+    assert (refused.code, len(refused.err.splitlines())) == (2, 1)

@@ -12,8 +12,11 @@ from skilldelta.cli.output import console, percent, shorten, signed, table, writ
 from skilldelta.errors import InputError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from skilldelta.advisor import Advice, Question
     from skilldelta.bank.store import Bank
+    from skilldelta.costs import CostRule
 
 _WORDS = {"use": "use the skill", "skip": "skip the skill", "abstain": "abstain: the evidence does not settle it"}
 
@@ -44,6 +47,9 @@ _WORDS = {"use": "use the skill", "skip": "skip the skill", "abstain": "abstain:
     help="exact, betting, empirical_bernstein, hoeffding_independent or hoeffding.",
 )
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True)
+@click.option("--success-worth", type=float, metavar="USD", help="What one success is worth; needs --price.")
+@click.option("--price", type=float, metavar="USD", help="What a million tokens cost.")
+@click.option("--explain", is_flag=True, help="Add components, chances and cost to the JSON document.")
 @settings.json_option
 @settings.output_option
 def command(text: str | None, bank: str, as_json: bool, output: str | None, **options: Any) -> None:
@@ -62,7 +68,7 @@ def command(text: str | None, bank: str, as_json: bool, output: str | None, **op
         question = _question(opened, text, options)
         agent = opened.resolve_agent(options["agent"])
         advisor = Advisor(opened, chosen_encoder(opened, options), agent=agent, policy=_policy(options))
-        advice = advisor.ask(question)
+        advice = advisor.ask(question, explain=options["explain"] or not (as_json or output))
     if as_json or output:
         write_json(advice.to_dict(), output)
     else:
@@ -83,7 +89,19 @@ def _policy(options: dict[str, Any]) -> Any:
         rule=options["rule"],
         level=options["level"],
         method=options["method"],
+        cost_rule=_cost_rule(options),
+        price=options["price"],
     )
+
+
+def _cost_rule(options: dict[str, Any]) -> CostRule | None:
+    from skilldelta.costs import CostRule
+
+    if options["success_worth"] is None:
+        return None
+    if options["price"] is None:
+        raise InputError("--success-worth needs --price, the dollars a million tokens cost")
+    return CostRule.from_worth(options["success_worth"], options["price"])
 
 
 def _question(bank: Bank, text: str | None, options: dict[str, Any]) -> Question:
@@ -118,6 +136,7 @@ def _show(advice: Advice, question: Question) -> None:
         f"scope {advice.scope}; effective support {advice.effective:.1f}; mean distance {advice.radius:.2f}."
     )
     out.print(f"It would change with {decision.would_change}.")
+    _show_explanation(out, advice)
     rows = [
         [
             n.task_id,
@@ -131,6 +150,24 @@ def _show(advice: Advice, question: Question) -> None:
         for n in advice.neighbors
     ]
     out.print(table("Nearest paired executions", _COLUMNS, rows, left=2))
+
+
+def _show_explanation(out: Console, advice: Advice) -> None:
+    found = advice.explanation
+    if found is None:
+        return
+    if found.chance is not None:
+        out.print(f"{found.chance.sentence[0].upper()}{found.chance.sentence[1:]}.")
+    if found.cost is not None:
+        dollars = "" if found.cost.dollars is None else f" (${found.cost.dollars:.2g})"
+        verb = "add" if found.cost.tokens >= 0 else "save"
+        out.print(f"It is predicted to {verb} {abs(found.cost.tokens):,.0f} tokens{dollars}.")
+    if len(found.components) > 1:
+        parts = [
+            f"{name} {signed(gain)} ({percent(found.shares.get(name, 0.0), 0)})"
+            for name, gain in found.components.items()
+        ]
+        out.print("Components: " + ", ".join(parts))
 
 
 _COLUMNS = ("task", "text", "cosine", "weight", "gain", "without → with", "runs")

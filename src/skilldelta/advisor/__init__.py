@@ -1,0 +1,9 @@
+"""The one implementation of the decision: a question in, advice with all its evidence out.
+
+The command line, the server and every plugin ask an `Advisor`; none of them predicts by itself.
+"""
+
+from skilldelta.advisor.advice import Advice, Explanation, Neighbor, Question
+from skilldelta.advisor.advisor import Advisor, Policy, ScopeChoice
+
+__all__ = ["Advice", "Advisor", "Explanation", "Neighbor", "Policy", "Question", "ScopeChoice"]

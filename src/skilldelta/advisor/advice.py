@@ -1,0 +1,121 @@
+"""A question, and the advice that answers it: the decision with everything it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from skilldelta.costs import Cost
+from skilldelta.gate import Decision, Interval
+from skilldelta.probability import Chance
+from skilldelta.support import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A task, the skill on offer, and what else is known before the first step."""
+
+    text: str
+    skill: str
+    family: str = ""
+    task_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbor:
+    """One pair behind a prediction."""
+
+    task_id: str
+    similarity: float
+    weight: float
+    gain: float
+    y0: float
+    y1: float
+    r0: int
+    r1: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What else there is to know about a decision, for who asks."""
+
+    components: Mapping[str, float]
+    """Each component's predicted gain; the paper's rule has one."""
+    shares: Mapping[str, float]
+    """Each component's weight."""
+    chance: Chance | None
+    """How likely help and harm are in one more recorded pair; None where the panel is too small to say."""
+    cost: Cost | None
+    """What the skill is predicted to add; None where no tokens are recorded."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The `explanation` of `predict --explain --json`."""
+        chance, cost = self.chance, self.cost
+        return {
+            "components": dict(self.components),
+            "shares": dict(self.shares),
+            "chance": None if chance is None else {"help": chance.help, "harm": chance.harm, "tie": chance.tie},
+            "cost": None if cost is None else {"tokens": cost.tokens, "dollars": cost.dollars, "pairs": cost.pairs},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """A decision and everything it rests on."""
+
+    decision: Decision
+    agent: str
+    skill: str
+    family: str
+    estimator: str
+    k: int
+    scope: Scope
+    eligible: int
+    neighbors: tuple[Neighbor, ...]
+    effective: float | None
+    radius: float | None
+    interval: Interval | None
+    explanation: Explanation | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of `predict --json`; an explanation is part of it only where one was asked for."""
+        decision, interval = self.decision, self.interval
+        document: dict[str, Any] = {
+            "action": decision.action,
+            "gain": decision.gain,
+            "threshold": decision.threshold,
+            "reason": decision.reason,
+            "agent": self.agent,
+            "skill": self.skill,
+            "family": self.family or None,
+            "estimator": self.estimator,
+            "k": self.k,
+            "support": {
+                "eligible": self.eligible,
+                "used": len(self.neighbors),
+                "effective": self.effective,
+                "radius": self.radius,
+            },
+            "interval": None
+            if interval is None
+            else {"low": interval.low, "high": interval.high, "level": interval.level, "method": interval.method},
+            "neighbors": [
+                {
+                    "task_id": n.task_id,
+                    "similarity": n.similarity,
+                    "weight": n.weight,
+                    "gain": n.gain,
+                    "y0": n.y0,
+                    "y1": n.y1,
+                    "r0": n.r0,
+                    "r1": n.r1,
+                    "text": n.text,
+                }
+                for n in self.neighbors
+            ],
+        }
+        if self.explanation is not None:
+            document["explanation"] = self.explanation.to_dict()
+        return document

@@ -1,0 +1,171 @@
+"""Finds the rows in scope, lets the estimator score the target, bounds the error, lets the gate decide, and says why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from skilldelta import bounds, intervals
+from skilldelta.advisor.advice import Advice, Explanation, Neighbor, Question
+from skilldelta.advisor.panel_view import PanelView
+from skilldelta.bank.index import Index, ScopeRows
+from skilldelta.bank.store import Bank
+from skilldelta.costs import Cost, CostRule, TokenCosts
+from skilldelta.encoders.base import Encoder
+from skilldelta.errors import InputError
+from skilldelta.estimators.base import Score, Target
+from skilldelta.gate import Decision, Interval, Rule, check_threshold, decide
+from skilldelta.predictor import PAPER, Prediction, Settings, predict
+from skilldelta.records import Agent
+from skilldelta.support import Scope, Vectors
+
+ScopeChoice = Literal["auto", "family", "skill", "global"]
+EstimatorName = Literal["skilldelta", "stack"]
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How to decide: the estimator and its settings, the gate's rule, the interval's method, the price of tokens."""
+
+    estimator: EstimatorName = "skilldelta"
+    settings: Settings = PAPER
+    scope: ScopeChoice = "auto"
+    threshold: float = 0.0
+    rule: Rule = "plain"
+    level: float = 0.95
+    method: str = intervals.DEFAULT
+    cost_rule: CostRule | None = None
+    price: float | None = None
+    """Dollars per million tokens."""
+
+    def __post_init__(self) -> None:
+        check_threshold(self.threshold)
+        if self.estimator not in ("skilldelta", "stack"):
+            raise InputError(f"estimator must be skilldelta or stack, got {self.estimator!r}")
+
+
+class Advisor:
+    """Answers questions about one agent from one bank. Safe for concurrent readers; a grown bank is noticed."""
+
+    def __init__(self, bank: Bank, encoder: Encoder, *, agent: Agent, policy: Policy | None = None) -> None:
+        self._policy = policy or Policy()
+        self._index = Index(bank, encoder, agent)
+        self._panel = PanelView(self._index, self._policy.estimator, self._policy.settings)
+        self._encoder = encoder
+        self._agent = agent
+
+    def ask(self, question: Question, *, explain: bool = False) -> Advice:
+        """Predict, decide and explain. No evidence in scope is an answer (skip), not an error."""
+        if not question.text.strip():
+            raise InputError("the task text is empty; give the question that the agent will see")
+        query = self._encoder.encode([question.text])[0]
+        scope, rows = self._rows_in_scope(question)
+        own = rows.row_of_task.get(question.task_id) if question.task_id else None
+        near = predict(query, rows.vectors, rows.gains, settings=self._policy.settings, excluded=own)
+        score = self._score(question, query, near)
+        cost = self._cost(question, rows, near) if explain or self._policy.cost_rule else None
+        interval = None if near.is_fallback else self._interval(rows, near, score.gain)
+        decision = self._decide(score.gain, near, interval, cost)
+        return self._advice(
+            question,
+            scope,
+            rows,
+            near,
+            decision,
+            interval,
+            Explanation(score.components, score.shares, self._panel.chance(score.gain), cost) if explain else None,
+        )
+
+    def _rows_in_scope(self, question: Question) -> tuple[Scope, ScopeRows]:
+        """The family of the supplied skill where it is known and has evidence, else the skill; more only if asked."""
+        choice = self._policy.scope
+        if choice == "global":
+            return "global", self._index.scope(skill=None, family=None)
+        if choice == "family":
+            if not question.family:
+                raise InputError("scope family needs the target's family; give --family, or use scope skill")
+            return "family", self._index.scope(skill=None, family=question.family)
+        if choice == "auto" and question.family:
+            rows = self._index.scope(skill=question.skill, family=question.family)
+            if set(rows.row_of_task) - {question.task_id}:
+                return "family", rows
+        return "skill", self._index.scope(skill=question.skill, family=None)
+
+    def _score(self, question: Question, query: Vectors, near: Prediction) -> Score:
+        """The estimator's gain; without any evidence in scope every estimator falls back to 0."""
+        if near.is_fallback:
+            return Score(0.0)
+        if self._policy.estimator == "skilldelta":
+            return Score(near.gain, {"skilldelta": near.gain}, {"skilldelta": 1.0})
+        target = Target(query, question.text, question.family, question.skill, question.task_id)
+        return self._panel.score(target)
+
+    def _interval(self, rows: ScopeRows, near: Prediction, gain: float) -> Interval:
+        """The neighbours' interval, moved to the estimator's gain where that is not the neighbours' own."""
+        at = near.rows
+        found = intervals.Neighborhood(near.weights, rows.y0[at], rows.y1[at], rows.r0[at], rows.r1[at])
+        made = intervals.interval(self._policy.method, found, level=self._policy.level)
+        shift = gain - near.gain
+        low, high = max(-1.0, made.low + shift), min(1.0, made.high + shift)
+        return Interval(low, high, made.level, made.method)
+
+    def _cost(self, question: Question, rows: ScopeRows, near: Prediction) -> Cost | None:
+        names = {"family": question.family, "skill": question.skill, "task_id": question.task_id}
+        return TokenCosts.of(rows.support).predict(near.rows, **names, price=self._policy.price)
+
+    def _decide(self, gain: float, near: Prediction, interval: Interval | None, cost: Cost | None) -> Decision:
+        """The gate, with the tokens' weight on the threshold's side: gain > threshold + lambda * tokens."""
+        policy = self._policy
+        weight = 0.0 if policy.cost_rule is None or cost is None else policy.cost_rule.per_token * cost.tokens
+        return decide(
+            gain,
+            threshold=policy.threshold + weight,
+            eligible=near.eligible,
+            rule=policy.rule,
+            interval=interval,
+            used=len(near.rows),
+        )
+
+    def _advice(
+        self,
+        question: Question,
+        scope: Scope,
+        rows: ScopeRows,
+        near: Prediction,
+        decision: Decision,
+        interval: Interval | None,
+        explanation: Explanation | None,
+    ) -> Advice:
+        evidence = None
+        if not near.is_fallback:
+            evidence = bounds.evidence(near.weights, near.similarities, rows.r0[near.rows], rows.r1[near.rows])
+        return Advice(
+            decision=decision,
+            agent=self._agent.name,
+            skill=question.skill,
+            family=question.family,
+            estimator=self._policy.estimator,
+            k=self._policy.settings.k,
+            scope=scope,
+            eligible=near.eligible,
+            neighbors=tuple(_neighbor(rows, near, i) for i in range(len(near.rows))),
+            effective=None if evidence is None else evidence.effective,
+            radius=None if evidence is None else evidence.radius,
+            interval=interval,
+            explanation=explanation,
+        )
+
+
+def _neighbor(rows: ScopeRows, prediction: Prediction, i: int) -> Neighbor:
+    at = int(prediction.rows[i])
+    return Neighbor(
+        task_id=str(rows.task_ids[at]),
+        similarity=float(prediction.similarities[i]),
+        weight=float(prediction.weights[i]),
+        gain=float(rows.gains[at]),
+        y0=float(rows.y0[at]),
+        y1=float(rows.y1[at]),
+        r0=int(rows.r0[at]),
+        r1=int(rows.r1[at]),
+        text=rows.texts[at],
+    )
