@@ -212,6 +212,8 @@ def test_closing_leaves_one_file_and_its_lock(tmp_path: Path) -> None:
         bank.revision()
         list(bank.executions())
     bank.close()
+    with Bank.open(tmp_path / "one.bank") as bank:
+        list(bank.executions())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one.bank", "one.bank.lock"]
 
 

@@ -83,13 +83,14 @@ class Database:
             revision.close()
         self._reader.dispose()
         writer, self._writer = self._writer, None
-        if writer is None:
-            return
-        try:
-            with self.backend.write_lock():
-                writer.dispose()
-        except BankError:
-            writer.dispose()  # someone holds the lock for long: SQLite's own locks are enough for closing
+        if writer is not None:
+            try:
+                with self.backend.write_lock():
+                    writer.dispose()
+            except BankError:
+                writer.dispose()  # someone holds the lock for long: SQLite's own locks are enough for closing
+        elif not self.readonly:
+            self.backend.tidy()
 
     def _version(self) -> int:
         with self.read() as connection:

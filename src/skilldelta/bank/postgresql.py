@@ -51,6 +51,9 @@ class PostgreSQL:
     def write_lock(self) -> AbstractContextManager[None]:
         return nullcontext()
 
+    def tidy(self) -> None:
+        """Nothing: a server leaves no files behind."""
+
     def version(self, connection: Connection) -> int:
         found = connection.execute(text("SELECT to_regclass('skilldelta.meta')")).scalar()
         return read_counter(connection, SCHEMA_VERSION) if found else 0

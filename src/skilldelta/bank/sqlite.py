@@ -6,7 +6,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,8 @@ class SQLite:
     def __init__(self, path: Path, timeout: float) -> None:
         self.path = path
         self.location = str(path)
+        self._lock = Path(f"{path}.lock")
+        self._wal = Path(f"{path}-wal")
         self._timeout = timeout
 
     def exists(self) -> bool:
@@ -68,7 +70,14 @@ class SQLite:
         return _sqlite_engine(self._connect_writer, "BEGIN IMMEDIATE")
 
     def write_lock(self) -> AbstractContextManager[None]:
-        return write_lock(Path(f"{self.location}.lock"), self._timeout)
+        return write_lock(self._lock, self._timeout)
+
+    def tidy(self) -> None:
+        """Remove the log files that a reader makes and cannot remove, unless someone is writing or may not."""
+        if not self._wal.exists():
+            return
+        with suppress(BankError, sqlite3.Error), write_lock(self._lock, 0):
+            self._connect_writer().close()
 
     def version(self, connection: Connection) -> int:
         """The schema version, 0 for an empty database; any other program's database is refused."""
@@ -108,16 +117,14 @@ class SQLite:
         ]
 
     def size_bytes(self, connection: Connection) -> int:
-        wal = Path(f"{self.location}-wal")
-        return self.path.stat().st_size + (wal.stat().st_size if wal.exists() else 0)
+        return self.path.stat().st_size + (self._wal.stat().st_size if self._wal.exists() else 0)
 
     def _connect_reader(self) -> sqlite3.Connection:
         """Read-only; on a read-only disk, where WAL cannot make its files, as an immutable file if it has no WAL."""
         try:
             return self._connect("mode=ro", "PRAGMA query_only = ON")
         except sqlite3.OperationalError:
-            wal = Path(f"{self.location}-wal")
-            if os.access(self.path.parent, os.W_OK) or (wal.exists() and wal.stat().st_size):
+            if os.access(self.path.parent, os.W_OK) or (self._wal.exists() and self._wal.stat().st_size):
                 raise
             return self._connect("mode=ro&immutable=1", "PRAGMA query_only = ON")
 

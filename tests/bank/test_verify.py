@@ -1,0 +1,59 @@
+"""Verification finds what does not belong."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from skilldelta.bank.batch import Batch
+from skilldelta.bank.store import Bank
+from skilldelta.records import Task
+
+from .small import AGENT, TinyEncoder
+
+
+def tamper(bank: Bank, statement: str, *values: object) -> None:
+    """Change the file behind the bank's back."""
+    connection = sqlite3.connect(bank.location)
+    with connection:
+        connection.execute(statement, values)
+    connection.close()
+
+
+def test_a_sound_bank_has_no_problems(filled: Bank) -> None:
+    filled.support(TinyEncoder(), agent=AGENT)
+    assert filled.verify() == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("DELETE FROM tasks WHERE task_id = 't2'", "2 orphan rows in executions: their tasks row is missing"),
+        ("DELETE FROM agents", "6 orphan rows in executions: their agents row is missing"),
+        ("UPDATE tasks SET text = 'changed' WHERE task_id = 't2'", "the text of task 't2' in suite 'default'"),
+        ("UPDATE skills SET text = 'changed' WHERE skill_id = 'dates'", "the text of skill 'dates'"),
+        ("UPDATE vectors SET vector = x'00000000'", "3 vectors of 'tiny/3' do not have 3 values"),
+        ("UPDATE vectors SET vector = x'000000000000000000000000'", "3 vectors of 'tiny/3' are not of length 1"),
+        ("UPDATE executions SET status = 'lost' WHERE success = 0", "2 executions have an unknown status"),
+        ("UPDATE executions SET status = 'incomplete' WHERE success = 0", "2 executions have a success though"),
+    ],
+)
+def test_verification_finds_what_does_not_belong(filled: Bank, statement: str, words: str) -> None:
+    filled.support(TinyEncoder(), agent=AGENT)
+    tamper(filled, statement)
+    problems = filled.verify()
+    assert len(problems) <= 2
+    assert words in problems[0]
+
+
+def test_verification_finds_a_damaged_page(tmp_path: Path) -> None:
+    path = tmp_path / "damaged.bank"
+    with Bank.open(path) as bank:
+        bank.add(Batch(tasks=[Task(f"t{i}", f"Question {i}? " * 20, "f") for i in range(500)]))
+    raw = bytearray(path.read_bytes())
+    raw[-8192:-4096] = b"\xff" * 4096
+    path.write_bytes(raw)
+    with Bank.open(path) as bank:
+        assert any("damaged file" in problem for problem in bank.verify())
