@@ -6,6 +6,8 @@ import os
 import sqlite3
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -237,28 +239,29 @@ except BankError as error:
 """
 
 
+@pytest.fixture
+def readonly_folder() -> Iterator[Path]:
+    """A folder that other users can reach; pytest's own are closed to them."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+        Path(name).chmod(0o755)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="folders are read-only by permission bits here")
-def test_a_bank_on_a_read_only_disk_is_read_and_refuses_to_be_written(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
-    folder = tmp_path_factory.mktemp("readonly")
+def test_a_bank_on_a_read_only_disk_is_read_and_refuses_to_be_written(readonly_folder: Path) -> None:
+    folder = readonly_folder
     with Bank.open(folder / "fixed.bank") as bank:
         bank.add(THREE_PAIRS)
     (folder / "fixed.bank.lock").unlink()
     folder.chmod(0o555)
-    for parent in list(folder.parents)[:3]:
-        if parent.stat().st_uid == os.geteuid() and "pytest" in parent.name:
-            parent.chmod(parent.stat().st_mode | 0o011)
-    try:
-        answer = subprocess.run(
-            [sys.executable, "-c", _AS_AN_ORDINARY_USER, str(folder / "fixed.bank")],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            cwd=Path(__file__).parents[1],
-        )
-    finally:
-        folder.chmod(0o755)
+    answer = subprocess.run(
+        [sys.executable, "-c", _AS_AN_ORDINARY_USER, str(folder / "fixed.bank")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=Path(__file__).parents[1],
+    )
     assert answer.returncode == 0, answer.stderr
     pairs, writing, making = answer.stdout.splitlines()
     assert pairs == "3"
