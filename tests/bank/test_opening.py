@@ -220,11 +220,14 @@ def test_closing_leaves_one_file_and_its_lock(tmp_path: Path) -> None:
 
 
 _AS_AN_ORDINARY_USER = """
-import os, sys
+import os, sys, tempfile
 from skilldelta.bank.store import Bank
 from skilldelta.errors import BankError
 from bank.small import AGENT, THREE_PAIRS
 if os.geteuid() == 0:
+    with tempfile.TemporaryDirectory() as folder, Bank.open(folder + "/warm.bank") as bank:
+        bank.add(THREE_PAIRS)  # loads what is loaded late, from folders that only root may read
+        bank.pairing(agent=AGENT)
     os.setuid(65534)
 with Bank.open(sys.argv[1]) as bank:
     print(len(bank.pairing(agent=AGENT).pairs))
