@@ -54,7 +54,7 @@ def run() -> dict[str, float]:
         url = f"http://127.0.0.1:{int(endpoint.stdout.readline())}/v1"
         ideal = CONCURRENCY / LATENCY
         bare = asyncio.run(_bare_rate(url, 2_000))
-        small, large = _collect_in_child(url, 2_000), _collect_in_child(url, 8_000)
+        small, large = _collect_in_child(url, repetitions=1), _collect_in_child(url, repetitions=4)
     finally:
         endpoint.kill()
         endpoint.wait()
@@ -88,11 +88,11 @@ async def _bare_rate(url: str, count: int) -> float:
     return count / (time.perf_counter() - started)
 
 
-def _collect_in_child(url: str, executions: int) -> dict[str, float]:
-    """One collection in a fresh process, so that its peak memory is its own."""
+def _collect_in_child(url: str, *, repetitions: int) -> dict[str, float]:
+    """1,000 tasks in both arms in a fresh process, so that its peak memory is its own."""
     with tempfile.TemporaryDirectory() as folder:
-        suite = _write_suite(Path(folder) / "suite", tasks=executions // 2)
-        arguments = [str(suite), url, str(Path(folder) / "bench.bank")]
+        suite = _write_suite(Path(folder) / "suite", tasks=1_000)
+        arguments = [str(suite), url, str(Path(folder) / "bench.bank"), str(repetitions)]
         answer = subprocess.run(
             [sys.executable, "-m", "benchmarks.bench_collect", *arguments], capture_output=True, text=True, check=True
         )
@@ -112,15 +112,19 @@ def _write_suite(folder: Path, *, tasks: int) -> Path:
     return folder
 
 
-def _measure(suite_folder: str, url: str, bank: str) -> dict[str, float]:
+def _measure(suite_folder: str, url: str, bank: str, repetitions: str) -> dict[str, float]:
     import resource
 
+    from skilldelta.bank import Bank
     from skilldelta.collect.agents.chat import ChatAgent, chat_sampling
     from skilldelta.collect.chat import ChatEndpoint
     from skilldelta.collect.graders import GraderTools, make_graders
+    from skilldelta.collect.plan import Selection
     from skilldelta.collect.session import Session, collect
     from skilldelta.collect.suite import load_suite
 
+    with Bank.open(f"{bank}.warm"):
+        pass  # what is imported on first use is start-up, not rate
     suite = load_suite(Path(suite_folder))
     agent = ChatAgent("bench", ChatEndpoint(url), chat_sampling("bench", suite.agent), suite.agent.system)
     session = Session(
@@ -128,6 +132,7 @@ def _measure(suite_folder: str, url: str, bank: str) -> dict[str, float]:
         agent=agent,
         bank=bank,
         make_graders=lambda budget: make_graders(suite, GraderTools()),
+        selection=Selection(repetitions=int(repetitions)),
         concurrency=CONCURRENCY,
     )
     started, cpu = time.perf_counter(), time.process_time()
@@ -144,4 +149,4 @@ def _measure(suite_folder: str, url: str, bank: str) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(_measure(*sys.argv[1:4])))
+    print(json.dumps(_measure(*sys.argv[1:5])))

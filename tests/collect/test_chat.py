@@ -33,7 +33,7 @@ def test_a_request_is_the_same_bytes_every_time_and_leaves_out_what_is_not_set()
 
 
 def test_a_completion_is_read_with_its_tokens() -> None:
-    assert ask("hello") == Completion("hello", "m", "stop", 10, 2)
+    assert ask("hello") == Completion("hello", "m", "stop", 10, 2, seconds=0.0)
 
 
 def test_an_empty_completion_is_an_answer_not_an_error() -> None:

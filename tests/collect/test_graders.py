@@ -164,3 +164,10 @@ def test_a_label_counts_when_it_is_the_only_one_and_a_word_of_its_own() -> None:
 )
 def test_a_choice_is_read_from_prose(answer: str, letter: str | None) -> None:
     assert chosen_letter(answer) == letter
+
+
+def test_a_python_function_that_hangs_is_a_grader_error_and_holds_up_nothing(tmp_path: Path) -> None:
+    write_suite(tmp_path)
+    (tmp_path / "grade.py").write_text("import time\ndef f(answer, task):\n    time.sleep(600)\n")
+    with pytest.raises(GraderError, match=r"took more than 0\.1 s"):
+        grade(tmp_path, {"type": "python", "function": "grade.py:f", "seconds": 0.1}, None, "x")

@@ -91,7 +91,7 @@ def command(folder: Path, dry_run: bool, self_judge: bool, as_json: bool, **opti
 
 
 def _collect(session: Session, as_json: bool) -> int:
-    from skilldelta.cli.collect_display import print_interrupted, print_noise, print_result, progress
+    from skilldelta.cli.collect_display import measure_noise, print_interrupted, print_result, progress
     from skilldelta.collect.session import collect
 
     with progress(quiet=as_json) as on_progress:
@@ -100,9 +100,7 @@ def _collect(session: Session, as_json: bool) -> int:
     if result is None:
         print_interrupted()
         return 130
-    print_result(session, result, as_json)
-    if session.selection.same_condition:
-        print_noise(session, as_json)
+    print_result(session, result, measure_noise(session), as_json)
     return 1 if result.stopped else 0
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilldelta.cli.output import console, note, number, percent, signed, table, write_json
 
 if TYPE_CHECKING:
+    from skilldelta.collect.noise import NoiseFloor
+    from skilldelta.collect.plan import Planned
     from skilldelta.collect.progress import OnProgress, Standing
     from skilldelta.collect.runner import Result
     from skilldelta.collect.self_judge import JudgeStanding
@@ -35,6 +39,7 @@ def print_plan(session: Session, as_json: bool) -> None:
     tokens, usd = sum(one.tokens for one in most), sum(one.usd for one in most)
     tasks = len({one.task.task_id for one in plan})
     identity = session.agent.identity
+    had, mean_tokens = _in_bank(session, plan)
     if as_json:
         rows = [{"task_id": one.task.task_id, "condition": one.condition, "repetition": one.repetition} for one in plan]
         write_json(
@@ -43,6 +48,8 @@ def print_plan(session: Session, as_json: bool) -> None:
                 "agent": {"name": identity.name, "fingerprint": identity.fingerprint},
                 "tasks": tasks,
                 "executions": len(plan),
+                "in_bank": had,
+                "expected_tokens": None if mean_tokens is None else mean_tokens * (len(plan) - had),
                 "largest": {"tokens": tokens, "usd": usd},
                 "plan": rows,
             }
@@ -55,7 +62,28 @@ def print_plan(session: Session, as_json: bool) -> None:
     console().print(table(f"Plan of {session.suite.name}", ("family", *ARMS.values()), rows_))
     cost = f" and ${usd:,.2f}" if usd else ""
     size = f", at most {tokens:,.0f} tokens{cost}" if tokens else ""
-    console().print(f"{len(plan):,} executions of {tasks:,} tasks by {identity.name}{size}. Nothing was called.")
+    console().print(f"{len(plan):,} executions of {tasks:,} tasks by {identity.name}{size}.")
+    if mean_tokens is not None:
+        left = len(plan) - had
+        console().print(f"{had:,} are in the bank; the other {left:,} take about {mean_tokens * left:,.0f} tokens.")
+    console().print("Nothing was called.")
+
+
+def _in_bank(session: Session, plan: Sequence[Planned]) -> tuple[int, float | None]:
+    """How many of the planned executions the bank has, and the tokens they took on average."""
+    from skilldelta.bank import Bank
+
+    if "://" not in session.bank and not Path(session.bank).exists():
+        return 0, None
+    keys = {planned.key for planned in plan}
+    had, tokens = 0, []
+    with Bank.open(session.bank, readonly=True) as bank:
+        for one in bank.executions(agent=session.agent.identity, suite=session.suite.name):
+            key = (one.task_id, one.condition, one.skill_id, one.skill_digest, one.repetition)
+            if key in keys and one.status == "completed":
+                had += 1
+                tokens += [one.tokens] if one.tokens is not None else []
+    return had, sum(tokens) / len(tokens) if tokens else None
 
 
 @contextmanager
@@ -70,11 +98,11 @@ def progress(*, quiet: bool) -> Iterator[OnProgress]:
         yield _lines()
 
 
-def print_result(session: Session, result: Result, as_json: bool) -> None:
+def print_result(session: Session, result: Result, noise: NoiseFloor | None, as_json: bool) -> None:
     """What this start did, and what was spent over all starts."""
     standing = result.standing
     if as_json:
-        write_json(_document(session, result))
+        write_json({**_document(session, result), "noise": asdict(noise) if noise else None})
     else:
         rows = [
             [ARMS[name], number(arm.counted), percent(arm.success), number(arm.mean_tokens)]
@@ -85,6 +113,11 @@ def print_result(session: Session, result: Result, as_json: bool) -> None:
         spend = standing.spend
         usd = f", ${spend.usd:,.2f}" if spend.usd else ""
         console().print(f"Spent over all starts: {spend.calls:,} calls, {spend.tokens:,.0f} tokens{usd}.")
+        if noise is not None and noise.tasks:
+            console().print(
+                f"A/A, {ARMS[noise.condition]} twice on {noise.tasks:,} tasks: difference {signed(noise.difference)}, "
+                f"changed outcomes {percent(noise.flip_rate)}. A gain below this is noise."
+            )
         console().print(f"Logs: {session.folder}", soft_wrap=True)
     if standing.errors:
         errors = ", ".join(f"{count} {status}" for status, count in standing.errors.items())
@@ -93,21 +126,16 @@ def print_result(session: Session, result: Result, as_json: bool) -> None:
         note(f"stopped with {standing.left:,} executions left: {result.stopped}")
 
 
-def print_noise(session: Session, as_json: bool) -> None:
-    """The A/A difference, beside which a gain has to be read."""
+def measure_noise(session: Session) -> NoiseFloor | None:
+    """What an A/A run came to; None where the run was none."""
     from skilldelta.bank import Bank
     from skilldelta.collect.noise import noise_floor
 
     condition = session.selection.same_condition
-    assert condition is not None
+    if condition is None:
+        return None
     with Bank.open(session.bank, readonly=True) as bank:
-        executions = bank.executions(agent=session.agent.identity, suite=session.suite.name)
-        floor = noise_floor(executions, condition)
-    if not as_json and floor.tasks:
-        console().print(
-            f"A/A, {ARMS[condition]} twice on {floor.tasks:,} tasks: difference {signed(floor.difference)}, "
-            f"changed outcomes {percent(floor.flip_rate)}. A gain below this is noise."
-        )
+        return noise_floor(bank.executions(agent=session.agent.identity, suite=session.suite.name), condition)
 
 
 def print_judgements(session: Session, standing: JudgeStanding, as_json: bool) -> None:

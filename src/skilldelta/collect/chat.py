@@ -6,8 +6,11 @@ that are no completion are transport errors; answers that mean "not like this" s
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import re
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +18,8 @@ from typing import Any
 from skilldelta.collect.arms import Message
 from skilldelta.collect.failures import IncompleteError, StopCollectionError, TransportError
 from skilldelta.collect.http import HttpClient, Response
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,8 @@ class Completion:
     finish: str
     tokens_in: int | None
     tokens_out: int | None
+    seconds: float = field(compare=False)
+    """From sending the request to its whole answer; waiting for a turn is not the model's time."""
 
 
 @dataclass(slots=True)
@@ -49,18 +56,26 @@ class ChatEndpoint:
     expected_model: str = ""
     """The name the endpoint is known to answer with, when it is another than the one asked."""
     client: HttpClient = field(init=False, repr=False)
+    _turn: asyncio.Semaphore | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         self.client = HttpClient(self.base_url, timeout=self.timeout)
+
+    def limit(self, calls_at_once: int) -> None:
+        """Let no more calls be open at the same time; further ones wait for their turn."""
+        self._turn = asyncio.Semaphore(calls_at_once)
 
     async def complete(self, sampling: Sampling, body: bytes) -> Completion:
         """One call. The returned model name is checked against the asked one."""
         headers = {"content-type": "application/json", "accept": "application/json"}
         if self.api_key:
             headers["authorization"] = f"Bearer {self.api_key}"
-        response = await self.client.post("/chat/completions", body, headers)
+        async with self._turn or contextlib.nullcontext():
+            started = time.monotonic()
+            response = await self.client.post("/chat/completions", body, headers)
+        seconds = time.monotonic() - started
         _refuse_failures(response, self.base_url, sampling.model)
-        completion = _completion(response.body)
+        completion = _completion(response.body, seconds)
         check_model(self.expected_model or sampling.model, completion.model)
         return completion
 
@@ -78,15 +93,15 @@ def request_body(sampling: Sampling, messages: Sequence[Message], *, seed: int) 
         request["top_p"] = sampling.top_p
     if sampling.stop:
         request["stop"] = list(sampling.stop)
-    return json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode()
+    return _encode(request).encode()
 
 
 def check_model(asked: str, returned: str) -> None:
     """Stop when another model answered. A date behind the asked name is the same model; no name at all is unchecked."""
-    if not returned:
+    if not returned or returned.casefold() == asked.casefold():
         return
     dated = re.fullmatch(re.escape(asked) + r"-\d{2,4}(-?\d{2}){0,2}", returned, re.IGNORECASE)
-    if returned.casefold() != asked.casefold() and not dated:
+    if not dated:
         raise StopCollectionError(
             f"asked for model {asked!r}, the endpoint answered as {returned!r}; "
             f"start the model that was asked for, or say --returned-model {returned!r} if it is the same"
@@ -109,7 +124,7 @@ def _refuse_failures(response: Response, base_url: str, model: str) -> None:
     raise TransportError(f"{base_url} answered HTTP {status}: {said}", retry_after=_retry_after(response))
 
 
-def _completion(body: bytes) -> Completion:
+def _completion(body: bytes, seconds: float) -> Completion:
     try:
         answer = json.loads(body)
         choice = answer["choices"][0]
@@ -121,6 +136,7 @@ def _completion(body: bytes) -> Completion:
             finish=str(choice.get("finish_reason") or ""),
             tokens_in=_count(usage.get("prompt_tokens")),
             tokens_out=_count(usage.get("completion_tokens")),
+            seconds=seconds,
         )
     except (ValueError, KeyError, IndexError, TypeError, AttributeError):
         raise TransportError(f"the answer is not a chat completion: {body[:120]!r}") from None

@@ -90,10 +90,10 @@ class HttpClient:
             kept = False
             try:
                 connection.writer.write(request)
-                status_line = await connection.reader.readline()
-                if not status_line and connection.used:
+                head = await _read_head(connection.reader)
+                if not head and connection.used:
                     continue  # the server closed a kept-alive connection before it saw the request: try a fresh one
-                response = await _read_response(status_line, connection.reader)
+                response = await _read_response(head, connection.reader)
                 kept = response.headers.get("connection", "").lower() != "close"
                 return response
             except ConnectionError:
@@ -114,20 +114,29 @@ class HttpClient:
         return _Connection(reader, writer)
 
 
-async def _read_response(status_line: bytes, reader: asyncio.StreamReader) -> Response:
-    if not status_line:
+async def _read_head(reader: asyncio.StreamReader) -> bytes:
+    """Status line and headers with their blank line; nothing when the connection was closed instead."""
+    try:
+        return await reader.readuntil(b"\r\n\r\n")
+    except asyncio.IncompleteReadError as error:
+        if error.partial:
+            raise EOFError(f"the answer ends inside its headers: {error.partial[:40]!r}") from None
+        return b""
+
+
+async def _read_response(head: bytes, reader: asyncio.StreamReader) -> Response:
+    if not head:
         raise EOFError("the connection was closed before an answer")
-    if not status_line.startswith(b"HTTP/1."):
-        raise ValueError(f"not an HTTP answer: {status_line[:40]!r}")
+    if not head.startswith(b"HTTP/1."):
+        raise ValueError(f"not an HTTP answer: {head[:40]!r}")
+    status_line, *lines = head.decode("latin-1").split("\r\n")
     status = int(status_line.split(None, 2)[1])
-    headers: dict[str, str] = {}
-    while (line := await reader.readline()) not in (b"\r\n", b"\n"):
-        if not line:
-            raise EOFError("the connection was closed inside the headers")
-        name, _, value = line.decode("latin-1").partition(":")
-        headers[name.strip().lower()] = value.strip()
     if status == 100:
-        return await _read_response(await reader.readline(), reader)
+        return await _read_response(await _read_head(reader), reader)
+    headers: dict[str, str] = {}
+    for line in lines:
+        name, _, value = line.partition(":")
+        headers[name.strip().lower()] = value.strip()
     return Response(status, headers, await _read_body(headers, reader))
 
 

@@ -17,6 +17,8 @@ from typing import Any
 
 from skilldelta.errors import InputError
 
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
 
 @dataclass(frozen=True, slots=True)
 class Spend:
@@ -69,7 +71,7 @@ class Ledger:
 
     def _queue(self, entry: dict[str, Any]) -> asyncio.Future[None]:
         loop = asyncio.get_running_loop()
-        self._lines.append(json.dumps(entry, ensure_ascii=False, separators=(",", ":")))
+        self._lines.append(_encode(entry))
         if self._synced is None:
             self._synced = loop.create_future()
         synced = self._synced
@@ -92,7 +94,8 @@ class Ledger:
                 synced.set_result(None)
 
     def _write(self, data: bytes) -> None:
-        os.write(self._file, data)
+        while data:
+            data = data[os.write(self._file, data) :]
         os.fdatasync(self._file)
 
 

@@ -23,6 +23,7 @@ from skilldelta.collect.suite import Suite
 from skilldelta.records import Agent, Execution, Status
 
 T = TypeVar("T")
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 TRANSCRIPT_FILE = "transcript.jsonl"
 _MOST_PENDING = 512
 
@@ -44,7 +45,7 @@ class Recorder:
 
     async def record(self, execution: Execution, transcript: Mapping[str, Any]) -> None:
         """Take a finished execution. Waits only when the bank cannot keep up; an error of the bank surfaces here."""
-        self._pending.append((execution, json.dumps(transcript, ensure_ascii=False, separators=(",", ":"))))
+        self._pending.append((execution, _encode(transcript)))
         if self._flushing is None or self._flushing.done():
             self._raise_earlier_error()
             self._flushing = asyncio.get_running_loop().create_task(self._flush())

@@ -106,7 +106,7 @@ async def _execute(collection: Collection, state: _State, planned: Planned) -> E
     async with _working_copy(planned.task, needed=collection.agent.needs_workdir) as workdir:
         try:
             outcome = await collection.agent.run(_attempt(collection, planned, workdir), collection.budget)
-            seconds = time.monotonic() - started
+            seconds = time.monotonic() - started if outcome.seconds is None else outcome.seconds
             state.answered = True
             success = await _grade(collection.graders[planned.task.task_id], outcome.answer, planned.task, workdir)
         except TransportError as failure:

@@ -86,7 +86,8 @@ async def opened(session: Session) -> AsyncIterator[tuple[Budget, Recorder]]:
     folder = session.folder
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
-        current = describe_run(session.suite, session.agent.identity, session.agent.settings, seed=session.seed)
+        settings = {**session.agent.settings, **({"judge": dict(session.judge.settings)} if session.judge else {})}
+        current = describe_run(session.suite, session.agent.identity, settings, seed=session.seed)
         invocation = {**session.invocation, "selection": asdict(session.selection)}
         open_manifest(folder, current, invocation, accept_changes=session.accept_changes)
         async with AsyncExitStack() as closing:

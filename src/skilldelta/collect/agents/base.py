@@ -39,6 +39,8 @@ class Outcome:
     usd: float | None
     messages: tuple[Message, ...] = ()
     reply: str = ""
+    seconds: float | None = None
+    """The agent's own time; None is the whole time of its run."""
     details: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,7 +70,9 @@ class ChatAgent:
         return largest_amount(self.sampling, request_body(self.sampling, self.messages(attempt), seed=0), self.prices)
 
     async def drive(self, todo: Sequence[Planned], concurrency: int, execute: Execute) -> None:
-        await run_pool(todo, concurrency, execute)
+        """Some workers more than calls at once: one reserves, runs code or records while the endpoint is kept busy."""
+        self.endpoint.limit(concurrency)
+        await run_pool(todo, concurrency + -(-concurrency // 4), execute)
 
     async def prepare(self, folder: Path) -> None:
         await self.endpoint.client.check()
@@ -84,6 +87,7 @@ class ChatAgent:
         )
         spent = completion_amount(completion, self.prices)
         code = extract_code(completion.text) if self.sandbox else ""
+        started = time.monotonic()
         answer = await run_answer(code, self.sandbox) if self.sandbox else completion.text
         return Outcome(
             answer=answer,
@@ -91,6 +95,7 @@ class ChatAgent:
             usd=spent.usd if self.prices and completion.tokens_out is not None else None,
             messages=tuple(messages),
             reply=completion.text,
+            seconds=completion.seconds + time.monotonic() - started,
             details={
                 "model": completion.model,
                 "finish": completion.finish,

@@ -23,7 +23,7 @@ from skilldelta.collect.code_answer import PREFILL, PROTOCOL, STOP, extract_code
 from skilldelta.collect.failures import CapReachedError, IncompleteError, StopCollectionError, TransportError
 from skilldelta.collect.plan import Planned
 from skilldelta.collect.sandbox import Sandbox, check_sandbox
-from skilldelta.collect.suite import AgentSettings
+from skilldelta.collect.suite import AgentSettings, SuiteTask
 from skilldelta.records import Agent, Execution
 
 PORTION = 200
@@ -219,6 +219,7 @@ class InspectAgent:
                 id=planned.name,
                 input=planned.task.text,
                 target=str(planned.task.answer),
+                files=_files(planned.task) if self.tool_sandbox else None,
                 metadata={
                     "family": planned.task.family,
                     "skill": planned.task.skill_id,
@@ -317,6 +318,13 @@ class InspectAgent:
 
     def _usd(self, tokens_in: int, tokens_out: int) -> float:
         return self.prices.usd(tokens_in, tokens_out) if self.prices else 0.0
+
+
+def _files(task: SuiteTask) -> dict[str, str] | None:
+    """The task's files, copied into the sandbox where the agent's tools work."""
+    if task.files is None:
+        return None
+    return {path.relative_to(task.files).as_posix(): str(path) for path in task.files.rglob("*") if path.is_file()}
 
 
 def _to_inspect(message: Message) -> Any:
