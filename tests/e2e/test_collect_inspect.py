@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from collect.endpoint import Endpoint, serving
+from collect.endpoint import Endpoint, completion, serving
 from collect.suites import SKILL, solve, write_suite
 from skilldelta.bank import Bank
 from skilldelta.cli.main import run
@@ -124,6 +128,7 @@ def test_a_solver_that_breaks_is_recorded_as_incomplete(suite: Path) -> None:
         assert {(one.status, one.success) for one in bank.executions()} == {("incomplete", None)}
 
 
+@pytest.mark.slow
 def test_one_of_inspects_own_agents_can_be_named(suite: Path) -> None:
     def submit(request: dict[str, Any]) -> tuple[int, bytes]:
         call = {"id": "1", "type": "function", "function": {"name": "submit", "arguments": '{"answer": "1"}'}}
@@ -145,3 +150,36 @@ def test_one_of_inspects_own_agents_can_be_named(suite: Path) -> None:
     with Bank.open(suite.parent / "b.bank") as bank:
         assert [one.success for one in bank.executions()] == [1.0, 1.0]
     assert all(json.loads(body)["tools"] for body in endpoint.bodies)
+
+
+def test_an_endpoint_without_token_counts_leaves_tokens_unknown_and_asks_no_tokenizer(suite: Path) -> None:
+    def reply(request: dict[str, Any]) -> tuple[int, bytes]:
+        answer = json.loads(completion(solve(request), model="m"))
+        del answer["usage"]
+        return 200, json.dumps(answer).encode()
+
+    with serving(reply) as endpoint:
+        assert collect(suite, endpoint, "--solver", "mine.py@twice", "--task", "t0") == 0
+    with Bank.open(suite.parent / "b.bank") as bank:
+        assert {one.tokens for one in bank.executions()} == {None}
+        assert {one.status for one in bank.executions()} == {"completed"}
+
+
+@pytest.mark.slow
+def test_ctrl_c_stops_an_inspect_evaluation_and_the_next_start_goes_on(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path / "suite", tasks=6)
+    (suite / "mine.py").write_text(TWO_CALLS)
+    options = ["--model", "m", "--bank", str(tmp_path / "b.bank"), "--concurrency", "2", "--solver", "mine.py@twice"]
+    with serving(solve, delay=0.2) as endpoint:
+        command = [sys.executable, "-m", "skilldelta", "collect", str(suite), "--base-url", endpoint.url, *options]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while len(endpoint.bodies) < 8 and process.poll() is None:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        assert (process.returncode, "Traceback" in said) == (130, False), said
+        endpoint.delay = 0.0
+        assert collect(suite, endpoint, *options[4:]) == 0
+    with Bank.open(tmp_path / "b.bank") as bank:
+        keys = [(one.task_id, one.condition) for one in bank.executions()]
+    assert len(keys) == len(set(keys)) == 12

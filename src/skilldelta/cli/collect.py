@@ -134,7 +134,8 @@ def _until_stopped(work: Coroutine[Any, Any, T]) -> T | None:
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, stop)
         try:
-            return await task
+            result = await task
+            return None if stopped else result
         except asyncio.CancelledError:
             if not stopped:
                 raise

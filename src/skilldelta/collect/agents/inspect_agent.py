@@ -7,6 +7,7 @@ writes its own logs; evaluations are made in portions, so that memory does not g
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -230,7 +231,7 @@ class InspectAgent:
             )
             for planned in portion
         ]
-        await eval_async(
+        logs = await eval_async(
             Task(dataset=MemoryDataset(samples), solver=arm(), scorer=success(), name="skilldelta"),
             model=self._opened,
             sandbox=self.tool_sandbox,
@@ -242,6 +243,8 @@ class InspectAgent:
         )
         if failures:
             raise failures[0]
+        if any(log.status == "cancelled" for log in logs):
+            raise asyncio.CancelledError  # Inspect turns a cancelled evaluation into a log and returns
 
     def _messages(self, attempt: Attempt) -> list[Message]:
         return arm_messages(
