@@ -43,7 +43,7 @@ def config() -> Spec:
             "labelFontSize": 12,
             "symbolStrokeWidth": 2.5,
             "columnPadding": 14,
-            "columns": {"expr": f"{NARROW} ? 1 : 0"},
+            "columns": {"expr": "containerSize()[0] < 320 ? 1 : containerSize()[0] < 620 ? 2 : 0"},
             "offset": 10,
             "labelLimit": 220,
         },

@@ -10,7 +10,6 @@ from skilldelta.report.content import Cell, Column, Figure, Plot, Table
 from skilldelta.report.figures.advantage import TITLE, row, spec
 from skilldelta.report.groups import distinct_labels
 from skilldelta.report.numbers import cell, count, decimal, percent, points, size, spread, words_cell
-from skilldelta.report.palette import policy_words
 from skilldelta.report.verdict import Tone, default_gate, verdict
 
 _COLUMNS = (
@@ -93,7 +92,7 @@ def _words(lines: Sequence[_Line]) -> list[str]:
     side = "above" if mean_difference >= 0 else "below"
     above_random = sum(own.advantage_vs_random > 0 for _, own in owned)
     text = (
-        f"Over {len(owned)} panels of equal weight, {policy_words(owned[0][1].name)} is on average {size(mean_difference)} "
+        f"Over {len(owned)} panels of equal weight, the gate is on average {size(mean_difference)} "
         f"{side} always using the skill, and above random use at the same rate in {above_random} of them."
     )
     savings = [own.token_saving for _, own in owned if own.token_saving is not None]

@@ -61,11 +61,11 @@ _LIGHT: dict[str, str] = {
     "oracle": "#b3b9be",
     "with_skill_only": "#a67c1f",
     "relevance": "#7e64a8",
-    "tfidf_knn": "#4d86b8",
+    "tfidf_knn": "#a8567f",
     "family_mean": "#b9683a",
     "ridge": "#7b8f3d",
     "dual_ridge": "#4c7a55",
-    "self_judge": "#a8567f",
+    "self_judge": "#7a5548",
 }
 
 _DARK: dict[str, str] = {
@@ -87,11 +87,11 @@ _DARK: dict[str, str] = {
     "oracle": "#5c656c",
     "with_skill_only": "#d9b15a",
     "relevance": "#b79fdd",
-    "tfidf_knn": "#84b6e0",
+    "tfidf_knn": "#dc92b6",
     "family_mean": "#e09a6d",
     "ridge": "#b3c674",
     "dual_ridge": "#85b68e",
-    "self_judge": "#dc92b6",
+    "self_judge": "#c9a08f",
 }
 
 _FALLBACK = "ink-2"

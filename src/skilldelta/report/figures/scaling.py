@@ -135,7 +135,7 @@ def _table(curves: Sequence[EvidenceCurve]) -> Table:
                 words_cell(_WORDS[curve.axis][1]),
                 cell(count(amount), amount),
                 cell(decimal(mae, 4), mae),
-                cell(decimal(spread, 4), spread),
+                cell(decimal(spread, 4) if spread else "–", spread or None),
                 cell(count(curve.targets), curve.targets),
             ]
             for curve in curves

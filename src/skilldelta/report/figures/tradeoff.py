@@ -52,7 +52,7 @@ def tradeoff(panel: PanelResult, gate: str) -> Figure | None:
 def rows(curves: list[Curve]) -> list[dict[str, Any]]:
     """Points along each curve from always-on to always-off; `mark` names the two that are set off."""
     found = []
-    for curve in curves:
+    for curve in reversed(curves):  # the first curve is the gate's, and drawn last it lies on top
         for index in thinned(curve.sweep):
             point = curve.sweep.point(index)
             row = {
