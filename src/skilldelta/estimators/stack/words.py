@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -70,7 +70,8 @@ class Words:
     def _reduced(self, rows: csr_array) -> Vectors:
         reduced = np.asarray(rows @ self.directions, np.float32)
         lengths = np.sqrt(np.vecdot(reduced, reduced))[:, None]
-        return np.divide(reduced, lengths, out=np.zeros_like(reduced), where=lengths > 0)
+        unit: Vectors = np.divide(reduced, lengths, out=np.zeros_like(reduced), where=lengths > 0)
+        return unit
 
 
 def _sparse_rows(terms: Sequence[list[str]], index: Mapping[str, int], idf: Vectors) -> csr_array:
@@ -93,4 +94,4 @@ def _weighted(terms: list[str], index: Mapping[str, int], idf: Vectors) -> tuple
 
 def _terms(text: str) -> list[str]:
     tokens = _TOKEN.findall(text.lower())
-    return tokens + [f"{a} {b}" for a, b in zip(tokens, tokens[1:], strict=False)]
+    return tokens + [f"{a} {b}" for a, b in pairwise(tokens)]

@@ -1,0 +1,110 @@
+"""`stack`, the product's estimator, behind the estimator contract."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from skilldelta.estimators.base import Score, Scores, Target
+from skilldelta.estimators.stack.components import cross_fit
+from skilldelta.estimators.stack.fitted import FittedPanel, Model
+from skilldelta.estimators.stack.folds import FOLDS
+from skilldelta.estimators.stack.leave_one_out import leave_one_out
+from skilldelta.estimators.stack.panel import Panel
+from skilldelta.estimators.stack.views import Lens, Views
+from skilldelta.estimators.stack.weights import Weights, learn_weights
+from skilldelta.support import Floats, Support
+
+GROWTH = 0.1
+"""Weights and lens are learned anew when the support has grown by this share; until then new rows only join."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """Local and pooled evidence in one gain, weighted by what held-out tasks have shown."""
+
+    @property
+    def name(self) -> str:
+        """The policy name in results."""
+        return "stack"
+
+    def leave_one_out(self, support: Support) -> Scores:
+        """Every row from the other tasks alone, weights included: nested cross-fitting."""
+        _, views = Lens.learn(support)
+        return Scores(leave_one_out(Panel.of(support, views)).values)
+
+    def fit(self, support: Support) -> FittedStack:
+        """Learn lens and weights. Weights are learned on departures that did not see their own fold."""
+        lens, views = Lens.learn(support)
+        panel = Panel.of(support, views)
+        learned = _learn(panel)
+        model = Model(lens, FittedPanel.of(panel, learned.weights), lambda: _by_skill(support, views))
+        return FittedStack(support, model, Scored(learned.out_of_fold, support.gains))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scored:
+    """Scores of the rows that weights were learned on, each without its own fold's outcomes in it, and their gains."""
+
+    scores: Floats  # (n,)
+    gains: Floats  # (n,)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedStack:
+    """A stack and the support it scores from; growing returns a new one, so that readers are never disturbed."""
+
+    support: Support
+    model: Model
+    scored: Scored
+    """What chances of help and harm can be calibrated on."""
+
+    @cached_property
+    def _tasks(self) -> frozenset[str]:
+        return frozenset(self.support.task_ids.tolist())
+
+    def score(self, target: Target) -> Score:
+        """The predicted gain; a task of the support is scored by a stack that never saw it."""
+        if target.task_id and target.task_id in self._tasks:
+            others = self.support.rows(self.support.task_ids != target.task_id)
+            return Stack().fit(others).score(target) if len(others) else Score(0.0)
+        return self.model.score(target)
+
+    def grown(self, support: Support) -> FittedStack:
+        """The stack over a support with more rows: levels, neighbours and lines at once, weights and lens by `GROWTH`."""
+        learned_on = len(self.scored.scores)
+        if abs(len(support) - learned_on) > GROWTH * learned_on:
+            return Stack().fit(support)
+        old, views = self.model, self.model.lens.views(support)
+        model = Model(
+            old.lens,
+            old.by_family.with_rows_of(Panel.of(support, views)),
+            lambda: old.by_skill.with_rows_of(Panel.of(support, views, by_skill=True)),
+        )
+        return FittedStack(support, model, self.scored)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Learned:
+    weights: Weights
+    out_of_fold: Floats  # (n,)
+
+
+def _by_skill(support: Support, views: Views) -> FittedPanel:
+    panel = Panel.of(support, views, by_skill=True)
+    return FittedPanel.of(panel, _learn(panel).weights)
+
+
+def _learn(panel: Panel) -> _Learned:
+    """Weights from every row's departures without its own fold, and the scores they make of them."""
+    departures = cross_fit(panel, nested=False).plain
+    levels = np.zeros(len(panel))
+    for fold in range(FOLDS):
+        rows = np.flatnonzero(panel.folds == fold)
+        if len(rows):
+            levels[rows] = panel.levels_without([fold]).level[panel.groups[rows]]
+    everything = np.ones(len(panel), bool)
+    weights = learn_weights(departures, panel.gains - levels, panel.weights, panel.blocks, everything)
+    return _Learned(weights, levels + np.vecdot(departures, weights.groups[panel.groups]))
