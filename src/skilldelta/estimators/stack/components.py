@@ -31,6 +31,9 @@ NEAREST: tuple[tuple[str, View, int], ...] = (
 SLOPES: tuple[tuple[str, View], ...] = (("vector_ridge", "vectors"), ("word_ridge", "words"), ("shape_ridge", "shape"))
 COMPONENTS: tuple[str, ...] = tuple(name for name, *_ in (*NEAREST, *SLOPES))
 
+DEFAULT = np.array([0.6 if name == "vector_ridge" else 0.0 for name in COMPONENTS])
+"""Weights before any outcome is seen: near tasks tell something about each other."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Departures:
@@ -115,7 +118,12 @@ def _fill_slopes(panel: Panel, found: Departures) -> None:
             if features is None:
                 continue
             plain, held = held_out_departures(
-                features, panel.gains[block], panel.weights[block], panel.folds[block], FOLDS, nested=found.held is not None
+                features,
+                panel.gains[block],
+                panel.weights[block],
+                panel.folds[block],
+                FOLDS,
+                nested=found.held is not None,
             )
             found.plain[block, c] = plain
             if found.held is not None and held is not None:

@@ -15,7 +15,7 @@ from itertools import combinations
 
 import numpy as np
 
-from skilldelta.estimators.stack.components import cross_fit
+from skilldelta.estimators.stack.components import DEFAULT, cross_fit
 from skilldelta.estimators.stack.folds import FOLDS
 from skilldelta.estimators.stack.panel import Panel
 from skilldelta.estimators.stack.weights import Weights, learn_weights
@@ -46,7 +46,14 @@ def leave_one_out(panel: Panel) -> LeftOut:
     values = np.zeros(len(panel))
     learned = []
     for f in range(FOLDS):
-        weights = learn_weights(found.held[f], residuals[f], panel.weights, panel.blocks, panel.folds != f)
+        weights = learn_weights(
+            found.held[f],
+            residuals[f],
+            panel.weights,
+            blocks=panel.blocks,
+            keep=panel.folds != f,
+            default=DEFAULT,
+        )
         learned.append(weights)
         rows = np.flatnonzero(panel.folds == f)
         group = panel.groups[rows]

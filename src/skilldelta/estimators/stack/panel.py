@@ -104,7 +104,9 @@ class Panel:
         return levels.at(place), left.mean[place], left.rows[place]
 
 
-def _groups(families: np.ndarray[tuple[int], np.dtype[np.str_]], skills: np.ndarray[tuple[int], np.dtype[np.str_]]) -> tuple[tuple[Key, ...], Ints]:
+def _groups(
+    families: np.ndarray[tuple[int], np.dtype[np.str_]], skills: np.ndarray[tuple[int], np.dtype[np.str_]]
+) -> tuple[tuple[Key, ...], Ints]:
     family_names, family = np.unique(families, return_inverse=True)
     skill_names, skill = np.unique(skills, return_inverse=True)
     codes, groups = np.unique(family * max(len(skill_names), 1) + skill, return_inverse=True)

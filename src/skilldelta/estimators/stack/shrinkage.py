@@ -1,7 +1,7 @@
 """The level of a family: its mean gain, pulled towards its skill's, the suite's, and zero, as far as the data ask.
 
 Three nested normal levels: a family's level varies around its skill's, a skill's around the suite's, the suite's around
-zero. How much each varies is not fixed but averaged over a grid, every point weighted by how well it explains the group
+zero. How much each varies is not fixed but averaged over a few possible worlds, weighted by how well they explain the group
 means. So a tiny bank stays near zero, a family without tasks gets its skill's or the suite's level, and a large family
 keeps its own mean. The level of a task's family is taken without the task, under every skill.
 """
@@ -9,7 +9,6 @@ keeps its own mean. The level of a task's family is taken without the task, unde
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from itertools import product
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -18,9 +17,22 @@ from skilldelta.estimators.stack.precision import UNIT_VARIANCE
 from skilldelta.estimators.stack.sums import Sums
 from skilldelta.support import Floats, Ints
 
-_BETWEEN_FAMILIES = (0.0, 0.05, 0.1, 0.2, 0.4)
+_WORLDS = (
+    # One effect for all families, of some size.
+    (0.03, 0.15, 0.5),
+    (0.03, 0.4, 0.5),
+    # Families that differ around no effect.
+    (0.1, 0.01, 0.3),
+    (0.2, 0.01, 0.7),
+    (0.4, 0.01, 1.0),
+    # Both. Rare before any outcome is seen; with many families the data say so themselves.
+    (0.1, 0.3, 0.1),
+    (0.2, 0.3, 0.1),
+    (0.4, 0.3, 0.1),
+)
+"""Standard deviation of families around their skill, of the suite around zero, and how likely that is beforehand."""
+
 _BETWEEN_SKILLS = (0.0, 0.1, 0.3)
-_SUITE = (0.03, 0.1, 0.3)
 _PRIOR_ROWS = 4.0
 """A group's own variance counts against the typical one as if that had been seen on this many rows."""
 
@@ -99,12 +111,13 @@ class _Grid:
     family: Floats  # (h,)
     skill: Floats
     suite: Floats
+    log_prior: Floats
 
     @classmethod
     def of(cls, nesting: Nesting) -> _Grid:
         between_skills = (0.0,) if nesting.is_flat else _BETWEEN_SKILLS
-        points = np.array(list(product(_BETWEEN_FAMILIES, between_skills, _SUITE)))
-        return cls(*points.T)
+        points = [(family, skill, suite, np.log(weight)) for family, suite, weight in _WORLDS for skill in between_skills]
+        return cls(*np.array(points).T)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,7 +184,7 @@ def _levels(
 ) -> Levels:
     """Posterior means under every grid point, averaged by how well each explains the group means."""
     prior = 1 / grid.suite**2
-    evidence = fit + (top.log - top.c + top.b**2 / (top.a + prior) - np.log1p(top.a / prior)) / 2
+    evidence = grid.log_prior + fit + (top.log - top.c + top.b**2 / (top.a + prior) - np.log1p(top.a / prior)) / 2
     evidence -= evidence.max(axis=1, keepdims=True)
     weight = np.exp(evidence)
     weight = (weight / weight.sum(axis=1, keepdims=True))[suite_of]

@@ -8,14 +8,14 @@ from functools import cached_property
 import numpy as np
 
 from skilldelta.estimators.base import Score, Scores, Target
-from skilldelta.estimators.stack.components import cross_fit
+from skilldelta.estimators.stack.components import DEFAULT, cross_fit
 from skilldelta.estimators.stack.fitted import FittedPanel, Model
 from skilldelta.estimators.stack.folds import FOLDS
 from skilldelta.estimators.stack.leave_one_out import leave_one_out
 from skilldelta.estimators.stack.panel import Panel
 from skilldelta.estimators.stack.views import Lens, Views
 from skilldelta.estimators.stack.weights import Weights, learn_weights
-from skilldelta.support import Floats, Support
+from skilldelta.support import Floats, Strings, Support
 
 GROWTH = 0.1
 """Weights and lens are learned anew when the support has grown by this share; until then new rows only join."""
@@ -41,15 +41,16 @@ class Stack:
         panel = Panel.of(support, views)
         learned = _learn(panel)
         model = Model(lens, FittedPanel.of(panel, learned.weights), lambda: _by_skill(support, views))
-        return FittedStack(support, model, Scored(learned.out_of_fold, support.gains))
+        return FittedStack(support, model, Scored(learned.out_of_fold, support.gains, support.families))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scored:
-    """Scores of the rows that weights were learned on, each without its own fold's outcomes in it, and their gains."""
+    """Scores of recorded rows, each made without its own outcome, beside the gains that were observed."""
 
     scores: Floats  # (n,)
     gains: Floats  # (n,)
+    families: Strings  # (n,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,5 +107,7 @@ def _learn(panel: Panel) -> _Learned:
         if len(rows):
             levels[rows] = panel.levels_without([fold]).level[panel.groups[rows]]
     everything = np.ones(len(panel), bool)
-    weights = learn_weights(departures, panel.gains - levels, panel.weights, panel.blocks, everything)
+    weights = learn_weights(
+        departures, panel.gains - levels, panel.weights, blocks=panel.blocks, keep=everything, default=DEFAULT
+    )
     return _Learned(weights, levels + np.vecdot(departures, weights.groups[panel.groups]))

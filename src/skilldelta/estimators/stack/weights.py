@@ -1,7 +1,9 @@
 """How much each component counts: non-negative weights, learned for the suite and bent towards each family.
 
-Squared error of held-out departures, with a pull towards zero for the suite's weights and towards the suite's for a
-family's. Families with less noise count more. In a small bank the pull wins and only the level is left.
+Squared error of held-out departures decides, with a pull towards a default for the suite's weights and towards the
+suite's for a family's. Families with less noise count more. All of it is scaled by the belief that departures tell
+anything at all, against the level alone: half in a tiny bank, one where they help, and, where a large bank shows that
+they do not, zero, save for families that speak clearly for themselves.
 """
 
 from __future__ import annotations
@@ -10,19 +12,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from skilldelta.estimators.stack.precision import UNIT_VARIANCE
 from skilldelta.support import Floats, Ints
 
 _SUITE_SPREAD = 0.3
-"""Standard deviation of the suite's weights around zero before any outcome is seen."""
+"""Standard deviation of the suite's weights around the default, before any outcome is seen."""
 
 _FAMILY_SPREAD = 0.3
 """Standard deviation of a family's weights around the suite's."""
 
+_SMALLEST_BELIEF = 0.05
 _LUCK = 10.0
-"""Seven useless components lower the squared error by more than this, in units of noise, about once in fifty times."""
+"""Useless components lower a family's squared error by more than this, in units of noise, about once in fifty times."""
 
 _PRIOR_ROWS = 10.0
 
@@ -34,24 +38,31 @@ class Weights:
     suite: Floats  # (c,)
     groups: Floats  # (groups, c), each row non-negative with a sum of at most 1
     spread: Floats  # (groups,) root mean square of the weighted departures
+    belief: float
 
 
 def learn_weights(
-    departures: Floats, residuals: Floats, precisions: Floats, blocks: Sequence[Ints], keep: np.ndarray
+    departures: Floats,
+    residuals: Floats,
+    precisions: Floats,
+    *,
+    blocks: Sequence[Ints],
+    keep: NDArray[np.bool_],
+    default: Floats,
 ) -> Weights:
     """Weights that best turn departures (n, c) into residuals (n,), from the rows to keep (n,) alone."""
-    c = departures.shape[1]
     parts = [_normal_equations(departures, residuals, precisions, block[keep[block]]) for block in blocks]
-    left, right = sum(p.left for p in parts) if parts else np.zeros((c, c)), sum(p.right for p in parts)
-    suite = _kept(_non_negative(left, right, np.zeros(c), _SUITE_SPREAD), left, right)
-    trusted = bool(suite.any())
-    groups = np.zeros((len(parts), c))
-    for i, part in enumerate(parts):
-        found = _non_negative(part.left, part.right, suite, _FAMILY_SPREAD)
-        groups[i] = found if trusted else _kept(found, part.left, part.right)
+    left, right = np.sum([p.left for p in parts], axis=0), np.sum([p.right for p in parts], axis=0)
+    belief = _belief(left, right, default)
+    suite = belief * _non_negative(left, right, default, _SUITE_SPREAD)
+    groups = np.stack([_non_negative(p.left, p.right, suite, belief * _FAMILY_SPREAD + 1e-3) for p in parts])
+    if belief < _SMALLEST_BELIEF:
+        suite = np.zeros_like(suite)
+        alone = [_non_negative(p.left, p.right, suite, _FAMILY_SPREAD) for p in parts]
+        groups = np.stack([w * (_fall(w, p) > _LUCK) for w, p in zip(alone, parts, strict=True)])
     moments = np.stack([p.moments for p in parts])
     spread = np.sqrt(np.maximum(np.einsum("gc,gcd,gd->g", groups, moments, groups), 0.0))
-    return Weights(suite, groups, spread)
+    return Weights(suite, groups, spread, belief)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,10 +81,19 @@ def _normal_equations(departures: Floats, residuals: Floats, precisions: Floats,
     return _Equations(weighted.T @ x / variance, weighted.T @ r / variance, x.T @ x / max(len(rows), 1))
 
 
-def _kept(weights: Floats, left: Floats, right: Floats) -> Floats:
-    """Weights that earn their place, else zeros: the fall in squared error, in units of noise, must not be luck."""
-    fall = float(2 * right @ weights - weights @ left @ weights)
-    return weights if fall > _LUCK else np.zeros_like(weights)
+def _belief(left: Floats, right: Floats, default: Floats) -> float:
+    """The probability, from even odds, that departures tell anything: normal weights around the default against none."""
+    precision = 1 / _SUITE_SPREAD**2
+    size = len(left)
+    pulled = right + precision * default
+    fit = pulled @ np.linalg.solve(left + precision * np.eye(size), pulled) - precision * default @ default
+    occam = np.linalg.slogdet(np.eye(size) + left / precision)[1]
+    return float(1 / (1 + np.exp(np.clip((occam - fit) / 2, -700, 700))))
+
+
+def _fall(weights: Floats, part: _Equations) -> float:
+    """How much weights lower a family's squared error, in units of its noise."""
+    return float(2 * part.right @ weights - weights @ part.left @ weights)
 
 
 def _non_negative(left: Floats, right: Floats, centre: Floats, spread: float) -> Floats:
