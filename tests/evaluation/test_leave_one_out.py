@@ -76,7 +76,7 @@ def test_the_json_form_has_every_documented_key(rng: np.random.Generator) -> Non
     document = json.loads(json.dumps(panel_to_dict(result), allow_nan=False))
     assert {"agent", "suite", "tasks", "families", "off", "on", "oracle", "policies"} <= document.keys()
     names = "always_off always_on random_matched skilldelta with_skill_only relevance tfidf_knn family_mean ridge dual_ridge"
-    assert set(names.split()) | {"self_judge"} <= document["policies"].keys()
+    assert set(names.split()) | {"stack", "self_judge"} <= document["policies"].keys()
     keys = (
         "success use_rate tokens token_saving auroc balanced_accuracy advantage_vs_random within_group between_group "
         "gain_mae intervals"

@@ -5,7 +5,6 @@ A policy whose needs a panel does not meet is left out with the reason in words.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -16,6 +15,7 @@ from skilldelta.estimators.paper_rule import PaperRule
 from skilldelta.estimators.relevance import Relevance
 from skilldelta.estimators.ridge import Ridge
 from skilldelta.estimators.self_judge import Judgement, SelfJudge
+from skilldelta.estimators.stack import Stack
 from skilldelta.estimators.tfidf_knn import TfidfKnn
 from skilldelta.estimators.with_skill_only import WithSkillOnly
 from skilldelta.evaluation.policy import Policy
@@ -99,14 +99,6 @@ def _scored(estimator: Estimator, support: Support, rules: Rules) -> Policy:
 _BY_GAIN = ("skilldelta", "tfidf_knn", "family_mean", "stack")
 
 
-def _stack(rules: Rules, judgements: Sequence[Judgement]) -> Estimator:
-    try:
-        stack: Estimator = importlib.import_module("skilldelta.estimators.stack").Stack()
-    except (ImportError, AttributeError):
-        raise NotApplicableError("this build has no stack estimator") from None
-    return stack
-
-
 _ESTIMATORS: Mapping[str, Callable[[Rules, Sequence[Judgement]], Estimator]] = {
     "with_skill_only": lambda rules, _: WithSkillOnly(rules.settings, rules.scope),
     "relevance": lambda rules, _: Relevance(rules.skill_texts),
@@ -114,6 +106,6 @@ _ESTIMATORS: Mapping[str, Callable[[Rules, Sequence[Judgement]], Estimator]] = {
     "family_mean": lambda rules, _: FamilyMean(),
     "ridge": lambda rules, _: Ridge(),
     "dual_ridge": lambda rules, _: Ridge(dual=True),
-    "stack": _stack,
+    "stack": lambda rules, _: Stack(),
     "self_judge": lambda _, judgements: SelfJudge(judgements),
 }
