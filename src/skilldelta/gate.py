@@ -59,7 +59,7 @@ def decide(
     check_threshold(threshold)
     if eligible == 0:
         return Decision("skip", 0.0, threshold, NO_SUPPORT, "any paired execution in scope", is_fallback=True)
-    evidence = f"{used if used is not None else eligible} of {eligible} eligible pairs"
+    evidence = f"{eligible} eligible pairs" if used is None else f"{used} of {eligible} eligible pairs"
     if rule == "plain":
         return _plain(gain, threshold, evidence)
     if rule not in RULES:

@@ -27,7 +27,7 @@ EstimatorName = Literal["skilldelta", "stack"]
 class Policy:
     """How to decide: the estimator and its settings, the gate's rule, the interval's method, the price of tokens."""
 
-    estimator: EstimatorName = "skilldelta"
+    estimator: EstimatorName = "stack"
     settings: Settings = PAPER
     scope: ScopeChoice = "auto"
     threshold: float = 0.0
@@ -64,7 +64,7 @@ class Advisor:
         near = predict(query, rows.vectors, rows.gains, settings=self._policy.settings, excluded=own)
         score = self._score(question, query, near)
         cost = self._cost(question, rows, near) if explain or self._policy.cost_rule else None
-        interval = None if near.is_fallback else self._interval(rows, near, score.gain)
+        interval = None if near.is_fallback else self._interval(question, rows, near, score.gain)
         decision = self._decide(score.gain, near, interval, cost)
         return self._advice(
             question,
@@ -87,7 +87,7 @@ class Advisor:
             return "family", self._index.scope(skill=None, family=question.family)
         if choice == "auto" and question.family:
             rows = self._index.scope(skill=question.skill, family=question.family)
-            if set(rows.row_of_task) - {question.task_id}:
+            if len(rows.row_of_task) > (question.task_id in rows.row_of_task):
                 return "family", rows
         return "skill", self._index.scope(skill=question.skill, family=None)
 
@@ -100,14 +100,13 @@ class Advisor:
         target = Target(query, question.text, question.family, question.skill, question.task_id)
         return self._panel.score(target)
 
-    def _interval(self, rows: ScopeRows, near: Prediction, gain: float) -> Interval:
-        """The neighbours' interval, moved to the estimator's gain where that is not the neighbours' own."""
-        at = near.rows
+    def _interval(self, question: Question, rows: ScopeRows, near: Prediction, gain: float) -> Interval:
+        """The interval of the nearest pairs' expected gain, whatever the estimator; conformal asks the estimator's errors."""
+        policy, at = self._policy, near.rows
+        if policy.method == "conformal":
+            return intervals.conformal(gain, self._panel.residuals(), family=question.family, level=policy.level)
         found = intervals.Neighborhood(near.weights, rows.y0[at], rows.y1[at], rows.r0[at], rows.r1[at])
-        made = intervals.interval(self._policy.method, found, level=self._policy.level)
-        shift = gain - near.gain
-        low, high = max(-1.0, made.low + shift), min(1.0, made.high + shift)
-        return Interval(low, high, made.level, made.method)
+        return intervals.interval(policy.method, found, level=policy.level)
 
     def _cost(self, question: Question, rows: ScopeRows, near: Prediction) -> Cost | None:
         names = {"family": question.family, "skill": question.skill, "task_id": question.task_id}
@@ -123,7 +122,7 @@ class Advisor:
             eligible=near.eligible,
             rule=policy.rule,
             interval=interval,
-            used=len(near.rows),
+            used=len(near.rows) if policy.estimator == "skilldelta" else None,
         )
 
     def _advice(

@@ -14,7 +14,7 @@ from skilldelta.errors import InputError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from skilldelta.advisor import Advice, Question
+    from skilldelta.advisor import Advice, Question, ScopeChoice
     from skilldelta.bank.store import Bank
     from skilldelta.costs import CostRule
 
@@ -29,6 +29,13 @@ _WORDS = {"use": "use the skill", "skip": "skip the skill", "abstain": "abstain:
 @settings.bank_option
 @settings.agent_option
 @settings.encoder_options
+@click.option(
+    "--estimator",
+    type=click.Choice(["stack", "skilldelta"]),
+    default="stack",
+    show_default=True,
+    help="stack combines local and pooled evidence; skilldelta is the paper's rule.",
+)
 @click.option("--paper", is_flag=True, help="The paper's rule and settings, and its Hoeffding band.")
 @settings.rule_options
 @settings.threshold_option
@@ -44,7 +51,7 @@ _WORDS = {"use": "use the skill", "skip": "skip the skill", "abstain": "abstain:
     "method",
     default="exact",
     show_default=True,
-    help="exact, betting, empirical_bernstein, hoeffding_independent or hoeffding.",
+    help="exact, betting, empirical_bernstein, hoeffding_independent, hoeffding or conformal.",
 )
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True)
 @click.option("--success-worth", type=float, metavar="USD", help="What one success is worth; needs --price.")
@@ -80,9 +87,17 @@ def _policy(options: dict[str, Any]) -> Any:
     from skilldelta.predictor import PAPER, Settings
 
     if options["paper"]:
-        scope = "family" if options["family"] else "skill"
-        return Policy(settings=PAPER, scope=scope, level=options["level"], rule=options["rule"], method="hoeffding")  # type: ignore[arg-type]
+        scope: ScopeChoice = "family" if options["family"] else "skill"
+        return Policy(
+            estimator="skilldelta",
+            settings=PAPER,
+            scope=scope,
+            level=options["level"],
+            rule=options["rule"],
+            method="hoeffding",
+        )
     return Policy(
+        estimator=options["estimator"],
         settings=Settings(k=options["k"], weighting=options["weighting"]),
         scope=options["scope"] or "auto",
         threshold=options["threshold"],

@@ -59,7 +59,8 @@ def leave_one_out(panel: Panel) -> LeftOut:
         group = panel.groups[rows]
         level = stepped(levels.level[rows], rows_left[rows], weights.spread[group])
         values[rows] = level + np.vecdot(found.plain[rows], weights.groups[group])
-    return LeftOut(np.round(np.clip(values, -1.0, 1.0), _DECIMALS) + 0.0, tuple(learned))
+    rounded = np.asarray(np.round(np.clip(values, -1.0, 1.0), _DECIMALS) + 0.0, np.float64)
+    return LeftOut(rounded, tuple(learned))
 
 
 def _held_out_residuals(panel: Panel) -> Floats:

@@ -116,7 +116,9 @@ class _Grid:
     @classmethod
     def of(cls, nesting: Nesting) -> _Grid:
         between_skills = (0.0,) if nesting.is_flat else _BETWEEN_SKILLS
-        points = [(family, skill, suite, np.log(weight)) for family, suite, weight in _WORLDS for skill in between_skills]
+        points = [
+            (family, skill, suite, np.log(weight)) for family, suite, weight in _WORLDS for skill in between_skills
+        ]
         return cls(*np.array(points).T)
 
 
@@ -148,14 +150,15 @@ class _Terms:
         return _Terms._with(self.a / (spread**2 * self.a + 1), self.b / safe, self.rows), fit
 
     def added_by(self, codes: Ints, size: int) -> _Terms:
-        parts = (_added(part, codes, size) for part in (self.a, self.b, self.c, self.log))
+        a, b, c, log = (_added(part, codes, size) for part in (self.a, self.b, self.c, self.log))
         rows = np.bincount(codes, weights=self.rows, minlength=size).astype(np.int64)
-        return _Terms(*parts, rows)
+        return _Terms(a, b, c, log, rows)
 
     def cleared(self) -> _Terms:
         """Without the rounding dust that subtraction leaves where no row is left."""
         kept = (self.rows > 0)[:, None]
-        return _Terms(*(np.where(kept, part, 0.0) for part in (self.a, self.b, self.c, self.log)), self.rows)
+        a, b, c, log = (np.where(kept, part, 0.0) for part in (self.a, self.b, self.c, self.log))
+        return _Terms(a, b, c, log, self.rows)
 
     def __getitem__(self, index: Ints) -> _Terms:
         return _Terms(self.a[index], self.b[index], self.c[index], self.log[index], self.rows[index])
@@ -209,10 +212,10 @@ def _levels(
 def _added(values: Floats, codes: Ints, size: int) -> Floats:
     """(size, h) sums of rows by code."""
     if size == 1:
-        return values.sum(axis=0, keepdims=True)
+        whole: Floats = values.sum(axis=0, keepdims=True)
+        return whole
     indicator = csr_array((np.ones(len(codes)), codes, np.arange(len(codes) + 1)), shape=(len(codes), size))
-    added: Floats = indicator.T @ values
-    return added
+    return np.asarray(indicator.T @ values, np.float64)
 
 
 def _ratio(over: Floats, under: Floats) -> Floats:

@@ -123,4 +123,4 @@ def _solve(
 
 def _moments(rows: Floats, gains: Floats, weights: Floats) -> tuple[float, float, Floats, Floats, Floats]:
     weighted = rows * weights[:, None]
-    return weights.sum(), weights @ gains, weighted.sum(axis=0), weighted.T @ gains, weighted.T @ rows
+    return float(weights.sum()), float(weights @ gains), weighted.sum(axis=0), weighted.T @ gains, weighted.T @ rows

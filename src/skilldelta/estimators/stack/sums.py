@@ -28,7 +28,9 @@ class Sums:
     def by(cls, codes: Ints, size: int, gains: Floats, weights: Floats) -> Sums:
         """(size,) sums over the rows of each code."""
         return cls(
-            *(_exact_sum(codes, size, values) for values in (weights, weights * gains, weights * gains**2)),
+            weight=_exact_sum(codes, size, weights),
+            gain=_exact_sum(codes, size, weights * gains),
+            square=_exact_sum(codes, size, weights * gains**2),
             rows=np.bincount(codes, minlength=size).astype(np.int64),
         )
 
@@ -43,7 +45,12 @@ class Sums:
     def without(self, folds: list[int]) -> Sums:
         """Sums (groups, folds) added up over all folds but some."""
         kept = [fold for fold in range(self.rows.shape[1]) if fold not in folds]
-        return Sums(*(part[:, kept].sum(axis=1) for part in (self.weight, self.gain, self.square, self.rows)))
+        return Sums(
+            self.weight[:, kept].sum(axis=1),
+            self.gain[:, kept].sum(axis=1),
+            self.square[:, kept].sum(axis=1),
+            self.rows[:, kept].sum(axis=1),
+        )
 
     @property
     def mean(self) -> Floats:
@@ -57,7 +64,9 @@ def sums_by_fold(codes: Ints, size: int, folds: Ints, fold_count: int, gains: Fl
     """(size, fold_count) sums over the rows of each code and fold."""
     flat = Sums.by(codes * fold_count + folds, size * fold_count, gains, weights)
     shape = (size, fold_count)
-    return Sums(*(part.reshape(shape) for part in (flat.weight, flat.gain, flat.square, flat.rows)))
+    return Sums(
+        flat.weight.reshape(shape), flat.gain.reshape(shape), flat.square.reshape(shape), flat.rows.reshape(shape)
+    )
 
 
 def _exact_sum(codes: Ints, size: int, values: Floats) -> Floats:
