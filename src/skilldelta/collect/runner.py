@@ -95,46 +95,61 @@ async def run_missing(
     return Result(state.standing, state.stopped)
 
 
-async def _execute(collection: Collection, state: _State, planned: Planned) -> Execution:
-    """One execution from plan to bank."""
+@dataclass(slots=True)
+class _Run:
+    """What became of one execution before it is recorded."""
+
     outcome: Outcome | None = None
     success: float | None = None
     status: Status = "completed"
-    error = ""
-    started = time.monotonic()
-    seconds = 0.0
-    async with _working_copy(planned.task, needed=collection.agent.needs_workdir) as workdir:
-        try:
-            outcome = await collection.agent.run(_attempt(collection, planned, workdir), collection.budget)
-            seconds = time.monotonic() - started if outcome.seconds is None else outcome.seconds
-            state.answered = True
-            success = await _grade(collection.graders[planned.task.task_id], outcome.answer, planned.task, workdir)
-        except TransportError as failure:
-            status, error = "transport_error", str(failure)
-            if not state.answered:
-                raise StopCollectionError(f"{failure}; mend the endpoint and run the same command again") from failure
-        except IncompleteError as failure:
-            status, error = "incomplete", str(failure)
-        except _GradingError as failure:
-            status, error = "grader_error", str(failure)
-    _count_errors(collection, state, error)
+    error: str = ""
+    seconds: float = 0.0
+
+
+async def _execute(collection: Collection, state: _State, planned: Planned) -> Execution:
+    """One execution from plan to bank."""
+    run = await _run_and_grade(collection, state, planned)
+    _count_errors(collection, state, run.error)
     execution = Execution(
         agent=state.identity,
         suite=collection.suite.name,
         task_id=planned.task.task_id,
         condition=planned.condition,
         repetition=planned.repetition,
-        success=success,
+        success=run.success,
         skill_id=planned.key[2],
         skill_digest=planned.key[3],
-        tokens=outcome.tokens if outcome else None,
-        seconds=round(seconds or time.monotonic() - started, 4),
-        cost_usd=outcome.usd if outcome else None,
-        status=status,
+        tokens=run.outcome.tokens if run.outcome else None,
+        seconds=round(run.seconds, 4),
+        cost_usd=run.outcome.usd if run.outcome else None,
+        status=run.status,
     )
-    await collection.recorder.record(execution, _transcript(planned, execution, outcome, error))
-    state.standing.add(execution, error)
+    await collection.recorder.record(execution, _transcript(planned, execution, run))
+    state.standing.add(execution, run.error)
     return execution
+
+
+async def _run_and_grade(collection: Collection, state: _State, planned: Planned) -> _Run:
+    """Let the agent work and grade its answer; every failure that belongs to this execution becomes its status."""
+    run = _Run()
+    started = time.monotonic()
+    async with _working_copy(planned.task, needed=collection.agent.needs_workdir) as workdir:
+        try:
+            run.outcome = await collection.agent.run(_attempt(collection, planned, workdir), collection.budget)
+            run.seconds = time.monotonic() - started if run.outcome.seconds is None else run.outcome.seconds
+            state.answered = True
+            grader = collection.graders[planned.task.task_id]
+            run.success = await _grade(grader, run.outcome.answer, planned.task, workdir)
+        except TransportError as failure:
+            run.status, run.error = "transport_error", str(failure)
+            if not state.answered:
+                raise StopCollectionError(f"{failure}; mend the endpoint and run the same command again") from failure
+        except IncompleteError as failure:
+            run.status, run.error = "incomplete", str(failure)
+        except _GradingError as failure:
+            run.status, run.error = "grader_error", str(failure)
+    run.seconds = run.seconds or time.monotonic() - started
+    return run
 
 
 class _GradingError(Exception):
@@ -180,7 +195,7 @@ async def _working_copy(task: SuiteTask, *, needed: bool) -> AsyncIterator[Path 
         yield copy
 
 
-def _transcript(planned: Planned, execution: Execution, outcome: Outcome | None, error: str) -> dict[str, Any]:
+def _transcript(planned: Planned, execution: Execution, run: _Run) -> dict[str, Any]:
     row: dict[str, Any] = {
         "sample": planned.name,
         "task_id": execution.task_id,
@@ -196,11 +211,11 @@ def _transcript(planned: Planned, execution: Execution, outcome: Outcome | None,
         "seconds": execution.seconds,
         "cost_usd": execution.cost_usd,
     }
-    if error:
-        row["error"] = error
-    if outcome is not None:
-        row["answer"] = outcome.answer
-        row["messages"] = [{"role": message.role, "content": message.content} for message in outcome.messages]
-        row["reply"] = outcome.reply
-        row["details"] = dict(outcome.details)
+    if run.error:
+        row["error"] = run.error
+    if run.outcome is not None:
+        row["answer"] = run.outcome.answer
+        row["messages"] = [{"role": message.role, "content": message.content} for message in run.outcome.messages]
+        row["reply"] = run.outcome.reply
+        row["details"] = dict(run.outcome.details)
     return row

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from skilldelta.collect.agents.base import ASK_TOKENS, Asked, Attempt, Execute, Outcome, fingerprint
+from skilldelta.collect.agents.inspect_metering import Calls, amount, booking, meter
 from skilldelta.collect.agents.inspect_names import describe_solver, inspect_version, load_solver, open_model
 from skilldelta.collect.arms import Message, arm_messages
 from skilldelta.collect.budget import Amount, Budget, Prices
@@ -31,22 +32,7 @@ PORTION = 200
 """Samples per Inspect evaluation: what is held in memory and what one log file has."""
 
 
-@dataclass(slots=True)
-class _Calls:
-    """The model calls of one execution: where they are booked, and what they came to so far."""
-
-    name: str
-    budget: Budget
-    seed: int
-    tokens_in: int = 0
-    tokens_out: int = 0
-    known: bool = True
-    models: list[str] = field(default_factory=list)
-    stop: BaseException | None = None
-
-
 _sample: ContextVar[tuple[Any, Any]] = ContextVar("skilldelta_sample")
-_calls: ContextVar[_Calls] = ContextVar("skilldelta_calls")
 
 
 @dataclass(slots=True)
@@ -100,7 +86,7 @@ class InspectAgent:
     def largest(self, attempt: Attempt) -> Amount:
         """One call's worth; an agent with tools makes several, each reserved when it comes."""
         text = "".join(message.content for message in self._messages(attempt))
-        return self._bound(len(text.encode()), self.wanted.max_tokens)
+        return amount(len(text.encode()), self.wanted.max_tokens, self.prices)
 
     async def prepare(self, folder: Path) -> None:
         """Open the model and the solver; what Inspect refuses is refused before anything is paid."""
@@ -117,7 +103,7 @@ class InspectAgent:
         )
         solver = "generate" if self.wanted.solver == "code" else self.wanted.solver
         self._solver = load_solver(solver, self.solver_arguments, self.solver_folder)
-        self._meter_calls()
+        meter(self._opened.api, self.prices)
 
     async def drive(self, todo: Sequence[Planned], concurrency: int, execute: Execute) -> None:
         """One Inspect evaluation per portion of the plan."""
@@ -127,22 +113,17 @@ class InspectAgent:
     async def run(self, attempt: Attempt, budget: Budget) -> Outcome:
         """Let the solver work inside the sample that `drive` opened."""
         state, generate = _sample.get()
-        calls = _Calls(attempt.planned.name, budget, attempt.seed)
-        token = _calls.set(calls)
         messages = self._messages(attempt)
-        try:
-            state.messages = [_to_inspect(message) for message in messages]
-            state = await self._solver(state, generate)
-        except (CapReachedError, StopCollectionError):
-            raise
-        except Exception as error:
-            raise calls.stop or self._meaning(error) from error
-        finally:
-            _calls.reset(token)
+        with booking(attempt.planned.name, budget, attempt.seed) as calls:
+            try:
+                state.messages = [_to_inspect(message) for message in messages]
+                state = await self._solver(state, generate)
+            except Exception as error:
+                raise calls.stop or self._meaning(error) from error
         self._check_models(calls)
         reply = state.output.completion or ""
         code = extract_code(reply) if self.sandbox else ""
-        spent = Amount(float(calls.tokens_in + calls.tokens_out), self._usd(calls.tokens_in, calls.tokens_out))
+        spent = amount(calls.tokens_in, calls.tokens_out, self.prices)
         return Outcome(
             answer=await run_answer(code, self.sandbox) if self.sandbox else reply,
             tokens=spent.tokens if calls.known and calls.models else None,
@@ -161,17 +142,12 @@ class InspectAgent:
     async def ask(self, name: str, messages: list[Message], budget: Budget) -> Asked:
         from inspect_ai.model import GenerateConfig
 
-        calls = _Calls(name, budget, seed=0)
-        token = _calls.set(calls)
-        try:
-            config = GenerateConfig(temperature=0.0, max_tokens=ASK_TOKENS, stop_seqs=[])
-            output = await self._opened.generate([_to_inspect(message) for message in messages], config=config)
-        except (CapReachedError, StopCollectionError):
-            raise
-        except Exception as error:
-            raise calls.stop or self._meaning(error) from error
-        finally:
-            _calls.reset(token)
+        config = GenerateConfig(temperature=0.0, max_tokens=ASK_TOKENS, stop_seqs=[])
+        with booking(name, budget, seed=0) as calls:
+            try:
+                output = await self._opened.generate([_to_inspect(message) for message in messages], config=config)
+            except Exception as error:
+                raise calls.stop or self._meaning(error) from error
         self._check_models(calls)
         return Asked(output.completion, float(calls.tokens_in + calls.tokens_out) if calls.known else None)
 
@@ -255,44 +231,7 @@ class InspectAgent:
             prefill=PREFILL if self.sandbox else "",
         )
 
-    def _meter_calls(self) -> None:
-        """Put the budget between Inspect and its provider: every attempt of every call is reserved and settled."""
-        send = self._opened.api.generate
-
-        async def metered(*, input: Any, config: Any, **rest: Any) -> Any:
-            calls = _calls.get()
-            if calls.stop is not None:
-                raise calls.stop
-            config = config.model_copy(update={"seed": calls.seed})
-            size = sum(len(message.text.encode()) for message in input) + 64 * len(input)
-            tools = sum(len(tool.model_dump_json()) for tool in rest.get("tools") or ())
-            try:
-                return await calls.budget.call(
-                    calls.name,
-                    self._bound(size + tools, config.max_tokens or self.wanted.max_tokens),
-                    lambda: send(input=input, config=config, **rest),
-                    lambda answer: self._book(calls, answer),
-                    retry=False,
-                )
-            except CapReachedError as error:
-                calls.stop = error  # Inspect wraps errors of a model call; the runner must see this one as it is
-                raise
-
-        self._opened.api.generate = metered
-
-    def _book(self, calls: _Calls, answer: Any) -> Amount:
-        output = answer[0] if isinstance(answer, tuple) else answer
-        if isinstance(output, Exception):
-            return Amount()
-        usage = output.usage
-        calls.models.append(output.model or "")
-        calls.known = calls.known and usage is not None
-        tokens_in, tokens_out = (usage.input_tokens, usage.output_tokens) if usage else (0, 0)
-        calls.tokens_in += tokens_in
-        calls.tokens_out += tokens_out
-        return Amount(float(tokens_in + tokens_out), self._usd(tokens_in, tokens_out))
-
-    def _check_models(self, calls: _Calls) -> None:
+    def _check_models(self, calls: Calls) -> None:
         """Providers answer with the name without Inspect's prefixes."""
         for returned in dict.fromkeys(calls.models):
             parts = self.model.split("/")
@@ -302,6 +241,8 @@ class InspectAgent:
 
     def _meaning(self, error: Exception) -> Exception:
         """A provider's error in our words: no answer, a refusal, or an execution that cannot be finished."""
+        if isinstance(error, CapReachedError | StopCollectionError):
+            return error
         cause = error.__cause__ if type(error).__name__ in ("RetryError", "ModelGenerateError") else None
         shown = cause or error
         said = " ".join(f"{type(shown).__name__}: {shown}".split())[:300]
@@ -315,12 +256,6 @@ class InspectAgent:
         if type(error).__name__ == "RetryError" or status is not None or isinstance(shown, JSONDecodeError | OSError):
             return TransportError(f"{self.model}: {said}")
         return IncompleteError(f"the solver {self.wanted.solver} failed: {said}")
-
-    def _bound(self, size: int, output: int) -> Amount:
-        return Amount(float(size + output), self._usd(size, output))
-
-    def _usd(self, tokens_in: int, tokens_out: int) -> float:
-        return self.prices.usd(tokens_in, tokens_out) if self.prices else 0.0
 
 
 def _files(task: SuiteTask) -> dict[str, str] | None:

@@ -1,0 +1,89 @@
+"""The budget between Inspect AI and its model providers: every attempt of every call is reserved and settled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from skilldelta.collect.budget import Amount, Budget, Prices
+from skilldelta.collect.failures import CapReachedError
+
+_BYTES_PER_MESSAGE = 64
+"""Room for the role and the template's marks around a message."""
+
+
+@dataclass(slots=True)
+class Calls:
+    """The model calls of one execution: where they are booked, and what they came to so far."""
+
+    name: str
+    budget: Budget
+    seed: int
+    tokens_in: int = 0
+    tokens_out: int = 0
+    known: bool = True
+    """Whether every answer said its tokens."""
+    models: list[str] = field(default_factory=list)
+    stop: CapReachedError | None = None
+    """A cap that was reached in the middle; Inspect wraps errors of a call, the runner must see this one as it is."""
+
+
+_calls: ContextVar[Calls] = ContextVar("skilldelta_calls")
+
+
+@contextmanager
+def booking(name: str, budget: Budget, seed: int) -> Iterator[Calls]:
+    """Book the model calls that are made inside under one name."""
+    calls = Calls(name, budget, seed)
+    token = _calls.set(calls)
+    try:
+        yield calls
+    finally:
+        _calls.reset(token)
+
+
+def meter(api: Any, prices: Prices | None) -> None:
+    """Replace a provider's `generate` by one that asks the budget first and sends the execution's sampling seed."""
+    send = api.generate
+
+    async def metered(*, input: Any, config: Any, **rest: Any) -> Any:
+        calls = _calls.get()
+        if calls.stop is not None:
+            raise calls.stop
+        config = config.model_copy(update={"seed": calls.seed})
+        size = sum(len(message.text.encode()) + _BYTES_PER_MESSAGE for message in input)
+        size += sum(len(tool.model_dump_json()) for tool in rest.get("tools") or ())
+        try:
+            return await calls.budget.call(
+                calls.name,
+                amount(size, config.max_tokens or 0, prices),
+                lambda: send(input=input, config=config, **rest),
+                lambda answer: _book(calls, answer, prices),
+                retry=False,
+            )
+        except CapReachedError as error:
+            calls.stop = error
+            raise
+
+    api.generate = metered
+
+
+def amount(tokens_in: int, tokens_out: int, prices: Prices | None) -> Amount:
+    """Tokens with their price, where it is known."""
+    return Amount(float(tokens_in + tokens_out), prices.usd(tokens_in, tokens_out) if prices else 0.0)
+
+
+def _book(calls: Calls, answer: Any, prices: Prices | None) -> Amount:
+    output = answer[0] if isinstance(answer, tuple) else answer
+    if isinstance(output, Exception):
+        return Amount()
+    usage = output.usage
+    calls.models.append(output.model or "")
+    calls.known = calls.known and usage is not None
+    tokens_in, tokens_out = (usage.input_tokens, usage.output_tokens) if usage else (0, 0)
+    calls.tokens_in += tokens_in
+    calls.tokens_out += tokens_out
+    return amount(tokens_in, tokens_out, prices)
