@@ -96,7 +96,9 @@ def _words(account: Account, gate: str) -> list[str]:
     sentences += [_unit_sentence(unit, account, gate) for unit in priced]
     seconds = account.of("seconds").routing
     if seconds:
-        sentences.append(f"A decision takes {_duration(seconds)} for encoding and retrieval, and no generative call.")
+        sentences.append(
+            f"Encoding a question and finding its neighbours takes {_duration(seconds)}, and no generative call."
+        )
     unknown = [_UNIT_WORDS[unit.unit] for unit in account.units if unit.bank is None]
     if unknown:
         sentences.append(f"Not recorded: {' and '.join(unknown)}.")

@@ -6,7 +6,7 @@ from typing import Any
 
 from skilldelta.evaluation.results import PanelResult, PolicyResult
 from skilldelta.report.content import Cell, Column, Figure, Plot, Spec, Table
-from skilldelta.report.marks import base, interval_over_bar, number_axis, reference_line, row_axis, tooltip
+from skilldelta.report.marks import NARROW, base, interval_over_bar, number_axis, reference_line, row_axis, tooltip
 from skilldelta.report.numbers import cell, points, size, spread, words_cell
 from skilldelta.report.palette import policy_words, role
 
@@ -58,6 +58,7 @@ def spec(data: list[dict[str, Any]]) -> Spec:
         "field": "part",
         "type": "nominal",
         "scale": {"domain": [BETWEEN, WITHIN], "range": [role("always_off"), role("accent")]},
+        "legend": {"columns": {"expr": f"{NARROW} ? 1 : 0"}},
     }
     hover = tooltip(
         ("policy", "Policy", ""),
