@@ -179,7 +179,7 @@ class Model:
         departures = group.departures(self._seen(target))
         gain = float(np.clip(group.level + group.shares @ departures, -1.0, 1.0))
         components = {LEVEL: group.level}
-        shares = {LEVEL: float(1 - group.shares.sum())}
+        shares = {LEVEL: max(0.0, float(1 - group.shares.sum()))}
         for c in np.flatnonzero(group.shares > 0):
             components[COMPONENTS[c]] = group.level + float(departures[c])
             shares[COMPONENTS[c]] = float(group.shares[c])
