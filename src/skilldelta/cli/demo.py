@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -111,16 +112,18 @@ def _evaluate(out: Console, bank: str, seed: int, resamples: int, report: bool) 
     for panel in panels:
         show_panel(panel)
     if report:
-        _write_report(panels, bank, seed)
+        _write_report(panels, bank, options)
 
 
-def _write_report(panels: list[Any], bank: str, seed: int) -> None:
+def _write_report(panels: list[Any], bank: str, options: dict[str, Any]) -> None:
     try:
         from skilldelta.cli.report import report_on
 
         path = Path(FOLDER) / "report.html"
         path.parent.mkdir(parents=True, exist_ok=True)
-        report_on(panels, path, command=f"skilldelta report --bank {bank} --seed {seed}", seed=seed)
+        words = ["skilldelta", "report", "--bank", bank, "--paper"]
+        words += [f"--{name}={options[name]}" for name in ("seed", "resamples")]
+        report_on(panels, path, command=shlex.join(words), options=options, bank=bank)
         note(f"the report with all figures: {path}")
     except MissingExtraError as error:
         note(f"no report: {error}")

@@ -71,21 +71,21 @@ def command(
 
 
 def report_on(
-    results: Sequence[PanelResult], path: Path, *, command: str, seed: int, bank: str | Path | None = None
+    results: Sequence[PanelResult], path: Path, *, command: str, options: Mapping[str, Any], bank: str | Path
 ) -> Path:
-    """Write the report on panels that are evaluated already; with their bank it also accounts for what that cost."""
-    panels = _gathered(results, bank, {"seed": seed}, None)
-    return _write(panels, path, command=command, shown={"seed": str(seed)}, gate=None)
+    """Write the report on panels that were evaluated with these options, and account for what their bank cost."""
+    panels = _gathered(results, bank, options, None)
+    return _write(panels, path, command=command, shown=_settings(options, results), gate=None)
 
 
 def _gathered(
-    results: Sequence[PanelResult], bank: str | Path | None, options: Mapping[str, Any], gate: str | None
+    results: Sequence[PanelResult], bank: str | Path, options: Mapping[str, Any], gate: str | None
 ) -> list[PanelReport]:
     from skilldelta.report import gather
 
     with ExitStack() as stack:
         advance = stack.enter_context(progress("evidence curves"))
-        source = None if bank is None else _Source(stack.enter_context(_opened(bank)), options)
+        source = _Source(stack.enter_context(_opened(bank)), options)
         scope: Scope = options.get("scope") or "family"
         return gather(results, seed=options["seed"], scope=scope, gate=gate, source=source, progress=advance)
 
