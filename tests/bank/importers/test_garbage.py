@@ -160,6 +160,7 @@ def test_valid_files_with_bytes_cut_out_and_put_in(
     check(folder, source[:start] + insert + source[start + length :], format)
 
 
+@pytest.mark.filterwarnings("error")
 @settings(GARBAGE, max_examples=100)
 @given(position=st.integers(0, 10_000), insert=st.binary(max_size=4), length=st.integers(0, 8))
 def test_damaged_embeddings_beside_a_panel(position: int, insert: bytes, length: int) -> None:

@@ -25,7 +25,8 @@ _SAME = 0.999  # cosine above which two vectors of one text are one vector that 
 def load_npz(path: Path) -> dict[str, NDArray[np.float32]]:
     """The unit vectors of an embeddings NPZ (`ids`, `vectors`) by id."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        # Opened here, because np.load leaves a file open when it finds it damaged.
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             ids, vectors = archive["ids"], archive["vectors"]
     except Exception as error:  # numpy raises whatever its zip, header and type parsers raise
         reason = " ".join(str(error).split())[:120]
