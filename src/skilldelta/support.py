@@ -82,8 +82,7 @@ class Support:
     def rows(self, selection: ArrayLike) -> Support:
         """The same support reduced to some rows (a mask or indices)."""
         index = np.asarray(selection)
-        if index.dtype == np.bool_:
-            index = np.flatnonzero(index)
+        index = np.flatnonzero(index) if index.dtype == np.bool_ else index.astype(np.int64)
         return replace(
             self,
             **{name: getattr(self, name)[index] for name in _ARRAYS},
