@@ -141,3 +141,18 @@ def test_imported_vectors_serve_a_support_without_their_model(write: Write, tmp_
 
     assert support.gains.tolist() == [1.0, -0.5, 0.0]
     assert support.encoder == "imported/small-model/2/l2"
+
+
+def test_what_a_bank_exports_comes_back_the_same(write: Write, pair: Row, run: Row, tmp_path: Path) -> None:
+    from skilldelta.bank.export import export_runs
+
+    failed = {**run, "status": "transport_error", "success": None}
+    baseline = {**run, "skill": "", "condition": "skip", "agent_fingerprint": "f1"}
+    with Bank.open(tmp_path / "one") as one, Bank.open(tmp_path / "two") as two:
+        one.add(read_source(write([pair], "a")))
+        one.add(read_source(write([failed, run, baseline], "b")))
+        export_runs(one, tmp_path / "out.jsonl")
+        two.add(read_source(tmp_path / "out.jsonl"))
+
+        assert list(two.executions()) == list(one.executions())
+        assert two.tasks() == one.tasks()
