@@ -5,7 +5,8 @@ were learned without any outcome of fold f, from departures that did not see fol
 
 A level without the task differs between two tasks of a family only by their own outcomes, with a minus sign. Where
 departures are strong this is dust. Where they are weak it would order the tasks of a family against their own outcomes,
-so there the level is taken to the middle of a step of the width of its own uncertainty, and the tasks tie.
+so there the level is taken to the middle of a step of the width of its own uncertainty, and the tasks tie. A task that
+is alone in its family is scored like one of a new family.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from skilldelta.estimators.stack.components import DEFAULT, cross_fit
 from skilldelta.estimators.stack.folds import FOLDS
 from skilldelta.estimators.stack.panel import Panel
+from skilldelta.estimators.stack.transfer import Transfer
 from skilldelta.estimators.stack.weights import Weights, learn_weights
 from skilldelta.support import Floats, Ints
 
@@ -58,6 +60,10 @@ def leave_one_out(panel: Panel) -> LeftOut:
         rows = np.flatnonzero(panel.folds == f)
         group = panel.groups[rows]
         level = stepped(levels.level[rows], rows_left[rows], weights.spread[group])
+        alone = rows_left[rows] == 0
+        if alone.any() and panel.nesting.is_flat:
+            transfer = Transfer.of(panel, [f])
+            level[alone] = [transfer.level(vector) for vector in panel.views.vectors[rows[alone]]]
         values[rows] = level + np.vecdot(found.plain[rows], weights.groups[group])
     rounded = np.asarray(np.round(np.clip(values, -1.0, 1.0), _DECIMALS) + 0.0, np.float64)
     return LeftOut(rounded, tuple(learned))

@@ -40,7 +40,7 @@ def neighbor_lists(features: Vectors | Floats, blocks: Sequence[Ints], codes: In
         base = np.asarray(features[candidates], np.float32)
         offset = np.vecdot(base, base) / 2
         transposed = np.ascontiguousarray(base.T)
-        step = max(1, _BLOCK_CELLS // len(candidates))
+        step = max(1, _BLOCK_CELLS // max(1, len(candidates)))
         for start in range(0, len(block), step):
             part = block[start : start + step]
             closeness = np.asarray(features[part], np.float32) @ transposed - offset

@@ -13,7 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
-from skilldelta.support import Floats, Ints
+from skilldelta.support import Floats, Ints, Vectors
 
 SIGNAL = 0.3
 """Variance that slopes are expected to explain, against the noise of one pair; sets the penalty."""
@@ -29,7 +29,7 @@ class Slopes:
     centre: Floats  # (p,)
     direction: Floats  # (p,)
 
-    def departure(self, features: Floats) -> float:
+    def departure(self, features: Floats | Vectors) -> float:
         """The predicted departure of one task from its family's mean."""
         return float((features - self.centre) @ self.direction)
 

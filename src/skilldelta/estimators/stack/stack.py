@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from skilldelta.estimators.base import Score, Scores, Target
 from skilldelta.estimators.stack.components import DEFAULT, cross_fit
 from skilldelta.estimators.stack.fitted import FittedPanel, Model
-from skilldelta.estimators.stack.folds import FOLDS
+from skilldelta.estimators.stack.folds import FOLDS, fold_of, folds_of
 from skilldelta.estimators.stack.leave_one_out import leave_one_out
 from skilldelta.estimators.stack.panel import Panel
 from skilldelta.estimators.stack.views import Lens, Views
@@ -19,6 +19,9 @@ from skilldelta.support import Floats, Strings, Support
 
 GROWTH = 0.1
 """Weights and lens are learned anew when the support has grown by this share; until then new rows only join."""
+
+_LARGE = 400
+"""Tasks of a support above which a recorded task is scored without its whole fold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +35,15 @@ class Stack:
 
     def leave_one_out(self, support: Support) -> Scores:
         """Every row from the other tasks alone, weights included: nested cross-fitting."""
+        if not len(support):
+            return Scores(np.zeros(0))
         _, views = Lens.learn(support)
         return Scores(leave_one_out(Panel.of(support, views)).values)
 
     def fit(self, support: Support) -> FittedStack:
         """Learn lens and weights. Weights are learned on departures that did not see their own fold."""
+        if not len(support):
+            return FittedStack(support, None, Scored(support.gains, support.gains, support.families))
         lens, views = Lens.learn(support)
         panel = Panel.of(support, views)
         learned = _learn(panel)
@@ -58,9 +65,12 @@ class FittedStack:
     """A stack and the support it scores from; growing returns a new one, so that readers are never disturbed."""
 
     support: Support
-    model: Model
+    model: Model | None
+    """None without evidence: then every gain is 0."""
     scored: Scored
     """What chances of help and harm can be calibrated on."""
+    without: dict[str, FittedStack] = field(default_factory=dict)
+    """Stacks that never saw a task, or its fold, made when a recorded task is asked about."""
 
     @cached_property
     def _tasks(self) -> frozenset[str]:
@@ -68,15 +78,16 @@ class FittedStack:
 
     def score(self, target: Target) -> Score:
         """The predicted gain; a task of the support is scored by a stack that never saw it."""
+        if self.model is None:
+            return Score(0.0)
         if target.task_id and target.task_id in self._tasks:
-            others = self.support.rows(self.support.task_ids != target.task_id)
-            return Stack().fit(others).score(target) if len(others) else Score(0.0)
+            return self._stack_without(target.task_id).score(target)
         return self.model.score(target)
 
     def grown(self, support: Support) -> FittedStack:
         """The stack over a support with more rows: levels, neighbours and lines at once, weights and lens by `GROWTH`."""
         learned_on = len(self.scored.scores)
-        if abs(len(support) - learned_on) > GROWTH * learned_on:
+        if self.model is None or abs(len(support) - learned_on) > GROWTH * learned_on:
             return Stack().fit(support)
         old, views = self.model, self.model.lens.views(support)
         model = Model(
@@ -85,6 +96,16 @@ class FittedStack:
             lambda: old.by_skill.with_rows_of(Panel.of(support, views, by_skill=True)),
         )
         return FittedStack(support, model, self.scored)
+
+    def _stack_without(self, task_id: str) -> FittedStack:
+        """A stack fitted without a task; in a large support without its whole fold, so that ten serve all tasks."""
+        task_ids = self.support.task_ids
+        large = len(self._tasks) > _LARGE
+        name = f"fold {fold_of(task_id)}" if large else f"task {task_id}"
+        if name not in self.without:
+            others = folds_of(task_ids) != fold_of(task_id) if large else task_ids != task_id
+            self.without[name] = Stack().fit(self.support.rows(others))
+        return self.without[name]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

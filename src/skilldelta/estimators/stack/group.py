@@ -1,0 +1,165 @@
+"""The rows of one family under one skill, made ready to be compared with a target.
+
+Only what a learned weight calls for is prepared and computed: a component without weight costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from skilldelta.estimators.base import Target
+from skilldelta.estimators.stack.components import NEAREST, SLOPES, View, landmarks_of, slope_features
+from skilldelta.estimators.stack.landmarks import Landmarks
+from skilldelta.estimators.stack.panel import Key, Panel
+from skilldelta.estimators.stack.slopes import Slopes, fit_slopes
+from skilldelta.estimators.stack.views import Lens
+from skilldelta.support import Floats, Ints, Vectors
+
+
+class Seen:
+    """One target through the lens; a view is computed when a component first asks for it."""
+
+    def __init__(self, target: Target, lens: Lens) -> None:
+        self._target = target
+        self._lens = lens
+
+    @cached_property
+    def vectors(self) -> Vectors:
+        """(dim,) its vector."""
+        return self._target.vector
+
+    @cached_property
+    def words(self) -> Vectors:
+        """(dim,) its words."""
+        assert self._lens.words is not None
+        return self._lens.words.row(self._target.text)
+
+    @cached_property
+    def shape(self) -> Floats:
+        """(6,) its shape."""
+        assert self._lens.shape is not None
+        shape: Floats = self._lens.shape.rows([self._target.text])[0]
+        return shape
+
+    @cached_property
+    def projected(self) -> Vectors:
+        """(<= 256,) its vector on the main directions."""
+        return self._lens.project(self._target.vector)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Near:
+    """The rows of a group in one view, and which components average how many of the nearest."""
+
+    features: Vectors  # (m, p)
+    offset: Vectors  # (m,) half their squared lengths
+    sizes: tuple[tuple[int, int], ...]  # component, k
+    largest: int
+
+    def nearest_first(self, features: Floats | Vectors) -> Ints:
+        """The nearest rows from the nearest to the farthest, equals in record order."""
+        distance = self.offset - self.features @ features.astype(np.float32)
+        if len(distance) <= self.largest:
+            return np.argsort(distance, kind="stable")
+        cut = np.partition(distance, self.largest - 1)[self.largest - 1]
+        some = np.flatnonzero(distance <= cut)
+        return some[np.argsort(distance[some], kind="stable")]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """A family's level, and everything its weighted components need."""
+
+    gains: Floats  # (m,) weighted
+    weights: Floats  # (m,)
+    mean: float
+    level: float
+    means: Mapping[str, float]
+    """What the level is made of: the means of family, skill and suite, and zero."""
+    mean_shares: Mapping[str, float]
+    shares: Mapping[int, float]
+    """Weights of the components that have any."""
+    near: Mapping[View, Near]
+    lines: Mapping[int, tuple[View, Slopes]]
+    landmarks: Landmarks | None
+
+    def departures(self, seen: Seen) -> dict[int, float]:
+        """How far each weighted component departs from the mean."""
+        found = {}
+        for view, near in self.near.items():
+            rows = near.nearest_first(getattr(seen, view))
+            for c, k in near.sizes:
+                chosen = rows[:k]
+                found[c] = float(self.gains[chosen].sum() / self.weights[chosen].sum()) - self.mean
+        for c, (view, line) in self.lines.items():
+            found[c] = line.departure(self._line_features(view, seen))
+        return found
+
+    def _line_features(self, view: View, seen: Seen) -> Floats | Vectors:
+        if view == "shape":
+            assert self.landmarks is not None
+            curve: Floats = self.landmarks.features(seen.shape[None])[0]
+            return curve
+        return seen.projected if view == "vectors" else seen.words
+
+
+def prepare(panel: Panel, key: Key, weights: Floats) -> Group:
+    """A group of a panel, for components with the given weights (c,)."""
+    at = panel.group_of[key]
+    block = panel.blocks[at]
+    lines = _lines(panel, block, weights)
+    curved = any(view == "shape" for view, _ in lines.values())
+    near = _near(panel, block, weights)
+    used = sorted({c for one in near.values() for c, _ in one.sizes} | set(lines))
+    return Group(
+        gains=panel.gains[block] * panel.weights[block],
+        weights=panel.weights[block],
+        mean=float(panel.sums.without([]).mean[at]),
+        level=float(panel.levels.level[at]),
+        means=_means(panel, at),
+        mean_shares=_mean_shares(panel, at),
+        shares={c: float(weights[c]) for c in used},
+        near=near,
+        lines=lines,
+        landmarks=landmarks_of(panel, block) if curved else None,
+    )
+
+
+def _near(panel: Panel, block: Ints, weights: Floats) -> dict[View, Near]:
+    found: dict[View, Near] = {}
+    for view in dict.fromkeys(view for _, view, _ in NEAREST):
+        features = getattr(panel.views, view)
+        sizes = tuple((c, k) for c, (_, other, k) in enumerate(NEAREST) if other == view and weights[c] > 0)
+        if features is not None and sizes:
+            matrix: Vectors = np.ascontiguousarray(features[block], np.float32)
+            half: Vectors = np.vecdot(matrix, matrix) / np.float32(2)
+            found[view] = Near(matrix, half, sizes, max(k for _, k in sizes))
+    return found
+
+
+def _lines(panel: Panel, block: Ints, weights: Floats) -> dict[int, tuple[View, Slopes]]:
+    found: dict[int, tuple[View, Slopes]] = {}
+    for c, (_, view) in enumerate(SLOPES, start=len(NEAREST)):
+        features = slope_features(panel, view, block) if weights[c] > 0 else None
+        if features is not None:
+            found[c] = (view, fit_slopes(features, panel.gains[block], panel.weights[block]))
+    return found
+
+
+def _means(panel: Panel, at: int) -> dict[str, float]:
+    levels = panel.levels
+    means = {"family": float(panel.sums.without([]).mean[at])}
+    if not panel.nesting.is_flat:
+        means["skill"] = float(levels.skill_mean[at])
+    return means | {"suite": float(levels.suite_mean[at]), "zero": 0.0}
+
+
+def _mean_shares(panel: Panel, at: int) -> dict[str, float]:
+    levels = panel.levels
+    family, skill, suite = (float(part[at]) for part in (levels.family, levels.skill, levels.suite))
+    shares = {"family": family} if panel.nesting.is_flat else {"family": family, "skill": skill}
+    return shares | {"suite": suite, "zero": max(0.0, 1.0 - family - skill - suite)}
