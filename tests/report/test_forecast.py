@@ -30,13 +30,21 @@ def test_a_bin_holds_enough_pairs_to_say_something(rng: np.random.Generator) -> 
     assert [one.count for one in few.bins] == [30, 29]
 
 
-def test_chances_that_come_true_are_called_close_and_others_off(rng: np.random.Generator) -> None:
+def test_chances_that_come_true_are_said_to_hold_and_others_to_be_off(rng: np.random.Generator) -> None:
     said = rng.random(4_000)
     happened = rng.random(4_000) < said
     figures = [reliability([Forecast("help", chances, happened)]) for chances in (said, 1 - said)]
     words = [figure.words[1] for figure in figures if figure]
-    assert words[0].startswith("Probabilities of help are close to their word")
+    assert words[0].startswith("Probabilities of help hold:")
     assert words[1].startswith("Probabilities of help are off")
+
+
+def test_few_pairs_are_not_called_off_for_what_may_be_chance() -> None:
+    # 4, 13 and 19 of 20 against 10%, 50% and 90%: ten points off, yet within Wilson's intervals.
+    happened = np.concatenate([np.arange(20) < helped for helped in (4, 13, 19)])
+    figure = reliability([Forecast("help", np.repeat([0.1, 0.5, 0.9], 20), happened)])
+    assert figure is not None
+    assert figure.words[1].startswith("Probabilities of help hold: 3 of 3 groups lie within chance")
 
 
 def _paper_scores(support: Support) -> Floats:

@@ -29,7 +29,7 @@ from skilldelta.report.numbers import count, percent, percent_spread, plural, po
         (percent_spread(Range(0.5, 0.6)), "50.0 to 60.0"),
         (spread(Range(None, None)), ""),
         (spread(None), ""),
-        (spread(Range(0.0, 0.0)), ""),
+        (spread(Range(0.0, 0.0), as_points=True), "+0.0 to +0.0"),
         (shorten("one\n two   three", 9), "one two…"),
     ],
 )

@@ -19,6 +19,11 @@ def test_constant_policies_have_the_success_and_tokens_of_their_arm(panel: Panel
     assert (on["Success"], on["vs always on"], on["Tokens"], on["Tokens saved"]) == ("75.0%", "+0.0", "300", "0.0%")
 
 
+def test_a_constant_policy_compared_with_itself_has_no_interval(panel: PanelResult) -> None:
+    row = next(row for row in policy_table(panel).rows if row[0].text == "Always on")
+    assert row[2].text == "+0.0"
+
+
 def test_the_gate_uses_the_skill_in_the_family_that_it_helps(panel: PanelResult) -> None:
     # All four sums are used (4 solved), no name is (4 solved): 8 of 8, half the uses, a third of the tokens saved.
     own = _cells(panel, "SkillDelta")

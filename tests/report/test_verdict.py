@@ -65,6 +65,14 @@ def test_without_intervals_chance_is_not_ruled_out(panel: PanelResult) -> None:
     assert "chance is not ruled out" in found.certainty
 
 
+def test_a_gate_whose_choices_never_mattered_is_told_from_one_without_intervals(panel: PanelResult) -> None:
+    changed = _with(panel, use_rate=0.9, intervals={"success_vs_always_on": Range(0.0, 0.0)})
+    found = verdict(replace(changed, off=0.5, on=0.75), "skilldelta")
+    assert found.certainty.endswith(
+        "Where its decisions differ from always using the skill, both outcomes were the same."
+    )
+
+
 def test_the_gate_is_the_stack_where_it_was_evaluated_else_the_papers_rule(panel: PanelResult) -> None:
     with_stack = replace(panel, policies={**panel.policies, "stack": panel.policies["skilldelta"]})
     assert (default_gate(panel), default_gate(with_stack)) == ("skilldelta", "stack")

@@ -62,8 +62,6 @@ def spread(found: Range | None, *, as_points: bool = False, digits: int | None =
     """An interval as `low to high`, in points or as plain decimals; empty where there is none."""
     if found is None or found.low is None or found.high is None:
         return ""
-    if found.low == found.high == 0:
-        return ""  # a constant policy compared with itself: there is nothing uncertain
     if as_points:
         return f"{points(found.low, digits or 1)} to {points(found.high, digits or 1)}"
     return f"{decimal(found.low, digits or 3)} to {decimal(found.high, digits or 3)}"
@@ -71,7 +69,7 @@ def spread(found: Range | None, *, as_points: bool = False, digits: int | None =
 
 def percent_spread(found: Range | None) -> str:
     """An interval of a rate as `low to high` in percent; empty where there is none."""
-    if found is None or found.low is None or found.high is None or found.low == found.high == 0:
+    if found is None or found.low is None or found.high is None:
         return ""
     return f"{percent(found.low).removesuffix('%')} to {percent(found.high).removesuffix('%')}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skilldelta.evaluation.results import PanelResult, PolicyResult
+from skilldelta.evaluation.results import PanelResult, PolicyResult, Range
 from skilldelta.report.content import Cell, Column, Table
 from skilldelta.report.numbers import cell, count, decimal, percent, percent_spread, points, spread
 from skilldelta.report.palette import POLICY_MEANINGS, policy_words
@@ -42,19 +42,25 @@ def _row(panel: PanelResult, policy: PolicyResult) -> list[Cell]:
     split = "" if len(rows) == panel.pairs else f"\non {count(len(rows))} test pairs"
     return [
         Cell(policy_words(policy.name) + split, tone=policy.name),
-        _with(percent(policy.success), percent_spread(policy.intervals.get("success")), policy.success),
+        _with(percent(policy.success), percent_spread(_open(policy, "success")), policy.success),
         _with(
             points(policy.success - on),
-            spread(policy.intervals.get("success_vs_always_on"), as_points=True),
+            spread(_open(policy, "success_vs_always_on"), as_points=True),
             policy.success - on,
         ),
         cell(percent(policy.use_rate), policy.use_rate),
         cell(count(policy.tokens), policy.tokens),
-        _with(percent(policy.token_saving), percent_spread(policy.intervals.get("token_saving")), policy.token_saving),
+        _with(percent(policy.token_saving), percent_spread(_open(policy, "token_saving")), policy.token_saving),
         _with(decimal(policy.auroc), spread(policy.intervals.get("auroc")), policy.auroc),
         cell(percent(policy.balanced_accuracy), policy.balanced_accuracy),
         cell(decimal(policy.gain_mae), policy.gain_mae),
     ]
+
+
+def _open(policy: PolicyResult, metric: str) -> Range | None:
+    """The interval, unless it is a point: a constant policy compared with itself has nothing uncertain."""
+    found = policy.intervals.get(metric)
+    return None if found is None or found.low == found.high else found
 
 
 def _with(text: str, interval: str, value: float | None) -> Cell:

@@ -128,6 +128,8 @@ def _certainty(panel: PanelResult, own: PolicyResult, rival: _Rival) -> str:
     scored = f"Every task was scored from other tasks only, {plural(len(own.rows), 'pair')} in all."
     if not spread(rival.interval):
         return f"{scored} Intervals were not computed, so chance is not ruled out."
+    if rival.interval is not None and rival.interval.low == rival.interval.high == 0:
+        return f"{scored} Where its decisions differ from {rival.words}, both outcomes were the same."
     text = (
         f"{scored} The difference to {rival.words} is {points(rival.difference)} points, with a 95% interval of "
         f"{spread(rival.interval, as_points=True)}."

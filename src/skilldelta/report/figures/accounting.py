@@ -129,7 +129,7 @@ def _in_proportion(unit: UnitAccount) -> str:
         return ""
     times = unit.break_even / unit.tasks
     return (
-        f"That is {times:.1f} times as many tasks as the bank has."
+        f"That is {times:,.{0 if times >= 10 else 1}f} times as many tasks as the bank has."
         if times >= 1
         else f"That is {percent(times, 0)} of the bank's own size."
     )

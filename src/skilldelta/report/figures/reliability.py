@@ -9,12 +9,14 @@ from skilldelta.evaluation.reliability import ReliabilityBin
 from skilldelta.report.content import Column, Figure, Plot, Spec, Table
 from skilldelta.report.forecast import Forecast, calibration_error
 from skilldelta.report.marks import base, tooltip
-from skilldelta.report.numbers import cell, count, decimal, percent, size, words_cell
+from skilldelta.report.numbers import cell, count, decimal, percent, plural, size, words_cell
 from skilldelta.report.palette import role
 
 _EVENT_WORDS = {"help": ("help", "helped"), "harm": ("harm", "harmed")}
+HOLDING = 0.8
+"""Share of groups within chance from which probabilities are said to hold."""
 CLOSE = 0.03
-"""Mean distance up to which probabilities are called well calibrated."""
+"""Mean distance up to which those that do not hold are still called close: large panels show small errors."""
 
 
 def reliability(forecasts: Sequence[Forecast]) -> Figure | None:
@@ -95,13 +97,13 @@ def _plot(forecast: Forecast, made: Sequence[ReliabilityBin]) -> Plot:
 
 def _sentence(forecast: Forecast, made: Sequence[ReliabilityBin]) -> str:
     noun, verb = _EVENT_WORDS[forecast.event]
-    distance = calibration_error(made)
+    distance, holding = calibration_error(made), sum(one.holds for one in made)
     top = made[-1]
-    quality = "close to their word" if distance <= CLOSE else "off"
+    quality = "hold" if holding >= HOLDING * len(made) else "are close" if distance <= CLOSE else "are off"
     return (
-        f"Probabilities of {noun} are {quality}: on average {size(distance)} from what happened (Brier score "
-        f"{decimal(forecast.brier)}). Where they were highest, {percent(top.predicted, 0)} on average, the skill {verb} "
-        f"{percent(top.observed, 0)} of {count(top.count)} pairs."
+        f"Probabilities of {noun} {quality}: {holding} of {plural(len(made), 'group')} lie within chance of what happened, and "
+        f"the mean distance is {size(distance)} (Brier score {decimal(forecast.brier)}). Where they were highest, "
+        f"{percent(top.predicted, 0)} on average, the skill {verb} {percent(top.observed, 0)} of {count(top.count)} pairs."
     )
 
 
