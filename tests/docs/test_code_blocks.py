@@ -36,7 +36,9 @@ def test_every_code_block_of_the_page_runs(page: str, tmp_path: Path, monkeypatc
             exec(compile(code, page, "exec"), {})
             ran += 1
         else:
-            assert language in {"text", "json", "toml", "yaml"}, f"{page}: a block of language {language!r} is not tried"
+            assert language in {"text", "json", "toml", "yaml"}, (
+                f"{page}: a block of language {language!r} is not tried"
+            )
     assert ran
 
 
