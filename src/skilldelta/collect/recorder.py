@@ -8,6 +8,7 @@ that is in the bank always has its conversation.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +27,8 @@ T = TypeVar("T")
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 TRANSCRIPT_FILE = "transcript.jsonl"
 _MOST_PENDING = 512
+_GATHER = 0.1
+"""Seconds between two transactions: each has a fixed price, so a fast collection stores many executions in one."""
 
 
 class Recorder:
@@ -38,6 +41,7 @@ class Recorder:
         self._pending: list[tuple[Execution, str]] = []
         self._flushing: asyncio.Task[None] | None = None
         self._bank: Bank | None = None
+        self._closing = asyncio.Event()
 
     async def open(self, suite: Suite, agent: Agent) -> dict[ExecutionKey, set[Status]]:
         """Open the bank, add the suite's tasks and skills, and tell which executions it has."""
@@ -62,6 +66,7 @@ class Recorder:
 
     async def close(self) -> None:
         """Write what is pending and close the bank."""
+        self._closing.set()
         try:
             if self._flushing is not None:
                 await asyncio.shield(self._flushing)
@@ -88,6 +93,8 @@ class Recorder:
         while self._pending:
             batch, self._pending = self._pending, []
             await self._in_thread(partial(self._store, batch))
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._closing.wait(), _GATHER)
 
     def _store(self, batch: list[tuple[Execution, str]]) -> None:
         with self._transcript.open("a", encoding="utf-8") as file:

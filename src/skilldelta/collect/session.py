@@ -62,12 +62,11 @@ async def collect(session: Session, on_progress: OnProgress) -> Result:
     """Run what the plan holds and the bank lacks."""
     plan = make_plan(session.suite, session.selection, seed=session.seed)
     async with opened(session) as (budget, recorder):
-        await session.agent.prepare(session.folder)
-        if session.judge is not None:
-            await session.judge.prepare(session.folder)
         graders = session.make_graders(budget)
         known = await recorder.open(session.suite, session.agent.identity)
         todo = missing(plan, known, retry=session.retry_errors)
+        if todo:
+            await _prepare(session)
         collection = Collection(
             suite=session.suite,
             agent=session.agent,
@@ -78,6 +77,12 @@ async def collect(session: Session, on_progress: OnProgress) -> Result:
             concurrency=session.concurrency,
         )
         return await run_missing(collection, plan, todo, on_progress)
+
+
+async def _prepare(session: Session) -> None:
+    await session.agent.prepare(session.folder)
+    if session.judge is not None:
+        await session.judge.prepare(session.folder)
 
 
 @asynccontextmanager
