@@ -85,8 +85,8 @@ def test_an_unknown_family_falls_back_to_the_skill_and_an_unknown_skill_to_the_s
     without_family = fitted.score(target_of(support, 3, family=False))
     assert len(without_family.components) > 1
     new = fitted.score(Target(support.vectors[3], support.texts[3], "new-family", "new-skill"))
-    assert list(new.components) == ["level"]
-    assert abs(new.gain) <= abs(support.gains.mean()) + 0.05
+    assert abs(new.gain) <= np.abs(support.gains).mean()
+    assert sum(new.shares.values()) <= 1 + 1e-9
 
 
 def test_a_tiny_bank_stays_near_zero(rng: np.random.Generator) -> None:
