@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from skilldelta.cli.collect_session import without_secrets
 from skilldelta.cli.output import console, note, number, percent, signed, table, write_json
 
 if TYPE_CHECKING:
@@ -109,7 +110,8 @@ def print_result(session: Session, result: Result, noise: NoiseFloor | None, as_
             for name, arm in standing.arms.items()
         ]
         console().print(f"{session.suite.name}: {standing.finished:,} run now, {standing.before:,} were in the bank")
-        console().print(table("", ("arm", "counted", "success", "tokens each"), rows))
+        if standing.finished:
+            console().print(table("", ("arm", "counted", "success", "tokens each"), rows))
         spend = standing.spend
         usd = f", ${spend.usd:,.2f}" if spend.usd else ""
         console().print(f"Spent over all starts: {spend.calls:,} calls, {spend.tokens:,.0f} tokens{usd}.")
@@ -141,7 +143,7 @@ def measure_noise(session: Session) -> NoiseFloor | None:
 def print_judgements(session: Session, standing: JudgeStanding, as_json: bool) -> None:
     """How a round of self-judgements came out."""
     document: dict[str, Any] = {
-        "bank": session.bank,
+        "bank": without_secrets(session.bank),
         "suite": session.suite.name,
         "planned": standing.planned,
         "before": standing.before,
@@ -221,7 +223,7 @@ def _duration(seconds: float) -> str:
 def _document(session: Session, result: Result) -> dict[str, Any]:
     standing, identity = result.standing, session.agent.identity
     return {
-        "bank": session.bank,
+        "bank": without_secrets(session.bank),
         "folder": str(session.folder),
         "suite": session.suite.name,
         "agent": {"name": identity.name, "fingerprint": identity.fingerprint},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -59,9 +60,14 @@ def make_session(folder: Path, options: dict[str, Any]) -> Session:
         judge=judge,
         invocation={
             "at": datetime.now(UTC).isoformat(timespec="seconds"),
-            "command": shlex.join(["skilldelta", *sys.argv[1:]]),
+            "command": without_secrets(shlex.join(["skilldelta", *sys.argv[1:]])),
         },
     )
+
+
+def without_secrets(text: str) -> str:
+    """A command or address as it may be written down: names and passwords before the @ of a URL are left out."""
+    return re.sub(r"(\w://)[^/@\s'\"]+@", r"\1…@", text)
 
 
 def _agent(suite: Suite, options: dict[str, Any], prices: Prices | None) -> CollectAgent:
