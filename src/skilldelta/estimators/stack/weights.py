@@ -2,7 +2,7 @@
 
 Squared error of held-out departures decides, with a pull towards a default for the suite's weights and towards the
 suite's for a family's. Families with less noise count more. All of it is scaled by the belief that departures tell
-anything at all, against the level alone: half in a tiny bank, one where they help, and, where a large bank shows that
+anything at all, against the level alone: a third in a tiny bank, one where they help, and, where a large bank shows that
 they do not, zero, save for families that speak clearly for themselves.
 """
 
@@ -18,11 +18,14 @@ from scipy.optimize import nnls
 from skilldelta.estimators.stack.precision import UNIT_VARIANCE
 from skilldelta.support import Floats, Ints
 
-_SUITE_SPREAD = 0.3
+_SUITE_SPREAD = 0.15
 """Standard deviation of the suite's weights around the default, before any outcome is seen."""
 
-_FAMILY_SPREAD = 0.3
+_FAMILY_SPREAD = 0.2
 """Standard deviation of a family's weights around the suite's."""
+
+_ODDS = 0.5
+"""That departures tell anything, before any outcome is seen."""
 
 _SMALLEST_BELIEF = 0.05
 _LUCK = 10.0
@@ -82,13 +85,13 @@ def _normal_equations(departures: Floats, residuals: Floats, precisions: Floats,
 
 
 def _belief(left: Floats, right: Floats, default: Floats) -> float:
-    """The probability, from even odds, that departures tell anything: normal weights around the default against none."""
+    """The probability that departures tell anything: normal weights around the default against none at all."""
     precision = 1 / _SUITE_SPREAD**2
     size = len(left)
     pulled = right + precision * default
     fit = pulled @ np.linalg.solve(left + precision * np.eye(size), pulled) - precision * default @ default
     occam = np.linalg.slogdet(np.eye(size) + left / precision)[1]
-    return float(1 / (1 + np.exp(np.clip((occam - fit) / 2, -700, 700))))
+    return float(1 / (1 + np.exp(np.clip((occam - fit) / 2, -700, 700)) / _ODDS))
 
 
 def _fall(weights: Floats, part: _Equations) -> float:
