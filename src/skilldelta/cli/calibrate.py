@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 @click.option("--success-worth", type=float, metavar="USD", help="With --best-value: what one success is worth.")
 @click.option("--price", type=float, metavar="USD", help="With --best-value: what a million tokens cost.")
 @click.option(
-    "--estimator", default="skilldelta", show_default=True, help="Whose scores: skilldelta, stack or a control."
+    "--estimator",
+    default="stack",
+    show_default=True,
+    help="Whose scores, as in predict: stack, skilldelta or a control.",
 )
 @settings.rule_options
 @settings.resamples_option
