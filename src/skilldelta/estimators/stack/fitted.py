@@ -76,7 +76,7 @@ class Model:
             return self._of_a_new_family(target)
         departures = group.departures(Seen(target, self.lens))
         gain = min(1.0, max(-1.0, group.level + sum(group.shares[c] * found for c, found in departures.items())))
-        left = 1.0 - sum(group.shares.values())
+        left = max(0.0, 1.0 - sum(group.shares.values()))
         components = dict(group.means)
         shares = {name: left * share for name, share in group.mean_shares.items()}
         for c, found in departures.items():

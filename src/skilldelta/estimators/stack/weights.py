@@ -1,13 +1,14 @@
 """How much each component counts: non-negative weights, learned for the suite and bent towards each family.
 
 Squared error of held-out departures decides, with a pull towards a default for the suite's weights and towards the
-suite's for a family's. Families with less noise count more. All of it is scaled by the belief that departures tell
-anything at all, against the level alone: a third in a tiny bank, one where they help, and, where a large bank shows that
-they do not, zero, save for families that speak clearly for themselves.
+suite's for a family's. Families with less noise count more. Weights are scaled by the belief that departures tell
+anything at all, against the level alone: first of the suite, then, with the suite's as its prior, of each family. In a
+tiny bank the belief is what it was before any outcome; where many tasks show that departures tell nothing it is zero.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,10 +28,10 @@ _FAMILY_SPREAD = 0.2
 _ODDS = 0.5
 """That departures tell anything, before any outcome is seen."""
 
-_SMALLEST_BELIEF = 0.05
-_LUCK = 10.0
-"""Useless components lower a family's squared error by more than this, in units of noise, about once in fifty times."""
+_FAMILIES_DIFFER = 4.0
+"""The suite's log odds count for a family up to this: a family may be unlike the others."""
 
+_SMALLEST_BELIEF = 0.05
 _PRIOR_ROWS = 10.0
 
 
@@ -56,16 +57,14 @@ def learn_weights(
     """Weights that best turn departures (n, c) into residuals (n,), from the rows to keep (n,) alone."""
     parts = [_normal_equations(departures, residuals, precisions, block[keep[block]]) for block in blocks]
     left, right = np.sum([p.left for p in parts], axis=0), np.sum([p.right for p in parts], axis=0)
-    belief = _belief(left, right, default)
-    suite = belief * _non_negative(left, right, default, _SUITE_SPREAD)
-    groups = np.stack([_non_negative(p.left, p.right, suite, belief * _FAMILY_SPREAD + 1e-3) for p in parts])
-    if belief < _SMALLEST_BELIEF:
-        suite = np.zeros_like(suite)
-        alone = [_non_negative(p.left, p.right, suite, _FAMILY_SPREAD) for p in parts]
-        groups = np.stack([w * (_fall(w, p) > _LUCK) for w, p in zip(alone, parts, strict=True)])
+    log_odds = _log_odds(left, right, default, _SUITE_SPREAD) + math.log(_ODDS)
+    suite = _non_negative(left, right, default, _SUITE_SPREAD)
+    prior = min(max(log_odds, -_FAMILIES_DIFFER), _FAMILIES_DIFFER)
+    groups = np.stack([_family_weights(part, suite, prior) for part in parts])
     moments = np.stack([p.moments for p in parts])
     spread = np.sqrt(np.maximum(np.einsum("gc,gcd,gd->g", groups, moments, groups), 0.0))
-    return Weights(suite, groups, spread, belief)
+    belief = _probability(log_odds)
+    return Weights(belief * suite, groups, spread, belief)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,19 +83,26 @@ def _normal_equations(departures: Floats, residuals: Floats, precisions: Floats,
     return _Equations(weighted.T @ x / variance, weighted.T @ r / variance, x.T @ x / max(len(rows), 1))
 
 
-def _belief(left: Floats, right: Floats, default: Floats) -> float:
-    """The probability that departures tell anything: normal weights around the default against none at all."""
-    precision = 1 / _SUITE_SPREAD**2
+def _family_weights(part: _Equations, suite: Floats, prior: float) -> Floats:
+    """(c,) a family's weights, scaled by the belief that departures tell anything in it."""
+    belief = _probability(prior + _log_odds(part.left, part.right, suite, _FAMILY_SPREAD))
+    if belief < _SMALLEST_BELIEF:
+        return np.zeros_like(suite)
+    return belief * _non_negative(part.left, part.right, suite, _FAMILY_SPREAD)
+
+
+def _log_odds(left: Floats, right: Floats, centre: Floats, spread: float) -> float:
+    """How much better normal weights around a centre explain the residuals than none at all, as a log ratio."""
+    precision = 1 / spread**2
     size = len(left)
-    pulled = right + precision * default
-    fit = pulled @ np.linalg.solve(left + precision * np.eye(size), pulled) - precision * default @ default
+    pulled = right + precision * centre
+    fit = pulled @ np.linalg.solve(left + precision * np.eye(size), pulled) - precision * centre @ centre
     occam = np.linalg.slogdet(np.eye(size) + left / precision)[1]
-    return float(1 / (1 + np.exp(np.clip((occam - fit) / 2, -700, 700)) / _ODDS))
+    return float(fit - occam) / 2
 
 
-def _fall(weights: Floats, part: _Equations) -> float:
-    """How much weights lower a family's squared error, in units of its noise."""
-    return float(2 * part.right @ weights - weights @ part.left @ weights)
+def _probability(log_odds: float) -> float:
+    return 1 / (1 + math.exp(-min(max(log_odds, -500.0), 500.0)))
 
 
 def _non_negative(left: Floats, right: Floats, centre: Floats, spread: float) -> Floats:
