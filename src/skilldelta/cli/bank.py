@@ -59,19 +59,17 @@ def list_pairs(
         return
     rows = [
         [
-            pair.task_id,
-            shorten(texts[pair.suite, pair.task_id], 50),
-            pair.family,
-            pair.skill_id,
+            shorten(pair.task_id, 28),
+            shorten(texts[pair.suite, pair.task_id], 34),
+            shorten(pair.skill_id if pair.family in ("", pair.skill_id) else f"{pair.family} / {pair.skill_id}", 26),
             f"{percent(pair.y0, 0)} → {percent(pair.y1, 0)}",
             signed(pair.gain, 2),
             f"{pair.r0}/{pair.r1}",
-            f"{number(pair.tokens0)} → {number(pair.tokens1)}",
         ]
         for pair in pairing.pairs[:limit]
     ]
-    columns = ("task", "text", "family", "skill", "without → with", "gain", "runs", "tokens")
-    console().print(table(f"{len(pairing.pairs):,} pairs of {chosen.name}", columns, rows, left=4))
+    columns = ("task", "text", "family / skill", "without → with", "gain", "runs")
+    console().print(table(f"{len(pairing.pairs):,} pairs of {chosen.name}", columns, rows, left=3))
     if len(pairing.pairs) > limit:
         note(f"{len(pairing.pairs) - limit:,} more; raise --limit or use --json")
 

@@ -154,8 +154,8 @@ def _show(advice: Advice, question: Question) -> None:
     _show_explanation(out, advice)
     rows = [
         [
-            n.task_id,
-            shorten(n.text, 60),
+            shorten(n.task_id, 28),
+            shorten(n.text, 40),
             f"{n.similarity:.3f}",
             f"{n.weight:.3f}",
             signed(n.gain, 2),
@@ -177,12 +177,12 @@ def _show_explanation(out: Console, advice: Advice) -> None:
         dollars = "" if found.cost.dollars is None else f" (${found.cost.dollars:.2g})"
         verb = "add" if found.cost.tokens >= 0 else "save"
         out.print(f"It is predicted to {verb} {abs(found.cost.tokens):,.0f} tokens{dollars}.")
-    if len(found.components) > 1:
-        parts = [
-            f"{name} {signed(gain)} ({percent(found.shares.get(name, 0.0), 0)})"
-            for name, gain in found.components.items()
-        ]
-        out.print("Components: " + ", ".join(parts))
+    parts = sorted(found.shares.items(), key=lambda part: -part[1])
+    counted = [
+        f"{name} {signed(found.components[name])} ({percent(share, 0)})" for name, share in parts if share >= 0.005
+    ]
+    if len(counted) > 1:
+        out.print("Made of: " + ", ".join(counted) + ".")
 
 
 _COLUMNS = ("task", "text", "cosine", "weight", "gain", "without → with", "runs")
