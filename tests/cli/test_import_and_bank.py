@@ -111,3 +111,18 @@ def test_a_place_that_takes_no_file_is_named(skilldelta: Skilldelta, pairs_file:
     ran = skilldelta("import", pairs_file, "--bank", "/proc/skilldelta.bank")
     assert ran.code == 2
     assert len(ran.err.splitlines()) == 1
+
+
+def test_agents_of_one_name_are_told_apart_with_and_without_a_fingerprint(
+    skilldelta: Skilldelta, tmp_path: Path
+) -> None:
+    row = {"text": "t", "family": "f", "skill": "s", "agent": "twin", "y0": [0], "y1": [1]}
+    rows = [{**row, "task_id": "a", "agent_fingerprint": "abcdef0123456789"}, {**row, "task_id": "a"}]
+    for number, one in enumerate(rows):
+        (tmp_path / f"{number}.jsonl").write_text(json.dumps(one) + "\n")
+    assert skilldelta("import", "0.jsonl", "1.jsonl", "--bank", "twin.bank").code == 0
+    doubtful = skilldelta("bank", "list", "--bank", "twin.bank", "--agent", "twin")
+    assert doubtful.code == 2
+    assert "twin@abcdef012345, twin@" in doubtful.err
+    for name in ("twin@abc", "twin@"):
+        assert len(skilldelta("bank", "list", "--bank", "twin.bank", "--agent", name, "--json").document["pairs"]) == 1

@@ -9,7 +9,10 @@ from skilldelta.records import Agent, Skill
 
 
 def chosen_agent(agents: Sequence[Agent], name: str | None) -> Agent:
-    """The agent called `name` or `name@fingerprint-prefix`; None is the only one; a doubtful name is refused."""
+    """The agent called `name` or `name@fingerprint-prefix`; None is the only one; a doubtful name is refused.
+
+    `name@` is the agent of that name without a fingerprint.
+    """
     if name is None:
         if len(agents) == 1:
             return agents[0]
@@ -20,7 +23,8 @@ def chosen_agent(agents: Sequence[Agent], name: str | None) -> Agent:
     if not found:
         raise unknown_name("agent", name, map(label, agents))
     if len(found) > 1:
-        raise InputError(f"agent {name!r} has several fingerprints; choose one: {', '.join(map(label, found))}")
+        choices = ", ".join(f"{agent.name}@{agent.fingerprint[:12]}" for agent in found)
+        raise InputError(f"agent {name!r} has several fingerprints (none after a bare @); choose one: {choices}")
     return found[0]
 
 
@@ -39,6 +43,8 @@ def label(agent: Agent) -> str:
 
 def _by_fingerprint(agents: Sequence[Agent], name: str) -> list[Agent]:
     base, separator, prefix = name.rpartition("@")
-    if not separator or not prefix:
+    if not separator:
         return []
+    if not prefix:
+        return [agent for agent in agents if agent.name == base and not agent.fingerprint]
     return [agent for agent in agents if agent.name == base and agent.fingerprint.startswith(prefix)]

@@ -179,6 +179,8 @@ def _moment(date: str) -> float:
 
 
 def _show_status(found: BankStatus) -> None:
+    from skilldelta.cli.panels import label_of
+
     out = console()
     executions = sum(found.executions.values())
     out.print(
@@ -193,10 +195,11 @@ def _show_status(found: BankStatus) -> None:
         out.print("not counted: " + ", ".join(f"{count:,} {name}" for name, count in uncounted.items()))
     for encoder, count in found.vectors.items():
         out.print(f"{count:,} vectors of {encoder}")
+    agents = list(dict.fromkeys(panel.agent for panel in found.panels))
     columns = ("agent", "suite", "pairs", "lack an arm", "stale", "executions")
     rows = [
         [
-            panel.agent.name,
+            label_of(panel.agent, agents),
             panel.suite,
             number(panel.pairs),
             number(panel.unpaired),

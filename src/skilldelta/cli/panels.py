@@ -44,7 +44,8 @@ def chosen_panel(bank: Bank, options: Mapping[str, Any]) -> Panel:
     """The one panel that --agent and --suite leave, for commands about one; several are named."""
     panels = wanted_panels(bank, options)
     if len(panels) > 1:
-        names = ", ".join(f"--agent {panel.agent.name} --suite {panel.suite}" for panel in panels[:_NAMED])
+        agents = bank.agents()
+        names = ", ".join(f"--agent {label_of(panel.agent, agents)} --suite {panel.suite}" for panel in panels[:_NAMED])
         raise InputError(f"the bank has {len(panels)} panels; choose one: {names}")
     return panels[0]
 

@@ -15,6 +15,7 @@ from click.core import ParameterSource
 from skilldelta.cli import settings
 from skilldelta.cli.evaluate import evaluate_bank
 from skilldelta.cli.output import note, progress, write_json
+from skilldelta.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
     from skilldelta.bank import Bank
@@ -60,6 +61,7 @@ def command(
     from skilldelta.report import require_plots, write_images
 
     require_plots()  # before minutes of evaluation, not after
+    _check(gate, output)
     results = evaluate_bank(bank, options)
     panels = _gathered(results, bank, options, gate)
     path = _write(panels, output, command=_command_line(ctx, bank), shown=_settings(options, results), gate=gate)
@@ -68,6 +70,15 @@ def command(
         write_json({"report": str(path), "bytes": path.stat().st_size, "images": [str(image) for image in images]})
         return
     note(f"wrote {path} ({path.stat().st_size / 1e6:.1f} MB)" + (f" and {len(images)} images in {png}" if png else ""))
+
+
+def _check(gate: str | None, output: Path) -> None:
+    from skilldelta.evaluation.roster import POLICIES
+
+    if gate is not None and gate not in POLICIES:
+        raise unknown_name("policy", gate, POLICIES)
+    if not output.parent.is_dir():
+        raise InputError(f"cannot write {output}: the folder {output.parent} does not exist; make it first")
 
 
 def report_on(

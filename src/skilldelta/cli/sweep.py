@@ -28,7 +28,10 @@ def command() -> None:
 @settings.suite_option
 @settings.encoder_options
 @click.option(
-    "--estimator", default="skilldelta", show_default=True, help="Whose scores: skilldelta, stack or a control."
+    "--estimator",
+    default="stack",
+    show_default=True,
+    help="Whose scores, as in predict: stack, skilldelta or a control.",
 )
 @settings.rule_options
 @settings.threshold_option

@@ -69,8 +69,9 @@ class DecompositionOfDraws:
         total = size.sum(axis=0)
         used_gain = self._used_gain @ drawn  # (policies, draws)
         at_group_rate = (use * (gain / np.maximum(size, 1.0))).sum(axis=1)
-        at_panel_rate = use.sum(axis=1) * gain.sum(axis=0) / total
-        return ComponentsOfDraws((used_gain - at_group_rate) / total, (at_group_rate - at_panel_rate) / total)
+        with np.errstate(invalid="ignore"):  # a draw without any row of the policy is NaN
+            at_panel_rate = use.sum(axis=1) * gain.sum(axis=0) / total
+            return ComponentsOfDraws((used_gain - at_group_rate) / total, (at_group_rate - at_panel_rate) / total)
 
 
 def _summing(codes: NDArray[np.intp], groups: int, weights: Floats, *, columns: int | None = None) -> csr_array:

@@ -163,7 +163,8 @@ class Totals:
     @property
     def success(self) -> Floats:
         """The chosen arm's mean success."""
-        return (self.off + self.used_gain) / self.weight
+        with np.errstate(invalid="ignore"):  # a draw without any of a policy's rows has no success: NaN
+            return (self.off + self.used_gain) / self.weight
 
     @property
     def success_gain(self) -> Floats:
