@@ -31,7 +31,7 @@ NEAREST: tuple[tuple[str, View, int], ...] = (
 SLOPES: tuple[tuple[str, View], ...] = (("vector_ridge", "vectors"), ("word_ridge", "words"), ("shape_ridge", "shape"))
 COMPONENTS: tuple[str, ...] = (*(name for name, _, _ in NEAREST), *(name for name, _ in SLOPES))
 
-DEFAULT = np.array([1.0 if name == "vector_ridge" else 0.0 for name in COMPONENTS])
+DEFAULT = np.array([0.8 if name == "vector_ridge" else 0.0 for name in COMPONENTS])
 """Weights before any outcome is seen: near tasks tell something about each other."""
 
 

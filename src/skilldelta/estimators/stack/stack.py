@@ -89,7 +89,8 @@ class FittedStack:
         learned_on = len(self.scored.scores)
         if self.model is None or abs(len(support) - learned_on) > GROWTH * learned_on:
             return Stack().fit(support)
-        old, views = self.model, self.model.lens.views(support)
+        old = self.model
+        views = old.lens.grown(old.by_family.panel.views, self.support, support)
         model = Model(
             old.lens,
             old.by_family.with_rows_of(Panel.of(support, views)),

@@ -38,6 +38,14 @@ class Lens:
         """Every row of another support seen through this lens."""
         return self._views(support, self.words.rows(support.texts) if self.words and support.texts else None)
 
+    def grown(self, views: Views, before: Support, support: Support) -> Views:
+        """The views of a support that has grown: only what is new is looked at, where old rows are still the first."""
+        n = len(before)
+        same = (support.task_ids[:n] == before.task_ids).all() if len(support) >= n else False
+        if not same or bool(support.texts) != bool(before.texts) or support.texts[:n] != before.texts:
+            return self.views(support)
+        return views.joined(self.views(support.rows(np.arange(n, len(support)))), support.vectors)
+
     def _views(self, support: Support, words: Vectors | None) -> Views:
         return Views(
             vectors=support.vectors,
@@ -62,6 +70,15 @@ class Views:
 
     def __len__(self) -> int:
         return len(self.vectors)
+
+    def joined(self, more: Views, vectors: Vectors) -> Views:
+        """These rows and more; `vectors` are those of all rows."""
+        return Views(
+            vectors=vectors,
+            slopes=np.concatenate([self.slopes, more.slopes]),
+            words=None if self.words is None or more.words is None else np.concatenate([self.words, more.words]),
+            shape=None if self.shape is None or more.shape is None else np.concatenate([self.shape, more.shape]),
+        )
 
 
 def _main_directions(vectors: Vectors) -> Vectors | None:

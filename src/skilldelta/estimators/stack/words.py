@@ -58,6 +58,8 @@ class Words:
 
     def rows(self, texts: Sequence[str]) -> Vectors:
         """(n, dim) rows of length 1, zero where no word is known."""
+        if not len(texts):
+            return np.empty((0, self.directions.shape[1]), np.float32)
         return self._reduced(_sparse_rows([_terms(text) for text in texts], self.index, self.idf))
 
     def row(self, text: str) -> Vectors:

@@ -1,0 +1,118 @@
+"""A warm decision of the stack against one of the paper's rule, and learning its weights on 6,500 and 100,000 tasks.
+
+Limits: a warm decision at most 5 times one of the paper's rule on the same bank, learning at most 30 s on 6,500 tasks,
+10 minutes and 4 GB on 100,000. Learning is given in processor seconds, which a shared machine does not stretch.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from skilldelta.estimators.base import Target
+from skilldelta.estimators.paper_rule import PaperRule
+from skilldelta.estimators.stack import Stack
+from skilldelta.evaluation.simulate import simulate_panel
+from skilldelta.support import Support
+
+
+def run() -> dict[str, float]:
+    """Figures of the stack."""
+    return {**warm_decision(), **growth(), **learning(6_500, 27), **learning(100_000, 100)}
+
+
+def warm_decision(tasks: int = 6_500, families: int = 26, rounds: int = 9) -> dict[str, float]:
+    """Scores of new targets, both estimators fitted to the same support; the vectors are given to both."""
+    support = _real_sized(tasks, families)
+    stack, rule = Stack().fit(support), PaperRule().fit(support)
+    targets = [_target(support, row) for row in range(0, tasks, tasks // 120)]
+    ours, papers = _best_of(stack.score, rule.score, targets, rounds)
+    return {
+        "warm_stack_us": ours * 1e6,
+        "warm_paper_rule_us": papers * 1e6,
+        "warm_stack_vs_paper_rule": ours / papers,
+    }
+
+
+def growth(tasks: int = 6_500) -> dict[str, float]:
+    """Ten new pairs join a fitted stack, against fitting it anew, each up to its first decision."""
+    support = _real_sized(tasks, 26)
+    fitted, target = Stack().fit(support.rows(np.arange(tasks - 10))), _target(support, 0)
+    fitted.score(target)
+    grown = _processor_seconds(lambda: fitted.grown(support).score(target))
+    anew = _processor_seconds(lambda: Stack().fit(support).score(target))
+    return {"ten_pairs_join_s": grown, "fitting_anew_s": anew, "joining_vs_fitting": grown / anew}
+
+
+_LEARNING_SCRIPT = """
+import json, resource, sys, time
+from benchmarks.bench_stack import _real_sized
+from skilldelta.estimators.stack import Stack
+support = _real_sized(int(sys.argv[1]), int(sys.argv[2]))
+figures = {}
+for name, learn in (("fit", Stack().fit), ("leave_one_out", Stack().leave_one_out)):
+    started = time.process_time()
+    learn(support)
+    figures[name] = time.process_time() - started
+figures["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 2**30
+print(json.dumps(figures))
+"""
+
+
+def learning(tasks: int, families: int) -> dict[str, float]:
+    """Learning the weights, plainly and nested, in a process of its own so that its peak memory is its own."""
+    command = [sys.executable, "-c", _LEARNING_SCRIPT, str(tasks), str(families)]
+    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return {
+        f"learning_{tasks}_cpu_s": found["fit"],
+        f"nested_learning_{tasks}_cpu_s": found["leave_one_out"],
+        f"learning_{tasks}_peak_gib": found["peak"],
+    }
+
+
+def _real_sized(tasks: int, families: int) -> Support:
+    """A simulated panel with vectors of the default encoder's length and questions of about 50 words."""
+    rng = np.random.default_rng(0)
+    support = simulate_panel(rng, tasks=tasks, families=families, dimension=256, kind="mixed").support
+    words = np.array([f"word{i}" for i in range(5_000)])
+    fillers = words[np.minimum(rng.zipf(1.4, size=(tasks, 45)), len(words)) - 1]
+    texts = tuple(f"{text} {' '.join(more)}" for text, more in zip(support.texts, fillers, strict=True))
+    return Support.from_arrays(
+        task_ids=support.task_ids,
+        families=support.families,
+        skills=support.skills,
+        vectors=support.vectors,
+        y0=support.y0,
+        y1=support.y1,
+        texts=texts,
+    )
+
+
+def _target(support: Support, row: int) -> Target:
+    """A new task that looks like a recorded one."""
+    return Target(support.vectors[row], support.texts[row], str(support.families[row]), str(support.skills[row]))
+
+
+def _best_of(
+    ours: Callable[[Target], object], theirs: Callable[[Target], object], targets: list[Target], rounds: int
+) -> tuple[float, float]:
+    """Median over targets of the best of several rounds, the two taking turns."""
+    best = np.full((2, len(targets)), np.inf)
+    for _ in range(rounds + 1):
+        for j, target in enumerate(targets):
+            for i, score in enumerate((ours, theirs)):
+                started = time.perf_counter()
+                score(target)
+                best[i, j] = min(best[i, j], time.perf_counter() - started)
+    return float(np.median(best[0])), float(np.median(best[1]))
+
+
+def _processor_seconds(work: Callable[[], object]) -> float:
+    started = time.process_time()
+    work()
+    return time.process_time() - started
