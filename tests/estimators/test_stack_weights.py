@@ -54,7 +54,7 @@ def test_a_family_that_speaks_clearly_keeps_its_own_weights(rng: np.random.Gener
 
 def test_without_rows_weights_are_the_default_times_the_prior_belief() -> None:
     found = learn(np.zeros((0, 2)), np.zeros(0), default=0.4)
-    assert found.belief == pytest.approx(0.7 / 1.7)
+    assert found.belief == pytest.approx(0.5 / 1.5)
     assert found.suite == pytest.approx(np.full(2, found.belief * 0.4))
     assert found.groups[0] == pytest.approx(found.suite)
 

@@ -15,12 +15,11 @@ from skilldelta.estimators.base import Score, Target
 from skilldelta.estimators.stack.components import COMPONENTS
 from skilldelta.estimators.stack.group import Group, Seen, prepare
 from skilldelta.estimators.stack.panel import Key, Panel
+from skilldelta.estimators.stack.settled import settled_gain
 from skilldelta.estimators.stack.transfer import Transfer
 from skilldelta.estimators.stack.views import Lens
 from skilldelta.estimators.stack.weights import Weights
 from skilldelta.support import Floats
-
-_DECIMALS = 9
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,21 +74,21 @@ class Model:
         if group is None:
             return self._of_a_new_family(target)
         departures = group.departures(Seen(target, self.lens))
-        gain = min(1.0, max(-1.0, group.level + sum(group.shares[c] * found for c, found in departures.items())))
+        gain = group.level + sum(group.shares[c] * found for c, found in departures.items())
         left = max(0.0, 1.0 - sum(group.shares.values()))
         components = dict(group.means)
         shares = {name: left * share for name, share in group.mean_shares.items()}
         for c, found in departures.items():
             components[COMPONENTS[c]] = group.level + found
             shares[COMPONENTS[c]] = group.shares[c]
-        return Score(round(gain, _DECIMALS) + 0.0, components, shares)
+        return Score(settled_gain(gain), components, shares)
 
     def _of_a_new_family(self, target: Target) -> Score:
         if not len(self.by_family.panel):
             return Score(0.0)
         share = self.transfer.share
         return Score(
-            round(self.transfer.level(target.vector), _DECIMALS) + 0.0,
+            settled_gain(self.transfer.level(target.vector)),
             {"suite": self.transfer.suite, "nearest_families": self.transfer.nearby(target.vector)},
             {"suite": 1 - share, "nearest_families": share},
         )

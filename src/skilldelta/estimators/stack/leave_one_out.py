@@ -19,6 +19,7 @@ import numpy as np
 from skilldelta.estimators.stack.components import DEFAULT, cross_fit
 from skilldelta.estimators.stack.folds import FOLDS
 from skilldelta.estimators.stack.panel import Panel
+from skilldelta.estimators.stack.settled import settled
 from skilldelta.estimators.stack.transfer import Transfer
 from skilldelta.estimators.stack.weights import Weights, learn_weights
 from skilldelta.support import Floats, Ints
@@ -27,8 +28,6 @@ _STEP = 2.5
 """Width of a level's step times the root of its rows: about the 95% interval of a mean gain."""
 
 _FEWEST_FOR_STEPS = 100
-_DECIMALS = 9
-"""Finer than this is rounding error of sums from which a task was taken out."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,8 +64,7 @@ def leave_one_out(panel: Panel) -> LeftOut:
             transfer = Transfer.of(panel, [f])
             level[alone] = [transfer.level(vector) for vector in panel.views.vectors[rows[alone]]]
         values[rows] = level + np.vecdot(found.plain[rows], weights.groups[group])
-    rounded = np.asarray(np.round(np.clip(values, -1.0, 1.0), _DECIMALS) + 0.0, np.float64)
-    return LeftOut(rounded, tuple(learned))
+    return LeftOut(settled(values), tuple(learned))
 
 
 def _held_out_residuals(panel: Panel) -> Floats:

@@ -22,9 +22,9 @@ _WORLDS = (
     (0.03, 0.15, 0.5),
     (0.03, 0.4, 0.5),
     # Families that differ around no effect.
-    (0.1, 0.01, 0.35),
-    (0.2, 0.01, 0.75),
-    (0.4, 0.01, 1.1),
+    (0.1, 0.01, 0.5),
+    (0.2, 0.01, 1.0),
+    (0.4, 0.01, 1.5),
     # Both. Rare before any outcome is seen; with many families the data say so themselves.
     (0.1, 0.3, 0.1),
     (0.2, 0.3, 0.1),

@@ -25,7 +25,7 @@ _SUITE_SPREAD = 0.15
 _FAMILY_SPREAD = 0.2
 """Standard deviation of a family's weights around the suite's."""
 
-_ODDS = 0.7
+_ODDS = 0.5
 """That departures tell anything, before any outcome is seen."""
 
 _FAMILIES_DIFFER = 4.0
