@@ -99,7 +99,7 @@ def test_pairs_become_rows_in_their_order() -> None:
         ({"y1": [0, 1, 0.5, 1.5]}, r"y1 must lie in \[0, 1\], got 1.5"),
         ({"y1": [0, 1, 0.5, np.nan]}, r"y1 must lie in \[0, 1\], got nan"),
         ({"r0": [1, 1, 0, 1]}, "r0 must be at least 1 for every pair, got 0"),
-        ({"texts": ["one"]}, "texts has 1 rows for 4 tasks"),
+        ({"texts": ["one"]}, "texts has 1 row for 4 tasks"),
         ({"vectors": [[1, 0], [0, 0], [1, 1], [1, 0]]}, "vector 1 is zero"),
         ({"vectors": [[1, 0], [0, np.inf], [1, 1], [1, 0]]}, "vector 1 has a value that is not finite"),
         ({"vectors": [[1, 0], [0, 1, 2], [1, 1], [1, 0]]}, "unequal dimensions"),

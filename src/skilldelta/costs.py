@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skilldelta.errors import InputError
+from skilldelta.nouns import plural
 from skilldelta.support import Floats, Ints, Strings, Support, scope_label
 
 PSEUDO_PAIRS = 4.0
@@ -173,4 +174,4 @@ def _is_waste(gain: float, cost: Cost | None) -> bool:
 def _in_words(cost: Cost) -> str:
     verb = "adds" if cost.tokens >= 0 else "saves"
     dollars = "" if cost.dollars is None else f" (${abs(cost.dollars):.2g})"
-    return f"The skill {verb} about {abs(cost.tokens):,.0f} tokens{dollars}"
+    return f"The skill {verb} about {plural(abs(cost.tokens), 'token')}{dollars}"

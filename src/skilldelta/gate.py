@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from skilldelta.errors import InputError
+from skilldelta.nouns import plural
 
 Action = Literal["use", "skip", "abstain"]
 Rule = Literal["plain", "three_way", "conservative"]
@@ -59,7 +60,8 @@ def decide(
     check_threshold(threshold)
     if eligible == 0:
         return Decision("skip", 0.0, threshold, NO_SUPPORT, "any paired execution in scope", is_fallback=True)
-    evidence = f"{eligible} eligible pairs" if used is None else f"{used} of {eligible} eligible pairs"
+    pairs = plural(eligible, "eligible pair")
+    evidence = pairs if used is None else f"{used} of {pairs}"
     if rule == "plain":
         return _plain(gain, threshold, evidence)
     if rule not in RULES:

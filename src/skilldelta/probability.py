@@ -19,6 +19,7 @@ from scipy.special import expit
 
 from skilldelta.errors import InputError
 from skilldelta.folds import FOLDS, held_out_folds
+from skilldelta.nouns import plural
 from skilldelta.support import Floats, Strings
 
 _PRIOR = np.array([1.0, 1.0, 1.0]) / 3
@@ -89,7 +90,9 @@ def fit_probabilities(scores: ArrayLike, gains: ArrayLike, weights: ArrayLike | 
     x, d = np.asarray(scores, np.float64), np.asarray(gains, np.float64)
     w = np.ones(len(x)) if weights is None else np.asarray(weights, np.float64)
     if not len(x) == len(d) == len(w):
-        raise InputError(f"{len(x)} scores, {len(d)} gains and {len(w)} weights; give one of each a row")
+        raise InputError(
+            f"{plural(len(x), 'score')}, {plural(len(d), 'gain')} and {plural(len(w), 'weight')}; give one of each a row"
+        )
     kept = np.isfinite(x) & (w > 0)
     x, d, w = x[kept], d[kept], w[kept]
     if not len(x):

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skilldelta.errors import InputError
+from skilldelta.nouns import plural
 from skilldelta.records import Pair
 
 Scope = Literal["family", "skill", "global"]
@@ -204,9 +205,13 @@ def _check(support: Support) -> None:
     n = len(support)
     for name in _ARRAYS:
         if len(getattr(support, name)) != n:
-            raise InputError(f"{name} has {len(getattr(support, name))} rows for {n} tasks; give one row a task")
+            raise InputError(
+                f"{name} has {plural(len(getattr(support, name)), 'row')} for {plural(n, 'task')}; give one row a task"
+            )
     if support.texts and len(support.texts) != n:
-        raise InputError(f"texts has {len(support.texts)} rows for {n} tasks; give one row a task, or none")
+        raise InputError(
+            f"texts has {plural(len(support.texts), 'row')} for {plural(n, 'task')}; give one row a task, or none"
+        )
     for name in ("y0", "y1"):
         values = getattr(support, name)
         if not ((values >= 0) & (values <= 1)).all():

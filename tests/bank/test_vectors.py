@@ -76,7 +76,7 @@ class _Broken(TinyEncoder):
         ([[0.0, 0.0, 0.0]], "is zero and has no direction"),
         ([[1.0, float("nan"), 0.0]], "not finite"),
         ([[1.0, 0.0]], "dimension 3 and one of 2 came"),
-        ([[1.0, 0.0, 0.0]] * 2, "for 1 texts"),
+        ([[1.0, 0.0, 0.0]] * 2, "for 1 text"),
     ],
 )
 def test_an_encoder_that_misbehaves_is_refused_and_nothing_is_stored(

@@ -30,12 +30,12 @@ def test_a_sound_bank_has_no_problems(filled: Bank) -> None:
 @pytest.mark.parametrize(
     ("statement", "words"),
     [
-        ("DELETE FROM tasks WHERE task_id = 't2'", "2 orphan rows in executions: their tasks row is missing"),
-        ("DELETE FROM agents", "6 orphan rows in executions: their agents row is missing"),
+        ("DELETE FROM tasks WHERE task_id = 't2'", "2 orphan rows in executions: the tasks row is missing"),
+        ("DELETE FROM agents", "6 orphan rows in executions: the agents row is missing"),
         ("UPDATE tasks SET text = 'changed' WHERE task_id = 't2'", "the text of task 't2' in suite 'default'"),
         ("UPDATE skills SET text = 'changed' WHERE skill_id = 'dates'", "the text of skill 'dates'"),
-        ("UPDATE vectors SET vector = x'00000000'", "3 vectors of 'tiny/3' do not have 3 values"),
-        ("UPDATE vectors SET vector = x'000000000000000000000000'", "3 vectors of 'tiny/3' are not of length 1"),
+        ("UPDATE vectors SET vector = x'00000000'", "3 vectors of 'tiny/3' without 3 values"),
+        ("UPDATE vectors SET vector = x'000000000000000000000000'", "3 vectors of 'tiny/3' not of length 1"),
         ("UPDATE executions SET status = 'lost' WHERE success = 0", "2 executions have an unknown status"),
         ("UPDATE executions SET status = 'incomplete' WHERE success = 0", "2 executions have a success though"),
     ],

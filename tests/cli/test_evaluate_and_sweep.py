@@ -108,7 +108,7 @@ def test_a_task_that_lacks_an_arm_is_named_and_left_out(skilldelta: Skilldelta, 
     skilldelta("import", pairs_file, "--bank", "toy.bank")
     ran = skilldelta("evaluate", "--bank", "toy.bank", "--resamples", 0, "--json")
     assert ran.document["panels"][0]["tasks"] == 8
-    assert "1 tasks lack an arm and are left out: half" in ran.err
+    assert "1 task lacks an arm and is left out: half" in ran.err
 
 
 def test_a_threshold_sweep_runs_from_always_on_to_always_off(skilldelta: Skilldelta, toy_bank: str) -> None:

@@ -36,6 +36,18 @@ def test_status_counts_what_was_imported(skilldelta: Skilldelta, toy_bank: str) 
     assert "8" in skilldelta("bank", "status", "--bank", toy_bank).out
 
 
+def test_one_of_a_kind_is_named_in_the_singular(skilldelta: Skilldelta, pairs_file: Path) -> None:
+    pairs_file.write_text(json.dumps(pair_rows()[0]) + "\n")
+    skilldelta("import", pairs_file, "--bank", "one.bank")
+    assert (
+        "2 executions of 1 task by 1 agent, 1 skill in 0 versions"
+        in skilldelta("bank", "status", "--bank", "one.bank").out
+    )
+    assert "1 pair of toy" in skilldelta("bank", "list", "--bank", "one.bank").out
+    gone = skilldelta("bank", "forget", "--bank", "one.bank", "--task-id", "units-0", "--yes")
+    assert gone.out.startswith("2 executions, 1 task, 1 skill, 1 agent, ")
+
+
 def test_list_shows_pairs_with_their_gains(skilldelta: Skilldelta, toy_bank: str) -> None:
     found = skilldelta("bank", "list", "--bank", toy_bank, "--skill", "dates-skill", "--json").document
     assert [pair["gain"] for pair in found["pairs"]] == [-1, -1, 0, 0]

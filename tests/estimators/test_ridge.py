@@ -78,7 +78,7 @@ def test_the_token_head_is_in_thousands_and_a_known_task_is_fitted_without_itsel
 def test_without_tokens_there_is_no_least_token_policy(rng: np.random.Generator) -> None:
     support = _linear_panel(rng)
     unpriced = replace(support, tokens1=np.where(np.arange(400) < 3, np.nan, support.tokens1))
-    with pytest.raises(NotApplicableError, match="3 of 400 pairs have no tokens"):
+    with pytest.raises(NotApplicableError, match="no tokens for 3 of 400 pairs"):
         Ridge().leave_one_out(unpriced)
 
 

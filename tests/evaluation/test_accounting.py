@@ -117,7 +117,7 @@ def test_break_even_is_whole_tasks_or_never() -> None:
 
 
 def test_actions_must_fit_the_pairs() -> None:
-    with pytest.raises(InputError, match="there are 2 actions for 3 pairs"):
+    with pytest.raises(InputError, match="2 actions came for 3 pairs"):
         account(support_of(executions()), np.array([True, False]), executions())
     with pytest.raises(InputError, match="baseline must be always_on or always_off, got 'never'"):
         accounted(executions(), baseline="never")

@@ -150,7 +150,7 @@ def test_a_panel_without_tokens_says_so_and_leaves_the_least_token_policies_out(
     assert all(p.tokens is None and p.token_saving is None for p in result.policies.values())
     assert "no pair has the tokens of both arms: tokens and savings are unknown" in result.notes
     assert "ridge" not in result.policies
-    assert any(note.startswith("ridge is left out: 120 of 120 pairs have no tokens") for note in result.notes)
+    assert any(note.startswith("ridge is left out: no tokens for 120 of 120 pairs") for note in result.notes)
     assert panel_to_dict(result)["policies"]["always_on"]["tokens"] is None
 
 

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from skilldelta.evaluation.results import Range
-from skilldelta.report.numbers import count, percent, percent_spread, plural, points, shorten, signed, size, spread
+from skilldelta.report.numbers import count, percent, percent_spread, points, shorten, signed, size, spread
 
 
 @pytest.mark.parametrize(
@@ -22,8 +22,6 @@ from skilldelta.report.numbers import count, percent, percent_spread, plural, po
         (size(0.01), "1.0 point"),
         (signed(-0.25, 2), "−0.25"),
         (count(6511), "6,511"),
-        (plural(1, "task"), "1 task"),
-        (plural(1200, "family", "families"), "1,200 families"),
         (spread(Range(-0.018, 0.003), as_points=True), "−1.8 to +0.3"),
         (spread(Range(0.685, 0.714)), "0.685 to 0.714"),
         (percent_spread(Range(0.5, 0.6)), "50.0 to 60.0"),

@@ -20,6 +20,7 @@ from skilldelta.bank.lock import write_lock
 from skilldelta.bank.lookup import read_counter
 from skilldelta.bank.schema import SCHEMA_VERSION
 from skilldelta.errors import BankError
+from skilldelta.nouns import plural
 
 APPLICATION_ID = 0x536B446C
 """Marks a SQLite file as a bank ("SkDl"), so that no other program's file is taken for one."""
@@ -112,7 +113,7 @@ class SQLite:
         for table, _, parent, _ in connection.exec_driver_sql("PRAGMA foreign_key_check"):
             orphans[table, parent] = orphans.get((table, parent), 0) + 1
         return [f"damaged file: {line}" for line in found if line != "ok"] + [
-            f"{count} orphan rows in {table}: their {parent} row is missing"
+            f"{plural(count, 'orphan row')} in {table}: the {parent} row is missing"
             for (table, parent), count in orphans.items()
         ]
 

@@ -19,6 +19,7 @@ from skilldelta.bank.database import Database
 from skilldelta.bank.lookup import chunked, next_key
 from skilldelta.bank.validation import matrix_of
 from skilldelta.errors import InputError
+from skilldelta.nouns import plural
 from skilldelta.records import text_digest
 from skilldelta.support import Vectors
 
@@ -176,7 +177,9 @@ def _digest_bytes(digest: str) -> bytes:
 def _encoded(encoder: TextEncoder, texts: Sequence[str]) -> Vectors:
     rows = np.asarray(encoder.encode(texts), np.float32)
     if rows.ndim != 2 or len(rows) != len(texts):
-        raise InputError(f"encoder {encoder.identity!r} gave shape {rows.shape} for {len(texts)} texts; one row a text")
+        raise InputError(
+            f"encoder {encoder.identity!r} gave shape {rows.shape} for {plural(len(texts), 'text')}; one row a text"
+        )
     return rows
 
 

@@ -7,6 +7,7 @@ from sqlalchemy import Connection, func, select
 
 from skilldelta.bank import schema
 from skilldelta.bank.backend import Backend
+from skilldelta.nouns import plural
 from skilldelta.records import CONDITIONS, STATUSES, text_digest
 
 _PARENTS = (
@@ -41,7 +42,7 @@ def _orphans(connection: Connection) -> list[str]:
         missing = table.c[column].not_in(select(parent.c.key))
         count = connection.execute(select(func.count()).select_from(table).where(missing)).scalar()
         if count:
-            found.append(f"{count} orphan rows in {table.name}: their {parent.name} row is missing")
+            found.append(f"{plural(count, 'orphan row')} in {table.name}: the {parent.name} row is missing")
     return found
 
 
@@ -51,14 +52,14 @@ def _wrong_values(connection: Connection) -> list[str]:
         "an unknown condition": table.c.condition.not_in(CONDITIONS),
         "an unknown status": table.c.status.not_in(STATUSES),
         "a success outside [0, 1]": (table.c.success < 0) | (table.c.success > 1),
-        "a success though they were not completed": (table.c.status != "completed") & table.c.success.is_not(None),
+        "a success though not completed": (table.c.status != "completed") & table.c.success.is_not(None),
         "a negative repetition": table.c.repetition < 0,
     }
     found = []
     for what, wrong in checks.items():
         count = connection.execute(select(func.count()).select_from(table).where(wrong)).scalar()
         if count:
-            found.append(f"{count} executions have {what}")
+            found.append(f"{plural(count, 'execution has', 'executions have')} {what}")
     return found
 
 
@@ -87,12 +88,12 @@ def _wrong_vectors(connection: Connection) -> list[str]:
             sized = [(digest, blob) for digest, blob in rows if len(digest) == 32 and len(blob) == 4 * dimension]
             if len(sized) < len(rows):
                 found.append(
-                    f"{len(rows) - len(sized)} vectors of {identity!r} do not have {dimension} values and a digest"
+                    f"{plural(len(rows) - len(sized), 'vector')} of {identity!r} without {dimension} values and a digest"
                 )
             matrix = np.frombuffer(b"".join(blob for _, blob in sized), np.float32).reshape(len(sized), dimension)
             lengths = np.sqrt(np.vecdot(matrix, matrix))
             # A comparison with NaN is false, so a vector that is not finite is counted too.
             wrong = int((~(np.abs(lengths - 1) <= _LENGTH_TOLERANCE)).sum())
             if wrong:
-                found.append(f"{wrong} vectors of {identity!r} are not of length 1")
+                found.append(f"{plural(wrong, 'vector')} of {identity!r} not of length 1")
     return found

@@ -10,6 +10,7 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.output import console, note, percent, signed, table, write_json
+from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
     from skilldelta.evaluation.prospective import AuditResult
@@ -88,7 +89,7 @@ def _show(result: AuditResult) -> None:
             ends("balanced_accuracy"),
         ],
     ]
-    title = f"{result.evaluated} of {result.targets} sealed predictions, from {result.known} pairs"
+    title = f"{result.evaluated} of {plural(result.targets, 'sealed prediction')}, from {plural(result.known, 'pair')}"
     console().print(table(title, ("", "", "95%"), rows))
     for remark in result.notes:
         note(remark)

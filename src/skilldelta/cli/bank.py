@@ -12,6 +12,7 @@ import click
 from skilldelta.cli import settings
 from skilldelta.cli.output import console, note, number, percent, progress, shorten, signed, table, write_json
 from skilldelta.errors import InputError, unknown_name
+from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
     from skilldelta.bank import Bank, BankStatus
@@ -69,7 +70,7 @@ def list_pairs(
         for pair in pairing.pairs[:limit]
     ]
     columns = ("task", "text", "family / skill", "without → with", "gain", "runs")
-    console().print(table(f"{len(pairing.pairs):,} pairs of {chosen.name}", columns, rows, left=3))
+    console().print(table(f"{plural(len(pairing.pairs), 'pair')} of {chosen.name}", columns, rows, left=3))
     if len(pairing.pairs) > limit:
         note(f"{len(pairing.pairs) - limit:,} more; raise --limit or use --json")
 
@@ -86,7 +87,7 @@ def verify(bank: str, as_json: bool) -> int:
     else:
         for problem in problems:
             click.echo(problem)
-        click.echo(f"{bank}: {f'{len(problems)} problems' if problems else 'no problem found'}")
+        click.echo(f"{bank}: {plural(len(problems), 'problem') if problems else 'no problem found'}")
     return 1 if problems else 0
 
 
@@ -115,13 +116,13 @@ def export(bank: str, format_: str, output: Path, **options: Any) -> None:
                     suite=panel.suite,
                     progress=advance,
                 )
-            note(f"{count:,} pairs written to {output}")
+            note(f"{plural(count, 'pair')} written to {output}")
             return
         agent = opened.resolve_agent(options["agent"]) if options["agent"] else None
         if options["suite"] and options["suite"] not in opened.suites():
             raise unknown_name("suite", options["suite"], opened.suites())
         count = export_runs(opened, output, agent=agent, suite=options["suite"])
-    note(f"{count:,} executions written to {output}")
+    note(f"{plural(count, 'execution')} written to {output}")
 
 
 @command.command("forget")
@@ -162,7 +163,9 @@ def forget(
     if as_json:
         write_json(asdict(gone))
     else:
-        click.echo(", ".join(f"{count:,} {name}" for name, count in asdict(gone).items()) + " removed")
+        click.echo(
+            ", ".join(plural(count, name.removesuffix("s")) for name, count in asdict(gone).items()) + " removed"
+        )
 
 
 def _open(bank: str) -> Bank:
@@ -187,14 +190,15 @@ def _show_status(found: BankStatus) -> None:
         f"[bold]{found.location}[/bold]  {found.backend}, {found.size_bytes / 1e6:,.1f} MB, schema {found.schema_version}"
     )
     out.print(
-        f"{number(executions)} executions of {number(found.tasks)} tasks by {found.agents} agents, "
-        f"{found.skills} skills in {found.skill_versions} versions, {number(found.decisions)} decisions"
+        f"{plural(executions, 'execution')} of {plural(found.tasks, 'task')} by {plural(found.agents, 'agent')}, "
+        f"{plural(found.skills, 'skill')} in {plural(found.skill_versions, 'version')}, "
+        f"{plural(found.decisions, 'decision')}"
     )
     uncounted = {name: count for name, count in found.executions.items() if name != "completed" and count}
     if uncounted:
         out.print("not counted: " + ", ".join(f"{count:,} {name}" for name, count in uncounted.items()))
     for encoder, count in found.vectors.items():
-        out.print(f"{count:,} vectors of {encoder}")
+        out.print(f"{plural(count, 'vector')} of {encoder}")
     agents = list(dict.fromkeys(panel.agent for panel in found.panels))
     columns = ("agent", "suite", "pairs", "lack an arm", "stale", "executions")
     rows = [

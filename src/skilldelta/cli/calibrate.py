@@ -10,6 +10,7 @@ import click
 from skilldelta.cli import settings
 from skilldelta.cli.output import console, note, number, percent, progress, shorten, signed, table, write_json
 from skilldelta.errors import InputError
+from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -154,7 +155,7 @@ _VALUES = ("success", "use_rate", "tokens", "value", "success_vs_always_on", "su
 
 def _show(panel: LoadedPanel, found: Calibration, estimator: str, shown: int) -> None:
     held, out = found.held_out, console()
-    title = f"{panel.support.agent} on {panel.suite}: {found.goal.words} ({estimator}, {found.rows:,} pairs)"
+    title = f"{panel.support.agent} on {panel.suite}: {found.goal.words} ({estimator}, {plural(found.rows, 'pair')})"
     out.print(table(title, ("", "held out", "95% interval", "in hindsight"), _value_rows(found)))
     out.print(f"Threshold: {found.threshold:.4g}. Use the skill when the predicted gain is larger.")
     met = "was met" if held.met else "was not met"
@@ -210,7 +211,7 @@ def _wrong_table(held: HeldOut, support: Support, shown: int) -> Any:
         ]
         for case in held.wrong[:shown]
     ]
-    title = f"Where it was wrong: the first {len(rows)} of {len(held.wrong):,} tasks that lost success"
+    title = f"Where it was wrong: the first {len(rows)} of {plural(len(held.wrong), 'task')} that lost success"
     return table(title, ("task", "question", "decision", "score", "lost"), rows, left=3)
 
 

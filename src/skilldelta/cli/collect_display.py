@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilldelta.cli.collect_session import without_secrets
 from skilldelta.cli.output import console, note, number, percent, signed, table, write_json
+from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
     from skilldelta.collect.noise import NoiseFloor
@@ -62,11 +63,11 @@ def print_plan(session: Session, as_json: bool) -> None:
     rows_ = [[name, number(skip), number(use)] for name, (skip, use) in families.items()]
     console().print(table(f"Plan of {session.suite.name}", ("family", *ARMS.values()), rows_))
     cost = f" and ${usd:,.2f}" if usd else ""
-    size = f", at most {tokens:,.0f} tokens{cost}" if tokens else ""
-    console().print(f"{len(plan):,} executions of {tasks:,} tasks by {identity.name}{size}.")
+    size = f", at most {plural(tokens, 'token')}{cost}" if tokens else ""
+    console().print(f"{plural(len(plan), 'execution')} of {plural(tasks, 'task')} by {identity.name}{size}.")
     if mean_tokens is not None:
         left = len(plan) - had
-        console().print(f"{had:,} are in the bank; the other {left:,} take about {mean_tokens * left:,.0f} tokens.")
+        console().print(f"In the bank: {had:,}. The other {left:,}: about {plural(mean_tokens * left, 'token')}.")
     console().print("Nothing was called.")
 
 
@@ -109,15 +110,15 @@ def print_result(session: Session, result: Result, noise: NoiseFloor | None, as_
             [ARMS[name], number(arm.counted), percent(arm.success), number(arm.mean_tokens)]
             for name, arm in standing.arms.items()
         ]
-        console().print(f"{session.suite.name}: {standing.finished:,} run now, {standing.before:,} were in the bank")
+        console().print(f"{session.suite.name}: {standing.finished:,} run now, in the bank before: {standing.before:,}")
         if standing.finished:
             console().print(table("", ("arm", "counted", "success", "tokens each"), rows))
         spend = standing.spend
         usd = f", ${spend.usd:,.2f}" if spend.usd else ""
-        console().print(f"Spent over all starts: {spend.calls:,} calls, {spend.tokens:,.0f} tokens{usd}.")
+        console().print(f"Spent over all starts: {plural(spend.calls, 'call')}, {plural(spend.tokens, 'token')}{usd}.")
         if noise is not None and noise.tasks:
             console().print(
-                f"A/A, {ARMS[noise.condition]} twice on {noise.tasks:,} tasks: difference {signed(noise.difference)}, "
+                f"A/A, {ARMS[noise.condition]} twice on {plural(noise.tasks, 'task')}: difference {signed(noise.difference)}, "
                 f"changed outcomes {percent(noise.flip_rate)}. A gain below this is noise."
             )
         console().print(f"Logs: {session.folder}", soft_wrap=True)
@@ -125,7 +126,7 @@ def print_result(session: Session, result: Result, noise: NoiseFloor | None, as_
         errors = ", ".join(f"{count} {status}" for status, count in standing.errors.items())
         note(f"not counted: {errors}; the last one: {standing.last_error}")
     if result.stopped:
-        note(f"stopped with {standing.left:,} executions left: {result.stopped}")
+        note(f"stopped with {plural(standing.left, 'execution')} left: {result.stopped}")
 
 
 def measure_noise(session: Session) -> NoiseFloor | None:
@@ -158,9 +159,9 @@ def print_judgements(session: Session, standing: JudgeStanding, as_json: bool) -
         write_json(document)
     else:
         console().print(
-            f"{standing.finished:,} judgements now, {standing.before:,} were in the bank: use {standing.use:,}, "
+            f"{plural(standing.finished, 'judgement')} now, in the bank before: {standing.before:,}; use {standing.use:,}, "
             f"no-use {standing.finished - standing.use:,} ({standing.unclear:,} without a clear label); "
-            f"{standing.tokens:,.0f} tokens of routing cost."
+            f"{plural(standing.tokens, 'token')} of routing cost."
         )
     if standing.errors:
         note(f"{standing.errors} got no answer, the last one: {standing.last_error}")
@@ -204,11 +205,11 @@ def _bar() -> Iterator[OnProgress]:
 def _in_words(standing: Standing) -> str:
     left = standing.seconds_left
     parts = [f"{ARMS[name]} {percent(arm.success)}" for name, arm in standing.arms.items()]
-    parts.append(f"{standing.spend.tokens:,.0f} tokens")
+    parts.append(plural(standing.spend.tokens, "token"))
     if standing.spend.usd:
         parts.append(f"${standing.spend.usd:,.2f}")
     if standing.errors:
-        parts.append(f"{sum(standing.errors.values())} errors")
+        parts.append(plural(sum(standing.errors.values()), "error"))
     if left is not None:
         parts.append(f"{_duration(left)} left")
     return " · ".join(parts)

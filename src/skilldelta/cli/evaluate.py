@@ -9,6 +9,7 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.output import console, note, number, percent, progress, signed, table, write_json
+from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
     from skilldelta.evaluation.noise_floor import NoiseFloor
@@ -105,13 +106,13 @@ def _noise_in_words(noise: NoiseFloor) -> str:
         return "noise floor: unknown, no task was run twice under one condition; collect with --repetitions or --aa"
     return (
         f"noise floor: two runs of one task under one condition differ by {noise.expected_abs_gain:.2f} on average "
-        f"({noise.tasks} repeated tasks), so a single pair shows gains of that size without any effect"
+        f"({plural(noise.tasks, 'repeated task')}), so a single pair shows gains of that size without any effect"
     )
 
 
 def show_panel(panel: PanelResult) -> None:
     """The policy table of one panel."""
-    title = f"{panel.agent} on {panel.suite}: {panel.tasks:,} tasks in {panel.families} families"
+    title = f"{panel.agent} on {panel.suite}: {plural(panel.tasks, 'task')} in {plural(panel.families, 'family', 'families')}"
     rows = [_row(name, policy) for name, policy in panel.policies.items()]
     rows.append(["oracle (knows both outcomes)", percent(panel.oracle), *[""] * 7])
     out = console()

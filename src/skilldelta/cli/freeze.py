@@ -13,6 +13,7 @@ import click
 from skilldelta.cli import settings
 from skilldelta.cli.output import note, write_json
 from skilldelta.errors import InputError
+from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
     from skilldelta.encoders.base import Encoder
@@ -70,7 +71,8 @@ def command(targets: Path, output: Path, bank: str, overwrite: bool, as_json: bo
         write_json({"output": str(output), "seal": sealed.seal, "targets": len(sealed.targets), "use": used})
         return
     note(
-        f"{len(sealed.targets)} predictions from {len(sealed.support)} pairs sealed in {output}; the skill is used on {used}"
+        f"{plural(len(sealed.targets), 'prediction')} from {plural(len(sealed.support), 'pair')} sealed in {output}; "
+        f"the skill is used on {used}"
     )
     click.echo(sealed.seal)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from skilldelta.cli.encoding import chosen_encoder
 from skilldelta.cli.output import progress
 from skilldelta.errors import InputError, unknown_name
+from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
     from skilldelta.bank import Bank, Panel
@@ -100,10 +101,14 @@ def left_out(pairing: Pairing) -> tuple[str, ...]:
     if pairing.unpaired:
         names = ", ".join(one.task_id for one in pairing.unpaired[:_NAMED])
         more = f" and {len(pairing.unpaired) - _NAMED} more" if len(pairing.unpaired) > _NAMED else ""
-        notes.append(f"{len(pairing.unpaired)} tasks lack an arm and are left out: {names}{more}")
+        lacking = plural(
+            len(pairing.unpaired), "task lacks an arm and is left out", "tasks lack an arm and are left out"
+        )
+        notes.append(f"{lacking}: {names}{more}")
     if pairing.stale:
-        notes.append(f"{len(pairing.stale)} pairs of an older skill version are stale and left out")
-    notes += [f"{count} executions not counted: {status}" for status, count in pairing.uncounted.items()]
+        stale = plural(len(pairing.stale), "pair")
+        notes.append(f"left out as stale: {stale} of an older skill version")
+    notes += [f"{plural(count, 'execution')} not counted: {status}" for status, count in pairing.uncounted.items()]
     return tuple(notes)
 
 

@@ -10,6 +10,7 @@ import click
 from skilldelta.cli import settings
 from skilldelta.cli.output import console, percent, shorten, signed, table, write_json
 from skilldelta.errors import InputError
+from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -176,7 +177,7 @@ def _show_explanation(out: Console, advice: Advice) -> None:
     if found.cost is not None:
         dollars = "" if found.cost.dollars is None else f" (${found.cost.dollars:.2g})"
         verb = "add" if found.cost.tokens >= 0 else "save"
-        out.print(f"It is predicted to {verb} {abs(found.cost.tokens):,.0f} tokens{dollars}.")
+        out.print(f"It is predicted to {verb} {plural(abs(found.cost.tokens), 'token')}{dollars}.")
     parts = sorted(found.shares.items(), key=lambda part: -part[1])
     counted = [
         f"{name} {signed(found.components[name])} ({percent(share, 0)})" for name, share in parts if share >= 0.005

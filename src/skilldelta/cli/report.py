@@ -16,6 +16,7 @@ from skilldelta.cli import settings
 from skilldelta.cli.evaluate import evaluate_bank
 from skilldelta.cli.output import note, progress, write_json
 from skilldelta.errors import InputError, unknown_name
+from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
     from skilldelta.bank import Bank
@@ -69,7 +70,10 @@ def command(
     if as_json:
         write_json({"report": str(path), "bytes": path.stat().st_size, "images": [str(image) for image in images]})
         return
-    note(f"wrote {path} ({path.stat().st_size / 1e6:.1f} MB)" + (f" and {len(images)} images in {png}" if png else ""))
+    note(
+        f"wrote {path} ({path.stat().st_size / 1e6:.1f} MB)"
+        + (f" and {plural(len(images), 'image')} in {png}" if png else "")
+    )
 
 
 def _check(gate: str | None, output: Path) -> None:

@@ -12,6 +12,7 @@ import click
 from skilldelta.cli import settings
 from skilldelta.cli.evaluate import show_panel
 from skilldelta.cli.output import console, note, percent, write_json, write_text
+from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
     from skilldelta.evaluation.simulate import SimulatedPanel
@@ -80,7 +81,7 @@ def command(pairs: Path | None, as_json: bool, output: str | None, **options: An
     check = check_theory(panel, settings=rule, scope=scope, threshold=options["threshold"], delta=options["delta"])
     if pairs is not None:
         write_text(pairs, _pairs_jsonl(panel))
-        note(f"{len(panel.support):,} pairs written to {pairs}")
+        note(f"{plural(len(panel.support), 'pair')} written to {pairs}")
     if as_json or output:
         truth = {
             "mean_gain": panel.tau.mean(),

@@ -9,6 +9,7 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.output import console, note, number, percent, table, write_json
+from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
     from skilldelta.evaluation.evidence import EvidenceCurve
@@ -123,7 +124,7 @@ def _show_curve(title: str, curve: EvidenceCurve) -> None:
     step = max(1, len(curve.amounts) // _SHOWN)
     chosen = sorted({*range(0, len(curve.amounts), step), len(curve.amounts) - 1})
     rows = [[str(curve.amounts[i]), f"{curve.mae[i]:.4f}", f"{curve.spread[i]:.4f}"] for i in chosen]
-    console().print(table(f"{title} ({curve.targets:,} targets)", (curve.axis, "gain MAE", "spread"), rows))
+    console().print(table(f"{title} ({plural(curve.targets, 'target')})", (curve.axis, "gain MAE", "spread"), rows))
     if curve.left_out:
         note(f"families too small to take part: {', '.join(curve.left_out)}")
 
@@ -149,4 +150,4 @@ def _show(title: str, swept: ThresholdSweep) -> None:
     columns = ("threshold", "uses", "success", "tokens/task", "saved", "")
     console().print(table(title, columns, rows))
     if step > 1:
-        note(f"{len(swept):,} distinct policies; --json lists them all")
+        note(f"{plural(len(swept), 'distinct policy', 'distinct policies')}; --json lists them all")

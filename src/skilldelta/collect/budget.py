@@ -16,6 +16,7 @@ from typing import TypeVar
 from skilldelta.collect.failures import CapReachedError, TransportError
 from skilldelta.collect.ledger import Ledger, Spend
 from skilldelta.errors import InputError
+from skilldelta.nouns import plural
 
 T = TypeVar("T")
 
@@ -169,9 +170,9 @@ class Budget:
         """Why another call of this size does not fit, or nothing."""
         caps, spend = self.caps, self.spend
         if caps.calls is not None and self._calls + 1 > caps.calls:
-            return f"the cap of {caps.calls:,} calls is reached"
+            return f"the cap of {plural(caps.calls, 'call')} is reached"
         if caps.tokens is not None and spend.tokens + most.tokens > caps.tokens:
-            return f"the cap of {caps.tokens:,.0f} tokens has no room for another call ({spend.tokens:,.0f} spent)"
+            return f"the cap of {plural(caps.tokens, 'token')} has no room for another call ({spend.tokens:,.0f} spent)"
         if caps.usd is not None and spend.usd + most.usd > caps.usd:
             return f"the cap of ${caps.usd:,.2f} has no room for another call (${spend.usd:,.2f} spent)"
         if caps.seconds is not None and self.seconds >= caps.seconds:

@@ -19,6 +19,7 @@ import numpy as np
 
 from skilldelta.encoders.base import EncoderError, check_texts
 from skilldelta.errors import InputError
+from skilldelta.nouns import plural
 from skilldelta.support import Vectors, unit_rows
 
 _LONGEST_WAIT = 60.0  # seconds, whatever Retry-After asks for
@@ -81,7 +82,7 @@ class OpenAIEncoder:
             self._seen_dimension = self._seen_dimension or len(vector)
             if len(vector) != self._seen_dimension:
                 raise EncoderError(
-                    f"{self._place} answered {len(vector)} dimensions where {self._seen_dimension} were expected; "
+                    f"{self._place} answered {plural(len(vector), 'dimension')} where {self._seen_dimension} were expected; "
                     f"check the model {self._model!r} and its dimensions"
                 )
         return vectors
@@ -202,7 +203,9 @@ def _vectors_in_order(answer: Any, count: int, place: str) -> list[list[float]]:
         raise EncoderError(f'{place} answered without a list "data"; it is not an OpenAI-compatible endpoint')
     by_index = {item.get("index"): item.get("embedding") for item in items if isinstance(item.get("index"), int)}
     if len(items) != count or set(by_index) != set(range(count)):
-        raise EncoderError(f"{place} answered {len(items)} vectors for {count} texts, or not one for each index")
+        raise EncoderError(
+            f"{place} answered {plural(len(items), 'vector')} for {plural(count, 'text')}, or not one for each index"
+        )
     return [_vector(by_index[index], place) for index in range(count)]
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from skilldelta.encoders.base import check_texts
 from skilldelta.errors import InputError
+from skilldelta.nouns import plural
 from skilldelta.support import Vectors
 
 MAX_FEATURES = 2048
@@ -65,5 +66,5 @@ def _fitted(corpus: list[str], max_features: int) -> Any:
         return vectorizer.fit(corpus)
     except ValueError:  # scikit-learn's way to say that no text holds a word of two letters
         raise InputError(
-            f"none of the {len(corpus)} texts of the tfidf corpus holds a word; choose another encoder"
+            f"none of the {plural(len(corpus), 'text')} of the tfidf corpus holds a word; choose another encoder"
         ) from None

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 
 from skilldelta.estimators.base import NotApplicableError, Score, Scores, Target
 from skilldelta.estimators.lexical import Lexicon
+from skilldelta.nouns import plural
 from skilldelta.support import Floats, Support
 
 
@@ -66,7 +67,7 @@ def _texts_of(support: Support, skill_texts: Mapping[str, str]) -> dict[str, str
     missing = [skill for skill in skills if not skill_texts.get(skill)]
     if missing:
         raise NotApplicableError(
-            f"the text of {len(missing)} of {len(skills)} skills is unknown ({missing[0]!r}); add the skills with their text"
+            f"the text of {len(missing)} of {plural(len(skills), 'skill')} is unknown ({missing[0]!r}); add the skills with their text"
         )
     return {skill: skill_texts[skill] for skill in skills}
 

@@ -18,6 +18,7 @@ import numpy as np
 from skilldelta.estimators.base import NotApplicableError, Score, Scores, Target
 from skilldelta.estimators.linear_head import LinearHead, choose_head
 from skilldelta.estimators.validation_policy import ValidationPolicy, choose_policy
+from skilldelta.nouns import plural
 from skilldelta.records import text_digest
 from skilldelta.support import Floats, Ints, Strings, Support
 
@@ -145,11 +146,15 @@ def _check(cost: Floats, groups: Strings, split: Split, folds: int) -> None:
     if not np.isfinite(cost).all():
         unknown = int((~np.isfinite(cost)).sum())
         raise NotApplicableError(
-            f"{unknown} of {len(cost)} pairs have no tokens, and its policy is the one with the least tokens; "
+            f"no tokens for {unknown} of {plural(len(cost), 'pair')}, and its policy is the one with the least tokens; "
             "record tokens of both arms"
         )
     training = len(np.unique(groups[split.train]))
     if training < folds:
-        raise NotApplicableError(f"its training split has {training} task groups for {folds} folds; add tasks")
+        raise NotApplicableError(
+            f"its training split has {plural(training, 'task group')} for {folds} folds; add tasks"
+        )
     if not len(split.validation):
-        raise NotApplicableError(f"{len(np.unique(groups))} task groups leave none for validation; add tasks")
+        raise NotApplicableError(
+            f"{plural(len(np.unique(groups)), 'task group leaves', 'task groups leave')} none for validation; add tasks"
+        )

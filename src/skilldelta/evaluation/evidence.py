@@ -14,6 +14,7 @@ import numpy as np
 
 from skilldelta.errors import InputError
 from skilldelta.neighbors import Neighbors, nearest_to_each
+from skilldelta.nouns import plural
 from skilldelta.predictor import Settings, Weighting, average, predict_each
 from skilldelta.support import Floats, Ints, Scope, Support
 
@@ -124,7 +125,7 @@ def binary_executions(means: Floats, counts: Ints) -> Runs:
     if (np.abs(successes - whole) > 1e-6).any():
         row = int(np.argmax(np.abs(successes - whole) > 1e-6))
         raise InputError(
-            f"a mean success of {means[row]:g} over {counts[row]} repetitions is not one of binary outcomes; "
+            f"a mean success of {means[row]:g} over {plural(counts[row], 'repetition')} is not one of binary outcomes; "
             "give the single executions"
         )
     return [[1.0] * s + [0.0] * (c - s) for s, c in zip(whole.tolist(), counts.tolist(), strict=True)]
@@ -220,7 +221,9 @@ def _executions(support: Support, arm: Literal[0, 1], runs: Runs | None) -> Floa
     means, counts = (support.y0, support.r0) if arm == 0 else (support.y1, support.r1)
     runs = binary_executions(means, counts) if runs is None else runs
     if len(runs) != len(support):
-        raise InputError(f"successes{arm} has {len(runs)} rows for {len(support)} tasks; give one row a task")
+        raise InputError(
+            f"successes{arm} has {plural(len(runs), 'row')} for {plural(len(support), 'task')}; give one row a task"
+        )
     padded = np.full((len(runs), max(map(len, runs))), np.nan)
     for row, run in enumerate(runs):
         padded[row, : len(run)] = run

@@ -23,6 +23,7 @@ from skilldelta.evaluation.results import Evaluation, PanelResult, PolicyResult,
 from skilldelta.evaluation.roster import Roster, Rules, check_names, score_policies
 from skilldelta.evaluation.structure import family_counts, structure_of
 from skilldelta.gate import check_threshold
+from skilldelta.nouns import plural
 from skilldelta.predictor import PAPER, Settings
 from skilldelta.support import Scope, Support
 
@@ -210,11 +211,13 @@ def _notes(support: Support) -> list[str]:
         notes.append("no pair has the tokens of both arms: tokens and savings are unknown")
     elif not priced.all():
         notes.append(
-            f"tokens and savings are over the {int(priced.sum())} of {len(support)} pairs with the tokens of both arms"
+            f"tokens and savings are over the {int(priced.sum())} of {plural(len(support), 'pair')} with the tokens of both arms"
         )
     singletons = structure_of(support).singletons
     if singletons:
-        notes.append(f"{singletons} families have one task only: no support in scope, and nothing to choose within")
-    if (support.families == "").any():
-        notes.append(f"{int((support.families == '').sum())} pairs have no family: their skill stands in for it")
+        alone = plural(singletons, "family has", "families have")
+        notes.append(f"{alone} one task only: no support in scope, and nothing to choose within")
+    unnamed = int((support.families == "").sum())
+    if unnamed:
+        notes.append(f"{plural(unnamed, 'pair has', 'pairs have')} no family: the skill stands in for it")
     return notes

@@ -31,6 +31,7 @@ from skilldelta.evaluation.seal import (
 )
 from skilldelta.evaluation.tampering import SealBrokenError, changes_since, names_of
 from skilldelta.gate import decide
+from skilldelta.nouns import plural
 from skilldelta.predictor import Prediction
 from skilldelta.support import Floats, Support
 
@@ -177,7 +178,9 @@ def _sealed_prediction(
 
 def _evaluate(sealed: SealedPanel, outcomes: Support, resamples: int, rng: np.random.Generator | None) -> AuditResult:
     if not len(outcomes):
-        raise InputError(f"none of the {len(sealed.targets)} targets has outcomes yet; collect them, then audit")
+        raise InputError(
+            f"none of the {plural(len(sealed.targets), 'target')} has outcomes yet; collect them, then audit"
+        )
     made = {(item.task_id, item.skill): item for item in sealed.predictions}
     joined = list(zip(outcomes.task_ids.tolist(), outcomes.skills.tolist(), strict=True))
     scores = np.array([made[key].gain for key in joined])

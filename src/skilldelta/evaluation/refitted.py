@@ -19,6 +19,7 @@ from skilldelta.evaluation.bootstrap import LEVEL
 from skilldelta.evaluation.leave_one_out import policy_result
 from skilldelta.evaluation.results import Range
 from skilldelta.evaluation.roster import Rules, score_policies
+from skilldelta.nouns import plural
 from skilldelta.support import Floats, Support
 
 METRICS = (
@@ -48,7 +49,7 @@ def refitted_ranges(
     """Wide-side intervals by policy and metric; a metric that some part of the panel does not have is left out."""
     tasks = int(support.task_codes.max()) + 1
     if not 2 <= groups <= tasks:
-        raise InputError(f"groups must lie between 2 and the {tasks} tasks of the panel, got {groups}")
+        raise InputError(f"groups must lie between 2 and the {plural(tasks, 'task')} of the panel, got {groups}")
     given = rules or Rules()
     whole = _values(support, policies, given, judgements)
     group = rng.permutation(np.arange(tasks) % groups)[support.task_codes]

@@ -14,6 +14,7 @@ from skilldelta.estimators.base import Target
 from skilldelta.evaluation.frozen_rule import FrozenRule
 from skilldelta.evaluation.seal import SealedPanel, SealedRow, sealed_rows, vector_digest
 from skilldelta.gate import decide
+from skilldelta.nouns import plural
 from skilldelta.support import Support
 
 _NAMED = 5  # tasks that a message names before it counts the rest
@@ -162,4 +163,4 @@ def names_of(noun: str, tasks: Sequence[str]) -> str:
     if len(tasks) == 1:
         return f"{noun} {tasks[0]!r}"
     more = f" and {len(tasks) - _NAMED} more" if len(tasks) > _NAMED else ""
-    return f"{len(tasks)} {noun}s ({', '.join(tasks[:_NAMED])}{more})"
+    return f"{plural(len(tasks), noun)} ({', '.join(tasks[:_NAMED])}{more})"

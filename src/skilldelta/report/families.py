@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from skilldelta.evaluation.results import FamilyCounts, PanelResult
+from skilldelta.nouns import plural
 from skilldelta.report.content import Cell, Column, Table
 from skilldelta.report.groups import Group, groups
-from skilldelta.report.numbers import cell, plural, shorten, signed, words_cell
+from skilldelta.report.numbers import cell, shorten, signed, words_cell
 from skilldelta.support import Floats, Ints
 
 TEXT_WIDTH = 180

@@ -53,11 +53,6 @@ def count(value: float | None) -> str:
     return DASH if value is None or not math.isfinite(value) else _minus(f"{value:,.0f}")
 
 
-def plural(number: int, singular: str, many: str | None = None) -> str:
-    """1 task, 2 tasks, 6,511 tasks."""
-    return f"{count(number)} {singular if number == 1 else many or singular + 's'}"
-
-
 def spread(found: Range | None, *, as_points: bool = False, digits: int | None = None) -> str:
     """An interval as `low to high`, in points or as plain decimals; empty where there is none."""
     if found is None or found.low is None or found.high is None:

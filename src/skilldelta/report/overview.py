@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skilldelta.evaluation.results import PanelResult, PolicyResult
+from skilldelta.nouns import plural
 from skilldelta.report.content import Cell, Column, Figure, Plot, Table
 from skilldelta.report.figures.advantage import TITLE, row, spec
 from skilldelta.report.groups import distinct_labels
@@ -53,7 +54,7 @@ def overview(panels: Sequence[PanelResult], places: Sequence[str], gate: str | N
     drawn.sort(key=lambda found: -found["advantage"])
     return Figure(
         name="overview",
-        title=f"{len(panels)} panels at a glance",
+        title=f"{plural(len(panels), 'panel')} at a glance",
         words=_words(lines),
         plots=[Plot("overview", spec(drawn), TITLE)] if drawn else (),
         table=Table(_COLUMNS, [_row(line) for line in lines]),
@@ -92,7 +93,7 @@ def _words(lines: Sequence[_Line]) -> list[str]:
     side = "above" if mean_difference >= 0 else "below"
     above_random = sum(own.advantage_vs_random > 0 for _, own in owned)
     text = (
-        f"Over {len(owned)} panels of equal weight, the gate is on average {size(mean_difference)} "
+        f"Over {plural(len(owned), 'panel')} of equal weight, the gate is on average {size(mean_difference)} "
         f"{side} always using the skill, and above random use at the same rate in {above_random} of them."
     )
     savings = [own.token_saving for _, own in owned if own.token_saving is not None]

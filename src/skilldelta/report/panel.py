@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from skilldelta.evaluation.accounting import Account
 from skilldelta.evaluation.evidence import EvidenceCurve
 from skilldelta.evaluation.results import PanelResult
+from skilldelta.nouns import plural
 from skilldelta.report.content import Figure
 from skilldelta.report.families import family_lists
 from skilldelta.report.figures.accounting import accounting
@@ -19,7 +20,7 @@ from skilldelta.report.figures.reliability import reliability
 from skilldelta.report.figures.scaling import scaling
 from skilldelta.report.figures.tradeoff import tradeoff
 from skilldelta.report.forecast import Forecast
-from skilldelta.report.numbers import decimal, percent, plural
+from skilldelta.report.numbers import decimal, percent
 from skilldelta.report.palette import policy_words
 from skilldelta.report.panel_html import PanelContent, Tile
 from skilldelta.report.policies import meanings, policy_table

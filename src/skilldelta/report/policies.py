@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from skilldelta.evaluation.results import PanelResult, PolicyResult, Range
+from skilldelta.nouns import plural
 from skilldelta.report.content import Cell, Column, Table
 from skilldelta.report.numbers import cell, count, decimal, percent, percent_spread, points, spread
 from skilldelta.report.palette import POLICY_MEANINGS, policy_words
@@ -39,7 +40,7 @@ def _row(panel: PanelResult, policy: PolicyResult) -> list[Cell]:
     # A policy judged on its own test split is compared with always-on on that split.
     rows = policy.rows
     on = float(panel.support.y1[rows].mean()) if len(rows) else panel.on
-    split = "" if len(rows) == panel.pairs else f"\non {count(len(rows))} test pairs"
+    split = "" if len(rows) == panel.pairs else f"\non {plural(len(rows), 'test pair')}"
     return [
         Cell(policy_words(policy.name) + split, tone=policy.name),
         _with(percent(policy.success), percent_spread(_open(policy, "success")), policy.success),

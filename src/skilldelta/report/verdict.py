@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from skilldelta.evaluation.results import PanelResult, PolicyResult, Range
-from skilldelta.report.numbers import percent, plural, points, size, spread
+from skilldelta.nouns import plural
+from skilldelta.report.numbers import percent, points, size, spread
 from skilldelta.report.palette import policy_words
 
 Tone = Literal["yes", "trade", "no", "open"]

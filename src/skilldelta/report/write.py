@@ -10,9 +10,9 @@ from pathlib import Path
 
 from skilldelta.errors import InputError
 from skilldelta.evaluation.results import PanelResult
+from skilldelta.nouns import plural
 from skilldelta.report.content import Figure
 from skilldelta.report.families import tasks_per_kind
-from skilldelta.report.numbers import plural
 from skilldelta.report.overview import overview
 from skilldelta.report.page import Page, page_html
 from skilldelta.report.panel import PanelReport, panel_content

@@ -43,7 +43,7 @@ def test_a_panel_becomes_pairs_with_the_family_as_the_skill(write: Write) -> Non
     ]
     assert batch.tasks == (Task("a", "a", "sums", "toolqa"), Task("b", "b", "dates", "toolqa"))
     assert batch.vectors == ()
-    assert batch.notes == ("2 tasks have no text in the file; their id stands in for it",)
+    assert batch.notes == ("2 tasks have no text in the file; the id stands in for it",)
 
 
 def test_a_named_skill_replaces_the_family(write: Write) -> None:
@@ -234,7 +234,7 @@ def test_native_runs_become_the_two_arms_of_a_pair(write: Write) -> None:
     assert (pair.task_id, pair.suite, pair.family, pair.skill_id) == ("q1", "toolqa", "flights", "flights")
     assert (pair.agent.name, pair.y0, pair.y1, pair.r0, pair.r1) == ("big-model", 0.5, 1.0, 2, 1)
     assert [e.tokens for e in batch.executions] == [11.0, None, 120.0]
-    assert batch.notes == ("1 tasks have no text in the file; their id stands in for it",)
+    assert batch.notes == ("1 task has no text in the file; the id stands in for it",)
 
 
 def test_the_agent_named_at_the_import_replaces_the_model(write: Write) -> None:
@@ -261,7 +261,7 @@ def test_a_run_that_is_not_graded_is_missing_and_not_a_failure(write: Write) -> 
 
     assert pairing.pairs == ()
     assert [one.missing for one in pairing.unpaired] == ["skip"]
-    assert "1 runs are not graded (correct is null) and do not count" in batch.notes
+    assert "1 run is not graded (correct is null) and does not count" in batch.notes
 
 
 @pytest.mark.parametrize(

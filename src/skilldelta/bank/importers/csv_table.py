@@ -16,6 +16,7 @@ from skilldelta.bank.importers import pairs_jsonl, runs_jsonl
 from skilldelta.bank.importers.draft import Defaults, Draft
 from skilldelta.bank.importers.fields import check_columns, shown
 from skilldelta.bank.importers.source import Place, Row, RowError, fault, lines, take_each
+from skilldelta.nouns import plural
 
 _SUCCESSES = frozenset(("y0", "y1", "success"))
 _NUMBERS = _SUCCESSES | {"tokens0", "tokens1", "tokens", "seconds", "cost_usd", "repetition"}
@@ -87,7 +88,11 @@ def _check_header(header: list[str]) -> None:
 
 def _typed(path: Path, line: int, header: list[str], cells: list[str]) -> dict[str, Any]:
     if len(cells) != len(header):
-        raise fault(path, line, f"{len(cells)} cells for {len(header)} columns; quote a text that holds the separator")
+        raise fault(
+            path,
+            line,
+            f"{plural(len(cells), 'cell')} for {plural(len(header), 'column')}; quote a text that holds the separator",
+        )
     try:
         return {name: _value(name, cell) for name, cell in zip(header, cells, strict=True)}
     except RowError as error:

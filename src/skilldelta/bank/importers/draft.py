@@ -9,6 +9,7 @@ from pathlib import Path
 from skilldelta.bank.batch import Batch, TextVector
 from skilldelta.bank.importers.fields import shown
 from skilldelta.bank.importers.source import Place, RowError, fault
+from skilldelta.nouns import plural
 from skilldelta.records import Agent, Execution, Skill, Task
 
 
@@ -90,7 +91,9 @@ class Draft:
                 raise fault(self.path, self._task_places[key], message)
             self._tasks[key] = replace(self._tasks[key], text=key[1])
         if textless:
-            self.notes.append(f"{len(textless)} tasks have no text in the file; their id stands in for it")
+            self.notes.append(
+                f"{plural(len(textless), 'task has', 'tasks have')} no text in the file; the id stands in for it"
+            )
         return Batch(
             tasks=tuple(self._tasks.values()),
             skills=tuple(self._skills.values()),

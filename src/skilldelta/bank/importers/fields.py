@@ -12,6 +12,7 @@ from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from skilldelta.bank.importers.source import Row, RowError
+from skilldelta.nouns import plural
 
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 60
@@ -101,8 +102,8 @@ def arm(row: Row, y: str, tokens: str) -> list[Outcome]:
     costs = _listed(row.get(tokens))
     if row.get(tokens) is not None and len(costs) != len(successes):
         raise RowError(
-            f"{tokens} has {len(costs)} entries for {len(successes)} in {y}; give one for each (null where it is "
-            f"unknown), or leave {tokens} out"
+            f"{tokens} has {plural(len(costs), 'entry', 'entries')} for {len(successes)} in {y}; give one for each "
+            f"(null where it is unknown), or leave {tokens} out"
         )
     outcomes = []
     for repetition, value in enumerate(successes):

@@ -16,6 +16,7 @@ from skilldelta.bank.importers.draft import Defaults, Draft
 from skilldelta.bank.importers.fields import amount, shown, success, task_text, whole, word
 from skilldelta.bank.importers.runs_jsonl import record_run
 from skilldelta.bank.importers.source import Place, Row, RowError, json_lines, take_each
+from skilldelta.nouns import plural
 from skilldelta.records import Condition, Execution, Status
 
 ARMS: dict[str, Condition] = {"no_skill": "skip", "oracle_skill": "use", "all_gold_skills": "use"}
@@ -43,10 +44,11 @@ def read(path: Path, defaults: Defaults) -> Batch:
 def _add_notes(draft: Draft, others: Counter[str]) -> None:
     if others:
         arms = ", ".join(f"{shown(arm)} ({count})" for arm, count in sorted(others.items()))
-        draft.notes.append(f"left out {others.total()} runs of other arms: {arms[:300]}")
+        draft.notes.append(f"left out {plural(others.total(), 'run')} of other arms: {arms[:300]}")
     ungraded = sum(run.status == "completed" and run.success is None for run in draft.executions)
     if ungraded:
-        draft.notes.append(f"{ungraded} runs are not graded (correct is null) and do not count")
+        verbs = "run is not graded (correct is null) and does", "runs are not graded (correct is null) and do"
+        draft.notes.append(f"{plural(ungraded, *verbs)} not count")
 
 
 def _execution(draft: Draft, place: Place, row: Row, condition: Condition) -> Execution:

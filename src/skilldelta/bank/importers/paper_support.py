@@ -17,6 +17,7 @@ from skilldelta.bank.importers.pairs_jsonl import take_pair
 from skilldelta.bank.importers.paper_panel import listed_rows
 from skilldelta.bank.importers.paper_vectors import text_vectors, unit_matrix
 from skilldelta.bank.importers.source import Place, Row, RowError, fault, json_document, take_each
+from skilldelta.nouns import plural
 
 SCHEMA = "skilldelta-support-v1"
 COLUMNS = frozenset(["id", "text", "question", "family", "skill", "d", "embedding"])
@@ -74,7 +75,9 @@ def _embedding(row: Row, before: list[list[float]]) -> list[float]:
         if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) <= 1e300:
             raise RowError(f"embedding holds {shown(value)}, which is not a finite number; encode the task again")
     if before and len(values) != len(before[0]):
-        raise RowError(f"embedding has {len(values)} dimensions, the first has {len(before[0])}; use one model")
+        raise RowError(
+            f"embedding has {plural(len(values), 'dimension')}, the first has {len(before[0])}; use one model"
+        )
     return values
 
 

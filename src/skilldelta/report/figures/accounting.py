@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from skilldelta.evaluation.accounting import Account, Unit, UnitAccount
+from skilldelta.nouns import plural
 from skilldelta.report.content import Cell, Column, Figure, Plot, Spec, Table
 from skilldelta.report.marks import base, number_axis, tooltip
-from skilldelta.report.numbers import cell, count, percent, plural, size, words_cell
+from skilldelta.report.numbers import cell, count, percent, size, words_cell
 from skilldelta.report.palette import policy_words, role
 
 _UNIT_WORDS: dict[Unit, str] = {"tokens": "tokens", "seconds": "seconds", "usd": "dollars"}
@@ -73,7 +74,7 @@ def _crossing(data: list[dict[str, Any]], unit: UnitAccount) -> list[Spec]:
     if not unit.break_even:
         return []
     spent = next(line["spent"] for line in data if line["tasks"] == unit.break_even)
-    point = {"tasks": unit.break_even, "spent": spent, "label": f"paid after {count(unit.break_even)} tasks"}
+    point = {"tasks": unit.break_even, "spent": spent, "label": f"paid after {plural(unit.break_even, 'task')}"}
     place = {"x": {"field": "tasks", "type": "quantitative"}, "y": {"field": "spent", "type": "quantitative"}}
     ring = {"type": "point", "size": 130, "color": role("ink"), "strokeWidth": 1.5, "opacity": 1}
     label = {"type": "text", "align": "left", "dx": 10, "dy": 16, "color": role("ink")}

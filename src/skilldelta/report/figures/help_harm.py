@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from skilldelta.evaluation.results import PanelResult, Structure
+from skilldelta.nouns import plural
 from skilldelta.report.content import Figure, Plot, Spec
 from skilldelta.report.groups import Group, groups
 from skilldelta.report.marks import base, number_axis, reference_line, row_axis, tooltip
-from skilldelta.report.numbers import count, percent, plural, points
+from skilldelta.report.numbers import count, percent, points
 from skilldelta.report.palette import role
 
 SHOWN = 40

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from skilldelta.evaluation.reliability import ReliabilityBin
+from skilldelta.nouns import plural
 from skilldelta.report.content import Column, Figure, Plot, Spec, Table
 from skilldelta.report.forecast import Forecast, calibration_error
 from skilldelta.report.marks import base, tooltip
-from skilldelta.report.numbers import cell, count, decimal, percent, plural, size, words_cell
+from skilldelta.report.numbers import cell, count, decimal, percent, size, words_cell
 from skilldelta.report.palette import role
 
 _EVENT_WORDS = {"help": ("help", "helped"), "harm": ("harm", "harmed")}
@@ -103,7 +104,7 @@ def _sentence(forecast: Forecast, made: Sequence[ReliabilityBin]) -> str:
     return (
         f"Probabilities of {noun} {quality}: {holding} of {plural(len(made), 'group')} lie within chance of what happened, and "
         f"the mean distance is {size(distance)} (Brier score {decimal(forecast.brier)}). Where they were highest, "
-        f"{percent(top.predicted, 0)} on average, the skill {verb} {percent(top.observed, 0)} of {count(top.count)} pairs."
+        f"{percent(top.predicted, 0)} on average, the skill {verb} {percent(top.observed, 0)} of {plural(top.count, 'pair')}."
     )
 
 

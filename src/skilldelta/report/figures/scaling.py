@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from skilldelta.evaluation.evidence import Axis, EvidenceCurve
+from skilldelta.nouns import plural
 from skilldelta.report.content import Column, Figure, Plot, Spec, Table
 from skilldelta.report.marks import base, number_axis, tooltip
-from skilldelta.report.numbers import cell, count, decimal, percent, plural, words_cell
+from skilldelta.report.numbers import cell, count, decimal, percent, words_cell
 from skilldelta.report.palette import role
 
 _WORDS: dict[Axis, tuple[str, str]] = {
