@@ -98,7 +98,7 @@ def test_a_success_that_is_none_is_refused_with_its_value(write: Write, pair: Ro
 
 @pytest.mark.parametrize("tokens", [[10], [10, 20, 30], [], 10])
 def test_tokens_must_be_as_many_as_their_successes(write: Write, pair: Row, tokens: object) -> None:
-    with pytest.raises(InputError, match=r":1: tokens0 has \d entries for 2 in y0; give one for each"):
+    with pytest.raises(InputError, match=r":1: tokens0 has \d entr(y|ies) for 2 in y0; give one for each"):
         read_source(write([{**pair, "tokens0": tokens}]))
 
 
