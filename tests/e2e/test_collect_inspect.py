@@ -91,6 +91,17 @@ def test_an_inspect_log_holds_every_execution_with_its_success(suite: Path) -> N
     assert scores == {"t0/use/0": 1.0, "t0/skip/0": 0.0, "t1/use/0": 1.0, "t1/skip/0": 0.0}
 
 
+def test_self_judgements_of_an_inspect_agent_are_planned_without_a_call(
+    suite: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serving(solve) as endpoint:
+        assert collect(suite, endpoint, "--solver", "mine.py@twice", "--self-judge", "--dry-run", "--json") == 0
+        assert endpoint.bodies == []
+    plan = json.loads(capsys.readouterr().out)
+    assert (plan["model"], plan["calls"]) == ("openai-api/skilldelta/m", 2)
+    assert plan["largest"]["tokens"] > 2 * 512
+
+
 def test_a_cap_stops_inspect_between_two_calls(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with serving(solve) as endpoint:
         assert collect(suite, endpoint, "--solver", "mine.py@twice", "--max-calls", "3", "--concurrency", "1") == 1

@@ -291,6 +291,41 @@ def test_self_judgements_are_asked_once_and_stored_with_their_tokens(
     assert json.loads(capsys.readouterr().out.partition("\n}\n")[0] + "\n}")["unclear"] == 2
 
 
+def test_a_dry_run_of_self_judgements_plans_them_and_calls_nothing(
+    suite: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def reply(request: dict[str, Any]) -> str:
+        return "USE_SKILL" if "USE_SKILL" in str(request["messages"]) else solve(request)
+
+    with serving(reply) as endpoint:
+        assert collect(suite, endpoint, "--self-judge", "--dry-run", "--price", "1", "2") == 0
+        shown = capsys.readouterr()
+        assert "4 calls to m, one a task, at most" in shown.out
+        assert "Nothing was called." in shown.out
+        assert "collect without --self-judge first" in shown.err
+        assert endpoint.bodies == []
+        assert not (suite.parent / "b.bank").exists()
+        assert collect(suite, endpoint) == 0
+        assert collect(suite, endpoint, "--self-judge", "--task", "t0") == 0
+        calls = len(endpoint.bodies)
+        capsys.readouterr()
+        assert collect(suite, endpoint, "--self-judge", "--dry-run", "--price", "1", "2", "--json") == 0
+        assert len(endpoint.bodies) == calls
+    plan = json.loads(capsys.readouterr().out)
+    assert (plan["model"], plan["judgements"], plan["in_bank"], plan["calls"]) == ("m", 4, 1, 3)
+    assert [one["task_id"] for one in plan["plan"]] == ["t1", "t2", "t3"]
+    assert plan["expected_tokens"] == 3 * 12
+    assert plan["largest"]["tokens"] > 3 * 512
+    assert 0 < plan["largest"]["usd"] < 0.1
+
+
+def test_a_command_cannot_be_asked_for_its_judgement_not_even_in_a_plan(
+    suite: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["collect", str(suite), "--command", "cat", "--self-judge", "--dry-run"]) == 2
+    assert "cannot be asked for its own judgement" in one_line(capsys)
+
+
 def test_the_logs_open_in_inspect(suite: Path) -> None:
     log_module = pytest.importorskip("inspect_ai.log")
     with serving(lambda request: (502, b"gone") if "Compute 3" in str(request) else solve(request)) as endpoint:

@@ -81,11 +81,13 @@ def command(folder: Path, dry_run: bool, self_judge: bool, as_json: bool, **opti
     skilldelta collect my-suite --command 'my-agent --json' --answer-field result --tokens-field usage.total
     """
     from skilldelta.cli.collect_display import print_plan
+    from skilldelta.cli.collect_judging import print_judge_plan
     from skilldelta.cli.collect_session import make_session
 
     session = make_session(folder, options)
     if dry_run:
-        print_plan(session, as_json)
+        show = print_judge_plan if self_judge else print_plan
+        show(session, as_json)
         return 0
     return _judge(session, as_json) if self_judge else _collect(session, as_json)
 
@@ -105,7 +107,8 @@ def _collect(session: Session, as_json: bool) -> int:
 
 
 def _judge(session: Session, as_json: bool) -> int:
-    from skilldelta.cli.collect_display import print_interrupted, print_judgements
+    from skilldelta.cli.collect_display import print_interrupted
+    from skilldelta.cli.collect_judging import print_judgements
     from skilldelta.cli.output import progress
     from skilldelta.collect.self_judge import judge
 

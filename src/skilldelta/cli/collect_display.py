@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from skilldelta.collect.plan import Planned
     from skilldelta.collect.progress import OnProgress, Standing
     from skilldelta.collect.runner import Result
-    from skilldelta.collect.self_judge import JudgeStanding
     from skilldelta.collect.session import Session
 
 ARMS = {"skip": "without skill", "use": "with skill"}
@@ -139,34 +138,6 @@ def measure_noise(session: Session) -> NoiseFloor | None:
         return None
     with Bank.open(session.bank, readonly=True) as bank:
         return noise_floor(bank.executions(agent=session.agent.identity, suite=session.suite.name), condition)
-
-
-def print_judgements(session: Session, standing: JudgeStanding, as_json: bool) -> None:
-    """How a round of self-judgements came out."""
-    document: dict[str, Any] = {
-        "bank": without_secrets(session.bank),
-        "suite": session.suite.name,
-        "planned": standing.planned,
-        "before": standing.before,
-        "finished": standing.finished,
-        "use": standing.use,
-        "unclear": standing.unclear,
-        "errors": standing.errors,
-        "tokens": standing.tokens,
-        "stopped": standing.stopped or None,
-    }
-    if as_json:
-        write_json(document)
-    else:
-        console().print(
-            f"{plural(standing.finished, 'judgement')} now, in the bank before: {standing.before:,}; use {standing.use:,}, "
-            f"no-use {standing.finished - standing.use:,} ({standing.unclear:,} without a clear label); "
-            f"{plural(standing.tokens, 'token')} of routing cost."
-        )
-    if standing.errors:
-        note(f"{standing.errors} got no answer, the last one: {standing.last_error}")
-    if standing.stopped:
-        note(f"stopped: {standing.stopped}")
 
 
 def print_interrupted() -> None:

@@ -6,13 +6,13 @@ reply is never asked again, a transport error is. The tokens are the cost of rou
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from skilldelta.bank.entries import Judgement
 from skilldelta.collect.agents.base import Asks, run_pool
 from skilldelta.collect.arms import Message
-from skilldelta.collect.budget import Budget
+from skilldelta.collect.budget import Amount, Budget
 from skilldelta.collect.failures import CapReachedError, TransportError
 from skilldelta.collect.labels import unique_label
 from skilldelta.collect.ledger import Spend
@@ -60,12 +60,40 @@ class JudgeStanding:
     spend: Spend | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class JudgePlan:
+    """Every judgement of a selection, and those that are still to be asked for, one call each."""
+
+    tasks: tuple[SuiteTask, ...]
+    todo: tuple[SuiteTask, ...]
+
+
+def plan_judgements(session: Session, known: Iterable[Judgement]) -> JudgePlan:
+    """What a round would ask, given the judgements that the bank has."""
+    planned = make_plan(session.suite, session.selection, seed=session.seed)
+    tasks = {one.task.task_id: one.task for one in planned}.values()
+    answered = {(one.task_id, one.skill_digest) for one in known}
+    todo = [task for task in tasks if (task.task_id, _skill(session, task).digest) not in answered]
+    return JudgePlan(tuple(tasks), tuple(todo))
+
+
+def largest_of(session: Session, plan: JudgePlan) -> Amount:
+    """The most that the calls of a plan can come to."""
+    agent = asking_agent(session)
+    most = [agent.largest_ask(_question(session, task)) for task in plan.todo]
+    return Amount(sum(one.tokens for one in most), sum(one.usd for one in most))
+
+
+def asking_agent(session: Session) -> Asks:
+    """The session's agent, which must be a model: a program cannot be asked about itself."""
+    if not isinstance(session.agent, Asks):
+        raise InputError("a command-line agent cannot be asked for its own judgement; give --model")
+    return session.agent
+
+
 async def judge(session: Session, on_progress: Callable[[JudgeStanding], None]) -> JudgeStanding:
     """Ask for every task of the selection that has no judgement in the bank yet."""
-    agent = session.agent
-    if not isinstance(agent, Asks):
-        raise InputError("a command-line agent cannot be asked for its own judgement; give --model")
-    tasks = {one.task.task_id: one.task for one in make_plan(session.suite, session.selection, seed=session.seed)}
+    agent = asking_agent(session)
     async with opened(session) as (budget, recorder):
         await agent.prepare(session.folder)
         if not await recorder.open(session.suite, agent.identity):
@@ -73,18 +101,15 @@ async def judge(session: Session, on_progress: Callable[[JudgeStanding], None]) 
                 f"the bank has no executions of agent {agent.identity.name!r} with these settings on suite "
                 f"{session.suite.name!r}, so there is nothing to compare its judgements with; collect without --self-judge first"
             )
-        known = {
-            (one.task_id, one.skill_digest) for one in await recorder.judgements(agent.identity, session.suite.name)
-        }
-        todo = [task for task in tasks.values() if (task.task_id, _skill(session, task).digest) not in known]
-        standing = JudgeStanding(planned=len(tasks), before=len(tasks) - len(todo))
+        plan = plan_judgements(session, await recorder.judgements(agent.identity, session.suite.name))
+        standing = JudgeStanding(planned=len(plan.tasks), before=len(plan.tasks) - len(plan.todo))
 
         async def judge_one(task: SuiteTask) -> None:
             if not standing.stopped:
                 await _judge_one(session, agent, task, budget, recorder, standing)
                 on_progress(standing)
 
-        await run_pool(todo, session.concurrency, judge_one)
+        await run_pool(plan.todo, session.concurrency, judge_one)
         standing.spend = budget.spend
     return standing
 
@@ -99,9 +124,8 @@ async def _judge_one(
     session: Session, agent: Asks, task: SuiteTask, budget: Budget, recorder: Recorder, standing: JudgeStanding
 ) -> None:
     skill = _skill(session, task)
-    text = PROMPT.format(task=task.text, skill=skill.text)
     try:
-        asked = await agent.ask(f"{task.task_id}/self-judge", [Message("user", text)], budget)
+        asked = await agent.ask(f"{task.task_id}/self-judge", _question(session, task), budget)
     except CapReachedError as error:
         standing.stopped = str(error)
         return
@@ -127,6 +151,10 @@ async def _judge_one(
     standing.use += bool(label)
     standing.unclear += label is None
     standing.tokens += asked.tokens or 0.0
+
+
+def _question(session: Session, task: SuiteTask) -> list[Message]:
+    return [Message("user", PROMPT.format(task=task.text, skill=_skill(session, task).text))]
 
 
 def _skill(session: Session, task: SuiteTask) -> Skill:

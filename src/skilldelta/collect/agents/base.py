@@ -103,6 +103,10 @@ class Asked:
 class Asks(CollectAgent, Protocol):
     """An agent whose model can be asked directly."""
 
+    def largest_ask(self, messages: list[Message]) -> Amount:
+        """An upper bound of what one such call takes, for the plan's cost."""
+        ...
+
     async def ask(self, name: str, messages: list[Message], budget: Budget) -> Asked:
         """One call at temperature 0 outside the tasks; `name` is for the ledger."""
         ...

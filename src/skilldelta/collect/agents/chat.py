@@ -105,12 +105,20 @@ class ChatAgent:
             },
         )
 
+    def largest_ask(self, messages: list[Message]) -> Amount:
+        sampling = self._ask_sampling
+        return largest_amount(sampling, request_body(sampling, messages, seed=0), self.prices)
+
     async def ask(self, name: str, messages: list[Message], budget: Budget) -> Asked:
-        sampling = Sampling(self.sampling.model, temperature=0.0, max_tokens=ASK_TOKENS)
+        sampling = self._ask_sampling
         body = request_body(sampling, messages, seed=0)
         completion = await paid_completion(name, self.endpoint, sampling, body, budget=budget, prices=self.prices)
         spent = completion_amount(completion, self.prices)
         return Asked(completion.text, None if completion.tokens_out is None else spent.tokens)
+
+    @property
+    def _ask_sampling(self) -> Sampling:
+        return Sampling(self.sampling.model, temperature=0.0, max_tokens=ASK_TOKENS)
 
     async def close(self) -> None:
         await self.endpoint.client.close()

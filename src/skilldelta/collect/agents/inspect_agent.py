@@ -139,6 +139,10 @@ class InspectAgent:
             },
         )
 
+    def largest_ask(self, messages: list[Message]) -> Amount:
+        text = "".join(message.content for message in messages)
+        return amount(len(text.encode()), ASK_TOKENS, self.prices)
+
     async def ask(self, name: str, messages: list[Message], budget: Budget) -> Asked:
         from inspect_ai.model import GenerateConfig
 
