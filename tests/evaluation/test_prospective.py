@@ -12,14 +12,27 @@ import pytest
 from skilldelta.errors import InputError
 from skilldelta.estimators.base import Target
 from skilldelta.estimators.family_mean import FamilyMean
+from skilldelta.estimators.stack import Stack
+from skilldelta.evaluation.frozen_estimator import frozen_estimator
 from skilldelta.evaluation.frozen_rule import HISTORICAL, FrozenRule
 from skilldelta.evaluation.metrics import auroc, balanced_accuracy
 from skilldelta.evaluation.prospective import audit, freeze, split_outcomes
-from skilldelta.evaluation.seal import SealedPanel, read_sealed, seal, write_sealed
+from skilldelta.evaluation.seal import (
+    SealedPanel,
+    SealedPrediction,
+    SealedRow,
+    SealedSettings,
+    SealedTarget,
+    read_sealed,
+    seal,
+    write_sealed,
+)
 from skilldelta.evaluation.simulate import simulate_panel
 from skilldelta.evaluation.tampering import SealBrokenError
+from skilldelta.evaluation.thresholds import best_balanced_accuracy
 from skilldelta.predictor import predict_each
 from skilldelta.support import Support
+from skilldelta.version import __version__
 
 KNOWN = 40
 
@@ -46,6 +59,11 @@ def targets_of(panel: Support) -> list[Target]:
 
 def sealed_from(panel: Support, rule: FrozenRule = HISTORICAL["toolqa"]) -> SealedPanel:
     return freeze(panel.rows(np.arange(KNOWN)), targets_of(panel), rule=rule, created="2026-01-01T00:00:00Z")
+
+
+def sealed_by(name: str, panel: Support) -> SealedPanel:
+    support, estimator = panel.rows(np.arange(KNOWN)), frozen_estimator(name)
+    return freeze(support, targets_of(panel), rule=FrozenRule(), created="", estimator=estimator)
 
 
 def refusal(sealed: SealedPanel, current: Support, **options: object) -> tuple[str, ...]:
@@ -153,10 +171,65 @@ def test_another_estimator_can_be_sealed(panel: Support) -> None:
     assert audit(sealed, *split_outcomes(sealed, panel)).evaluated == 20
 
 
+@pytest.mark.parametrize("name", ["stack", "family_mean"])
+def test_an_audit_computes_the_predictions_of_an_estimator_again(name: str, panel: Support) -> None:
+    sealed = sealed_by(name, panel)
+    assert (sealed.settings.estimator, sealed.settings.estimator_version) == (name, __version__)
+    result = audit(sealed, *split_outcomes(sealed, panel))
+    assert (result.estimator, result.evaluated, result.notes) == (name, 20, ())
+    better = (replace(sealed.predictions[0], gain=0.99, action="use"), *sealed.predictions[1:])
+    forged = seal(sealed.settings, sealed.support, sealed.targets, better, created=sealed.created)
+    assert refusal(forged, panel) == ("sealed with another prediction than the evidence gives: target 'task-40'",)
+
+
+def test_the_stack_predicts_for_a_frozen_panel_as_it_does_elsewhere(panel: Support) -> None:
+    support = panel.rows(np.arange(KNOWN))
+    fitted = Stack().fit(support)
+    made = [item.gain for item in sealed_by("stack", panel).predictions]
+    assert made == [fitted.score(target).gain for target in targets_of(panel)]
+
+
+def test_predictions_of_another_version_are_not_computed_again_and_the_audit_says_so(panel: Support) -> None:
+    sealed = sealed_by("stack", panel)
+    older = replace(sealed.settings, estimator_version="0.0.1")
+    shifted = tuple(replace(item, gain=item.gain / 2) for item in sealed.predictions)
+    theirs = seal(older, sealed.support, sealed.targets, shifted, created=sealed.created)
+    (note,) = audit(theirs, *split_outcomes(theirs, panel)).notes
+    assert note.startswith("the predictions of stack were not computed again, only their seal was checked")
+    assert f"by SkillDelta 0.0.1, and this is {__version__}" in note
+    assert theirs.altered_sections() == ()
+    assert replace(theirs, settings=sealed.settings).altered_sections() == ("settings",)
+
+
+def test_a_threshold_rule_looks_at_the_scores_of_the_estimator_that_is_frozen(panel: Support) -> None:
+    support = panel.rows(np.arange(KNOWN))
+    rule = FrozenRule(threshold="balanced_accuracy")
+    sealed = freeze(support, targets_of(panel), rule=rule, created="", estimator=FamilyMean())
+    scores = FamilyMean().leave_one_out(support).values
+    assert sealed.settings.threshold == best_balanced_accuracy(scores, support.gains)
+    assert audit(sealed, *split_outcomes(sealed, panel)).evaluated == 20
+
+
+def test_only_estimators_that_predict_gains_can_be_frozen() -> None:
+    assert frozen_estimator("skilldelta") is None
+    with pytest.raises(InputError, match="unknown estimator 'ridge'"):
+        frozen_estimator("ridge")
+
+
 def test_a_target_in_an_unknown_family_is_skipped_for_want_of_evidence(panel: Support) -> None:
     stranger = replace(targets_of(panel)[0], family="unheard-of")
     sealed = freeze(panel.rows(np.arange(KNOWN)), [stranger], rule=FrozenRule(threshold=-0.5), created="")
     assert (sealed.predictions[0].eligible, sealed.predictions[0].action) == (0, "skip")
+
+
+def test_without_evidence_in_scope_the_stack_falls_back_like_the_gate(panel: Support) -> None:
+    stranger = replace(targets_of(panel)[0], family="unheard-of")
+    support = panel.rows(np.arange(KNOWN))
+    (made,) = freeze(support, [stranger], rule=FrozenRule(), created="", estimator=Stack()).predictions
+    assert (made.gain, made.action) == (0.0, "skip")
+    by_skill = FrozenRule(scope="skill")
+    (made,) = freeze(support, [stranger], rule=by_skill, created="", estimator=Stack()).predictions
+    assert (made.gain, made.eligible > 0) == (Stack().fit(support).score(stranger).gain, True)
 
 
 # What an audit refuses
@@ -301,6 +374,21 @@ def test_a_sealed_file_is_read_back_as_it_was_written(panel: Support, tmp_path: 
     assert [found.name for found in path.parent.iterdir()] == ["sealed.json"]  # nothing temporary is left
 
 
+def test_a_file_of_the_first_release_keeps_its_seal(tmp_path: Path) -> None:
+    """The seal below was made before estimators had a version."""
+    sealed = seal(
+        SealedSettings("toy", "small", "wordllama", "skilldelta", "family", 6, "cosine", "gain", None, 0.0, None),
+        [SealedRow("known", "s", "f", "0123456789abcdef", "fedcba9876543210")],
+        [SealedTarget("new", "s", "f", "convert miles", "00112233445566aa")],
+        [SealedPrediction("new", "s", 0.5, "use", 1, ("known",), (1.0,))],
+        created="2026-01-01T00:00:00+00:00",
+    )
+    assert sealed.seal == "f42752be2cd459c1471db328ba4e9689b7d20a0203e267721b6987e50858c94f"
+    write_sealed(sealed, tmp_path / "s.json")
+    assert "estimator_version" not in (tmp_path / "s.json").read_text()
+    assert read_sealed(tmp_path / "s.json").altered_sections() == ()
+
+
 def test_texts_of_any_language_keep_their_hashes(panel: Support, tmp_path: Path) -> None:
     odd = [replace(t, text="Größe 漢字 🙂 \u2028 \x00") for t in targets_of(panel)]
     sealed = freeze(panel.rows(np.arange(KNOWN)), odd, rule=FrozenRule(), created="")
@@ -311,7 +399,7 @@ def test_texts_of_any_language_keep_their_hashes(panel: Support, tmp_path: Path)
 def test_an_existing_file_is_not_replaced_unless_asked(panel: Support, tmp_path: Path) -> None:
     path = tmp_path / "sealed.json"
     path.write_text("precious")
-    with pytest.raises(InputError, match="exists already"):
+    with pytest.raises(InputError, match="exists already; choose another name, or replace it with --overwrite"):
         write_sealed(sealed_from(panel), path)
     assert path.read_text() == "precious"
     write_sealed(sealed_from(panel), path, overwrite=True)

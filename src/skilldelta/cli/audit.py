@@ -89,7 +89,7 @@ def _show(result: AuditResult) -> None:
             ends("balanced_accuracy"),
         ],
     ]
-    title = f"{result.evaluated} of {plural(result.targets, 'sealed prediction')}, from {plural(result.known, 'pair')}"
+    title = f"{result.evaluated} of {plural(result.targets, 'sealed prediction')} of {result.estimator}, from {plural(result.known, 'pair')}"
     console().print(table(title, ("", "", "95%"), rows))
     for remark in result.notes:
         note(remark)

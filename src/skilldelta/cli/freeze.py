@@ -37,6 +37,13 @@ _KEYS = {"task_id", "text", "question", "family", "skill"}
     "historical",
     help="Settings of one of the paper's panels: main, toolqa, medcalc, bigcode_scale, bigcode_natural.",
 )
+@click.option(
+    "--estimator",
+    type=click.Choice(["skilldelta", "stack", "family_mean"]),
+    default="skilldelta",
+    show_default=True,
+    help="Who predicts the gains: the paper's rule (skilldelta), stack or the family mean.",
+)
 @settings.rule_options
 @click.option(
     "--threshold", default="0", show_default=True, help="A number, or the rule prevalence or balanced_accuracy."
@@ -48,10 +55,13 @@ def command(targets: Path, output: Path, bank: str, overwrite: bool, as_json: bo
 
     TARGETS.jsonl has one task a line: task_id, text, skill and, where known, family. Publish the seal that is printed;
     later `skilldelta audit` evaluates the predictions, or refuses if anything changed.
+
+    A target without a pair in its scope is skipped, whoever predicts: give --scope skill for tasks of new families.
     """
     from skilldelta.bank import Bank
     from skilldelta.cli.encoding import chosen_encoder
     from skilldelta.cli.panels import chosen_panel
+    from skilldelta.evaluation.frozen_estimator import frozen_estimator
     from skilldelta.evaluation.prospective import freeze
     from skilldelta.evaluation.seal import write_sealed
 
@@ -64,15 +74,17 @@ def command(targets: Path, output: Path, bank: str, overwrite: bool, as_json: bo
         _targets(targets, encoder),
         rule=_rule(options),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
+        estimator=frozen_estimator(options["estimator"]),
     )
     write_sealed(sealed, output, overwrite=overwrite)
     used = sum(prediction.action == "use" for prediction in sealed.predictions)
     if as_json:
-        write_json({"output": str(output), "seal": sealed.seal, "targets": len(sealed.targets), "use": used})
+        document = {"output": str(output), "seal": sealed.seal, "targets": len(sealed.targets), "use": used}
+        write_json({**document, "estimator": sealed.settings.estimator})
         return
     note(
         f"{plural(len(sealed.targets), 'prediction')} from {plural(len(sealed.support), 'pair')} sealed in {output}; "
-        f"the skill is used on {used}"
+        f"{sealed.settings.estimator} uses the skill on {used}"
     )
     click.echo(sealed.seal)
 
@@ -84,6 +96,10 @@ def _rule(options: dict[str, Any]) -> FrozenRule:
     if options["historical"]:
         if options["historical"] not in HISTORICAL:
             raise unknown_name("settings", options["historical"], HISTORICAL)
+        if options["estimator"] != "skilldelta":
+            raise InputError(
+                f"--settings are settings of the paper's rule, not of {options['estimator']}; leave out one of the two"
+            )
         return HISTORICAL[options["historical"]]
     threshold: Any = options["threshold"]
     with suppress(ValueError):  # else it is the name of a rule, and FrozenRule refuses an unknown one

@@ -1,5 +1,7 @@
 """How a frozen panel predicts: the paper's rule in its historical variants, fixed together with their threshold.
 
+Another estimator may give the gains; which pairs are in scope, and the threshold, are the rule's in any case.
+
 Besides the main settings, the paper's prospective panels averaged all support of a family, took the nearest of all
 families where a family had none, and set thresholds by rules of the support.
 """
@@ -12,12 +14,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from skilldelta.errors import InputError, unknown_name
-from skilldelta.estimators.base import Target
+from skilldelta.estimators.base import Estimator, Target
 from skilldelta.estimators.paper_rule import ScopeRows
 from skilldelta.evaluation.thresholds import THRESHOLD_RULES, ThresholdRule, threshold_by_rule
 from skilldelta.gate import check_threshold
 from skilldelta.predictor import Label, Prediction, Settings, Weighting, predict, predict_each
 from skilldelta.support import Floats, Ints, Scope, Support
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FrozenGain:
+    """A predicted gain, and the pairs in scope that it stands on."""
+
+    gain: float
+    near: Prediction
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +70,20 @@ class FrozenRule:
         settings = Settings(self.elsewhere, self.weighting, self.label)
         return _from_rows(support, anywhere.eligible(target), target, settings)
 
+    def gains(self, support: Support, targets: Sequence[Target], estimator: Estimator | None) -> list[FrozenGain]:
+        """What is sealed for new targets: the rule's neighbours, and the gain of the rule or of another estimator.
+
+        Without evidence in scope every estimator falls back to the rule's gain of 0, as the gate does.
+        """
+        near = self.predict(support, targets)
+        if estimator is None:
+            return [FrozenGain(found.gain, found) for found in near]
+        fitted = estimator.fit(support)
+        return [
+            FrozenGain(float(fitted.score(target).gain) if found.eligible else found.gain, found)
+            for target, found in zip(targets, near, strict=True)
+        ]
+
     def leave_one_out(self, support: Support) -> Floats:
         """The same for every row of the support from the others, which is what threshold rules look at."""
         found = predict_each(support, self.scope, settings=self.settings(len(support)))
@@ -68,11 +92,13 @@ class FrozenRule:
         settings = Settings(self.elsewhere, self.weighting, self.label)
         return np.where(found.eligible > 0, found.gains, predict_each(support, "global", settings=settings).gains)
 
-    def resolve_threshold(self, support: Support) -> float:
-        """The number behind the threshold."""
+    def resolve_threshold(self, support: Support, estimator: Estimator | None = None) -> float:
+        """The number behind the threshold; a rule that looks at scores looks at those that will be compared with it."""
         if not isinstance(self.threshold, str):
             return float(self.threshold)
-        scores = self.leave_one_out(support) if self.threshold == "balanced_accuracy" else np.empty(0)
+        if self.threshold != "balanced_accuracy":
+            return threshold_by_rule(self.threshold, support, np.empty(0))
+        scores = self.leave_one_out(support) if estimator is None else estimator.leave_one_out(support).values
         return threshold_by_rule(self.threshold, support, scores)
 
 

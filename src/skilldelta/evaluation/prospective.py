@@ -16,7 +16,8 @@ from skilldelta.errors import InputError
 from skilldelta.estimators.base import Estimator, Target
 from skilldelta.evaluation.bootstrap import percentile_range, resample_policies
 from skilldelta.evaluation.draws import Design, Inventory
-from skilldelta.evaluation.frozen_rule import FrozenRule
+from skilldelta.evaluation.frozen_estimator import PAPER_RULE, why_not_repeated
+from skilldelta.evaluation.frozen_rule import FrozenGain, FrozenRule
 from skilldelta.evaluation.metrics import auroc
 from skilldelta.evaluation.policy import Outcomes, Policy, Totals, columns
 from skilldelta.evaluation.results import Range
@@ -32,8 +33,8 @@ from skilldelta.evaluation.seal import (
 from skilldelta.evaluation.tampering import SealBrokenError, changes_since, names_of
 from skilldelta.gate import decide
 from skilldelta.nouns import plural
-from skilldelta.predictor import Prediction
 from skilldelta.support import Floats, Support
+from skilldelta.version import __version__
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,8 @@ class AuditResult:
     token_saving: float | None
     """Share of always-on's tokens."""
     advantage_vs_random: float
+    estimator: str = PAPER_RULE
+    """Whose predictions were sealed."""
     intervals: Mapping[str, Range] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -74,20 +77,16 @@ def freeze(
 ) -> SealedPanel:
     """Predict and decide every target, and seal. Targets need ids, texts and vectors; their outcomes must not exist.
 
-    `estimator` replaces the paper's rule as the source of predicted gains; the threshold is still the rule's.
+    `estimator` replaces the paper's rule as the source of predicted gains; scope and threshold are still the rule's.
     """
     _check_targets(support, targets)
-    threshold = rule.resolve_threshold(support)
-    scores = None if estimator is None else _scores(estimator, support, targets)
-    predictions = rule.predict(support, targets)
+    threshold = rule.resolve_threshold(support, estimator)
+    gains = rule.gains(support, targets, estimator)
     return seal(
-        _settings(support, rule, threshold, "skilldelta" if estimator is None else estimator.name),
+        _settings(support, rule, threshold, estimator),
         sealed_rows(support),
         [_sealed_target(target) for target in targets],
-        [
-            _sealed_prediction(support, target, found, threshold, found.gain if scores is None else float(scores[i]))
-            for i, (target, found) in enumerate(zip(targets, predictions, strict=True))
-        ],
+        [_sealed_prediction(support, *made, threshold) for made in zip(targets, gains, strict=True)],
         created=created,
     )
 
@@ -137,17 +136,12 @@ def _check_targets(support: Support, targets: Sequence[Target]) -> None:
         )
 
 
-def _scores(estimator: Estimator, support: Support, targets: Sequence[Target]) -> Floats:
-    fitted = estimator.fit(support)
-    return np.array([fitted.score(target).gain for target in targets])
-
-
-def _settings(support: Support, rule: FrozenRule, threshold: float, estimator: str) -> SealedSettings:
+def _settings(support: Support, rule: FrozenRule, threshold: float, estimator: Estimator | None) -> SealedSettings:
     return SealedSettings(
         agent=support.agent,
         suite=support.suite,
         encoder=support.encoder,
-        estimator=estimator,
+        estimator=PAPER_RULE if estimator is None else estimator.name,
         scope=rule.scope,
         k=rule.k,
         weighting=rule.weighting,
@@ -155,6 +149,7 @@ def _settings(support: Support, rule: FrozenRule, threshold: float, estimator: s
         elsewhere=rule.elsewhere,
         threshold=threshold,
         threshold_rule=rule.threshold if isinstance(rule.threshold, str) else None,
+        estimator_version=None if estimator is None else __version__,
     )
 
 
@@ -162,17 +157,16 @@ def _sealed_target(target: Target) -> SealedTarget:
     return SealedTarget(target.task_id, target.skill, target.family, target.text, vector_digest(target.vector))
 
 
-def _sealed_prediction(
-    support: Support, target: Target, found: Prediction, threshold: float, gain: float
-) -> SealedPrediction:
+def _sealed_prediction(support: Support, target: Target, made: FrozenGain, threshold: float) -> SealedPrediction:
+    near = made.near
     return SealedPrediction(
         task_id=target.task_id,
         skill=target.skill,
-        gain=gain,
-        action=decide(gain, threshold=threshold, eligible=found.eligible).action,
-        eligible=found.eligible,
-        neighbors=tuple(support.task_ids[found.rows].tolist()),
-        weights=tuple(found.weights.tolist()),
+        gain=made.gain,
+        action=decide(made.gain, threshold=threshold, eligible=near.eligible).action,
+        eligible=near.eligible,
+        neighbors=tuple(support.task_ids[near.rows].tolist()),
+        weights=tuple(near.weights.tolist()),
     )
 
 
@@ -207,8 +201,9 @@ def _evaluate(sealed: SealedPanel, outcomes: Support, resamples: int, rng: np.ra
         tokens=_known(totals.mean_tokens),
         token_saving=_known(totals.token_saving),
         advantage_vs_random=float(totals.advantage_vs_random[0]),
+        estimator=sealed.settings.estimator,
         intervals=_intervals(policy, recorded, outcomes, resamples, rng),
-        notes=_notes(missing, recorded),
+        notes=_notes(sealed, missing, recorded),
     )
 
 
@@ -225,8 +220,8 @@ def _intervals(
     return {name: percentile_range(values) for name, values in samples.items()}
 
 
-def _notes(missing: Sequence[str], recorded: Outcomes) -> tuple[str, ...]:
-    notes = []
+def _notes(sealed: SealedPanel, missing: Sequence[str], recorded: Outcomes) -> tuple[str, ...]:
+    notes = [reason] if (reason := why_not_repeated(sealed.settings)) else []
     if missing:
         notes.append(f"left out, without outcomes under both conditions: {names_of('target', missing)}")
     if recorded.positive.all() or not recorded.positive.any():

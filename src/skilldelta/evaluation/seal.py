@@ -45,6 +45,8 @@ class SealedSettings:
     threshold: float
     threshold_rule: str | None
     """The rule behind the threshold; None where it was given as a number."""
+    estimator_version: str | None = None
+    """The SkillDelta whose code predicted; None for the paper's rule, which its settings define."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +124,17 @@ def seal(
 
 def section_hashes(panel: SealedPanel) -> dict[str, str]:
     """SHA-256 of each section's canonical JSON, and the seal over all of them."""
-    content = asdict(panel)
+    content = _content(panel)
     hashes = {name: sha256(canonical(content[name])) for name in SECTIONS}
     return hashes | {"seal": _seal_of(panel.created, hashes)}
+
+
+def _content(panel: SealedPanel) -> dict[str, Any]:
+    """The panel as it is hashed and written; an estimator without a version leaves the field out, as older files do."""
+    content = asdict(panel)
+    if panel.settings.estimator_version is None:
+        del content["settings"]["estimator_version"]
+    return content
 
 
 def _seal_of(created: str, hashes: Mapping[str, str]) -> str:
@@ -167,8 +177,8 @@ def vector_digest(vector: Vectors) -> str:
 def write_sealed(panel: SealedPanel, path: Path, *, overwrite: bool = False) -> None:
     """Write atomically. A file that exists is not replaced unless asked: it may be someone's only proof."""
     if path.exists() and not overwrite:
-        raise InputError(f"{path} exists already; choose another name, or ask for it to be replaced")
-    document = {"format": FORMAT, "version": VERSION, **asdict(panel)}
+        raise InputError(f"{path} exists already; choose another name, or replace it with --overwrite")
+    document = {"format": FORMAT, "version": VERSION, **_content(panel)}
     text = json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

@@ -11,6 +11,7 @@ from dataclasses import asdict
 
 from skilldelta.errors import SkillDeltaError
 from skilldelta.estimators.base import Target
+from skilldelta.evaluation.frozen_estimator import frozen_estimator, why_not_repeated
 from skilldelta.evaluation.frozen_rule import FrozenRule
 from skilldelta.evaluation.seal import SealedPanel, SealedRow, sealed_rows, vector_digest
 from skilldelta.gate import decide
@@ -19,6 +20,7 @@ from skilldelta.support import Support
 
 _NAMED = 5  # tasks that a message names before it counts the rest
 _TOLERANCE = 1e-6  # of a prediction computed again on another machine, from float32 vectors
+_LEARNED_TOLERANCE = 1e-3  # the same for an estimator that is fitted, in float32 products as well
 
 Key = tuple[str, str, int]
 """Task, skill, and which of several pairs of both (versions of a skill) it is."""
@@ -47,7 +49,7 @@ def changes_since(
         *_support_changes(sealed, support),
         *_target_changes(sealed, outcomes),
     ]
-    if not changes and sealed.settings.estimator == "skilldelta":
+    if not changes and not why_not_repeated(sealed.settings):
         return _prediction_changes(sealed, support, outcomes)
     return changes
 
@@ -129,8 +131,10 @@ def _target_changes(sealed: SealedPanel, outcomes: Support) -> list[str]:
 def _prediction_changes(sealed: SealedPanel, support: Support, outcomes: Support) -> list[str]:
     """Predictions that the sealed evidence does not give: a file whose hashes were made anew would still show here."""
     made = {(item.task_id, item.skill): item for item in sealed.predictions}
-    digests = {(target.task_id, target.skill): target.vector for target in sealed.targets}
+    asked = {(target.task_id, target.skill): target for target in sealed.targets}
     settings, wrong = sealed.settings, []
+    estimator = frozen_estimator(settings.estimator)
+    tolerance = _TOLERANCE if estimator is None else _LEARNED_TOLERANCE
     # What a file says is checked where it is used: `FrozenRule` refuses a scope or a weighting that does not exist.
     rule = FrozenRule(
         settings.k,
@@ -140,20 +144,20 @@ def _prediction_changes(sealed: SealedPanel, support: Support, outcomes: Support
         settings.elsewhere,
         settings.threshold_rule or settings.threshold,  # type: ignore[arg-type]
     )
-    threshold = rule.resolve_threshold(support)
-    if abs(threshold - settings.threshold) > _TOLERANCE:
+    threshold = rule.resolve_threshold(support, estimator)
+    if abs(threshold - settings.threshold) > tolerance:
         return [f"the threshold was sealed as {settings.threshold:g}, its rule gives {threshold:g}"]
     keys = list(zip(outcomes.task_ids.tolist(), outcomes.skills.tolist(), strict=True))
     # A target that was encoded anew says nothing about its prediction.
-    same = [i for i, key in enumerate(keys) if vector_digest(outcomes.vectors[i]) == digests[key]]
+    same = [i for i, key in enumerate(keys) if vector_digest(outcomes.vectors[i]) == asked[key].vector]
     targets = [
-        Target(outcomes.vectors[i], family=str(outcomes.families[i]), skill=keys[i][1], task_id=keys[i][0])
+        Target(outcomes.vectors[i], asked[keys[i]].text, str(outcomes.families[i]), keys[i][1], keys[i][0])
         for i in same
     ]
-    for target, found in zip(targets, rule.predict(support, targets), strict=True):
+    for target, found in zip(targets, rule.gains(support, targets, estimator), strict=True):
         then = made[target.task_id, target.skill]
-        action = decide(then.gain, threshold=settings.threshold, eligible=found.eligible).action
-        if abs(found.gain - then.gain) > _TOLERANCE or action != then.action:
+        action = decide(then.gain, threshold=settings.threshold, eligible=found.near.eligible).action
+        if abs(found.gain - then.gain) > tolerance or action != then.action:
             wrong.append(target.task_id)
     return [f"sealed with another prediction than the evidence gives: {names_of('target', wrong)}"] if wrong else []
 
