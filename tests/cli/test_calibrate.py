@@ -37,6 +37,14 @@ def test_every_goal_gives_a_threshold_and_a_held_out_value(
     assert (found["always_on"], found["always_off"]) == (0.5, 0.375)
 
 
+def test_a_calibration_on_few_tasks_warns_of_its_intervals(skilldelta: Skilldelta, toy_bank: str) -> None:
+    ran = skilldelta("calibrate", "--bank", toy_bank, "--best-value", *QUICK, "--json")
+    warning = "only 8 tasks: intervals are too narrow to be trusted"
+    assert ran.document["calibrations"][0]["notes"] == [warning]
+    assert warning in ran.err
+    assert "only" not in skilldelta("calibrate", "--bank", toy_bank, "--best-value", "--resamples", 0).err
+
+
 def test_in_hindsight_the_deployed_threshold_keeps_the_goal(skilldelta: Skilldelta, toy_bank: str) -> None:
     asked = ("calibrate", "--bank", toy_bank, *QUICK, "--json")
     assert skilldelta(*asked, "--use-rate", 0.3).document["calibrations"][0]["hindsight"]["use_rate"] <= 0.3

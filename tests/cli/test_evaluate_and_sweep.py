@@ -111,6 +111,16 @@ def test_a_task_that_lacks_an_arm_is_named_and_left_out(skilldelta: Skilldelta, 
     assert "1 task lacks an arm and is left out: half" in ran.err
 
 
+def test_an_evaluation_of_two_pairs_says_that_its_intervals_say_nothing(
+    skilldelta: Skilldelta, pairs_file: Path
+) -> None:
+    pairs_file.write_text("".join(pairs_file.read_text().splitlines(keepends=True)[:2]))
+    skilldelta("import", pairs_file, "--bank", "two.bank")
+    assert "only 2 tasks: intervals say nothing" in skilldelta("evaluate", "--bank", "two.bank", "--resamples", 20).out
+    found = skilldelta("evaluate", "--bank", "two.bank", "--resamples", 20, "--json").document["panels"][0]
+    assert "only 2 tasks: intervals say nothing" in found["notes"]
+
+
 def test_a_threshold_sweep_runs_from_always_on_to_always_off(skilldelta: Skilldelta, toy_bank: str) -> None:
     sweep = skilldelta("sweep", "threshold", "--bank", toy_bank, "--json").document["sweeps"][0]
     points = sweep["points"]

@@ -79,7 +79,9 @@ def test_the_stack_can_be_frozen_and_is_audited_as_the_stack(skilldelta: Skillde
     ran = skilldelta("audit", "stack.json", "--bank", toy_bank, "--resamples", 0, "--json")
     assert ran.code == 0, ran.err
     assert (ran.document["estimator"], ran.document["evaluated"]) == ("stack", 2)
-    assert "2 of 2 sealed predictions of stack" in skilldelta("audit", "stack.json", "--bank", toy_bank).out
+    shown = skilldelta("audit", "stack.json", "--bank", toy_bank)
+    assert "2 of 2 sealed predictions of stack" in shown.out
+    assert "only 2 tasks: intervals say nothing" in shown.err
 
 
 def test_settings_of_the_paper_and_another_estimator_exclude_each_other(skilldelta: Skilldelta, toy_bank: str) -> None:

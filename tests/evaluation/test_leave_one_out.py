@@ -173,6 +173,27 @@ def test_singleton_families_are_evaluated_and_counted(rng: np.random.Generator) 
     assert "3 families have one task only: no support in scope, and nothing to choose within" in result.notes
 
 
+@pytest.mark.parametrize(
+    ("tasks", "note"),
+    [
+        (1, "only 1 task: intervals say nothing"),
+        (2, "only 2 tasks: intervals say nothing"),
+        (9, "only 9 tasks: intervals are too narrow to be trusted"),
+    ],
+)
+def test_intervals_over_few_tasks_carry_a_warning(tasks: int, note: str, rng: np.random.Generator) -> None:
+    few = _simulated(rng).rows(np.arange(tasks))
+    assert note in evaluate_panel(few, policies=FAST, rng=rng, resamples=20).notes
+    assert note not in evaluate_panel(few, policies=FAST, rng=rng, resamples=0).notes
+
+
+def test_ten_tasks_carry_no_warning_but_a_test_split_of_two_does(rng: np.random.Generator) -> None:
+    result = evaluate_panel(_simulated(rng).rows(np.arange(10)), policies=[*FAST, "ridge"], rng=rng, resamples=20)
+    assert not any(note.startswith("only") for note in result.notes)
+    assert result.policies["ridge"].notes[-1] == "only 2 tasks: intervals say nothing"
+    assert not any(note.startswith("only") for note in result.policies["skilldelta"].notes)
+
+
 def test_fewer_tasks_than_folds_leave_ridge_out_in_words(rng: np.random.Generator) -> None:
     result = evaluate_panel(_simulated(rng).rows(np.arange(6)), rng=rng, resamples=20)
     assert any("for 5 folds" in note for note in result.notes)

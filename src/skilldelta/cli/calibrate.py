@@ -61,9 +61,9 @@ def command(bank: str, as_json: bool, output: str | None, show: int, **options: 
         skill_texts = {skill.skill_id: skill.text for skill in opened.skills() if skill.text}
     documents = []
     for panel in panels:
-        for remark in panel.notes:
-            note(remark)
         found = _calibrated(panel, goal, options, skill_texts)
+        for remark in (*panel.notes, *found.notes):
+            note(remark)
         documents.append(_document(panel, found, options["estimator"]))
         if not (as_json or output):
             _show(panel, found, options["estimator"], show)
@@ -146,7 +146,7 @@ def _document(panel: LoadedPanel, found: Calibration, estimator: str) -> dict[st
         "always_off": found.always_off,
         "pairs": found.rows,
         "wrong": [asdict(case) for case in held.wrong],
-        "notes": list(panel.notes),
+        "notes": [*panel.notes, *found.notes],
     }
 
 

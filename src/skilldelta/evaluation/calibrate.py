@@ -14,6 +14,7 @@ import numpy as np
 from skilldelta.errors import InputError
 from skilldelta.evaluation.bootstrap import Samples, percentile_range, resample_policies
 from skilldelta.evaluation.draws import Design, Inventory
+from skilldelta.evaluation.few_tasks import few_tasks
 from skilldelta.evaluation.goals import Goal, Values
 from skilldelta.evaluation.metrics import Flags, tie_rounding
 from skilldelta.evaluation.policy import Outcomes, Policy, Totals, columns
@@ -66,6 +67,8 @@ class Calibration:
     always_off: float
     rows: int
     resamples: int
+    notes: tuple[str, ...] = ()
+    """What a reader of the values must know, in words."""
 
 
 def calibrate(
@@ -100,6 +103,7 @@ def calibrate(
         always_off=float(outcomes.y0.mean()),
         rows=len(policy.rows),
         resamples=resamples,
+        notes=few_tasks(outcomes.task_ids) if resamples else (),
     )
 
 

@@ -15,6 +15,7 @@ from skilldelta.errors import InputError
 from skilldelta.estimators.self_judge import Judgement
 from skilldelta.evaluation.decomposition import decompose
 from skilldelta.evaluation.draws import Inventory
+from skilldelta.evaluation.few_tasks import few_tasks
 from skilldelta.evaluation.intervals import Intervals, Plan, draws_of, panel_intervals
 from skilldelta.evaluation.means import mean_over_panels
 from skilldelta.evaluation.metrics import auroc
@@ -159,7 +160,7 @@ def _panel(support: Support, roster: Roster, intervals: Intervals, resamples: in
         counts=family_counts(support),
         structure=structure_of(support),
         resamples=resamples,
-        notes=(*_notes(support), *roster.left_out),
+        notes=(*(few_tasks(support.task_ids) if resamples else ()), *_notes(support), *roster.left_out),
     )
 
 
@@ -171,6 +172,7 @@ def policy_result(policy: Policy, support: Support, intervals: Mapping[str, Rang
     actions = policy.actions[policy.rows]
     parts = decompose(actions, outcomes.gains, outcomes.families)
     router = None if policy.router_tokens is None else policy.router_tokens[policy.rows]
+    is_part = len(policy.rows) < len(support)  # the panel's own notes speak for policies on all of it
     return PolicyResult(
         name=policy.name,
         success=float(totals.success[0]),
@@ -191,7 +193,7 @@ def policy_result(policy: Policy, support: Support, intervals: Mapping[str, Rang
         actions=policy.actions,
         rows=policy.rows,
         router_tokens=None if router is None or not np.isfinite(router).any() else float(np.nanmean(router)),
-        notes=policy.notes,
+        notes=(*policy.notes, *(few_tasks(outcomes.task_ids) if intervals and is_part else ())),
     )
 
 

@@ -16,6 +16,7 @@ from skilldelta.errors import InputError
 from skilldelta.estimators.base import Estimator, Target
 from skilldelta.evaluation.bootstrap import percentile_range, resample_policies
 from skilldelta.evaluation.draws import Design, Inventory
+from skilldelta.evaluation.few_tasks import few_tasks
 from skilldelta.evaluation.frozen_estimator import PAPER_RULE, why_not_repeated
 from skilldelta.evaluation.frozen_rule import FrozenGain, FrozenRule
 from skilldelta.evaluation.metrics import auroc
@@ -203,7 +204,7 @@ def _evaluate(sealed: SealedPanel, outcomes: Support, resamples: int, rng: np.ra
         advantage_vs_random=float(totals.advantage_vs_random[0]),
         estimator=sealed.settings.estimator,
         intervals=_intervals(policy, recorded, outcomes, resamples, rng),
-        notes=_notes(sealed, missing, recorded),
+        notes=(*_notes(sealed, missing, recorded), *(few_tasks(outcomes.task_ids) if resamples else ())),
     )
 
 
