@@ -31,10 +31,88 @@ def test_a_path_in_the_file_is_relative_to_the_files_folder(
     assert skilldelta("bank", "status", "--json").document["tasks"] == 8
 
 
-@pytest.mark.parametrize(("text", "message"), [("tresh = 1\n", "tresh"), ("bank = \n", "not valid TOML")])
+def test_a_key_is_the_option_as_it_is_typed(skilldelta: Skilldelta, toy_bank: str) -> None:
+    Path("skilldelta.toml").write_text(f'bank = "{toy_bank}"\ninterval = "hoeffding"\n')
+    found = skilldelta("predict", "--skill", "units-skill", "--json", "convert miles").document
+    assert found["interval"]["method"] == "hoeffding"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("tresh = 1\n", "unknown setting 'tresh'; did you mean threshold"),
+        ("bank = \n", "not valid TOML"),
+        ("[bnk]\n", "unknown command 'bnk'; did you mean bank"),
+        ("[bank]\nlimt = 3\n", "unknown setting of bank 'limt'; did you mean limit"),
+        ("bank = [1, 2]\n", "bank: must be one text or number, got [1, 2]"),
+    ],
+)
 def test_a_bad_settings_file_is_named_in_one_line(skilldelta: Skilldelta, text: str, message: str) -> None:
     Path("skilldelta.toml").write_text(text)
     ran = skilldelta("bank", "status")
     assert ran.code == 2
     assert len(ran.err.splitlines()) == 1
+    assert f"error: {Path('skilldelta.toml').resolve()}: " in ran.err
     assert message in ran.err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('threshold = "high"\n', "threshold: 'high' is not a valid float"),
+        ("[predict]\nlevel = 7\n", "predict.level: 7.0 is not in the range"),
+        ("k = 0\n", "k: k must be at least 1, got 0"),
+        ('agent = "nobody"\n', "agent: unknown agent 'nobody'; did you mean toy"),
+        ('encoder = "nothing"\n', "encoder: unknown encoder 'nothing'"),
+        ('bank = "other.bank"\n', "bank: there is no bank at"),
+    ],
+)
+def test_a_bad_value_in_the_file_is_blamed_on_the_file_and_its_key(
+    skilldelta: Skilldelta, toy_bank: str, text: str, said: str
+) -> None:
+    bank = () if text.startswith("bank") else ("--bank", toy_bank)
+    Path("skilldelta.toml").write_text(text)
+    ran = skilldelta("predict", *bank, "--skill", "units-skill", "convert miles")
+    assert (ran.code, len(ran.err.splitlines())) == (2, 1)
+    assert f"error: {Path('skilldelta.toml').resolve()}: {said}" in ran.err
+    assert "Invalid value for" not in ran.err
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("THRESHOLD", "high", "'high' is not a valid float"),
+        ("AGENT", "nobody", "unknown agent 'nobody'"),
+        ("ENCODER", "nothing", "unknown encoder 'nothing'"),
+        ("BANK", "other.bank", "there is no bank at other.bank"),
+    ],
+)
+def test_a_bad_value_in_a_variable_is_blamed_on_the_variable(
+    skilldelta: Skilldelta, toy_bank: str, monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str
+) -> None:
+    bank = () if name == "BANK" else ("--bank", toy_bank)
+    monkeypatch.setenv(f"SKILLDELTA_{name}", value)
+    ran = skilldelta("predict", *bank, "--skill", "units-skill", "convert miles")
+    assert (ran.code, len(ran.err.splitlines())) == (2, 1)
+    assert f"error: SKILLDELTA_{name}: {said}" in ran.err
+
+
+def test_a_bad_flag_is_blamed_on_the_flag_though_the_file_sets_it_too(skilldelta: Skilldelta, toy_bank: str) -> None:
+    Path("skilldelta.toml").write_text(f'bank = "{toy_bank}"\nthreshold = 0.1\n')
+    ran = skilldelta("predict", "--skill", "units-skill", "--threshold", "high", "convert miles")
+    assert "error: Invalid value for '--threshold'" in ran.err
+    ran = skilldelta("predict", "--skill", "no-such-skill", "convert miles")
+    assert "error: unknown skill 'no-such-skill'" in ran.err
+
+
+def test_a_value_of_a_groups_command_is_traced_too(
+    skilldelta: Skilldelta, toy_bank: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SKILLDELTA_SUITE", "nowhere")
+    ran = skilldelta("bank", "export", "--bank", toy_bank, "--output", "out.jsonl")
+    assert "error: SKILLDELTA_SUITE: unknown suite 'nowhere'" in ran.err
+
+
+def test_a_negative_seed_is_one_line(skilldelta: Skilldelta, toy_bank: str) -> None:
+    ran = skilldelta("evaluate", "--bank", toy_bank, "--seed", -1)
+    assert (ran.code, len(ran.err.splitlines())) == (2, 1)

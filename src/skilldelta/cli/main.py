@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from skilldelta.cli.value_sources import trace, with_source
 from skilldelta.errors import SkillDeltaError
 from skilldelta.version import __version__
 
@@ -42,8 +43,16 @@ class LazyGroup(click.Group):
         if name not in COMMANDS:
             return None
         module = importlib.import_module(f"skilldelta.cli.{name}_" if name == "import" else f"skilldelta.cli.{name}")
-        command: click.Command = module.command
-        return command
+        return trace(module.command)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (click.BadParameter, SkillDeltaError) as error:
+            sourced = with_source(error, ctx)
+            if sourced is error:
+                raise
+            raise sourced from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -69,14 +78,17 @@ def cli(ctx: click.Context) -> None:
     Start with `skilldelta demo`.
     """
     if ctx.invoked_subcommand and "--help" not in sys.argv and "-h" not in sys.argv:
-        from skilldelta.cli.settings import project_defaults
+        _read_project_file(ctx, ctx.invoked_subcommand)
 
-        name = ctx.invoked_subcommand
-        defaults = project_defaults(name)
-        if defaults:
-            found = cli.get_command(ctx, name)
-            nested = dict.fromkeys(found.commands, defaults) if isinstance(found, click.Group) else defaults
-            ctx.default_map = {name: nested}
+
+def _read_project_file(ctx: click.Context, name: str) -> None:
+    from skilldelta.cli.project_file import project_file
+    from skilldelta.cli.value_sources import remember_file
+
+    file, command = project_file(name, COMMANDS), cli.get_command(ctx, name)
+    if file is not None and command is not None:
+        remember_file(ctx, file)
+        ctx.default_map = {name: file.defaults(command)}
 
 
 def main(args: list[str] | None = None) -> None:

@@ -1,72 +1,17 @@
-"""Settings: flags, then environment (SKILLDELTA_*), then the nearest skilldelta.toml upward, then defaults.
-
-Top-level keys of skilldelta.toml serve every command; a table named like a command serves that command only.
+"""Options that several commands share. Flags go before the environment (SKILLDELTA_*), before skilldelta.toml, before
+these defaults; the file is read in `project_file`.
 """
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from skilldelta.errors import InputError
-
 F = TypeVar("F", bound=Callable[..., Any])
 
-FILE_NAME = "skilldelta.toml"
 DEFAULT_BANK = "skilldelta.bank"
-
-SHARED_KEYS = (
-    "bank",
-    "agent",
-    "suite",
-    "encoder",
-    "encoder_url",
-    "encoder_model",
-    "estimator",
-    "k",
-    "scope",
-    "weighting",
-    "threshold",
-    "rule",
-    "interval",
-    "level",
-    "seed",
-    "resamples",
-    "fallback",
-)
-
-
-def project_defaults(command: str, start: Path | None = None) -> dict[str, Any]:
-    """What the nearest skilldelta.toml says for one command; a path in it is relative to its folder."""
-    path = _nearest_file(start or Path.cwd())
-    if path is None:
-        return {}
-    try:
-        settings = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not valid TOML ({error}); mend the line or remove the file") from None
-    shared = {key: value for key, value in settings.items() if not isinstance(value, dict)}
-    for key in shared:
-        if key.replace("-", "_") not in SHARED_KEYS:
-            raise InputError(f"{path}: unknown setting {key!r}; known are {', '.join(SHARED_KEYS)}")
-    own = settings.get(command)
-    own = own if isinstance(own, dict) else {}
-    merged = {key.replace("-", "_"): value for key, value in {**shared, **own}.items()}
-    bank = merged.get("bank")
-    if isinstance(bank, str) and "://" not in bank:
-        merged["bank"] = str(path.parent / bank)
-    return merged
-
-
-def _nearest_file(folder: Path) -> Path | None:
-    for place in (folder, *folder.parents):
-        if (place / FILE_NAME).is_file():
-            return place / FILE_NAME
-    return None
 
 
 def bank_option(function: F) -> F:
@@ -107,7 +52,9 @@ def suite_option(function: F) -> F:
 
 def seed_option(function: F) -> F:
     """--seed."""
-    return click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything random.")(function)
+    return click.option(
+        "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of everything random."
+    )(function)
 
 
 def resamples_option(function: F) -> F:
