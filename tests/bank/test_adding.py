@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skilldelta.bank.batch import Added, Batch
+from skilldelta.bank.batch import Added, Batch, Known
 from skilldelta.bank.store import Bank
 from skilldelta.errors import InputError
 from skilldelta.records import Agent, Skill, Task
@@ -35,7 +35,7 @@ def test_adding_the_same_batch_twice_adds_nothing_and_says_so(bank: Bank) -> Non
     batch = Batch(THREE_PAIRS.tasks, THREE_PAIRS.skills, THREE_PAIRS.executions, [vector("What day is it?", 1, 0, 0)])
     bank.add(batch)
     before = everything(bank)
-    assert bank.add(batch) == Added(unchanged=3 + 1 + 6 + 1)
+    assert bank.add(batch) == Added(unchanged=3 + 1 + 6 + 1, known=Known(3, 1, 6, 1))
     assert everything(bank) == before
 
 

@@ -17,6 +17,19 @@ def test_importing_a_file_twice_adds_nothing_and_says_so(
     assert "nothing new" in again.err
     document = skilldelta("import", pairs_file, "--bank", toy_bank, "--json").document
     assert document["sources"][0]["executions"] == 0
+    assert document["sources"][0]["known"] == {"tasks": 8, "skills": 2, "executions": 16, "vectors": 0}
+
+
+def test_an_import_says_what_was_added_and_what_was_there(
+    skilldelta: Skilldelta, pairs_file: Path, toy_bank: str
+) -> None:
+    with pairs_file.open("a") as file:
+        file.write(json.dumps({**pair_rows()[0], "task_id": "another"}) + "\n")
+    shown = skilldelta("import", pairs_file, "--bank", toy_bank).out
+    assert "new tasks" in shown
+    assert "8 tasks, 16 executions" in shown
+    assert "was in the bank already" in shown
+    assert "nothing" in skilldelta("import", pairs_file, "--bank", "fresh.bank").out
 
 
 def test_a_bad_second_file_leaves_the_bank_as_it_was(skilldelta: Skilldelta, pairs_file: Path, tmp_path: Path) -> None:

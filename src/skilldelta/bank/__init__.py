@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skilldelta.bank.batch import Added, Batch, TextVector
+    from skilldelta.bank.batch import Added, Batch, Known, TextVector
     from skilldelta.bank.entries import BankStatus, DecisionRecord, Forgotten, Judgement, Panel
     from skilldelta.bank.index import Index, ScopeRows
     from skilldelta.bank.store import Bank
@@ -23,13 +23,14 @@ __all__ = [
     "Forgotten",
     "Index",
     "Judgement",
+    "Known",
     "Panel",
     "ScopeRows",
     "TextVector",
 ]
 
 _HOMES = {
-    "batch": ("Added", "Batch", "TextVector"),
+    "batch": ("Added", "Batch", "Known", "TextVector"),
     "entries": ("BankStatus", "DecisionRecord", "Forgotten", "Judgement", "Panel"),
     "index": ("Index", "ScopeRows"),
     "store": ("Bank",),

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, select
 
 from skilldelta.bank import schema
 from skilldelta.bank.backend import Backend
-from skilldelta.bank.batch import Added, Batch
+from skilldelta.bank.batch import Added, Batch, Known
 from skilldelta.bank.lookup import bump, chunked, next_key
 from skilldelta.bank.naming import NamedTasks, SkillName, add_agents, add_skills, add_tasks
 from skilldelta.bank.validation import describe
@@ -37,13 +37,15 @@ def add_batch(connection: Connection, backend: Backend, batch: Batch, now: float
     vectors = add_vectors(connection, backend, batch.vectors)
     if agents.added or tasks.added or skills.added or executions.added:
         bump(connection, schema.REVISION)
+    known = Known(tasks.unchanged, skills.unchanged, executions.unchanged, vectors.unchanged)
     return Added(
         tasks=tasks.added,
         skills=skills.added,
         agents=agents.added,
         executions=executions.added,
         vectors=vectors.added,
-        unchanged=tasks.unchanged + skills.unchanged + executions.unchanged + vectors.unchanged,
+        unchanged=known.tasks + known.skills + known.executions + known.vectors,
+        known=known,
     )
 
 

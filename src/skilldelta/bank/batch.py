@@ -34,8 +34,18 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
+class Known:
+    """How many records of a batch were in the bank already, or came twice."""
+
+    tasks: int = 0
+    skills: int = 0
+    executions: int = 0
+    vectors: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Added:
-    """How many records of a batch were new; `unchanged` were in the bank already, every kind together."""
+    """How many records of a batch were new, and how many were known: `unchanged` are those of every kind together."""
 
     tasks: int = 0
     skills: int = 0
@@ -43,3 +53,4 @@ class Added:
     executions: int = 0
     vectors: int = 0
     unchanged: int = 0
+    known: Known = Known()

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.output import console, note, number, table, write_json
+from skilldelta.nouns import plural
+
+if TYPE_CHECKING:
+    from skilldelta.bank import Known
 
 
 @click.command("import")
@@ -52,11 +57,17 @@ def command(
             }
         )
         return
-    columns = ("source", "tasks", "executions", "vectors", "already there")
+    columns = ("source", "new tasks", "new executions", "new vectors", "was in the bank already")
     rows = [
-        [str(path), number(one.tasks), number(one.executions), number(one.vectors), number(one.unchanged)]
+        [str(path), number(one.tasks), number(one.executions), number(one.vectors), _known_in_words(one.known)]
         for path, one in zip(sources, added, strict=True)
     ]
-    console().print(table(f"Added to {bank}", columns, rows))
+    console().print(table(f"Imported into {bank}", columns, rows))
     if not any(one.executions for one in added):
         note("nothing new: every execution was in the bank already")
+
+
+def _known_in_words(known: Known) -> str:
+    """`8 tasks, 16 executions`; skills are left out, because every file names them again."""
+    counts = ((known.tasks, "task"), (known.executions, "execution"), (known.vectors, "vector"))
+    return ", ".join(plural(count, noun) for count, noun in counts if count) or "nothing"
