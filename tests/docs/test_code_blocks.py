@@ -1,4 +1,4 @@
-"""Every bash and python block of the README and the tutorial runs, in order, in one empty folder a page."""
+"""Every bash and python block of these pages runs, in order, in one empty folder a page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from skilldelta.cli.main import run
 
 _ROOT = Path(__file__).resolve().parents[2]
-_PAGES = ("README.md", "docs/tutorial.md")
+_PAGES = ("README.md", "docs/tutorial.md", "docs/how-to/freeze-and-audit.md")
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
