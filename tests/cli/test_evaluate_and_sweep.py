@@ -121,6 +121,26 @@ def test_an_evaluation_of_two_pairs_says_that_its_intervals_say_nothing(
     assert "only 2 tasks: intervals say nothing" in found["notes"]
 
 
+def test_intervals_that_refit_stand_beside_the_others_on_request(skilldelta: Skilldelta, toy_bank: str) -> None:
+    asked = ("evaluate", "--bank", toy_bank, "--resamples", 20)
+    plain = skilldelta(*asked, "--json").document["panels"][0]
+    ran = skilldelta(*asked, "--refit-intervals", "--json")
+    assert "refitting scores every policy 9 times" in ran.err
+    found = ran.document["panels"][0]
+    ends = found["policies"]["skilldelta"].pop("refitted_intervals")["success"]
+    assert 0 <= ends["low"] <= found["policies"]["skilldelta"]["success"] <= ends["high"] <= 1
+    assert found["policies"]["skilldelta"] == plain["policies"]["skilldelta"]
+    assert "95%: refitted" in skilldelta(*asked, "--refit-intervals").out
+
+
+def test_one_task_cannot_be_refitted_and_the_evaluation_goes_on(skilldelta: Skilldelta, pairs_file: Path) -> None:
+    pairs_file.write_text(pairs_file.read_text().splitlines(keepends=True)[0])
+    skilldelta("import", pairs_file, "--bank", "one.bank")
+    ran = skilldelta("evaluate", "--bank", "one.bank", "--resamples", 20, "--refit-intervals")
+    assert ran.code == 0
+    assert "one task cannot be refitted without itself" in ran.err
+
+
 def test_a_threshold_sweep_runs_from_always_on_to_always_off(skilldelta: Skilldelta, toy_bank: str) -> None:
     sweep = skilldelta("sweep", "threshold", "--bank", toy_bank, "--json").document["sweeps"][0]
     points = sweep["points"]

@@ -28,6 +28,24 @@ def test_it_is_wider_than_the_fixed_score_interval(rng: np.random.Generator) -> 
         assert wide.high - wide.low > narrow.high - narrow.low  # type: ignore[operator]
 
 
+def test_no_end_lies_beyond_what_a_metric_can_be(rng: np.random.Generator) -> None:
+    support = simulate_panel(rng, tasks=12, families=2, dimension=16).support
+    found = refitted_ranges(support, ["skilldelta", "always_on"], rng=rng, groups=2)
+    for ranges in found.values():
+        for metric in ("success", "use_rate"):
+            low, high = ranges[metric].low, ranges[metric].high
+            assert low is not None
+            assert high is not None
+            assert 0 <= low <= high <= 1
+
+
+def test_progress_is_told_of_every_round(rng: np.random.Generator) -> None:
+    support = simulate_panel(rng, tasks=12, families=2, dimension=16).support
+    told: list[tuple[int, int]] = []
+    refitted_ranges(support, ["always_on"], rng=rng, groups=3, progress=lambda done, total: told.append((done, total)))
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
 def test_more_groups_than_tasks_are_refused(rng: np.random.Generator) -> None:
     support = simulate_panel(rng, tasks=12, families=2, dimension=16).support
     with pytest.raises(InputError, match="between 2 and the 12 tasks"):

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.output import console, note, number, percent, progress, signed, table, write_json
+from skilldelta.cli.refitting import refitted, with_refitted
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
+    from skilldelta.cli.refitting import Ranges
     from skilldelta.evaluation.noise_floor import NoiseFloor
     from skilldelta.evaluation.results import PanelResult, PolicyResult
+    from skilldelta.evaluation.roster import Rules
 
 TITLES = {
     "always_off": "always off",
@@ -41,40 +44,51 @@ TITLES = {
 @settings.threshold_option
 @settings.seed_option
 @settings.resamples_option
+@click.option(
+    "--refit-intervals",
+    is_flag=True,
+    help="Also intervals that know of refitting. Every policy is scored 21 times: about 20 times the wait.",
+)
 @settings.json_option
 @settings.output_option
 def command(bank: str, as_json: bool, output: str | None, **options: Any) -> None:
     """Leave-one-task-out evaluation of every policy on every panel (agent × suite).
 
-    Scores never see their own task's outcome. Intervals are percentile bootstraps over tasks with scores and actions fixed.
+    Scores never see their own task's outcome. Intervals are percentile bootstraps over tasks with scores and actions
+    fixed; a task's outcome also moves the scores of its neighbours, which only --refit-intervals takes in.
     """
-    from skilldelta.evaluation.results import panel_to_dict
-
     evaluated = evaluate_with_noise(bank, options)
     if as_json or output:
-        documents = [{**panel_to_dict(panel), "noise_floor": asdict(noise)} for panel, noise in evaluated]
-        write_json({"panels": documents}, output)
+        write_json({"panels": [_document(one) for one in evaluated]}, output)
         return
-    for panel, noise in evaluated:
-        show_panel(panel)
-        console().print(f"  {_noise_in_words(noise)}\n", style="dim")
+    for one in evaluated:
+        show_panel(with_refitted(one.panel, one.refitted))
+        console().print(f"  {_noise_in_words(one.noise)}\n", style="dim")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluated:
+    """A panel's results beside how large gains look when nothing differs."""
+
+    panel: PanelResult
+    noise: NoiseFloor
+    refitted: Ranges
+    """Empty unless asked for."""
 
 
 def evaluate_bank(bank: str, options: dict[str, Any]) -> list[PanelResult]:
     """Evaluate the chosen panels of a bank; also what `report` and `demo` show."""
-    return [panel for panel, _ in evaluate_with_noise(bank, options)]
+    return [one.panel for one in evaluate_with_noise(bank, options)]
 
 
-def evaluate_with_noise(bank: str, options: dict[str, Any]) -> list[tuple[PanelResult, NoiseFloor]]:
-    """Each panel's results beside how large gains look when nothing differs."""
+def evaluate_with_noise(bank: str, options: dict[str, Any]) -> list[Evaluated]:
+    """Evaluate the chosen panels of a bank, with everything that `evaluate` itself shows."""
     import numpy as np
 
     from skilldelta.bank import Bank
     from skilldelta.cli.panels import load_panels
     from skilldelta.evaluation.leave_one_out import evaluate_panels
-    from skilldelta.predictor import PAPER, Settings
 
-    paper = options.get("paper")
     with Bank.open(bank, create=False) as opened:
         panels = load_panels(opened, options)
         skill_texts = {skill.skill_id: skill.text for skill in opened.skills() if skill.text}
@@ -86,19 +100,50 @@ def evaluate_with_noise(bank: str, options: dict[str, Any]) -> list[tuple[PanelR
     for panel in panels:
         for remark in panel.notes:
             note(f"{panel.agent.name} on {panel.suite}: {remark}")
+    rules = _rules(options, skill_texts)
+    rng = np.random.default_rng(options["seed"])
     with progress("evaluating") as advance:
         evaluation = evaluate_panels(
             [panel.support for panel in panels],
-            settings=PAPER if paper else Settings(k=options["k"], weighting=options["weighting"]),
-            scope="family" if paper else options["scope"] or "family",
-            threshold=0.0 if paper else options["threshold"],
-            rng=np.random.default_rng(options["seed"]),
+            settings=rules.settings,
+            scope=rules.scope,
+            threshold=rules.threshold,
+            rng=rng,
             resamples=options["resamples"],
             judgements=judgements,
             skill_texts=skill_texts,
             progress=advance,
         )
-    return [(result, panel.noise) for result, panel in zip(evaluation.panels, panels, strict=True)]
+    return [
+        Evaluated(
+            result,
+            panel.noise,
+            refitted(result, rules, judgements.get((result.agent, result.suite)), rng)
+            if options.get("refit_intervals")
+            else {},
+        )
+        for result, panel in zip(evaluation.panels, panels, strict=True)
+    ]
+
+
+def _rules(options: dict[str, Any], skill_texts: dict[str, str]) -> Rules:
+    from skilldelta.evaluation.roster import Rules
+    from skilldelta.predictor import Settings
+
+    if options.get("paper"):
+        return Rules(skill_texts=skill_texts)
+    rule = Settings(k=options["k"], weighting=options["weighting"])
+    return Rules(rule, options["scope"] or "family", options["threshold"], skill_texts)
+
+
+def _document(one: Evaluated) -> dict[str, Any]:
+    from skilldelta.evaluation.results import panel_to_dict
+
+    document = {**panel_to_dict(one.panel), "noise_floor": asdict(one.noise)}
+    for name, ranges in one.refitted.items():
+        found = {metric: asdict(interval) for metric, interval in ranges.items()}
+        document["policies"][name]["refitted_intervals"] = found
+    return document
 
 
 def _noise_in_words(noise: NoiseFloor) -> str:

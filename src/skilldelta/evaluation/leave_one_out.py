@@ -29,7 +29,7 @@ from skilldelta.predictor import PAPER, Settings
 from skilldelta.support import Scope, Support
 
 Progress = Callable[[int, int], None]
-"""Told how many draws are done, and of how many."""
+"""Told how many draws, or rounds, are done, and of how many."""
 
 
 def evaluate_panel(

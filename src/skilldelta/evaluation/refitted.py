@@ -16,7 +16,7 @@ from scipy.stats import t as student
 from skilldelta.errors import InputError
 from skilldelta.estimators.self_judge import Judgement
 from skilldelta.evaluation.bootstrap import LEVEL
-from skilldelta.evaluation.leave_one_out import policy_result
+from skilldelta.evaluation.leave_one_out import Progress, policy_result
 from skilldelta.evaluation.results import Range
 from skilldelta.evaluation.roster import Rules, score_policies
 from skilldelta.nouns import plural
@@ -36,6 +36,10 @@ METRICS = (
 )
 
 
+GROUPS = 20
+"""Groups of tasks to leave out in turn: enough for a standard error, few enough to wait for."""
+
+
 def refitted_ranges(
     support: Support,
     policies: Sequence[str],
@@ -43,21 +47,29 @@ def refitted_ranges(
     rng: np.random.Generator,
     rules: Rules | None = None,
     judgements: Sequence[Judgement] | None = None,
-    groups: int = 20,
+    groups: int = GROUPS,
     level: float = LEVEL,
+    progress: Progress | None = None,
 ) -> dict[str, dict[str, Range]]:
-    """Wide-side intervals by policy and metric; a metric that some part of the panel does not have is left out."""
+    """Wide-side intervals by policy and metric; a metric that some part of the panel does not have is left out.
+
+    Every policy is scored `groups` + 1 times; `progress` is told of each time.
+    """
     tasks = int(support.task_codes.max()) + 1
     if not 2 <= groups <= tasks:
         raise InputError(f"groups must lie between 2 and the {plural(tasks, 'task')} of the panel, got {groups}")
-    given = rules or Rules()
-    whole = _values(support, policies, given, judgements)
     group = rng.permutation(np.arange(tasks) % groups)[support.task_codes]
-    parts = [_values(support.rows(group != left_out), policies, given, judgements) for left_out in range(groups)]
+    scored = []
+    for left_out in (None, *range(groups)):
+        rows = support if left_out is None else support.rows(group != left_out)
+        scored.append(_values(rows, policies, rules or Rules(), judgements))
+        if progress:
+            progress(len(scored), groups + 1)
+    whole, *parts = scored
     quantile = float(student.ppf((1 + level) / 2, groups - 1))
     return {
         name: {
-            metric: _range(value, np.array([part[name][metric] for part in parts]), quantile)
+            metric: _within(metric, _range(value, np.array([part[name][metric] for part in parts]), quantile))
             for metric, value in values.items()
             if all(metric in part.get(name, {}) for part in parts)
         }
@@ -81,3 +93,22 @@ def _range(value: float, left_out: Floats, quantile: float) -> Range:
     g = len(left_out)
     error = float(np.sqrt((g - 1) / g * ((left_out - left_out.mean()) ** 2).sum()))
     return Range(value - quantile * error, value + quantile * error)
+
+
+def _within(metric: str, found: Range) -> Range:
+    """No end beyond what the metric can be: a success of 102% is no news."""
+    least, most = _POSSIBLE.get(metric, (-1.0, 1.0))
+    assert found.low is not None
+    assert found.high is not None
+    return Range(max(least, found.low), min(most, found.high))
+
+
+_POSSIBLE: Mapping[str, tuple[float, float]] = {
+    "success": (0.0, 1.0),
+    "use_rate": (0.0, 1.0),
+    "token_saving": (-np.inf, 1.0),
+    "auroc": (0.0, 1.0),
+    "balanced_accuracy": (0.0, 1.0),
+    "gain_mae": (0.0, 2.0),
+}
+"""Differences of success lie between -1 and 1."""
