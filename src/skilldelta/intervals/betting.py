@@ -1,57 +1,73 @@
 """Betting against candidate means: a candidate is rejected when a fixed mixture of bets on it would have grown rich.
 
 For independent variables v in [0, 1] with mean m, the capital prod(1 + s (v - m)) has expectation at most 1 for every
-fixed stake s, also when the variables have different means that average to m (by the inequality of arithmetic and
-geometric means). So has any mixture over stakes, and Markov's inequality makes {m : capital < 1/delta} an interval of
-level 1 - delta (hedged capital; Waudby-Smith and Ramdas, 2024, with stakes fixed beforehand).
+stake s that is fixed beforehand, also when the variables have different means that average to m (by the inequality of
+arithmetic and geometric means). So has any mixture over stakes, and Markov's inequality makes {m : capital < 1/delta} a
+set of level 1 - delta (hedged capital; Waudby-Smith and Ramdas, 2024, with stakes fixed beforehand).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+from numpy.typing import NDArray
 
 from skilldelta.intervals.neighborhood import Neighborhood, runs_of
-from skilldelta.support import Floats
+from skilldelta.support import Floats, Ints
 
-_VARIANCES = np.array([0.25, 0.08, 0.02])
-"""Each stake would be best if the outcomes had this variance; all get equal capital, upward and downward."""
+_VARIANCES = np.array([1.0, 0.2])
+"""Each stake would be best if the outcomes had this share of m (1 - m), the variance of coin flips with the mean m."""
+_CAPITAL = np.array([0.85, 0.15])
+"""What each stake starts with; half of it bets upward and half downward."""
 _LARGEST = 0.9
 """Share of the largest stake that cannot lead to debt."""
-_STEPS = 40
+_GRID = 200
+_STEPS = 30
 
 
 def betting(neighborhood: Neighborhood, delta: float) -> tuple[float, float]:
     """The candidates that no bet has refuted, as an interval of gains. It contains the observed gain."""
     runs = runs_of(neighborhood)
     top = runs.coefficients.max()
-    values = runs.values * runs.coefficients / top  # in [0, 1]
-    stakes = np.sqrt(2 * np.log(2 / delta) / (len(values) * _VARIANCES))
-    to_gain = len(values) * top
+    values, counts = np.unique(runs.values * runs.coefficients / top, return_counts=True)  # in [0, 1]
+    bets = _Bets(values, counts, delta)
+    to_gain = len(runs.values) * top
     ceiling = float((runs.coefficients / top).mean())
-    low = _edge(values, stakes, 0.0, delta)
-    high = _edge(values, stakes, ceiling, delta)
-    return float(to_gain * low - 1), float(to_gain * high - 1)
+    return float(to_gain * bets.edge(0.0) - 1), float(to_gain * bets.edge(ceiling) - 1)
 
 
-def _edge(values: Floats, stakes: Floats, outside: float, delta: float) -> float:
-    """The last candidate between the observed mean and an end that is not refuted; the capital grows toward the end."""
-    inside = float(values.mean())
-    if _log_capital(values, stakes, outside) < -np.log(delta):
+@dataclass(frozen=True, slots=True, eq=False)
+class _Bets:
+    """Observed values in [0, 1], how often each was seen, and the risk of a false refutation."""
+
+    values: Floats  # (d,)
+    counts: Ints  # (d,)
+    delta: float
+
+    def edge(self, end: float) -> float:
+        """The outermost candidate on the way from an end to the observed mean that is not refuted."""
+        mean = float(self.values @ self.counts / self.counts.sum())
+        grid = np.linspace(end, mean, _GRID + 1)
+        left = ~self._refuted(grid)
+        left[-1] = True  # the observed mean is never refuted; rounding must not say otherwise
+        first = int(np.argmax(left))
+        if first == 0:
+            return end
+        outside, inside = float(grid[first - 1]), float(grid[first])
+        for _ in range(_STEPS):
+            middle = (inside + outside) / 2
+            if self._refuted(np.array([middle]))[0]:
+                outside = middle
+            else:
+                inside = middle
         return outside
-    for _ in range(_STEPS):
-        middle = (inside + outside) / 2
-        if _log_capital(values, stakes, middle) < -np.log(delta):
-            inside = middle
-        else:
-            outside = middle
-    return outside
 
-
-def _log_capital(values: Floats, stakes: Floats, mean: float) -> float:
-    """Log of the mean capital over all stakes, up and down; very large where the candidate is impossible."""
-    gains = values - mean
-    up = np.minimum(stakes, _LARGEST / max(mean, 1e-12))
-    down = -np.minimum(stakes, _LARGEST / max(1 - mean, 1e-12))
-    logs = np.log1p(np.concatenate([up, down])[:, None] * gains).sum(axis=1)
-    peak = logs.max()
-    return float(peak + np.log(np.exp(logs - peak).mean()))
+    def _refuted(self, means: Floats) -> NDArray[np.bool_]:
+        """(g,) whether the capital of the bets against each candidate has reached 1/delta."""
+        safe = np.clip(means, 1e-9, 1 - 1e-9)[:, None]
+        best = np.sqrt(2 * np.log(2 / self.delta) / (self.counts.sum() * _VARIANCES * safe * (1 - safe)))
+        stakes = np.hstack([np.minimum(best, _LARGEST / safe), -np.minimum(best, _LARGEST / (1 - safe))])
+        grown = np.log1p(stakes[:, :, None] * (self.values - means[:, None, None])) @ self.counts
+        capital = np.logaddexp.reduce(grown + np.log(np.tile(_CAPITAL / 2, 2)), axis=1)
+        return np.asarray(capital >= -np.log(self.delta))

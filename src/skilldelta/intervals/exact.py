@@ -3,28 +3,51 @@
 With equal weights and equal repetitions the gain is 2 p - 1, where p is the mean success probability of the runs once
 those without the skill are counted as 1 - success. The number of successes is a sum of independent flips; its tails
 are lighter than the binomial's with the same mean (Hoeffding, 1956), so Clopper and Pearson's limits for p hold.
+
+Weights are hardly ever equal. What they add, sum d mu over the arms with small d, is either bounded by its range or, at
+the price of a share of delta, estimated from the same runs; the weights alone decide which.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+from scipy.special import ndtri
 from scipy.stats import beta
 
 from skilldelta.intervals.neighborhood import Neighborhood
+from skilldelta.support import Floats
+
+_SHARE = 0.1
+"""Share of delta spent where the weights' part is estimated."""
 
 
 def exact(neighborhood: Neighborhood, delta: float) -> tuple[float, float]:
-    """Clopper-Pearson limits over equally weighted runs, widened by how much the weights really differ.
+    """Clopper-Pearson limits over equally weighted runs, moved and widened by how much the weights really differ.
 
-    The interval is for the weighted expected gain. It differs from the equally weighted one by sum (c - 1/n') mu over
-    runs, at most half the absolute differences, since all mu lie in [0, 1] and the differences sum to zero in each arm.
+    gain = 2 p - 1 + sum d1 mu1 - sum d0 mu0 + 1 - 2 R0 / n, where d = w - 2 r / n in each arm, R0 is the number of runs
+    without the skill and n that of all. At mu = 1/2 everything after 2 p - 1 is zero.
     """
-    count, total = _successes(neighborhood), int(neighborhood.r0.sum() + neighborhood.r1.sum())
+    total = int(neighborhood.r0.sum() + neighborhood.r1.sum())
+    with_skill = neighborhood.weights - 2 * neighborhood.r1 / total
+    without = neighborhood.weights - 2 * neighborhood.r0 / total
+    bounded = float(np.abs(with_skill).sum() + np.abs(without).sum()) / 2
+    estimated = _deviation(neighborhood, with_skill, without, _SHARE * delta)
+    if bounded <= estimated + _price(total, delta):
+        low, high = _limits(neighborhood, total, delta)
+        return low - bounded, high + bounded
+    moved = with_skill @ neighborhood.y1 - without @ neighborhood.y0 + 1 - 2 * neighborhood.r0.sum() / total
+    low, high = _limits(neighborhood, total, (1 - _SHARE) * delta)
+    return float(low + moved - estimated), float(high + moved + estimated)
+
+
+def _limits(neighborhood: Neighborhood, total: int, delta: float) -> tuple[float, float]:
+    """Limits of 2 p - 1."""
+    count = _successes(neighborhood)
     low = 0.0 if count == 0 else float(beta.ppf(delta / 2, count, total - count + 1))
     high = 1.0 if count == total else float(beta.ppf(1 - delta / 2, count + 1, total - count))
-    slack = _arm_slack(neighborhood, neighborhood.r0, total) + _arm_slack(neighborhood, neighborhood.r1, total)
-    offset = _offset(neighborhood, total)
-    return 2 * low - 1 - slack + offset, 2 * high - 1 + slack + offset
+    return 2 * low - 1, 2 * high - 1
 
 
 def _successes(neighborhood: Neighborhood) -> int:
@@ -33,13 +56,12 @@ def _successes(neighborhood: Neighborhood) -> int:
     return int(np.round(with_skill.sum() + without.sum()))
 
 
-def _arm_slack(neighborhood: Neighborhood, counts: np.ndarray, total: int) -> float:
-    """How far sum_i (w_i - 2 r_i / n) mu_i can lie from its value at mu = 1/2."""
-    differences = neighborhood.weights - 2 * counts / total
-    return float(np.abs(differences).sum() / 2)
+def _deviation(neighborhood: Neighborhood, with_skill: Floats, without: Floats, delta: float) -> float:
+    """How far the weights' part, as observed, may lie from its expectation (Hoeffding)."""
+    noise = float(with_skill**2 @ (1 / neighborhood.r1) + without**2 @ (1 / neighborhood.r0))
+    return math.sqrt(math.log(2 / delta) * noise / 2)
 
 
-def _offset(neighborhood: Neighborhood, total: int) -> float:
-    """The value of those sums at mu = 1/2, both arms together; 0 when both arms have as many runs."""
-    both = (neighborhood.weights - 2 * neighborhood.r1 / total) + (neighborhood.weights - 2 * neighborhood.r0 / total)
-    return float(both.sum() / 2)
+def _price(total: int, delta: float) -> float:
+    """About how much longer the limits become on each side when a share of delta is spent elsewhere."""
+    return float(ndtri(delta / 2) - ndtri((1 - _SHARE) * delta / 2)) / math.sqrt(total)
