@@ -133,7 +133,7 @@ def test_executions_that_are_not_the_supports_are_refused(rng: np.random.Generat
     wrong = (1 - panel.successes0).tolist()
     with pytest.raises(InputError, match=r"successes0 of task 'task-\d+' average .* give the executions behind"):
         repetition_sweep(panel.support, rng, successes0=wrong)
-    with pytest.raises(InputError, match="successes1 has 1 rows for 20 tasks"):
+    with pytest.raises(InputError, match="successes1 has 1 row for 20 tasks"):
         repetition_sweep(panel.support, rng, successes1=[[1.0]])
 
 
