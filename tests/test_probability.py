@@ -119,5 +119,5 @@ def test_rows_without_a_score_have_no_chance_and_teach_nothing() -> None:
 
 
 def test_unequal_lengths_are_refused() -> None:
-    with pytest.raises(InputError, match="2 scores, 1 gains"):
+    with pytest.raises(InputError, match="2 scores, 1 gain"):
         fit_probabilities([0.1, 0.2], [1.0])
