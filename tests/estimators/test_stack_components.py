@@ -95,3 +95,12 @@ def _ridge(features, gains, weights, kept):  # type: ignore[no-untyped-def]
     left = (x - centre).T @ ((x - centre) * w[:, None]) + penalty * np.eye(x.shape[1])
     direction = np.linalg.solve(left, (x - centre).T @ (w * (y - mean)))
     return lambda rows: (rows - centre) @ direction
+
+
+def test_tasks_with_the_same_features_have_no_line() -> None:
+    features, gains, folds = np.ones((5, 20)), np.array([1.0, 0.0, -1.0, 0.0, 1.0]), np.arange(5)
+    plain, nested = held_out_departures(features, gains, np.ones(5), folds, 10, nested=True)
+    assert nested is not None
+    assert not plain.any()
+    assert nested.shape == (10, 5)
+    assert fit_slopes(features, gains, np.ones(5)).departure(np.ones(20)) == 0

@@ -1,7 +1,8 @@
 """Every task of a panel scored from the other tasks alone, weights included.
 
 The score of a task in fold f is the level of its family without the task, plus its departures weighted by weights that
-were learned without any outcome of fold f, from departures that did not see fold f either.
+were learned without any outcome of fold f, from departures that did not see fold f either. The departures of the task
+itself leave out its fold, or in a small family the task alone.
 
 A level without the task differs between two tasks of a family only by their own outcomes, with a minus sign. Where
 departures are strong this is dust. Where they are weak it would order the tasks of a family against their own outcomes,
@@ -16,6 +17,7 @@ from itertools import combinations
 
 import numpy as np
 
+from skilldelta.estimators.stack.alone import departures_without_task
 from skilldelta.estimators.stack.components import DEFAULT, cross_fit
 from skilldelta.estimators.stack.folds import FOLDS
 from skilldelta.estimators.stack.panel import Panel
@@ -43,7 +45,8 @@ def leave_one_out(panel: Panel) -> LeftOut:
     found = cross_fit(panel, nested=True)
     assert found.held is not None
     residuals = _held_out_residuals(panel)
-    levels, _, rows_left = panel.leave_task_out()
+    departures = departures_without_task(panel, found.plain)
+    left = panel.without_task
     values = np.zeros(len(panel))
     learned = []
     for f in range(FOLDS):
@@ -58,12 +61,12 @@ def leave_one_out(panel: Panel) -> LeftOut:
         learned.append(weights)
         rows = np.flatnonzero(panel.folds == f)
         group = panel.groups[rows]
-        level = stepped(levels.level[rows], rows_left[rows], weights.spread[group])
-        alone = rows_left[rows] == 0
+        level = stepped(left.level[rows], left.rows[rows], weights.spread[group])
+        alone = left.rows[rows] == 0
         if alone.any() and panel.nesting.is_flat:
             transfer = Transfer.of(panel, [f])
             level[alone] = [transfer.level(vector) for vector in panel.views.vectors[rows[alone]]]
-        values[rows] = level + np.vecdot(found.plain[rows], weights.groups[group])
+        values[rows] = level + np.vecdot(departures[rows], weights.groups[group])
     return LeftOut(settled(values), tuple(learned))
 
 

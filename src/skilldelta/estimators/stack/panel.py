@@ -22,6 +22,15 @@ Key = tuple[str, str]
 """Family and skill."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class WithoutTask:
+    """For each row its group without any row of its task."""
+
+    level: Floats  # (n,)
+    mean: Floats  # (n,)
+    rows: Ints  # (n,)
+
+
 @dataclass(frozen=True, eq=False)
 class Panel:
     """Everything that components are computed from."""
@@ -94,14 +103,15 @@ class Panel:
         distinct, place = self.pairs
         return Sums.by(place, len(distinct), self.gains, self.weights)
 
-    def leave_task_out(self) -> tuple[Levels, Floats, Ints]:
-        """For each row its group's level, mean gain and number of rows, all without the row's task."""
+    @cached_property
+    def without_task(self) -> WithoutTask:
+        """What a row's group is without the row's task."""
         distinct, place = self.pairs
         size = len(self.keys)
         whole = self.sums.without([])
         left = whole[distinct % size] - self.own
         levels = leave_task_out_levels(whole, self.nesting, self.own, distinct // size, distinct % size)
-        return levels.at(place), left.mean[place], left.rows[place]
+        return WithoutTask(levels.level[place], left.mean[place], left.rows[place])
 
 
 def _groups(

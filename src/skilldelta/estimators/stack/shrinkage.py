@@ -8,7 +8,7 @@ keeps its own mean. The level of a task's family is taken without the task, unde
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -47,10 +47,6 @@ class Levels:
     suite: Floats  # (m,) share of the suite's mean; what is left of 1 is the share of zero
     skill_mean: Floats  # (m,)
     suite_mean: Floats  # (m,)
-
-    def at(self, index: Ints) -> Levels:
-        """The levels at some places."""
-        return Levels(*(getattr(self, field.name)[index] for field in fields(self)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

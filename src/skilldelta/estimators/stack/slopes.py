@@ -36,10 +36,10 @@ class Slopes:
 
 def fit_slopes(features: Floats, gains: Floats, weights: Floats) -> Slopes:
     """Slopes from all rows of a family; flat where there are too few."""
-    if len(features) < _FEWEST:
+    basis = _Basis.of(features)
+    if len(features) < _FEWEST or basis.is_point:
         return Slopes(np.zeros(features.shape[1]), np.zeros(features.shape[1]))
     folds = np.zeros(len(features), np.int64)
-    basis = _Basis.of(features)
     directions, centres = _solve(basis.rows, gains, weights, folds, [()])
     return Slopes(basis.back(centres[0]) + basis.offset, basis.back(directions[0]))
 
@@ -53,9 +53,10 @@ def held_out_departures(
     """
     n = len(features)
     plain = np.zeros(n)
-    if n < _FEWEST:
+    basis = _Basis.of(features)
+    if n < _FEWEST or basis.is_point:
         return plain, np.zeros((fold_count, n)) if nested else None
-    rows = _Basis.of(features).rows
+    rows = basis.rows
     present = np.unique(folds).tolist()
     singles = [(f,) for f in present]
     at = {f: np.flatnonzero(folds == f) for f in present}
@@ -95,6 +96,11 @@ class _Basis:
         kept = values > 1e-9 * max(values[-1], 1e-300)
         scale = np.sqrt(values[kept])
         return cls(vectors[:, kept] * scale, offset, (vectors[:, kept] / scale).T @ centred)
+
+    @property
+    def is_point(self) -> bool:
+        """All rows have the same features: there is nothing to lean on."""
+        return self.rows.shape[1] == 0
 
     def back(self, coordinates: Floats) -> Floats:
         """Coordinates of this basis as those of the features."""
