@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -76,6 +77,14 @@ def test_components_and_shares_add_up_to_the_gain(panel: SimulatedPanel) -> None
     assert sum(score.shares[name] * gain for name, gain in score.components.items()) == pytest.approx(
         score.gain, abs=1e-8
     )
+
+
+def test_an_evaluation_says_what_its_scores_are_made_of(panel: SimulatedPanel) -> None:
+    (note,) = Stack().leave_one_out(panel.support).notes
+    shares = [int(share) for share in re.findall(r"(\d+)%", note)]
+    assert note.startswith("weights, on average: level of the family ")
+    assert "trend over meaning" in note
+    assert sum(shares) == pytest.approx(100, abs=3)  # each is rounded
 
 
 def test_an_unknown_family_falls_back_to_the_skill_and_an_unknown_skill_to_the_suite(panel: SimulatedPanel) -> None:

@@ -57,7 +57,7 @@ _WORDS = {"use": "use the skill", "skip": "skip the skill", "abstain": "abstain:
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True)
 @click.option("--success-worth", type=float, metavar="USD", help="What one success is worth; needs --price.")
 @click.option("--price", type=float, metavar="USD", help="What a million tokens cost.")
-@click.option("--explain", is_flag=True, help="Add components, chances and cost to the JSON document.")
+@click.option("--explain", is_flag=True, help="Add components, chances and cost to the JSON document; text always has them.")
 @settings.json_option
 @settings.output_option
 def command(text: str | None, bank: str, as_json: bool, output: str | None, **options: Any) -> None:
@@ -169,6 +169,8 @@ def _show(advice: Advice, question: Question) -> None:
 
 
 def _show_explanation(out: Console, advice: Advice) -> None:
+    from skilldelta.estimators.stack.component_words import component_words
+
     found = advice.explanation
     if found is None:
         return
@@ -180,7 +182,9 @@ def _show_explanation(out: Console, advice: Advice) -> None:
         out.print(f"It is predicted to {verb} {plural(abs(found.cost.tokens), 'token')}{dollars}.")
     parts = sorted(found.shares.items(), key=lambda part: -part[1])
     counted = [
-        f"{name} {signed(found.components[name])} ({percent(share, 0)})" for name, share in parts if share >= 0.005
+        f"{component_words(name)} {signed(found.components[name])} ({percent(share, 0)})"
+        for name, share in parts
+        if share >= 0.005
     ]
     if len(counted) > 1:
         out.print("Made of: " + ", ".join(counted) + ".")

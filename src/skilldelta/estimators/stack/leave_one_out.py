@@ -18,12 +18,12 @@ from itertools import combinations
 import numpy as np
 
 from skilldelta.estimators.stack.alone import departures_without_task
-from skilldelta.estimators.stack.components import DEFAULT, cross_fit
+from skilldelta.estimators.stack.components import COMPONENTS, DEFAULT, cross_fit
 from skilldelta.estimators.stack.folds import FOLDS
 from skilldelta.estimators.stack.panel import Panel
 from skilldelta.estimators.stack.settled import settled
 from skilldelta.estimators.stack.transfer import Transfer
-from skilldelta.estimators.stack.weights import Weights, learn_weights
+from skilldelta.estimators.stack.weights import learn_weights
 from skilldelta.support import Floats, Ints
 
 _STEP = 2.5
@@ -37,7 +37,7 @@ class LeftOut:
     """Scores of every row with what they are made of."""
 
     values: Floats  # (n,)
-    weights: tuple[Weights, ...]  # (folds,)
+    shares: Floats  # (c,) mean weight of each component; what is left of 1 is the level's
 
 
 def leave_one_out(panel: Panel) -> LeftOut:
@@ -48,7 +48,7 @@ def leave_one_out(panel: Panel) -> LeftOut:
     departures = departures_without_task(panel, found.plain)
     left = panel.without_task
     values = np.zeros(len(panel))
-    learned = []
+    shares = np.zeros(len(COMPONENTS))
     for f in range(FOLDS):
         weights = learn_weights(
             found.held[f],
@@ -58,7 +58,6 @@ def leave_one_out(panel: Panel) -> LeftOut:
             keep=panel.folds != f,
             default=DEFAULT,
         )
-        learned.append(weights)
         rows = np.flatnonzero(panel.folds == f)
         group = panel.groups[rows]
         level = stepped(left.level[rows], left.rows[rows], weights.spread[group])
@@ -67,7 +66,8 @@ def leave_one_out(panel: Panel) -> LeftOut:
             transfer = Transfer.of(panel, [f])
             level[alone] = [transfer.level(vector) for vector in panel.views.vectors[rows[alone]]]
         values[rows] = level + np.vecdot(departures[rows], weights.groups[group])
-    return LeftOut(settled(values), tuple(learned))
+        shares += weights.groups[group].sum(axis=0) / len(panel)
+    return LeftOut(settled(values), shares)
 
 
 def _held_out_residuals(panel: Panel) -> Floats:

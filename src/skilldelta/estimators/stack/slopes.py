@@ -100,7 +100,7 @@ class _Basis:
     @property
     def is_point(self) -> bool:
         """All rows have the same features: there is nothing to lean on."""
-        return self.rows.shape[1] == 0
+        return bool(self.rows.shape[1] == 0)
 
     def back(self, coordinates: Floats) -> Floats:
         """Coordinates of this basis as those of the features."""

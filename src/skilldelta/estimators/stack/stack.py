@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from skilldelta.estimators.base import Score, Scores, Target
-from skilldelta.estimators.stack.components import DEFAULT, cross_fit
+from skilldelta.estimators.stack.component_words import shares_in_words
+from skilldelta.estimators.stack.components import COMPONENTS, DEFAULT, cross_fit
 from skilldelta.estimators.stack.fitted import FittedPanel, Model
 from skilldelta.estimators.stack.folds import FOLDS, fold_of, folds_of
 from skilldelta.estimators.stack.leave_one_out import leave_one_out
@@ -38,7 +39,8 @@ class Stack:
         if not len(support):
             return Scores(np.zeros(0))
         _, views = Lens.learn(support)
-        return Scores(leave_one_out(Panel.of(support, views)).values)
+        found = leave_one_out(Panel.of(support, views))
+        return Scores(found.values, notes=(shares_in_words(COMPONENTS, found.shares),))
 
     def fit(self, support: Support) -> FittedStack:
         """Learn lens and weights. Weights are learned on departures that did not see their own fold."""
