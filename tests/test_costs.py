@@ -125,3 +125,16 @@ def test_impossible_prices_are_refused() -> None:
         CostRule.from_worth(1.0, price=-1.0)
     with pytest.raises(InputError, match="at least 0"):
         CostRule.per_thousand(-0.1)
+
+
+def test_net_gains_of_many_rows_decide_as_one_row_does() -> None:
+    rule = CostRule(0.0005)
+    gains, tokens = np.array([0.3, 0.1, 0.0, -0.1, 0.2, -0.1]), np.array([400.0, 400.0, 400.0, 100.0, np.nan, -900.0])
+    net = rule.net_gains(gains, tokens)
+    for threshold in (-0.5, 0.0, 0.05):
+        each = [
+            rule.uses(float(gain), None if np.isnan(cost) else Cost(float(cost)), threshold=threshold)
+            for gain, cost in zip(gains, tokens, strict=True)
+        ]
+        assert (net > threshold).tolist() == each
+    assert net[[0, 4, 5]] == pytest.approx([0.1, 0.2, 0.35])

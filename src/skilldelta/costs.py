@@ -64,6 +64,11 @@ class CostRule:
         """The gain after its cost; an unknown cost takes nothing away."""
         return gain if cost is None else gain - self.per_token * cost.tokens
 
+    def net_gains(self, gains: Floats, tokens: Floats) -> Floats:
+        """(n,) every gain after its cost, as thresholds see it: -1, which exceeds none, where tokens buy nothing."""
+        net: Floats = gains - self.per_token * np.where(np.isfinite(tokens), tokens, 0.0)
+        return np.where((tokens > 0) & (gains <= 0), np.minimum(net, -1.0), net)
+
     def uses(self, gain: float, cost: Cost | None, *, threshold: float = 0.0) -> bool:
         """The action; equality skips."""
         return not _is_waste(gain, cost) and self.net_gain(gain, cost) > threshold

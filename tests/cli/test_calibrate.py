@@ -45,6 +45,17 @@ def test_a_calibration_on_few_tasks_warns_of_its_intervals(skilldelta: Skilldelt
     assert "only" not in skilldelta("calibrate", "--bank", toy_bank, "--best-value", "--resamples", 0).err
 
 
+def test_dear_tokens_must_be_worth_their_gain(skilldelta: Skilldelta, toy_bank: str) -> None:
+    asked = ("calibrate", "--bank", toy_bank, "--best-value", *QUICK)
+    dear = skilldelta(*asked, "--success-worth", 0.001, "--price", 1000)
+    assert "less the cost of its tokens is larger" in dear.out
+    dear_use, free_use = (
+        skilldelta(*asked, *price, "--json").document["calibrations"][0]["hindsight"]["use_rate"]
+        for price in (("--success-worth", 0.001, "--price", 1000), ())
+    )
+    assert dear_use == 0 < free_use
+
+
 def test_in_hindsight_the_deployed_threshold_keeps_the_goal(skilldelta: Skilldelta, toy_bank: str) -> None:
     asked = ("calibrate", "--bank", toy_bank, *QUICK, "--json")
     assert skilldelta(*asked, "--use-rate", 0.3).document["calibrations"][0]["hindsight"]["use_rate"] <= 0.3

@@ -113,7 +113,7 @@ def _calibrated(
     def score(support: Support) -> Floats:
         scores = scored_policy(options["estimator"], support, {**options, "threshold": 0.0}, skill_texts).scores
         assert scores is not None  # scored_policy refuses policies without
-        return scores
+        return _net(scores, support, goal.per_token, options) if goal.per_token else scores
 
     scores = score(panel.support)
     with progress("scoring without each fold") as advance:
@@ -126,6 +126,16 @@ def _calibrated(
         training_scores=training_scores,
         resamples=options["resamples"],
     )
+
+
+def _net(scores: Floats, support: Support, per_token: float, options: Mapping[str, Any]) -> Floats:
+    """Scores less what their tokens cost: what `predict` compares with the threshold when it is given the same prices."""
+    from skilldelta.costs import CostRule, TokenCosts
+    from skilldelta.predictor import Settings, predict_each
+
+    rule = Settings(k=options["k"], weighting=options["weighting"])
+    near = predict_each(support, options["scope"] or "family", settings=rule).rows
+    return CostRule(per_token).net_gains(scores, TokenCosts.of(support).predict_each(near))
 
 
 def _document(panel: LoadedPanel, found: Calibration, estimator: str) -> dict[str, Any]:
@@ -157,7 +167,8 @@ def _show(panel: LoadedPanel, found: Calibration, estimator: str, shown: int) ->
     held, out = found.held_out, console()
     title = f"{panel.support.agent} on {panel.suite}: {found.goal.words} ({estimator}, {plural(found.rows, 'pair')})"
     out.print(table(title, ("", "held out", "95% interval", "in hindsight"), _value_rows(found)))
-    out.print(f"Threshold: {found.threshold:.4g}. Use the skill when the predicted gain is larger.")
+    score = "predicted gain less the cost of its tokens" if found.goal.per_token else "predicted gain"
+    out.print(f"Threshold: {found.threshold:.4g}. Use the skill when the {score} is larger.")
     met = "was met" if held.met else "was not met"
     share = "" if held.coverage is None else f", and on {held.coverage:.0%} of resampled panels"
     out.print(f"The goal {met} on held-out tasks{share}.")

@@ -57,7 +57,9 @@ _WORDS = {"use": "use the skill", "skip": "skip the skill", "abstain": "abstain:
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True)
 @click.option("--success-worth", type=float, metavar="USD", help="What one success is worth; needs --price.")
 @click.option("--price", type=float, metavar="USD", help="What a million tokens cost.")
-@click.option("--explain", is_flag=True, help="Add components, chances and cost to the JSON document; text always has them.")
+@click.option(
+    "--explain", is_flag=True, help="Add components, chances and cost to the JSON document; text always has them."
+)
 @settings.json_option
 @settings.output_option
 def command(text: str | None, bank: str, as_json: bool, output: str | None, **options: Any) -> None:
