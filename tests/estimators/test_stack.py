@@ -97,6 +97,14 @@ def test_an_unknown_family_falls_back_to_the_skill_and_an_unknown_skill_to_the_s
     assert sum(new.shares.values()) <= 1 + 1e-9
 
 
+def test_where_a_skill_has_one_family_the_family_need_not_be_named(panel: SimulatedPanel) -> None:
+    fitted, support = Stack().fit(panel.support), panel.support
+    for row in (0, 5, 11):
+        named = Target(support.vectors[row], support.texts[row], str(support.families[row]), str(support.skills[row]))
+        assert fitted.model is not None
+        assert fitted.model.score(replace(named, family="")).gain == fitted.model.score(named).gain
+
+
 def test_a_tiny_bank_stays_near_zero(rng: np.random.Generator) -> None:
     panel = simulate_panel(rng, tasks=3, families=1, kind="always_helps", effect=0.9)
     support = panel.support.with_outcomes(np.zeros(3), np.ones(3))

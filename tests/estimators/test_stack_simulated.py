@@ -52,7 +52,7 @@ def test_on_panels_of_every_kind_and_size_the_stack_is_near_the_best_simple_poli
     ahead = []
     for kind in KINDS:
         found = mean_success(kind, sizes)
-        assert found["stack"] >= max(found.values()) - 0.005, (kind, found)  # family_only: 0.4 points
+        assert found["stack"] >= max(found.values()) - 0.003, (kind, found)
         ahead.append(found["stack"] - found["skilldelta"])
     assert np.mean(ahead) >= 0.01
 

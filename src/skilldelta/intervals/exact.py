@@ -13,8 +13,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import ndtri
-from scipy.stats import beta
+from scipy.special import betaincinv, ndtri
 
 from skilldelta.intervals.neighborhood import Neighborhood
 from skilldelta.support import Floats
@@ -45,8 +44,8 @@ def exact(neighborhood: Neighborhood, delta: float) -> tuple[float, float]:
 def _limits(neighborhood: Neighborhood, total: int, delta: float) -> tuple[float, float]:
     """Limits of 2 p - 1."""
     count = _successes(neighborhood)
-    low = 0.0 if count == 0 else float(beta.ppf(delta / 2, count, total - count + 1))
-    high = 1.0 if count == total else float(beta.ppf(1 - delta / 2, count + 1, total - count))
+    low = 0.0 if count == 0 else float(betaincinv(count, total - count + 1, delta / 2))
+    high = 1.0 if count == total else float(betaincinv(count + 1, total - count, 1 - delta / 2))
     return 2 * low - 1, 2 * high - 1
 
 

@@ -19,16 +19,16 @@ from skilldelta.support import Floats, Ints
 
 _WORLDS = (
     # One effect for all families, of some size.
-    (0.03, 0.15, 0.5),
-    (0.03, 0.4, 0.5),
+    (0.03, 0.15, 0.35),
+    (0.03, 0.4, 0.35),
     # Families that differ around no effect.
     (0.1, 0.01, 0.5),
     (0.2, 0.01, 1.0),
     (0.4, 0.01, 1.5),
     # Both. Rare before any outcome is seen; with many families the data say so themselves.
-    (0.1, 0.3, 0.1),
-    (0.2, 0.3, 0.1),
-    (0.4, 0.3, 0.1),
+    (0.1, 0.3, 0.15),
+    (0.2, 0.3, 0.15),
+    (0.4, 0.3, 0.15),
 )
 """Standard deviation of families around their skill, of the suite around zero, and how likely that is beforehand."""
 

@@ -49,7 +49,8 @@ class Stack:
         lens, views = Lens.learn(support)
         panel = Panel.of(support, views)
         learned = _learn(panel)
-        model = Model(lens, FittedPanel.of(panel, learned.weights), lambda: _by_skill(support, views))
+        by_family = FittedPanel.of(panel, learned.weights)
+        model = Model(lens, by_family, lambda: _by_skill(support, views, by_family))
         return FittedStack(support, model, Scored(learned.out_of_fold, support.gains, support.families))
 
 
@@ -117,8 +118,11 @@ class _Learned:
     out_of_fold: Floats  # (n,)
 
 
-def _by_skill(support: Support, views: Views) -> FittedPanel:
+def _by_skill(support: Support, views: Views, by_family: FittedPanel) -> FittedPanel:
     panel = Panel.of(support, views, by_skill=True)
+    if by_family.panel.nesting.is_flat:  # one family a skill: the same rows, and so the same weights
+        same = {("", skill): weights for (_, skill), weights in by_family.weights.items()}
+        return FittedPanel(panel, same, by_family.suite_weights, {})
     return FittedPanel.of(panel, _learn(panel).weights)
 
 
