@@ -25,10 +25,10 @@ _WORLDS = (
     (0.1, 0.01, 0.5),
     (0.2, 0.01, 1.0),
     (0.4, 0.01, 1.5),
-    # Both. Rare before any outcome is seen; with many families the data say so themselves.
-    (0.1, 0.3, 0.15),
-    (0.2, 0.3, 0.15),
-    (0.4, 0.3, 0.15),
+    # Both at once.
+    (0.1, 0.3, 0.3),
+    (0.2, 0.3, 0.3),
+    (0.4, 0.3, 0.3),
 )
 """Standard deviation of families around their skill, of the suite around zero, and how likely that is beforehand."""
 
