@@ -127,14 +127,15 @@ def test_impossible_prices_are_refused() -> None:
         CostRule.per_thousand(-0.1)
 
 
-def test_net_gains_of_many_rows_decide_as_one_row_does() -> None:
+def test_many_rows_and_the_plain_threshold_decide_as_one_row_does() -> None:
     rule = CostRule(0.0005)
     gains, tokens = np.array([0.3, 0.1, 0.0, -0.1, 0.2, -0.1]), np.array([400.0, 400.0, 400.0, 100.0, np.nan, -900.0])
     net = rule.net_gains(gains, tokens)
+    costs = [None if np.isnan(cost) else Cost(float(cost)) for cost in tokens]
     for threshold in (-0.5, 0.0, 0.05):
-        each = [
-            rule.uses(float(gain), None if np.isnan(cost) else Cost(float(cost)), threshold=threshold)
-            for gain, cost in zip(gains, tokens, strict=True)
-        ]
-        assert (net > threshold).tolist() == each
-    assert net[[0, 4, 5]] == pytest.approx([0.1, 0.2, 0.35])
+        each = [rule.uses(float(g), cost, threshold=threshold) for g, cost in zip(gains, costs, strict=True)]
+        plain = [float(g) > rule.for_plain_gain(threshold, cost) for g, cost in zip(gains, costs, strict=True)]
+        assert plain == each
+        if threshold >= 0:
+            assert (net > threshold).tolist() == each
+    assert net == pytest.approx([0.1, -0.1, -0.2, -0.15, 0.2, 0.35])

@@ -65,9 +65,16 @@ class CostRule:
         return gain if cost is None else gain - self.per_token * cost.tokens
 
     def net_gains(self, gains: Floats, tokens: Floats) -> Floats:
-        """(n,) every gain after its cost, as thresholds see it: -1, which exceeds none, where tokens buy nothing."""
+        """(n,) every gain after its cost; an unknown cost takes nothing away."""
         net: Floats = gains - self.per_token * np.where(np.isfinite(tokens), tokens, 0.0)
-        return np.where((tokens > 0) & (gains <= 0), np.minimum(net, -1.0), net)
+        return net
+
+    def for_plain_gain(self, threshold: float, cost: Cost | None) -> float:
+        """What the gain itself must exceed: the threshold and the weight of the tokens, and zero where it adds tokens."""
+        if cost is None:
+            return threshold
+        weighed = threshold + self.per_token * cost.tokens
+        return max(0.0, weighed) if cost.tokens > 0 else weighed
 
     def uses(self, gain: float, cost: Cost | None, *, threshold: float = 0.0) -> bool:
         """The action; equality skips."""

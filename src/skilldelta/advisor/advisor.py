@@ -115,10 +115,10 @@ class Advisor:
     def _decide(self, gain: float, near: Prediction, interval: Interval | None, cost: Cost | None) -> Decision:
         """The gate, with the tokens' weight on the threshold's side: gain > threshold + lambda * tokens."""
         policy = self._policy
-        weight = 0.0 if policy.cost_rule is None or cost is None else policy.cost_rule.per_token * cost.tokens
+        threshold = policy.cost_rule.for_plain_gain(policy.threshold, cost) if policy.cost_rule else policy.threshold
         return decide(
             gain,
-            threshold=policy.threshold + weight,
+            threshold=threshold,
             eligible=near.eligible,
             rule=policy.rule,
             interval=interval,

@@ -222,7 +222,8 @@ def _wrong_table(held: HeldOut, support: Support, shown: int) -> Any:
         ]
         for case in held.wrong[:shown]
     ]
-    title = f"Where it was wrong: the first {len(rows)} of {plural(len(held.wrong), 'task')} that lost success"
+    lost = f"the first {len(rows)} of {plural(len(held.wrong), 'task')} that lost success"
+    title = f"Where it was wrong: {lost} (each decided by a threshold chosen without it)"
     return table(title, ("task", "question", "decision", "score", "lost"), rows, left=3)
 
 

@@ -219,6 +219,8 @@ def _notes(support: Support) -> list[str]:
     if singletons:
         alone = plural(singletons, "family has", "families have")
         notes.append(f"{alone} one task only: no support in scope, and nothing to choose within")
+    if len(np.unique(support.scope_labels("family"))) == 1 and len(support) > 1:
+        notes.append("one family only: an AUROC well below 0.5 means that nothing tells its tasks apart, not a ranking")
     unnamed = int((support.families == "").sum())
     if unnamed:
         notes.append(f"{plural(unnamed, 'pair has', 'pairs have')} no family: the skill stands in for it")

@@ -44,7 +44,8 @@ class Words:
         `order` says which texts a sample takes first.
         """
         terms = [_terms(text) for text in texts]
-        frequency = Counter(chain.from_iterable(set(words) for words in terms))
+        # Terms in the order of the texts, not of a set: the same texts give the same vocabulary in every process.
+        frequency = Counter(chain.from_iterable(dict.fromkeys(words) for words in terms))
         kept = [term for term, count in frequency.most_common(_VOCABULARY) if count > 1]
         if not kept:
             return None
