@@ -77,6 +77,14 @@ def test_constant_policies_are_the_recorded_arms(skilldelta: Skilldelta, toy_ban
     assert panel["oracle"] == 6 / 8
 
 
+@pytest.mark.parametrize("command", ["evaluate", "report"])
+def test_a_flag_that_the_paper_settles_is_refused_beside_it(
+    skilldelta: Skilldelta, toy_bank: str, command: str
+) -> None:
+    ran = skilldelta(command, "--bank", toy_bank, "--paper", "--threshold", 0.2)
+    assert (ran.code, ran.err) == (2, "error: --paper already settles --threshold; leave out --threshold, or --paper\n")
+
+
 def test_the_same_seed_gives_the_same_intervals_and_another_does_not(
     skilldelta: Skilldelta, simulated_bank: str
 ) -> None:

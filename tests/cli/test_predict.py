@@ -132,3 +132,37 @@ def test_tokens_raise_the_threshold_by_what_they_are_worth(skilldelta: Skilldelt
     assert cheap["gain"] == dear["gain"]
     refused = skilldelta(*asked[:-1], "--success-worth", 1, asked[-1])
     assert (refused.code, len(refused.err.splitlines())) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("flag", "value"),
+    [
+        ("--estimator", "stack"),
+        ("--k", 3),
+        ("--scope", "global"),
+        ("--weighting", "uniform"),
+        ("--threshold", 0.2),
+        ("--interval", "exact"),
+        ("--success-worth", 1),
+        ("--price", 3),
+    ],
+)
+def test_a_flag_that_the_paper_settles_is_refused_beside_it(
+    skilldelta: Skilldelta, toy_bank: str, flag: str, value: object
+) -> None:
+    ran = skilldelta("predict", "--bank", toy_bank, "--paper", flag, value, "--skill", "units-skill", "convert miles")
+    assert ran.code == 2
+    assert ran.err == f"error: --paper already settles {flag}; leave out {flag}, or --paper\n"
+
+
+def test_the_paper_goes_before_the_environment_and_the_file(
+    skilldelta: Skilldelta, toy_bank: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ("predict", "--bank", toy_bank, "--skill", "units-skill", "--json", "convert miles")
+    expected = skilldelta(*asked, "--paper").out
+    monkeypatch.setenv("SKILLDELTA_THRESHOLD", "0.9")
+    Path("skilldelta.toml").write_text("k = 1\n")
+    assert skilldelta(*asked, "--paper").out == expected
+    Path("skilldelta.toml").write_text("[predict]\npaper = true\n")
+    assert skilldelta(*asked).out == expected
+    assert "leave out --k, or paper in skilldelta.toml" in skilldelta(*asked, "--k", 3).err

@@ -51,6 +51,16 @@ def test_the_command_writes_the_report_and_says_where(
     assert "25 executions" in page.all("section", id="panel-1-accounting")[0].text
 
 
+def test_the_command_that_makes_the_report_again_leaves_out_what_the_paper_overrides(
+    bank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SKILLDELTA_THRESHOLD", "0.4")
+    output = tmp_path / "out.html"
+    assert run(["report", "--bank", str(bank), "--resamples", "0", "--paper", "--output", str(output)]) == 0
+    made = parse(output).all("section", id="made")[0].text
+    assert f"skilldelta report --bank {bank} --paper --resamples 0 --output" in made
+
+
 def test_without_the_extra_the_command_says_so_before_it_evaluates(
     bank: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.output import console, note, number, percent, progress, signed, table, write_json
+from skilldelta.cli.paper_flags import refuse_flags_beside_paper
 from skilldelta.cli.refitting import refitted, with_refitted
 from skilldelta.nouns import plural
 
@@ -51,12 +52,14 @@ TITLES = {
 )
 @settings.json_option
 @settings.output_option
-def command(bank: str, as_json: bool, output: str | None, **options: Any) -> None:
+@click.pass_context
+def command(ctx: click.Context, /, bank: str, as_json: bool, output: str | None, **options: Any) -> None:
     """Leave-one-task-out evaluation of every policy on every panel (agent × suite).
 
     Scores never see their own task's outcome. Intervals are percentile bootstraps over tasks with scores and actions
     fixed; a task's outcome also moves the scores of its neighbours, which only --refit-intervals takes in.
     """
+    refuse_flags_beside_paper(ctx)
     evaluated = evaluate_with_noise(bank, options)
     if as_json or output:
         write_json({"panels": [_document(one) for one in evaluated]}, output)

@@ -9,6 +9,7 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.output import console, percent, shorten, signed, table, write_json
+from skilldelta.cli.paper_flags import refuse_flags_beside_paper
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
 
@@ -62,7 +63,10 @@ _WORDS = {"use": "use the skill", "skip": "skip the skill", "abstain": "abstain:
 )
 @settings.json_option
 @settings.output_option
-def command(text: str | None, bank: str, as_json: bool, output: str | None, **options: Any) -> None:
+@click.pass_context
+def command(
+    ctx: click.Context, /, text: str | None, bank: str, as_json: bool, output: str | None, **options: Any
+) -> None:
     """Predict the gain of a skill on a task, decide, and show the evidence.
 
     TEXT is the task as the agent will see it; "-" reads it from stdin.
@@ -70,6 +74,8 @@ def command(text: str | None, bank: str, as_json: bool, output: str | None, **op
     \b
     skilldelta predict --skill date_understanding "What is the date one week from 3/5/1979?"
     """
+    refuse_flags_beside_paper(ctx)
+
     from skilldelta.advisor import Advisor
     from skilldelta.bank import Bank
     from skilldelta.cli.encoding import chosen_encoder

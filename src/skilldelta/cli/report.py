@@ -15,6 +15,7 @@ from click.core import ParameterSource
 from skilldelta.cli import settings
 from skilldelta.cli.evaluate import evaluate_bank
 from skilldelta.cli.output import note, progress, write_json
+from skilldelta.cli.paper_flags import SETTLED, refuse_flags_beside_paper
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.nouns import plural
 
@@ -61,6 +62,7 @@ def command(
     """
     from skilldelta.report import require_plots, write_images
 
+    refuse_flags_beside_paper(ctx)
     require_plots()  # before minutes of evaluation, not after
     _check(gate, output)
     results = evaluate_bank(bank, options)
@@ -101,7 +103,7 @@ def _gathered(
     with ExitStack() as stack:
         advance = stack.enter_context(progress("evidence curves"))
         source = _Source(stack.enter_context(_opened(bank)), options)
-        scope: Scope = options.get("scope") or "family"
+        scope: Scope = "family" if options.get("paper") else options.get("scope") or "family"
         return gather(results, seed=options["seed"], scope=scope, gate=gate, source=source, progress=advance)
 
 
@@ -177,7 +179,9 @@ def _command_line(ctx: click.Context, bank: str) -> str:
     words = ["skilldelta", "report"]
     for parameter in ctx.command.params:
         name, value = str(parameter.name), ctx.params.get(str(parameter.name))
-        if value in (None, False) or ctx.get_parameter_source(name) is ParameterSource.DEFAULT:
+        if value is None or value is False or ctx.get_parameter_source(name) is ParameterSource.DEFAULT:
+            continue
+        if ctx.params["paper"] and name in SETTLED:  # set by environment or file, and overridden
             continue
         flag = parameter.opts[0]
         words += [flag] if value is True else [flag, _without_password(bank) if name == "bank" else str(value)]
