@@ -27,3 +27,7 @@ def test_it_recovers_the_noise_of_a_known_coin(rng: np.random.Generator) -> None
     found = noise_floor(runs.tolist(), runs[:, :1].tolist())
     assert found.sd0 == pytest.approx(np.sqrt(0.21), abs=0.01)
     assert found.expected_abs_gain == pytest.approx(2 * 0.21, abs=0.01)  # E|A - A'| of a coin is 2p(1-p)
+
+
+def test_a_task_repeated_in_rows_of_its_own_for_each_arm_counts_once() -> None:
+    assert noise_floor([[1, 1], [], [0]], [[], [0, 0], [1]], ["a", "a", "b"]) == NoiseFloor(0.0, 0.0, 0.0, 1)

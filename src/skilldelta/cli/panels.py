@@ -86,7 +86,8 @@ def _noise(bank: Bank, panel: Panel) -> NoiseFloor:
             # Runs with another skill, or another version of it, are another condition.
             key = (execution.task_id, execution.skill_id, execution.skill_digest)
             runs.setdefault(key, {"skip": [], "use": []})[execution.condition].append(execution.success)
-    return noise_floor([arms["skip"] for arms in runs.values()], [arms["use"] for arms in runs.values()])
+    skip, use = ([arms[condition] for arms in runs.values()] for condition in ("skip", "use"))
+    return noise_floor(skip, use, [task_id for task_id, _, _ in runs])
 
 
 def label_of(agent: Agent, known: list[Agent]) -> str:

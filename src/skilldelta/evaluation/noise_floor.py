@@ -22,16 +22,22 @@ class NoiseFloor:
     expected_abs_gain: float | None
     """Mean |D| between two repetitions of the same condition: what a single pair shows under no effect."""
     tasks: int
-    """Tasks with at least two repetitions in some arm."""
+    """Distinct tasks with at least two repetitions in some arm."""
 
 
-def noise_floor(y0: Sequence[Sequence[float]], y1: Sequence[Sequence[float]]) -> NoiseFloor:
-    """Noise within conditions from the successes of each task, one list a task and arm; lists may be empty."""
+def noise_floor(
+    y0: Sequence[Sequence[float]], y1: Sequence[Sequence[float]], task_ids: Sequence[str] | None = None
+) -> NoiseFloor:
+    """Noise within conditions from the successes of each task, one list a task and arm; lists may be empty.
+
+    `task_ids` say which rows are of one task, where a task has several: one a skill, or one an arm.
+    """
     arms = [_repeated(y0), _repeated(y1)]
-    repeated = sum(len(a) >= 2 or len(b) >= 2 for a, b in zip(y0, y1, strict=True))
+    names = range(len(y0)) if task_ids is None else task_ids
+    repeated = {name for name, a, b in zip(names, y0, y1, strict=True) if len(a) >= 2 or len(b) >= 2}
     differences = [_mean_difference(task) for arm in arms for task in arm]
     expected = float(np.mean(differences)) if differences else None
-    return NoiseFloor(_pooled_sd(arms[0]), _pooled_sd(arms[1]), expected, repeated)
+    return NoiseFloor(_pooled_sd(arms[0]), _pooled_sd(arms[1]), expected, len(repeated))
 
 
 def _repeated(arm: Sequence[Sequence[float]]) -> list[np.ndarray[tuple[int], np.dtype[np.float64]]]:
