@@ -28,7 +28,7 @@ from .toy_panel import panel_of, support_of
 def _figures(panel: PanelResult) -> Iterator[Any]:
     gate = "skilldelta"
     yield from (ranking(panel, gate), tradeoff(panel, gate), advantage(panel, gate), components(panel, gate))
-    yield from (help_harm(panel), scaling(scaling_curves(panel.support, np.random.default_rng(0))))
+    yield from (help_harm(panel), scaling(scaling_curves(panel.support, np.random.default_rng(0)), panel.support))
 
 
 @pytest.mark.parametrize("resamples", [0, 50])
@@ -106,7 +106,7 @@ def test_a_long_sweep_is_thinned_and_keeps_what_a_reader_looks_for(rng: np.rando
 
 
 def test_evidence_curves_cover_support_neighbours_and_repetitions(panel: PanelResult) -> None:
-    figure = scaling(scaling_curves(panel.support, np.random.default_rng(0)))
+    figure = scaling(scaling_curves(panel.support, np.random.default_rng(0)), panel.support)
     assert figure is not None
     assert [plot.name for plot in figure.plots] == ["scaling-support", "scaling-neighbors"]
     assert [row["amount"] for row in _values(figure)] == [1, 2, 3]
@@ -120,7 +120,17 @@ def test_amounts_of_evidence_are_round_and_end_at_the_limit() -> None:
 
 
 def test_no_curve_means_no_figure() -> None:
-    assert scaling([]) is None
+    assert scaling([], support_of()) is None
+
+
+def test_tasks_with_more_repetitions_than_others_are_counted() -> None:
+    support = replace(support_of(), r0=np.array([3, 3, 1, 1, 1, 1, 1, 1]), r1=np.array([3, 1, 2, 1, 1, 1, 1, 1]))
+    figure = scaling(scaling_curves(support, np.random.default_rng(0)), support)
+    assert figure is not None
+    assert (
+        "Repetitions: 1 to 3 runs a condition (3 of 8 tasks have more than one). "
+        "A curve needs more than one of every task, so there is nothing to compare."
+    ) in figure.words
 
 
 def test_an_interval_around_zero_is_said_to_be_possible_chance(panel: PanelResult) -> None:

@@ -70,7 +70,7 @@ def _figures(panel: PanelReport, gate: str) -> Sequence[Figure]:
         tradeoff(result, gate),
         advantage(result, gate),
         components(result, gate),
-        scaling(panel.scaling),
+        scaling(panel.scaling, result.support),
         help_harm(result),
         reliability(panel.forecasts),
         accounting(panel.account, gate),

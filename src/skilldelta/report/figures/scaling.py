@@ -11,6 +11,7 @@ from skilldelta.report.content import Column, Figure, Plot, Spec, Table
 from skilldelta.report.marks import base, number_axis, tooltip
 from skilldelta.report.numbers import cell, count, decimal, percent, words_cell
 from skilldelta.report.palette import role
+from skilldelta.support import Support
 
 _WORDS: dict[Axis, tuple[str, str]] = {
     "support": ("Tasks in the support pool (n)", "Support"),
@@ -21,7 +22,7 @@ _NOTICEABLE = 0.01
 """Relative change of the error below which a curve is called flat."""
 
 
-def scaling(curves: Sequence[EvidenceCurve]) -> Figure | None:
+def scaling(curves: Sequence[EvidenceCurve], support: Support) -> Figure | None:
     """One plot a curve; None where none was computed. A curve of one point is told in words only."""
     if not curves:
         return None
@@ -29,7 +30,7 @@ def scaling(curves: Sequence[EvidenceCurve]) -> Figure | None:
     return Figure(
         name="scaling",
         title="Would more evidence help?",
-        words=_words(curves),
+        words=_words(curves, support),
         plots=[Plot(f"scaling-{curve.axis}", spec(rows(curve)), _title(curve)) for curve in drawn],
         table=_table(curves),
     )
@@ -92,12 +93,12 @@ def _title(curve: EvidenceCurve) -> str:
     return f"Gain error by {_WORDS[curve.axis][0][0].lower()}{_WORDS[curve.axis][0][1:]}"
 
 
-def _words(curves: Sequence[EvidenceCurve]) -> list[str]:
+def _words(curves: Sequence[EvidenceCurve], support: Support) -> list[str]:
     sentences = [
         "The error is the mean distance between predicted and observed gains: lower is better. The targets stay the same "
         "along a curve; only the evidence about them changes."
     ]
-    sentences += [_sentence(curve) for curve in curves]
+    sentences += [_sentence(curve, support) for curve in curves]
     left_out = sorted({name for curve in curves for name in curve.left_out})
     if left_out:
         sentences.append(
@@ -106,10 +107,10 @@ def _words(curves: Sequence[EvidenceCurve]) -> list[str]:
     return sentences
 
 
-def _sentence(curve: EvidenceCurve) -> str:
+def _sentence(curve: EvidenceCurve, support: Support) -> str:
     first, last, best = 0, len(curve.amounts) - 1, int(curve.mae.argmin())
     if last == 0:
-        return f"{_WORDS[curve.axis][1]}: every task has {count(curve.amounts[0])}, so there is nothing to compare."
+        return _sentence_of_one_point(curve, support)
     start, end = float(curve.mae[first]), float(curve.mae[last])
     change = (end - start) / start if start else 0.0
     ends = f"{decimal(start)} with {count(curve.amounts[first])} to {decimal(end)} with {count(curve.amounts[last])}"
@@ -119,6 +120,18 @@ def _sentence(curve: EvidenceCurve) -> str:
     if best not in (first, last):
         text += f" It is lowest at {count(curve.amounts[best])} ({decimal(float(curve.mae[best]))})."
     return text
+
+
+def _sentence_of_one_point(curve: EvidenceCurve, support: Support) -> str:
+    name, repeated = _WORDS[curve.axis][1], (support.r0 > 1) | (support.r1 > 1)
+    if curve.axis != "repetitions" or not repeated.any():
+        return f"{name}: every task has {count(curve.amounts[0])}, so there is nothing to compare."
+    most = max(int(support.r0.max()), int(support.r1.max()))
+    some, tasks = (len(set(ids.tolist())) for ids in (support.task_ids[repeated], support.task_ids))
+    return (
+        f"{name}: 1 to {count(most)} runs a condition ({count(some)} of {plural(tasks, 'task')} have more than one). "
+        "A curve needs more than one of every task, so there is nothing to compare."
+    )
 
 
 def _table(curves: Sequence[EvidenceCurve]) -> Table:
