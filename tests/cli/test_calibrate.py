@@ -90,6 +90,9 @@ def test_wrong_cases_are_tasks_whose_other_arm_was_better(skilldelta: Skilldelta
         ((), "exactly one goal"),
         (("--use-rate", 0.5, "--margin", 0.01), "got --use-rate and --margin"),
         (("--use-rate", 0.5, "--price", 3), "--price belongs to --best-value"),
+        (("--use-rate", 1.5), "use rate must lie in [0, 1], got 1.5"),
+        (("--token-budget", "nan"), "token budget must be a finite number above 0, got nan"),
+        (("--margin", 2), "margin must lie in [0, 1], got 2.0"),
         (("--best-value", "--price", 3), "give both or none"),
         (("--best-value", "--price", 3, "--success-worth", 0), "more than 0 dollars, got 0"),
     ],
@@ -104,7 +107,6 @@ def test_a_goal_that_makes_no_sense_is_refused_before_the_bank_is_opened(
 
 def test_a_goal_that_this_bank_cannot_serve_is_one_line(skilldelta: Skilldelta, toy_bank: str) -> None:
     for words, told in (
-        (("--use-rate", 1.5), "use rate must lie in [0, 1], got 1.5"),
         (("--token-budget", 50), "the cheapest policy needs 100 tokens"),
         (("--best-value", "--estimator", "always_on"), "always_on has no scores"),
         (("--best-value", "--estimator", "stak"), "did you mean stack"),

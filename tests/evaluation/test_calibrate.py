@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import inf, nan
+
 import numpy as np
 import pytest
 
@@ -156,6 +159,18 @@ def test_never_to_use_stays_never_for_scores_higher_than_all_seen() -> None:
 def test_a_budget_that_nothing_keeps_is_refused_for_deployment() -> None:
     with pytest.raises(InputError, match="cheapest policy needs 100 tokens"):
         calibrate(SCORES, four_tasks(), TokenBudget(50), rng=np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    ("goal", "value", "allowed"),
+    [
+        *((TokenBudget, value, "a finite number above 0") for value in (nan, inf, 0.0, -5.0)),
+        *((kind, value, r"in \[0, 1\]") for kind in (UseRate, Margin) for value in (nan, 2.0, -0.1)),
+    ],
+)
+def test_a_goal_outside_its_range_is_refused(goal: Callable[[float], Goal], value: float, allowed: str) -> None:
+    with pytest.raises(InputError, match=f"must .*{allowed}, got {value}"):
+        goal(value)
 
 
 def test_a_price_without_recorded_tokens_is_refused() -> None:

@@ -5,6 +5,7 @@ A goal picks a point of a success-token curve, and says of a policy's values whe
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -57,6 +58,10 @@ class UseRate:
     rate: float
     per_token: float = 0.0
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.rate <= 1:
+            raise InputError(f"use rate must lie in [0, 1], got {self.rate}")
+
     @property
     def words(self) -> str:
         return f"use the skill on at most {self.rate:.0%} of tasks"
@@ -75,6 +80,10 @@ class TokenBudget:
     tokens: float
     per_token: float = 0.0
 
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.tokens) and self.tokens > 0):
+            raise InputError(f"token budget must be a finite number above 0, got {self.tokens}")
+
     @property
     def words(self) -> str:
         return f"highest success within {self.tokens:,.6g} tokens a task"
@@ -92,6 +101,10 @@ class Margin:
 
     margin: float
     per_token: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.margin <= 1:
+            raise InputError(f"margin must lie in [0, 1], got {self.margin}")
 
     @property
     def words(self) -> str:
