@@ -78,3 +78,11 @@ def test_uneven_weights_and_unequal_repetitions_keep_the_promise_of_the_exact_in
         for _ in range(400)
     ]
     assert np.mean([one.low <= truth <= one.high for one in found]) >= 0.94
+
+
+def test_very_uneven_weights_give_way_to_hoeffding_whatever_the_outcomes(rng: np.random.Generator) -> None:
+    weights, ones = np.array([0.5, 0.2, 0.1, 0.1, 0.05, 0.05]), np.ones(6, int)
+    for _ in range(20):
+        y0, y1 = rng.integers(0, 2, 6).astype(float), rng.integers(0, 2, 6).astype(float)
+        assert interval("exact", Neighborhood(weights, y0, y1, ones, ones)).method == "hoeffding_independent"
+        assert interval("exact", Neighborhood(np.full(6, 1 / 6), y0, y1, ones, ones)).method == "exact"

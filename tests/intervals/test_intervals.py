@@ -75,7 +75,7 @@ def test_every_interval_contains_the_predicted_gain(rng: np.random.Generator) ->
 def test_unequal_repetitions_and_graded_outcomes_are_taken(rng: np.random.Generator) -> None:
     uneven = Neighborhood(SIX, rng.integers(0, 2, 6).astype(float), np.ones(6), np.full(6, 1), np.full(6, 4))
     graded = Neighborhood(SIX, np.full(6, 0.37), np.full(6, 0.61), np.full(6, 1), np.full(6, 1))
-    assert interval("exact", uneven).method == "exact"
+    assert interval("exact", uneven).method == "hoeffding_independent"  # one arm has far fewer runs
     assert interval("exact", graded).method == "betting"  # counts are not whole, so the exact method gives way
     assert interval("exact", graded).low <= 0.24 <= interval("exact", graded).high
 

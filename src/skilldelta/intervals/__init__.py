@@ -15,7 +15,7 @@ from skilldelta.gate import Interval
 from skilldelta.intervals.bands import empirical_bernstein, hoeffding, hoeffding_independent
 from skilldelta.intervals.betting import betting
 from skilldelta.intervals.conformal import Residuals, conformal
-from skilldelta.intervals.exact import exact
+from skilldelta.intervals.exact import exact, is_longer_than_hoeffding
 from skilldelta.intervals.neighborhood import Neighborhood
 
 __all__ = ["DEFAULT", "METHODS", "Interval", "Method", "Neighborhood", "Residuals", "conformal", "interval"]
@@ -62,18 +62,25 @@ _ALL = (
 
 METHODS: Mapping[str, Method] = {method.name: method for method in _ALL}
 DEFAULT = "exact"
-"""Chosen for a decision at few neighbours; where outcomes are not 0 or 1 it gives way to `betting` and says so."""
+"""For a decision at few neighbours. It gives way where outcomes are not 0 or 1 or weights differ much, and says so."""
 
 
 def interval(method: str, neighborhood: Neighborhood, *, level: float = 0.95) -> Interval:
-    """The interval of a neighbourhood; `exact` on outcomes between 0 and 1 becomes `betting`, under that name."""
+    """The interval of a neighbourhood; where `exact` gives way to another method, that one is named."""
     if method not in METHODS:
         raise unknown_name("interval", method, METHODS)
     if not 0 < level < 1:
         raise InputError(f"level must lie between 0 and 1, got {level}")
     if not len(neighborhood.weights):
         raise InputError("an interval needs at least one neighbour; without support there is no estimate")
-    if method == "exact" and not neighborhood.is_binary:
-        method = "betting"
+    if method == "exact":
+        method = _best_at_few_runs(neighborhood, 1 - level)
     low, high = METHODS[method].ends(neighborhood, 1 - level)
     return Interval(max(-1.0, low), min(1.0, high), level, method)
+
+
+def _best_at_few_runs(neighborhood: Neighborhood, delta: float) -> str:
+    """`exact`, but `betting` on outcomes between 0 and 1, and Hoeffding's band where weights differ too much."""
+    if not neighborhood.is_binary:
+        return "betting"
+    return "hoeffding_independent" if is_longer_than_hoeffding(neighborhood, delta) else "exact"

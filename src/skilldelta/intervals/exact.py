@@ -5,16 +5,19 @@ those without the skill are counted as 1 - success. The number of successes is a
 are lighter than the binomial's with the same mean (Hoeffding, 1956), so Clopper and Pearson's limits for p hold.
 
 Weights are hardly ever equal. What they add, sum d mu over the arms with small d, is either bounded by its range or, at
-the price of a share of delta, estimated from the same runs; the weights alone decide which.
+the price of a share of delta, estimated from the same runs; the weights alone decide which. Where they differ so much that
+Hoeffding's band is shorter, `is_longer_than_hoeffding` says so, again from the weights alone.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import betaincinv, ndtri
 
+from skilldelta import bounds
 from skilldelta.intervals.neighborhood import Neighborhood
 from skilldelta.support import Floats
 
@@ -39,6 +42,15 @@ def exact(neighborhood: Neighborhood, delta: float) -> tuple[float, float]:
     moved = with_skill @ neighborhood.y1 - without @ neighborhood.y0 + 1 - 2 * neighborhood.r0.sum() / total
     low, high = _limits(neighborhood, total, (1 - _SHARE) * delta)
     return float(low + moved - estimated), float(high + moved + estimated)
+
+
+def is_longer_than_hoeffding(neighborhood: Neighborhood, delta: float) -> bool:
+    """Whether, where half of the runs succeed, the independent Hoeffding band is the shorter one. Outcomes have no say."""
+    half = np.full(len(neighborhood.weights), 0.5)
+    even = replace(neighborhood, y0=half, y1=half)
+    low, high = exact(even, delta)
+    noise = bounds.independent_noise(neighborhood.weights, neighborhood.r0, neighborhood.r1)
+    return high - low > 2 * bounds.hoeffding(noise, delta)
 
 
 def _limits(neighborhood: Neighborhood, total: int, delta: float) -> tuple[float, float]:
