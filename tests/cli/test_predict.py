@@ -130,6 +130,11 @@ def test_tokens_raise_the_threshold_by_what_they_are_worth(skilldelta: Skilldelt
     assert cheap["threshold"] == pytest.approx(0.01)
     assert (cheap["action"], dear["action"]) == ("use", "skip")
     assert cheap["gain"] == dear["gain"]
+    said = skilldelta(
+        *(part for part in asked[:-1] if part != "--json"), "--price", 10, "--success-worth", 5, asked[-1]
+    )
+    assert "tokens ($" in said.out
+    assert "success" in said.out
     refused = skilldelta(*asked[:-1], "--success-worth", 1, asked[-1])
     assert (refused.code, len(refused.err.splitlines())) == (2, 1)
 

@@ -16,7 +16,7 @@ from skilldelta.nouns import plural
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from skilldelta.advisor import Advice, Question, ScopeChoice
+    from skilldelta.advisor import Advice, Policy, Question, ScopeChoice
     from skilldelta.bank.store import Bank
     from skilldelta.costs import CostRule
 
@@ -80,18 +80,19 @@ def command(
     from skilldelta.bank import Bank
     from skilldelta.cli.encoding import chosen_encoder
 
+    policy = _policy(options)
     with Bank.open(bank, create=False) as opened:
         question = _question(opened, text, options)
         agent = opened.resolve_agent(options["agent"])
-        advisor = Advisor(opened, chosen_encoder(opened, options), agent=agent, policy=_policy(options))
+        advisor = Advisor(opened, chosen_encoder(opened, options), agent=agent, policy=policy)
         advice = advisor.ask(question, explain=options["explain"] or not (as_json or output))
     if as_json or output:
         write_json(advice.to_dict(), output)
     else:
-        _show(advice, question)
+        _show(advice, policy)
 
 
-def _policy(options: dict[str, Any]) -> Any:
+def _policy(options: dict[str, Any]) -> Policy:
     from skilldelta.advisor import Policy
     from skilldelta.predictor import PAPER, Settings
 
@@ -147,7 +148,7 @@ def _question(bank: Bank, text: str | None, options: dict[str, Any]) -> Question
     return Question(text=text, skill=bank.resolve_skill(options["skill"]).skill_id, family=family, task_id=task_id)
 
 
-def _show(advice: Advice, question: Question) -> None:
+def _show(advice: Advice, policy: Policy) -> None:
     out = console()
     decision, interval = advice.decision, advice.interval
     out.print(f"[bold]{_WORDS[decision.action]}[/bold]", highlight=False)
@@ -160,7 +161,7 @@ def _show(advice: Advice, question: Question) -> None:
         f"scope {advice.scope}; effective support {advice.effective:.1f}; mean distance {advice.radius:.2f}."
     )
     out.print(f"It would change with {decision.would_change}.")
-    _show_explanation(out, advice)
+    _show_explanation(out, advice, policy)
     rows = [
         [
             shorten(n.task_id, 28),
@@ -176,7 +177,7 @@ def _show(advice: Advice, question: Question) -> None:
     out.print(table("Nearest paired executions", _COLUMNS, rows, left=2))
 
 
-def _show_explanation(out: Console, advice: Advice) -> None:
+def _show_explanation(out: Console, advice: Advice, policy: Policy) -> None:
     from skilldelta.estimators.stack.component_words import component_words
 
     found = advice.explanation
@@ -184,7 +185,9 @@ def _show_explanation(out: Console, advice: Advice) -> None:
         return
     if found.chance is not None:
         out.print(f"{found.chance.sentence[0].upper()}{found.chance.sentence[1:]}.")
-    if found.cost is not None:
+    if policy.cost_rule is not None and policy.rule == "plain":
+        out.print(policy.cost_rule.sentence(advice.decision.gain, found.cost, threshold=policy.threshold))
+    elif found.cost is not None:
         dollars = "" if found.cost.dollars is None else f" (${found.cost.dollars:.2g})"
         verb = "add" if found.cost.tokens >= 0 else "save"
         out.print(f"It is predicted to {verb} {plural(abs(found.cost.tokens), 'token')}{dollars}.")
