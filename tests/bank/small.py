@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from skilldelta.bank.batch import Batch, TextVector
+from skilldelta.bank.entries import DecisionRecord
 from skilldelta.records import Agent, Execution, Skill, Task, text_digest
 from skilldelta.support import Vectors
 
@@ -20,6 +21,21 @@ TASKS = (
     Task("t2", "How late is it?", "calendar"),
     Task("t3", "How far is it?", "travel"),
 )
+
+DECISION = DecisionRecord(
+    time=1_700_000_000.5,
+    agent=AGENT,
+    skill_id="dates",
+    text_digest=text_digest("What day is it?"),
+    action="use",
+    gain=0.25,
+    threshold=0.0,
+    reason="predicted gain +0.250 is above the threshold 0",
+    evidence={"neighbors": [{"task_id": "t2", "weight": 1.0}]},
+    skill_digest=SKILL.digest,
+    task_id="t1",
+)
+"""A decision about t1, as it is kept for audit."""
 
 
 def skip(task_id: str, success: float | None, **changes: object) -> Execution:

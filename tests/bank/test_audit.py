@@ -6,26 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from skilldelta.bank.entries import DecisionRecord, Judgement
+from skilldelta.bank.entries import Judgement
 from skilldelta.bank.store import Bank
 from skilldelta.errors import InputError
-from skilldelta.records import Agent, text_digest
+from skilldelta.records import Agent
 
-from .small import AGENT, OTHER_AGENT, SKILL
-
-DECISION = DecisionRecord(
-    time=1_700_000_000.5,
-    agent=AGENT,
-    skill_id="dates",
-    text_digest=text_digest("What day is it?"),
-    action="use",
-    gain=0.25,
-    threshold=0.0,
-    reason="predicted gain +0.250 is above the threshold 0",
-    evidence={"neighbors": [{"task_id": "t2", "weight": 1.0}]},
-    skill_digest=SKILL.digest,
-    task_id="t1",
-)
+from .small import AGENT, DECISION, OTHER_AGENT, SKILL
 
 
 def test_decisions_are_kept_newest_first_and_move_no_revision(filled: Bank) -> None:

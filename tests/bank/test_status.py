@@ -3,25 +3,9 @@
 from __future__ import annotations
 
 from skilldelta.bank.batch import Batch
-from skilldelta.bank.entries import DecisionRecord
 from skilldelta.bank.store import Bank
-from skilldelta.records import text_digest
 
-from .small import AGENT, NEW_SKILL, SKILL, TinyEncoder, skip
-
-DECISION = DecisionRecord(
-    time=1_700_000_000.5,
-    agent=AGENT,
-    skill_id="dates",
-    text_digest=text_digest("What day is it?"),
-    action="use",
-    gain=0.25,
-    threshold=0.0,
-    reason="predicted gain +0.250 is above the threshold 0",
-    evidence={"neighbors": [{"task_id": "t2", "weight": 1.0}]},
-    skill_digest=SKILL.digest,
-    task_id="t1",
-)
+from .small import AGENT, DECISION, NEW_SKILL, TinyEncoder, skip
 
 
 def test_status_counts_everything(filled: Bank) -> None:

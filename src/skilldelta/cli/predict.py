@@ -178,7 +178,7 @@ def _show(advice: Advice, policy: Policy) -> None:
 
 
 def _show_explanation(out: Console, advice: Advice, policy: Policy) -> None:
-    from skilldelta.estimators.stack.component_words import component_words
+    from skilldelta.estimators.stack.component_words import SMALLEST_SHARE, component_words
 
     found = advice.explanation
     if found is None:
@@ -195,7 +195,7 @@ def _show_explanation(out: Console, advice: Advice, policy: Policy) -> None:
     counted = [
         f"{component_words(name)} {signed(found.components[name])} ({percent(share, 0)})"
         for name, share in parts
-        if share >= 0.005
+        if share >= SMALLEST_SHARE
     ]
     if len(counted) > 1:
         out.print("Made of: " + ", ".join(counted) + ".")

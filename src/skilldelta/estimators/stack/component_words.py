@@ -20,7 +20,7 @@ _WORDS: Mapping[str, str] = {
     "zero": "no gain",
     "nearest_families": "similar families",
 }
-_SMALLEST = 0.005
+SMALLEST_SHARE = 0.005
 """A share that would print as 0% is not named."""
 
 
@@ -32,6 +32,6 @@ def component_words(name: str) -> str:
 def shares_in_words(names: Iterable[str], shares: Floats) -> str:
     """What scores are made of on average: the level of the family, and what counted besides."""
     found = sorted(zip(names, shares.tolist(), strict=True), key=lambda part: -part[1])
-    parts = [f"{component_words(name)} {share:.0%}" for name, share in found if share >= _SMALLEST]
+    parts = [f"{component_words(name)} {share:.0%}" for name, share in found if share >= SMALLEST_SHARE]
     level = f"level of the family {max(0.0, 1 - float(shares.sum())):.0%}"
     return "weights, on average: " + ", ".join([level, *parts])

@@ -1,9 +1,10 @@
 """How much each component counts: non-negative weights, learned for the suite and bent towards each family.
 
 Squared error of held-out departures decides, with a pull towards a default for the suite's weights and towards the
-suite's for a family's. Families with less noise count more; in families of few rows departures count less. Weights are scaled by the belief that departures tell
-anything at all, against the level alone: first of the suite, then, with the suite's as its prior, of each family. In a
-tiny bank the belief is what it was before any outcome; where many tasks show that departures tell nothing it is zero.
+suite's for a family's. Families with less noise count more; in families of few rows departures count less. Weights are
+scaled by the belief that departures tell anything at all, against the level alone: first of the suite, then, with the
+suite's as its prior, of each family. In a tiny bank the belief is what it was before any outcome; where many tasks show
+that departures tell nothing it is zero.
 """
 
 from __future__ import annotations
