@@ -18,7 +18,7 @@ from skilldelta.estimators.stack.panel import Key, Panel
 from skilldelta.estimators.stack.settled import settled_gain
 from skilldelta.estimators.stack.transfer import Transfer
 from skilldelta.estimators.stack.views import Lens
-from skilldelta.estimators.stack.weights import Weights, credit
+from skilldelta.estimators.stack.weights import Weights
 from skilldelta.support import Floats
 
 
@@ -45,10 +45,8 @@ class FittedPanel:
         if key not in self.prepared:
             if key not in self.panel.group_of:
                 return None
-            weights = self.weights.get(key)
-            if weights is None:  # a family that came after the weights were learned
-                weights = credit(len(self.panel.blocks[self.panel.group_of[key]])) * self.suite_weights
-            self.prepared[key] = prepare(self.panel, key, weights)
+            # A family that came after the weights were learned has the suite's.
+            self.prepared[key] = prepare(self.panel, key, self.weights.get(key, self.suite_weights))
         return self.prepared[key]
 
 

@@ -1,10 +1,9 @@
 """How much each component counts: non-negative weights, learned for the suite and bent towards each family.
 
 Squared error of held-out departures decides, with a pull towards a default for the suite's weights and towards the
-suite's for a family's. Families with less noise count more; in families of few rows departures count less. Weights are
-scaled by the belief that departures tell anything at all, against the level alone: first of the suite, then, with the
-suite's as its prior, of each family. In a tiny bank the belief is what it was before any outcome; where many tasks show
-that departures tell nothing it is zero.
+suite's for a family's. Families with less noise count more. Weights are scaled by the belief that departures tell anything
+at all, against the level alone: first of the suite, then, with the suite's as its prior, of each family. In a tiny bank
+the belief is what it was before any outcome; where many tasks show that departures tell nothing it is zero.
 """
 
 from __future__ import annotations
@@ -32,9 +31,6 @@ _ODDS = 0.5
 _FAMILIES_DIFFER = 4.0
 """The suite's log odds count for a family up to this: a family may be unlike the others."""
 
-_FEW_ROWS = 5.0
-"""In a family of so many rows departures have half the credit that they have in a large one."""
-
 _SMALLEST_BELIEF = 0.05
 _PRIOR_ROWS = 10.0
 
@@ -43,7 +39,7 @@ _PRIOR_ROWS = 10.0
 class Weights:
     """Weights of the components in every group, and what they make of held-out rows."""
 
-    suite: Floats  # (c,) at full credit
+    suite: Floats  # (c,)
     groups: Floats  # (groups, c), each row non-negative with a sum of at most 1
     spread: Floats  # (groups,) root mean square of the weighted departures
     belief: float
@@ -59,10 +55,9 @@ def learn_weights(
     default: Floats,
 ) -> Weights:
     """Weights that best turn departures (n, c) into residuals (n,), from the rows to keep (n,) alone."""
-    credits = [credit(len(block)) for block in blocks]
     parts = [
-        _normal_equations(own * departures[rows], residuals[rows], precisions[rows])
-        for own, rows in zip(credits, (block[keep[block]] for block in blocks), strict=True)
+        _normal_equations(departures[rows], residuals[rows], precisions[rows])
+        for rows in (block[keep[block]] for block in blocks)
     ]
     left, right = np.sum([p.left for p in parts], axis=0), np.sum([p.right for p in parts], axis=0)
     log_odds = _log_odds(left, right, default, _SUITE_SPREAD) + math.log(_ODDS)
@@ -72,12 +67,7 @@ def learn_weights(
     moments = np.stack([p.moments for p in parts])
     spread = np.sqrt(np.maximum(np.einsum("gc,gcd,gd->g", found, moments, found), 0.0))
     belief = _probability(log_odds)
-    return Weights(belief * suite, np.array(credits)[:, None] * found, spread, belief)
-
-
-def credit(rows: int) -> float:
-    """How much of a weight counts in a family of so many rows."""
-    return rows / (rows + _FEW_ROWS)
+    return Weights(belief * suite, found, spread, belief)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
