@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from skilldelta.errors import InputError
@@ -22,9 +23,9 @@ def band(low: float, high: float) -> Interval:
         (-0.0, 0.0, "skip"),
         (-0.1, 0.0, "skip"),
         (0.25, 0.25, "skip"),
-        (math.nextafter(0.25, 1), 0.25, "use"),
+        (0.25 + 1e-9, 0.25, "use"),
         (-0.01, -0.0258794, "use"),
-        (5e-324, 0.0, "use"),
+        (1e-9, 0.0, "use"),
     ],
 )
 def test_the_skill_is_used_only_strictly_above_the_threshold(gain: float, threshold: float, action: str) -> None:
@@ -55,7 +56,7 @@ def test_no_support_skips_under_every_rule_and_says_that_it_is_a_fallback(rule: 
         (-0.2, 0.5, "abstain", "skip"),
         (-0.5, 0.0, "skip", "skip"),
         (-0.5, -0.1, "skip", "skip"),
-        (-0.5, math.nextafter(0.0, 1), "abstain", "skip"),
+        (-0.5, 1e-9, "abstain", "skip"),
     ],
 )
 def test_rules_with_an_interval_act_only_where_it_leaves_the_threshold(
@@ -84,9 +85,18 @@ def test_a_threshold_that_is_not_finite_is_refused(threshold: float) -> None:
         decide(0.1, threshold=threshold, eligible=3)
 
 
-def test_an_interval_stays_within_possible_gains() -> None:
-    wide = Interval.around(0.5, 1.109, level=0.95, method="hoeffding")
-    assert (wide.low, wide.high) == (pytest.approx(-0.609), 1.0)
+@pytest.mark.parametrize("threshold", [1 / 3, -1 / 3, 0.1])
+def test_equality_skips_at_any_threshold_though_averages_are_not_exact(threshold: float) -> None:
+    for gain in (threshold, np.nextafter(threshold, 1), threshold + 1e-15):
+        decision = decide(float(gain), threshold=threshold, eligible=3)
+        assert decision.action == "skip"
+        assert "equal to" in decision.reason
+    assert decide(threshold + 1e-9, threshold=threshold, eligible=3).action == "use"
+
+
+def test_an_interval_that_ends_at_the_threshold_up_to_rounding_does_not_pass_it() -> None:
+    at = Interval(float(np.nextafter(1 / 3, 1)), 0.9, 0.95, "exact")
+    assert decide(0.5, threshold=1 / 3, eligible=3, rule="conservative", interval=at).action == "skip"
 
 
 def test_a_routing_failure_skips_unless_told_otherwise_and_says_why() -> None:

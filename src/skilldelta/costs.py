@@ -16,6 +16,7 @@ import numpy as np
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
 from skilldelta.support import Floats, Ints, Strings, Support, scope_label
+from skilldelta.ties import exceeds
 
 PSEUDO_PAIRS = 4.0
 """How many pairs the wider mean counts for: four neighbours and the family mean weigh the same."""
@@ -78,7 +79,7 @@ class CostRule:
 
     def uses(self, gain: float, cost: Cost | None, *, threshold: float = 0.0) -> bool:
         """The action; equality skips."""
-        return not _is_waste(gain, cost) and self.net_gain(gain, cost) > threshold
+        return not _is_waste(gain, cost) and exceeds(self.net_gain(gain, cost), threshold)
 
     def sentence(self, gain: float, cost: Cost | None, *, threshold: float = 0.0) -> str:
         """The decision in words, with the arithmetic behind it."""
@@ -92,7 +93,7 @@ class CostRule:
         if _is_waste(gain, cost):
             return f"{head} and is predicted to gain nothing ({gain:+.3f}): skip."
         net = self.net_gain(gain, cost)
-        relation = "above" if net > threshold else "equal to" if net == threshold else "below"
+        relation = "above" if exceeds(net, threshold) else "below" if exceeds(threshold, net) else "equal to"
         return (
             f"{head}, which weighs {self.per_token * cost.tokens:+.3f} success; "
             f"the predicted gain {gain:+.3f} less that is {net:+.3f}, {relation} the threshold {threshold:g}: {action}."

@@ -12,6 +12,7 @@ from typing import Literal
 
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
+from skilldelta.ties import exceeds
 
 Action = Literal["use", "skip", "abstain"]
 Rule = Literal["plain", "three_way", "conservative"]
@@ -28,11 +29,6 @@ class Interval:
     high: float
     level: float
     method: str
-
-    @classmethod
-    def around(cls, gain: float, half_width: float, *, level: float, method: str) -> Interval:
-        """Gain plus and minus a half-width, within the possible gains [-1, 1]."""
-        return cls(max(-1.0, gain - half_width), min(1.0, gain + half_width), level, method)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +80,8 @@ def check_threshold(threshold: float) -> None:
 
 
 def _plain(gain: float, threshold: float, evidence: str) -> Decision:
-    action: Action = "use" if gain > threshold else "skip"
-    relation = "above" if gain > threshold else "equal to" if gain == threshold else "below"
+    action: Action = "use" if exceeds(gain, threshold) else "skip"
+    relation = "above" if action == "use" else "below" if exceeds(threshold, gain) else "equal to"
     reason = f"predicted gain {gain:+.3f} from {evidence} is {relation} the threshold {threshold:.4g}"
     other = "below or at" if action == "use" else "above"
     return Decision(
@@ -100,7 +96,7 @@ def _plain(gain: float, threshold: float, evidence: str) -> Decision:
 def _with_interval(gain: float, threshold: float, evidence: str, rule: Rule, interval: Interval) -> Decision:
     band = f"the {interval.level:.0%} interval [{interval.low:+.3f}, {interval.high:+.3f}] ({interval.method})"
     head = f"predicted gain {gain:+.3f} from {evidence}; {band}"
-    if interval.low > threshold:
+    if exceeds(interval.low, threshold):
         return Decision(
             "use",
             gain,
@@ -108,7 +104,7 @@ def _with_interval(gain: float, threshold: float, evidence: str, rule: Rule, int
             f"{head} lies above the threshold {threshold:.4g}",
             "a lower end at the threshold",
         )
-    if interval.high <= threshold:
+    if not exceeds(interval.high, threshold):
         return Decision(
             "skip",
             gain,

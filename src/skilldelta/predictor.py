@@ -15,12 +15,10 @@ import numpy as np
 from skilldelta.errors import InputError
 from skilldelta.neighbors import Neighbors, check_k, nearest, nearest_to_each
 from skilldelta.support import Floats, Ints, Scope, Support, Vectors
+from skilldelta.ties import ROUNDING
 
 Weighting = Literal["cosine", "uniform"]
 Label = Literal["gain", "positive"]
-
-# Means of three repetitions are not exact, so that +1, -1/3, -1/3, -1/3 would add up to 1e-16 and not to zero.
-_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +85,8 @@ def predict(
     labels = _labels(gains[found.rows], settings.label)
     total = _sum(shares)
     gain = float(_sum(shares * labels) / total)
-    gain = gain if abs(gain) > _ROUNDING else 0.0
+    # Means of three repetitions are not exact: +1, -1/3, -1/3, -1/3 would add up to 1e-16 and not to zero.
+    gain = gain if abs(gain) > ROUNDING else 0.0
     return Prediction(gain, found.rows, found.similarities, shares / total, eligible)
 
 
@@ -125,7 +124,7 @@ def average(found: Neighbors, gains: Floats, settings: Settings = PAPER) -> tupl
     divisor = np.where(total > 0, total, 1.0)
     # Divide once, after the dot product: gains that cancel stay exactly zero, and equality skips.
     means = _sum(shares * labels) / divisor
-    return np.where(np.abs(means) > _ROUNDING, means, 0.0), shares / divisor[:, None]
+    return np.where(np.abs(means) > ROUNDING, means, 0.0), shares / divisor[:, None]
 
 
 def _shares(found: Neighbors, weighting: Weighting) -> Floats:

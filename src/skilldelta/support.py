@@ -25,6 +25,7 @@ SCOPES: tuple[Scope, ...] = ("family", "skill", "global")
 _NO_FAMILY = "\x1f"
 
 Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 Strings = NDArray[np.str_]
 Vectors = NDArray[np.float32]
@@ -79,6 +80,13 @@ class Support:
         order = np.argsort(labels, kind="stable")
         cuts = np.flatnonzero(labels[order][1:] != labels[order][:-1]) + 1
         yield from (block for block in np.split(order, cuts) if len(block))
+
+    def has_others(self, scope: Scope) -> Flags:
+        """(n,) whether another task is in a row's scope; a row without any has no support."""
+        found = np.zeros(len(self), bool)
+        for block in self.blocks(scope):
+            found[block] = (self.task_codes[block] != self.task_codes[block[0]]).any()
+        return found
 
     def rows(self, selection: ArrayLike) -> Support:
         """The same support reduced to some rows (a mask or indices)."""

@@ -3,14 +3,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skilldelta.evaluation.matched_rate import advantage, random_success
+from skilldelta.evaluation.matched_rate import advantage
 
 
 def test_the_expectation_is_exact_where_coin_flips_only_come_near(rng: np.random.Generator) -> None:
-    y0, y1 = rng.random(50), rng.random(50)
+    """A policy's success less its advantage is what coin flips at its use rate come near to."""
+    y0, y1, actions = rng.random(50), rng.random(50), np.arange(50) < 15
+    success = float(np.where(actions, y1, y0).mean())
     flips = rng.random((20_000, 50)) < 0.3
     simulated = np.where(flips, y1, y0).mean()
-    assert random_success(float(y0.mean()), float((y1 - y0).mean()), 0.3) == pytest.approx(simulated, abs=2e-3)
+    found = advantage(float((actions * (y1 - y0)).mean()), float((y1 - y0).mean()), 0.3)
+    assert success - found == pytest.approx(simulated, abs=2e-3)
 
 
 def test_the_advantage_is_the_covariance_of_actions_and_gains(rng: np.random.Generator) -> None:

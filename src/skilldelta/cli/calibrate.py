@@ -109,10 +109,12 @@ def _calibrated(
     from skilldelta.cli.panels import scored_policy
     from skilldelta.evaluation.calibrate import calibrate
     from skilldelta.evaluation.nested import scores_without_folds
+    from skilldelta.evaluation.policy import sweepable
 
     def score(support: Support) -> Floats:
-        scores = scored_policy(options["estimator"], support, {**options, "threshold": 0.0}, skill_texts).scores
-        assert scores is not None  # scored_policy refuses policies without
+        policy = scored_policy(options["estimator"], support, {**options, "threshold": 0.0}, skill_texts)
+        assert policy.scores is not None  # scored_policy refuses policies without
+        scores = sweepable(policy.scores, policy.supported)
         return _net(scores, support, goal.per_token, options) if goal.per_token else scores
 
     scores = score(panel.support)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.output import console, note, number, percent, table, write_json
+from skilldelta.cli.output import console, note, number, percent, signed, table, write_json
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def threshold(bank: str, as_json: bool, output: str | None, **options: Any) -> N
     """Every policy that some threshold induces, from always-on to always-off; the default and the best in hindsight marked."""
     from skilldelta.bank import Bank
     from skilldelta.cli.panels import load_panels, scored_policy
+    from skilldelta.evaluation.policy import sweepable
     from skilldelta.evaluation.sweeps import threshold_sweep
 
     documents = []
@@ -51,7 +52,8 @@ def threshold(bank: str, as_json: bool, output: str | None, **options: Any) -> N
     for panel in panels:
         policy = scored_policy(options["estimator"], panel.support, options, skill_texts)
         assert policy.scores is not None
-        swept = threshold_sweep(policy.scores, panel.support, default=policy.threshold or 0.0)
+        scores = sweepable(policy.scores, policy.supported)
+        swept = threshold_sweep(scores, panel.support, default=policy.threshold or 0.0)
         documents.append(
             {
                 "agent": panel.support.agent,
@@ -139,7 +141,7 @@ def _show(title: str, swept: ThresholdSweep) -> None:
         marks = [name for name, at in (("default", swept.default), ("best in hindsight", swept.best)) if at == index]
         rows.append(
             [
-                f"{point.threshold:+.3f}",
+                signed(point.threshold),
                 percent(point.use_rate, 0),
                 percent(point.success),
                 number(point.tokens),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from skilldelta.errors import InputError
-from skilldelta.support import Floats, Strings, Support, Vectors
+from skilldelta.support import Flags, Floats, Strings, Support, Vectors
 
 
 class NotApplicableError(InputError):
@@ -42,6 +42,7 @@ class Scores:
     """Whether values are predicted gains, so that errors against observed gains make sense."""
     router_tokens: Floats | None = None  # (n,) what routing itself cost, where there is a router call
     groups: Strings | None = None  # (n,) what was split and is resampled together, where it is not the task
+    supported: Flags | None = None  # (n,) rows with evidence; the others are skipped at every threshold
     notes: tuple[str, ...] = ()
     """What a reader of the result must know, in words."""
 

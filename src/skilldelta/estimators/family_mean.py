@@ -9,9 +9,7 @@ import numpy as np
 from skilldelta.estimators.base import Score, Scores, Target
 from skilldelta.estimators.paper_rule import ScopeRows
 from skilldelta.support import Floats, Ints, Support
-
-_DECIMALS = 12
-"""A mean made by subtraction carries rounding error; rounding it away lets gains that cancel stay exactly zero."""
+from skilldelta.ties import tie_rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +28,7 @@ class FamilyMean:
         gains = support.gains
         total = _sums(families, gains) - _sums(own, gains)
         count = np.bincount(families)[families] - np.bincount(own)[own]
-        return Scores(_mean(total, count))
+        return Scores(_mean(total, count), supported=count > 0)
 
     def fit(self, support: Support) -> FittedFamilyMean:
         """Rows by family, looked up once."""
@@ -56,5 +54,6 @@ def _sums(codes: Ints, gains: Floats) -> Floats:
 
 
 def _mean(total: Floats, count: Ints) -> Floats:
-    mean: Floats = np.round(total / np.maximum(count, 1), _DECIMALS) + 0.0  # no negative zero
+    # A mean made by subtraction carries rounding error; without it, gains that cancel stay exactly zero.
+    mean: Floats = tie_rounding(total / np.maximum(count, 1)) + 0.0  # no negative zero
     return np.where(count > 0, mean, 0.0)

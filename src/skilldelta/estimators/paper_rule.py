@@ -25,7 +25,8 @@ class PaperRule:
 
     def leave_one_out(self, support: Support) -> Scores:
         """Algorithm 1 with every row as its own target; empty support scores 0."""
-        return Scores(predict_each(support, self.scope, settings=self.settings).gains)
+        found = predict_each(support, self.scope, settings=self.settings)
+        return Scores(found.gains, supported=found.eligible > 0)
 
     def fit(self, support: Support) -> FittedPaperRule:
         """Nothing is fitted: the rows of each scope are looked up once."""

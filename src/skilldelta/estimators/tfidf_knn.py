@@ -16,12 +16,11 @@ from skilldelta.estimators.base import NotApplicableError, Score, Scores, Target
 from skilldelta.estimators.lexical import Lexicon
 from skilldelta.estimators.paper_rule import ScopeRows
 from skilldelta.support import Floats, Ints, Scope, Support
+from skilldelta.ties import ROUNDING
 
 _BLOCK_CELLS = 2**20
 _TIE_STEPS = 2**40
 """Cosines are compared in steps of 2^-40: finer differences come from the order of a sum, not from the texts."""
-
-_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,7 @@ class TfidfKnn:
                 similarity = (inside[part] @ columns).toarray()
                 barred = codes[None, :] == codes[part, None]
                 values[block[part]] = _local_average(similarity, barred, gains, self.k)
-        return Scores(values)
+        return Scores(values, supported=support.has_others(self.scope))
 
     def fit(self, support: Support) -> FittedTfidfKnn:
         """The vocabulary and the word rows of the support."""
@@ -93,7 +92,7 @@ def _local_average(similarity: Floats, barred: NDArray[np.bool_], gains: Floats,
     total = shares.sum(axis=1)
     means = (shares * gains[nearest]).sum(axis=1) / np.where(total > 0, total, 1.0)
     # Gains that cancel are exactly zero, as in the predictor, so that equality skips.
-    return np.where(np.abs(means) > _ROUNDING, means, 0.0)
+    return np.where(np.abs(means) > ROUNDING, means, 0.0)
 
 
 def _largest(similarity: Floats, barred: NDArray[np.bool_], k: int) -> Ints:

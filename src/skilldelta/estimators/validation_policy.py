@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skilldelta.support import Floats
-
-_ROUNDING = 1e-12
+from skilldelta.ties import ROUNDING
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ def choose_policy(
     `gains` and `tokens` are the observed changes of success and tokens when the skill is used.
     """
     best = ValidationPolicy(0.0, -math.inf, float(gains.mean()), float(tokens.mean()))
-    floor = best.success_change - _ROUNDING
+    floor = best.success_change - ROUNDING
     for weight in cost_weights:
         for policy in _policies(predicted_gains - weight * predicted_costs, gains, tokens, weight):
             if policy.success_change >= floor and _is_better(policy, best):
@@ -62,9 +61,9 @@ def choose_policy(
 
 
 def _is_better(policy: ValidationPolicy, best: ValidationPolicy) -> bool:
-    if abs(policy.token_change - best.token_change) > _ROUNDING:
+    if abs(policy.token_change - best.token_change) > ROUNDING:
         return policy.token_change < best.token_change
-    return policy.success_change > best.success_change + _ROUNDING
+    return policy.success_change > best.success_change + ROUNDING
 
 
 def _policies(values: Floats, gains: Floats, tokens: Floats, weight: float) -> list[ValidationPolicy]:

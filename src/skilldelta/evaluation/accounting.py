@@ -15,11 +15,10 @@ from typing import Literal
 import numpy as np
 
 from skilldelta.errors import InputError
-from skilldelta.evaluation.metrics import Flags
 from skilldelta.nouns import plural
 from skilldelta.pairing import is_counted
 from skilldelta.records import Execution
-from skilldelta.support import Floats, Support
+from skilldelta.support import Flags, Floats, Support
 
 Unit = Literal["tokens", "seconds", "usd"]
 UNITS: tuple[Unit, ...] = ("tokens", "seconds", "usd")

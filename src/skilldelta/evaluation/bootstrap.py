@@ -15,10 +15,10 @@ import numpy as np
 
 from skilldelta.evaluation.decomposition import DecompositionOfDraws
 from skilldelta.evaluation.draws import Design, count_draws
-from skilldelta.evaluation.metrics import AurocOfDraws, Flags
+from skilldelta.evaluation.metrics import AurocOfDraws
 from skilldelta.evaluation.policy import COLUMNS, Outcomes, Policy, Totals, columns
 from skilldelta.evaluation.results import Range
-from skilldelta.support import Floats
+from skilldelta.support import Flags, Floats
 
 LEVEL = 0.95
 

@@ -16,13 +16,13 @@ from skilldelta.evaluation.bootstrap import Samples, percentile_range, resample_
 from skilldelta.evaluation.draws import Design, Inventory
 from skilldelta.evaluation.few_tasks import few_tasks
 from skilldelta.evaluation.goals import Goal, Values
-from skilldelta.evaluation.metrics import Flags, tie_rounding
 from skilldelta.evaluation.policy import Outcomes, Policy, Totals, columns
 from skilldelta.evaluation.results import Range
 from skilldelta.evaluation.sweeps import SweepPoint, ThresholdSweep, threshold_sweep
 from skilldelta.evaluation.wrong_cases import WrongCase, wrong_cases
 from skilldelta.folds import FOLDS, held_out_folds
-from skilldelta.support import Floats, Support
+from skilldelta.support import Flags, Floats, Support
+from skilldelta.ties import exceeds
 
 _NEUTRAL = 0.0
 """The threshold of a fold that has no other folds to learn from."""
@@ -81,7 +81,7 @@ def calibrate(
     resamples: int = 10_000,
     folds: int = FOLDS,
 ) -> Calibration:
-    """Choose on all rows, evaluate nested; rows whose score is NaN are left out.
+    """Choose on all rows, evaluate nested; rows whose score is NaN are left out, those at minus infinity never used.
 
     `scores` are leave-one-task-out. `training_scores` (folds, n) come from `nested.scores_without_folds`: without them a
     threshold is chosen on scores whose support included the fold it decides, which is honest only for scores that no
@@ -132,16 +132,18 @@ def _threshold_from(scores: Floats, support: Support, goal: Goal) -> float:
 
 
 def _point(sweep: ThresholdSweep, index: int) -> SweepPoint:
-    """A point of the curve; never to use, where a positive score was seen, also refuses scores higher than all seen."""
+    """A point of the curve; never to use, where a positive score was seen, also refuses scores higher than all seen.
+
+    Where tasks lack support no threshold makes always-on: the lowest one uses the skill on every task that has some.
+    """
+    index = max(index, int(np.isneginf(sweep.thresholds[0])))
     point = sweep.point(index)
     is_never = index == len(sweep) - 1 and index != sweep.default
     return replace(point, threshold=max(_NEVER, point.threshold)) if is_never else point
 
 
 def _held_out_policy(scores: Floats, thresholds: Floats) -> Policy:
-    scored = np.isfinite(scores)
-    actions = scored & (tie_rounding(np.where(scored, scores, 0.0)) > tie_rounding(thresholds))
-    return Policy("held_out", actions, np.flatnonzero(scored), scores=scores)
+    return Policy("held_out", exceeds(scores, thresholds), np.flatnonzero(~np.isnan(scores)), scores=scores)
 
 
 def _held_out(

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from skilldelta.evaluation.metrics import Counts, Flags
-from skilldelta.support import Floats, Ints, Strings
+from skilldelta.evaluation.metrics import Counts
+from skilldelta.support import Flags, Floats, Ints, Strings
 
 
 @dataclass(frozen=True, slots=True)

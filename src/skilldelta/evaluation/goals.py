@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from skilldelta.errors import InputError
-from skilldelta.evaluation.metrics import Flags, tie_rounding
 from skilldelta.evaluation.sweeps import ThresholdSweep
 from skilldelta.evaluation.thresholds import for_margin, for_token_budget, for_use_rate, for_value
-from skilldelta.support import Floats
+from skilldelta.support import Flags, Floats
+from skilldelta.ties import tie_rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False)

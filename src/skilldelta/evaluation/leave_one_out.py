@@ -192,6 +192,7 @@ def policy_result(policy: Policy, support: Support, intervals: Mapping[str, Rang
         scores=policy.scores,
         actions=policy.actions,
         rows=policy.rows,
+        supported=policy.supported,
         router_tokens=None if router is None or not np.isfinite(router).any() else float(np.nanmean(router)),
         notes=(*policy.notes, *(few_tasks(outcomes.task_ids) if intervals and is_part else ())),
     )

@@ -13,11 +13,6 @@ from skilldelta.support import Floats
 Number = TypeVar("Number", float, Floats)
 
 
-def random_success(off: Number, gain: Number, use_rate: Number) -> Number:
-    """Expected success of random activation at a rate; all arguments are means over the panel."""
-    return off + use_rate * gain
-
-
 def advantage(used_gain: Number, gain: Number, use_rate: Number) -> Number:
     """A policy's success minus that of random activation at its own rate; `used_gain` is the mean of a_i D_i."""
     return used_gain - use_rate * gain

@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from skilldelta.support import Floats, Ints
+from skilldelta.support import Flags, Floats, Ints
+from skilldelta.ties import exceeds, tie_rounding
 
-Flags = NDArray[np.bool_]
 Counts = NDArray[np.int32]
-
-_TIE_DECIMALS = 12
 
 
 def auroc(scores: Floats, positive: Flags) -> float | None:
@@ -27,12 +25,6 @@ def auroc(scores: Floats, positive: Flags) -> float | None:
     return float((ranks[positive].sum() - positives * (positives + 1) / 2) / (positives * negatives))
 
 
-def tie_rounding(scores: Floats) -> Floats:
-    """Scores with their rounding error removed: averages of equal gains must tie whatever their weights."""
-    rounded: Floats = np.round(scores, _TIE_DECIMALS)
-    return rounded
-
-
 def balanced_accuracy(actions: Flags | Floats, positive: Flags) -> float | None:
     """Mean of the use rate among positive tasks and the skip rate among the others; actions may be probabilities."""
     if positive.all() or not positive.any():
@@ -40,9 +32,12 @@ def balanced_accuracy(actions: Flags | Floats, positive: Flags) -> float | None:
     return float((actions[positive].mean() + 1 - actions[~positive].mean()) / 2)
 
 
-def regret(actions: Flags | Floats, gains: Floats, *, threshold: float = 0.0) -> Floats:
-    """(n,) routing regret |tau - eta| where the action differs from 1{tau > eta}; `gains` are the true expected ones."""
-    best = gains > threshold
+def regret(actions: Flags | Floats, gains: Floats, *, threshold: float | Floats = 0.0) -> Floats:
+    """(n,) routing regret |tau - eta| where the action differs from 1{tau > eta}; `gains` are the true expected ones.
+
+    The threshold may depend on the task (n,).
+    """
+    best = exceeds(gains, threshold)
     wrong = np.where(best, 1.0 - actions, actions)
     return np.abs(gains - threshold) * wrong
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from skilldelta.errors import InputError
 from skilldelta.estimators.base import Scores
 from skilldelta.evaluation.matched_rate import advantage
-from skilldelta.evaluation.metrics import Flags
-from skilldelta.support import Floats, Ints, Strings, Support
+from skilldelta.support import Flags, Floats, Ints, Strings, Support
+from skilldelta.ties import exceeds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,6 +31,7 @@ class Policy:
     is_gain: bool = False
     router_tokens: Floats | None = None  # (n,)
     groups: Strings | None = None  # (n,) what is resampled together, where it is not the task
+    supported: Flags | None = None  # (n,) rows with evidence; None where every score is an estimate
     notes: tuple[str, ...] = ()
 
     @classmethod
@@ -41,22 +42,28 @@ class Policy:
 
     @classmethod
     def from_scores(cls, name: str, scores: Scores, *, threshold: float | None = None) -> Policy:
-        """Use where the score exceeds the threshold (the scores' own unless given); equality skips."""
+        """Use where the score exceeds the threshold (the scores' own unless given); equality and no evidence skip."""
         cut = scores.threshold if threshold is None else threshold
         known = np.isfinite(scores.values)
         if not known.any():
             raise InputError(f"the policy {name} scored no task at all; nothing can be evaluated")
         return cls(
             name,
-            actions=known & (scores.values > cut),
+            actions=exceeds(sweepable(scores.values, scores.supported), cut),
             rows=np.flatnonzero(known),
             scores=scores.values,
             threshold=cut,
             is_gain=scores.is_gain,
             router_tokens=scores.router_tokens,
             groups=scores.groups,
+            supported=scores.supported,
             notes=scores.notes,
         )
+
+
+def sweepable(scores: Floats, supported: Flags | None) -> Floats:
+    """(n,) scores under which no threshold uses a row without evidence: minus infinity there."""
+    return scores if supported is None else np.where(supported | np.isnan(scores), scores, -np.inf)
 
 
 @dataclass(frozen=True, eq=False)

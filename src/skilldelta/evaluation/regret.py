@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from skilldelta.bounds import check_delta, hoeffding
-from skilldelta.evaluation.metrics import Flags, regret
+from skilldelta.evaluation.metrics import regret
 from skilldelta.predictor import Predictions
-from skilldelta.support import Floats, Support
+from skilldelta.support import Flags, Floats, Support
+from skilldelta.ties import exceeds
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +64,7 @@ def mean_regret(
     """
     at = terms.supported
     return MeanRegret(
-        regret=float(regret(predicted > threshold, tau, threshold=threshold)[at].mean()),
+        regret=float(regret(exceeds(predicted, threshold), tau, threshold=threshold)[at].mean()),
         error=float(np.abs(predicted - tau)[at].mean()),
         bound=float(smoothness * terms.radius[at].mean() + residual + np.sqrt(terms.noise[at]).mean()),
     )

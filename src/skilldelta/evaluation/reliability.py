@@ -8,8 +8,8 @@ import numpy as np
 from scipy.stats import norm
 
 from skilldelta.errors import InputError
-from skilldelta.evaluation.metrics import Flags, tie_rounding
-from skilldelta.support import Floats
+from skilldelta.support import Flags, Floats
+from skilldelta.ties import tie_rounding
 
 
 @dataclass(frozen=True, slots=True)

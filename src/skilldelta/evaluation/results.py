@@ -57,6 +57,7 @@ class PolicyResult:
     scores: Floats | None  # (n,) of the panel, NaN outside `rows`; None where the policy has no score
     actions: Actions  # (n,) of the panel, meaningful on `rows`
     rows: Ints  # (m,) the panel's rows this policy was evaluated on: all, or its test split
+    supported: NDArray[np.bool_] | None = None  # (n,) rows with evidence; None where every score is an estimate
     success_gain: float = 0.0
     """Success minus always-off's on the same rows."""
     router_tokens: float | None = None

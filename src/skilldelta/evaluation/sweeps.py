@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from skilldelta.errors import InputError
-from skilldelta.evaluation.metrics import tie_rounding
 from skilldelta.gate import check_threshold
 from skilldelta.support import Floats, Ints, Support
+from skilldelta.ties import tie_rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +68,18 @@ class ThresholdSweep:
 def threshold_sweep(
     scores: Floats, support: Support, *, default: float = 0.0, router_tokens: Floats | None = None
 ) -> ThresholdSweep:
-    """Scores of a panel's rows, fixed beforehand; rows whose score is NaN are left out."""
+    """Scores of a panel's rows, fixed beforehand; rows whose score is NaN are left out.
+
+    A row without support scores minus infinity (`policy.sweepable`): every threshold skips it, and always-on, which is
+    listed all the same, is at minus infinity too.
+    """
     check_threshold(default)
     cuts = distinct_cuts(scores)
     order, skipped, thresholds = cuts.order, cuts.skipped, cuts.thresholds.copy()
     success = _success(support, order)[skipped]
     tokens, saving = _tokens(support, order, router_tokens)
     at_default = cuts.at(default)
-    thresholds[at_default] = max(default, thresholds[at_default]) if at_default else default
+    thresholds[at_default] = max(default, thresholds[at_default]) if at_default > cuts.lowest else default
     return ThresholdSweep(
         thresholds=thresholds,
         used=len(order) - skipped,
@@ -95,12 +99,13 @@ class Cuts:
     order: Ints  # (m,) scored rows by rising score
     skipped: Ints  # (p,) how many rows of the order each policy skips
     thresholds: Floats  # (p,)
+    lowest: int
+    """The policy of the lowest thresholds: 0, always-on, unless some rows have no support."""
 
     def at(self, threshold: float) -> int:
         """The policy that a threshold induces; a score equal to it up to rounding is skipped."""
-        return int(
-            np.searchsorted(tie_rounding(self.thresholds[1:]), tie_rounding(np.array([threshold]))[0], side="right")
-        )
+        above = tie_rounding(self.thresholds[self.lowest + 1 :])
+        return self.lowest + int(np.searchsorted(above, tie_rounding(np.array([threshold]))[0], side="right"))
 
 
 def distinct_cuts(scores: Floats) -> Cuts:
@@ -110,13 +115,16 @@ def distinct_cuts(scores: Floats) -> Cuts:
         raise InputError("no row has a score, so that no threshold can be swept; score at least one task")
     order = scored[np.argsort(scores[scored], kind="stable")]
     values = scores[order]
-    last = np.append(np.flatnonzero(np.diff(tie_rounding(values)) > 0), len(values) - 1)
-    return Cuts(order, np.concatenate([[0], last + 1]), np.concatenate([[_below(float(values[0]))], values[last]]))
+    last = np.flatnonzero(np.append(tie_rounding(values)[1:] > tie_rounding(values)[:-1], True))
+    thresholds = np.concatenate([[-np.inf], values[last]])
+    lowest = int(np.isneginf(values[0]))
+    thresholds[lowest] = _below(values[np.isfinite(values)])
+    return Cuts(order, np.concatenate([[0], last + 1]), thresholds, lowest)
 
 
-def _below(lowest: float) -> float:
+def _below(scores: Floats) -> float:
     """A threshold under every score: -1 where that will do, since no gain is less."""
-    return -1.0 if lowest > -1 else lowest - 1.0
+    return -1.0 if not len(scores) or scores[0] > -1 else float(scores[0]) - 1.0
 
 
 def _success(support: Support, order: Ints) -> Floats:

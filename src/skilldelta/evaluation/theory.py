@@ -15,6 +15,7 @@ from skilldelta.evaluation.regret import MeanRegret, disagreement_bound, local_t
 from skilldelta.evaluation.simulate import SimulatedPanel
 from skilldelta.predictor import PAPER, Settings, predict_each
 from skilldelta.support import Scope
+from skilldelta.ties import exceeds
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +58,14 @@ def check_theory(
         raise InputError(f"no simulated task has another in its {scope}; simulate more tasks, or fewer families")
     bounds = terms.bounds(delta=delta, smoothness=smoothness, residual=residual)
     predicted, tau = predictions.gains, panel.tau
-    use, skip = predicted - bounds > threshold, predicted + bounds <= threshold
-    wrong = (use & (tau <= threshold)) | (skip & (tau > threshold))
+    use, skip = exceeds(predicted - bounds, threshold), ~exceeds(predicted + bounds, threshold)
+    best = exceeds(tau, threshold)
+    wrong = (use & ~best) | (skip & best)
     return TheoryCheck(
         targets=int(at.sum()),
         covered=float((np.abs(predicted - tau) <= bounds)[at].mean()),
         mean_bound=float(bounds[at].mean()),
-        disagreement=float(((predicted > threshold) != (tau > threshold))[at].mean()),
+        disagreement=float((exceeds(predicted, threshold) != best)[at].mean()),
         disagreement_bound=disagreement_bound(tau[at], bounds[at], threshold=threshold, delta=delta),
         regret=mean_regret(predicted, tau, terms, threshold=threshold, smoothness=smoothness, residual=residual),
         acted=float((use | skip)[at].mean()),

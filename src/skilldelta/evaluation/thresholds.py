@@ -11,9 +11,9 @@ from typing import Literal
 import numpy as np
 
 from skilldelta.errors import InputError
-from skilldelta.evaluation.metrics import tie_rounding
 from skilldelta.evaluation.sweeps import ThresholdSweep, distinct_cuts
 from skilldelta.support import Floats, Support
+from skilldelta.ties import tie_rounding
 
 ThresholdRule = Literal["prevalence", "balanced_accuracy"]
 THRESHOLD_RULES: tuple[ThresholdRule, ...] = ("prevalence", "balanced_accuracy")

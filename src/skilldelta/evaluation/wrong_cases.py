@@ -30,7 +30,7 @@ def wrong_cases(support: Support, *, scores: Floats, thresholds: Floats, actions
     `actions` (n,) are 1 for use and 0 for skip.
     """
     loss = np.where(actions > 0, -support.gains, support.gains)
-    wrong = np.flatnonzero((loss > 0) & np.isfinite(scores))
+    wrong = np.flatnonzero((loss > 0) & ~np.isnan(scores))
     confidence = np.abs(scores[wrong] - thresholds[wrong])
     order = wrong[np.lexsort((support.task_ids[wrong], -confidence, -loss[wrong]))]
     return tuple(

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from skilldelta.evaluation.policy import sweepable
 from skilldelta.evaluation.results import PanelResult
-from skilldelta.evaluation.sweeps import ThresholdSweep, threshold_sweep
+from skilldelta.evaluation.sweeps import SweepPoint, ThresholdSweep, threshold_sweep
 from skilldelta.report.content import Cell, Column, Figure, Plot, Spec, Table
 from skilldelta.report.marks import base, number_axis, tooltip
 from skilldelta.report.numbers import cell, count, decimal, percent, points, size, words_cell
@@ -57,7 +58,7 @@ def rows(curves: list[Curve]) -> list[dict[str, Any]]:
             point = curve.sweep.point(index)
             row = {
                 "policy": policy_words(curve.name),
-                "threshold": round(point.threshold, 4),
+                "threshold": round(point.threshold, 4) if np.isfinite(point.threshold) else None,
                 "use_rate": round(point.use_rate, 4),
                 "success": round(point.success, 5),
                 "tokens": None if point.tokens is None else round(point.tokens, 1),
@@ -166,7 +167,8 @@ def _curves(panel: PanelResult, gate: str) -> list[Curve]:
         policy = panel.policies.get(name)
         if policy is None or policy.scores is None or len(policy.rows) < panel.pairs:
             continue
-        curves.append(Curve(name, threshold_sweep(policy.scores, panel.support, default=policy.threshold or 0.0)))
+        scores = sweepable(policy.scores, policy.supported)
+        curves.append(Curve(name, threshold_sweep(scores, panel.support, default=policy.threshold or 0.0)))
     return curves
 
 
@@ -198,11 +200,16 @@ def _words(panel: PanelResult, curve: Curve) -> list[str]:
         return [*sentences, "No other threshold would have reached more."]
     return [
         *sentences,
-        f"In hindsight the best threshold, {decimal(best.threshold)}, would have reached {percent(best.success)} "
+        f"In hindsight {_choice(best)} would have reached {percent(best.success)} "
         f"({size(missed)} more) with the skill on {percent(best.use_rate, 0)}. It was picked knowing the outcomes: expect less "
         "of it on new tasks.",
         *_cheapest_as_good(panel, sweep),
     ]
+
+
+def _choice(best: SweepPoint) -> str:
+    """A point by its threshold; always-on has none where some tasks lack support."""
+    return f"the best threshold, {decimal(best.threshold)}," if np.isfinite(best.threshold) else "always-on"
 
 
 def _cheapest_as_good(panel: PanelResult, sweep: ThresholdSweep) -> list[str]:
