@@ -106,7 +106,7 @@ def test_a_sealed_file_is_replaced_only_with_overwrite(skilldelta: Skilldelta, t
     [
         ('{"task_id": "a", "text": "b", "skill": "units-skill", "y1": [1]}', "'y1' does not belong to a target"),
         ('{"task_id": "a", "skill": "units-skill"}', "text is missing"),
-        ('{"task_id": ', "not JSON"),
+        ('{"task_id": ', "bad.jsonl:1: not valid JSON"),
         ('{"task_id": "units-0", "text": "b", "skill": "units-skill"}', "already had outcomes in the support"),
         ("", "no targets"),
     ],

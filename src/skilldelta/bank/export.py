@@ -6,17 +6,14 @@ A file appears under its name only when it is complete.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 
 from skilldelta.bank.store import Bank
 from skilldelta.bank.vectors import Progress, TextEncoder
-from skilldelta.errors import InputError
+from skilldelta.files import replacing
 from skilldelta.records import Agent, Execution, Task
 
 
@@ -31,7 +28,7 @@ def export_runs(
 ) -> int:
     """Write `run_lines` to a file, and return how many."""
     count = 0
-    with _completed(Path(path)) as file:
+    with replacing(Path(path)) as file:
         for line in run_lines(bank, agent=agent, suite=suite, skill_id=skill_id, family=family):
             file.write(line.encode() + b"\n")
             count += 1
@@ -106,7 +103,7 @@ def export_panel(
         include_stale=include_stale,
         progress=progress,
     )
-    with _completed(Path(path)) as file:
+    with replacing(Path(path)) as file:
         np.savez(
             file,
             task_id=support.task_ids,
@@ -121,17 +118,3 @@ def export_panel(
             tokens1=support.tokens1,
         )
     return len(support)
-
-
-@contextmanager
-def _completed(path: Path) -> Iterator[IO[bytes]]:
-    """A file beside `path` that takes its name when it was written whole."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("wb") as file:
-            yield file
-        part.replace(path)
-    except OSError as error:
-        raise InputError(f"cannot write {path} ({error.strerror}); choose another output file") from None
-    finally:
-        part.unlink(missing_ok=True)

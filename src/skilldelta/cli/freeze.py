@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +12,7 @@ import click
 from skilldelta.cli import settings
 from skilldelta.cli.output import note, write_json
 from skilldelta.errors import InputError
+from skilldelta.files import json_lines
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
@@ -121,23 +121,13 @@ def _targets(path: Path, encoder: Encoder) -> list[Target]:
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read ({error}); give a file with one JSON object a line") from None
-    rows = [_row(line, f"{path}:{number}") for number, line in enumerate(lines, 1) if line.strip()]
+    rows = [_row(row, f"{path}:{number}") for number, row in json_lines(path)]
     if not rows:
         raise InputError(f"{path}: no targets; write one JSON object a line with task_id, text and skill")
     return rows
 
 
-def _row(line: str, where: str) -> dict[str, str]:
-    try:
-        row = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{where}: not JSON ({error.msg}); write one object a line") from None
-    if not isinstance(row, dict):
-        raise InputError(f"{where}: expected an object with task_id, text and skill")
+def _row(row: dict[str, Any], where: str) -> dict[str, str]:
     unknown = sorted(set(row) - _KEYS)
     if unknown:
         # An outcome in the target file would make the seal worthless, so nothing unknown passes.

@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from skilldelta.errors import InputError, unknown_name
+from skilldelta.files import read_text
 
 FILE_NAME = "skilldelta.toml"
 
@@ -116,8 +117,8 @@ def _nearest(folder: Path) -> Path | None:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        return tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: not valid TOML ({error}); mend the line or remove the file") from None
 
 

@@ -11,7 +11,8 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.evaluate import show_panel
-from skilldelta.cli.output import console, note, percent, write_json, write_text
+from skilldelta.cli.output import console, note, percent, write_json
+from skilldelta.files import write_text
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from skilldelta.errors import InputError
+from skilldelta.files import flush_durably
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -45,6 +46,7 @@ class Ledger:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ledger")
         self._lines: list[str] = []
         self._synced: asyncio.Future[None] | None = None
+        self._broken: InputError | None = None
         self._flushing: asyncio.Task[None] | None = None
 
     def new_call(self) -> int:
@@ -62,15 +64,20 @@ class Ledger:
 
     async def close(self, seconds: float) -> None:
         """Write what is queued and the time that was spent."""
-        await self._append({"seconds": round(seconds, 3)})
-        self._thread.shutdown(wait=True)
-        os.close(self._file)
+        try:
+            await self._append({"seconds": round(seconds, 3)})
+        finally:
+            self._thread.shutdown(wait=True)
+            os.close(self._file)
 
     async def _append(self, entry: dict[str, Any]) -> None:
         await asyncio.shield(self._queue(entry))
 
     def _queue(self, entry: dict[str, Any]) -> asyncio.Future[None]:
         loop = asyncio.get_running_loop()
+        if self._broken is not None:
+            # A line may be half on disk; one written after it would be lost with it.
+            raise self._broken
         self._lines.append(_encode(entry))
         if self._synced is None:
             self._synced = loop.create_future()
@@ -82,21 +89,33 @@ class Ledger:
     async def _flush(self) -> None:
         loop = asyncio.get_running_loop()
         while self._lines:
-            data = ("\n".join(self._lines) + "\n").encode()
-            synced, self._synced, self._lines = self._synced, None, []
+            synced, self._synced = self._synced, None
+            lines, self._lines = self._lines, []
             try:
-                await loop.run_in_executor(self._thread, self._write, data)
-            except OSError as error:
+                await loop.run_in_executor(self._thread, self._write, ("\n".join(lines) + "\n").encode())
+            except BaseException as error:
+                # Whatever went wrong, everyone who waits must hear of it: a future left open would never end.
+                self._break(error, synced)
+                if not isinstance(error, Exception):
+                    raise
+            else:
                 if synced is not None:
-                    synced.set_exception(InputError(f"{self.path}: the ledger cannot be written ({error.strerror})"))
-                raise
-            if synced is not None:
-                synced.set_result(None)
+                    synced.set_result(None)
+
+    def _break(self, error: BaseException, synced: asyncio.Future[None] | None) -> None:
+        """Fail those who wait for this flush and for the next, and refuse whatever comes later."""
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        self._broken = InputError(f"{self.path}: the ledger cannot be written ({reason}); nothing more was called")
+        for waiting in (synced, self._synced):
+            if waiting is not None:
+                waiting.set_exception(self._broken)
+                waiting.exception()  # nobody waits for a settlement: Python would warn that its failure went unseen
+        self._synced, self._lines = None, []
 
     def _write(self, data: bytes) -> None:
         while data:
             data = data[os.write(self._file, data) :]
-        os.fdatasync(self._file)
+        flush_durably(self._file)
 
 
 def read_spend(path: Path) -> Spend:

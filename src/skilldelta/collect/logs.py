@@ -17,6 +17,7 @@ from typing import Any
 
 from skilldelta.collect.manifest import Manifest
 from skilldelta.collect.recorder import TRANSCRIPT_FILE
+from skilldelta.files import replacing
 
 PORTION = 1000
 """Samples per log: what is held in memory while writing."""
@@ -67,13 +68,11 @@ def _portion(file: Any) -> list[dict[str, Any]]:
 def _write_log(path: Path, rows: list[dict[str, Any]], manifest: Manifest, now: datetime) -> None:
     model = f"openai-api/{manifest.settings.get('model') or manifest.agent.name}"
     samples = list(_samples(rows, model))
-    temporary = path.with_suffix(".new")
-    with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+    with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for sample in samples:
             archive.writestr(f"samples/{sample['id']}_epoch_{sample['epoch']}.json", _json(sample))
         archive.writestr("summaries.json", _json([_summary(sample) for sample in samples]))
         archive.writestr("header.json", _json(_header(path, samples, rows, manifest, model, now)))
-    temporary.replace(path)
 
 
 def _samples(rows: list[dict[str, Any]], model: str) -> Iterator[dict[str, Any]]:

@@ -17,6 +17,7 @@ from typing import Any
 
 from skilldelta.collect.suite import Suite, SuiteTask
 from skilldelta.errors import InputError
+from skilldelta.files import json_document, write_text
 from skilldelta.records import Agent
 from skilldelta.version import __version__
 
@@ -93,7 +94,7 @@ def differences(started: Manifest, current: Manifest) -> list[str]:
 def read_manifest(path: Path) -> Manifest:
     """A manifest from disk."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json_document(path)
         if data.pop("format") != _FORMAT:
             raise ValueError("another format")
         agent = Agent(**data.pop("agent"))
@@ -118,9 +119,7 @@ def write_manifest(path: Path, manifest: Manifest) -> None:
         "files": dict(manifest.files),
         "tasks": dict(manifest.tasks),
     }
-    temporary = path.with_suffix(".new")
-    temporary.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-    temporary.replace(path)
+    write_text(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
 
 
 def _changed(kind: str, old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:

@@ -6,11 +6,9 @@ transcript and the Inspect logs.
 
 from __future__ import annotations
 
-import fcntl
-import os
 import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +24,7 @@ from skilldelta.collect.recorder import Recorder
 from skilldelta.collect.runner import Collection, Result, missing, run_missing
 from skilldelta.collect.suite import Suite
 from skilldelta.errors import InputError
+from skilldelta.file_lock import LockHeldError, file_lock
 from skilldelta.records import Agent
 
 LEDGER_FILE = "ledger.jsonl"
@@ -115,16 +114,15 @@ def run_folder(bank: str, suite: str, agent: Agent) -> Path:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Keep a second collector of the same suite and agent out; the kernel frees the lock when a process dies."""
-    handle = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o644)
-    try:
+    """Keep a second collector of the same suite and agent out."""
+    with ExitStack() as stack:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise InputError(f"another collector is at work in {folder}; wait for it or stop it") from None
+            stack.enter_context(file_lock(folder / "lock", timeout=0))
+        except LockHeldError as error:
+            raise InputError(
+                f"another collector ({error.holder}) is at work in {folder}; wait for it or stop it"
+            ) from None
         yield
-    finally:
-        os.close(handle)
 
 
 def _slug(name: str) -> str:

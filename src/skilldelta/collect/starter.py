@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from skilldelta.errors import InputError
+from skilldelta.files import write_text
 
 _SUITE = """\
 name: {name}
@@ -63,5 +64,5 @@ def write_starter(folder: Path) -> list[Path]:
         files[folder / "skills" / name / "SKILL.md"] = f"---\nname: {name}\ndescription: {description}\n---\n\n{body}\n"
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        write_text(path, text)
     return list(files)

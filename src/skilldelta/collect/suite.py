@@ -6,7 +6,6 @@ exist is the graders' knowledge, who runs the tasks is the agents'.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 import yaml
 
 from skilldelta.errors import InputError
+from skilldelta.files import json_lines, read_text
 from skilldelta.records import Skill, Task
 
 SUITE_FILE = "suite.yaml"
@@ -111,8 +111,8 @@ def _read_settings(folder: Path) -> dict[str, Any]:
             f"{folder} is not a suite: it has no {SUITE_FILE}; start one with: skilldelta suite init {folder}"
         )
     try:
-        settings = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        settings = yaml.safe_load(read_text(path)) or {}
+    except yaml.YAMLError as error:
         raise InputError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(settings, dict):
         raise InputError(f"{path}: expected settings like `name: my-suite`, got {type(settings).__name__}")
@@ -143,18 +143,7 @@ def _agent_settings(settings: Any, where: str) -> AgentSettings:
 def _read_rows(path: Path) -> list[tuple[int, dict[str, Any]]]:
     if not path.is_file():
         raise InputError(f"{path}: the tasks file is missing; name another with `tasks:` in {SUITE_FILE}")
-    rows: list[tuple[int, dict[str, Any]]] = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise InputError(f"{path}:{number}: not valid JSON: {error.msg} at column {error.colno}") from None
-        if not isinstance(row, dict):
-            raise InputError(f"{path}:{number}: expected one JSON object, got {type(row).__name__}")
-        rows.append((number, row))
-    return rows
+    return list(json_lines(path))
 
 
 def _task(row: dict[str, Any], where: str, *, default_grader: Any, folder: Path) -> SuiteTask:
@@ -214,7 +203,7 @@ def _read_skills(folder: Path) -> dict[str, Skill]:
 
 def read_skill(path: Path) -> Skill:
     """One SKILL.md: YAML front matter with name and description, then the body, which is the text injected."""
-    text = path.read_text(encoding="utf-8")
+    text = read_text(path)
     lines = text.splitlines(keepends=True)
     ends = [i for i, line in enumerate(lines) if i > 0 and line.rstrip() == "---"]
     if not lines or lines[0].rstrip() != "---" or not ends:

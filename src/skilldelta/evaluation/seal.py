@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -19,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from skilldelta.errors import InputError
+from skilldelta.files import MOST_DOCUMENT, read_text, write_text
 from skilldelta.gate import Action
 from skilldelta.support import Support, Vectors
 
@@ -181,26 +180,17 @@ def write_sealed(panel: SealedPanel, path: Path, *, overwrite: bool = False) -> 
     document = {"format": FORMAT, "version": VERSION, **_content(panel)}
     text = json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    write_text(path, text, errors="surrogatepass")
 
 
 def read_sealed(path: Path) -> SealedPanel:
     """Read a sealed file as it is; whether it was altered is the audit's to say."""
+    if not path.exists():
+        raise InputError(f"{path} does not exist; freeze a panel first")
+    text = read_text(path, most=MOST_DOCUMENT, errors="surrogatepass")
     try:
-        text = path.read_text(encoding="utf-8", errors="surrogatepass")
         document = json.loads(text, parse_constant=_no_number)
-    except FileNotFoundError:
-        raise InputError(f"{path} does not exist; freeze a panel first") from None
-    except (OSError, ValueError) as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path} cannot be read as a sealed panel: {error}") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise InputError(f"{path} is not a sealed panel; give a file that freeze wrote")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
-import uuid
 from collections.abc import Sequence
 from pathlib import Path
 
 from skilldelta.errors import InputError
 from skilldelta.evaluation.results import PanelResult
+from skilldelta.files import write_bytes, write_text
 from skilldelta.nouns import plural
 from skilldelta.report.content import Figure
 from skilldelta.report.families import tasks_per_kind
@@ -33,7 +32,7 @@ def write_report(
     """Write the report whole or not at all; `gate` names the policy it is about (the stack, else the paper's rule)."""
     page = report_page(panels, command=command, settings=settings, hashes=hashes, created=created, gate=gate)
     target = Path(path)
-    _write_bytes(target, page_html(page, library=javascript()).encode("utf-8", "replace"))
+    write_text(target, page_html(page, library=javascript()), errors="replace")
     return target
 
 
@@ -48,7 +47,7 @@ def write_images(
     for prefix, figure in _figures_with_prefix(page):
         for plot in figure.plots:
             written.append(place / f"{prefix}{plot.name}.png")
-            _write_bytes(written[-1], png(plot))
+            write_bytes(written[-1], png(plot))
     return written
 
 
@@ -118,14 +117,3 @@ def _figures_with_prefix(page: Page) -> list[tuple[str, Figure]]:
 
 def _slug(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "panel"
-
-
-def _write_bytes(path: Path, content: bytes) -> None:
-    """A reader finds the old file or the new one, never a part."""
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    try:
-        temporary.write_bytes(content)
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise

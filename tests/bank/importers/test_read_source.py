@@ -110,7 +110,7 @@ def test_content_of_no_known_format_is_refused(write: Write, content: str | byte
 
 
 def test_a_line_that_is_no_object_is_refused(write: Write, pair: Row) -> None:
-    with pytest.raises(InputError, match="source:2: expected one JSON object a line, got int"):
+    with pytest.raises(InputError, match="source:2: expected one JSON object per line, got int"):
         read_source(write([pair, 7]))
 
 
