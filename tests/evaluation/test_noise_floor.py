@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skilldelta.evaluation.noise_floor import NoiseFloor, noise_floor
+from skilldelta.evaluation.noise_floor import NoiseFloor, noise_floor, noise_of_executions
+from skilldelta.records import Agent, Execution
 
 
 def test_identical_repetitions_make_no_noise() -> None:
@@ -31,3 +32,13 @@ def test_it_recovers_the_noise_of_a_known_coin(rng: np.random.Generator) -> None
 
 def test_a_task_repeated_in_rows_of_its_own_for_each_arm_counts_once() -> None:
     assert noise_floor([[1, 1], [], [0]], [[], [0, 0], [1]], ["a", "a", "b"]) == NoiseFloor(0.0, 0.0, 0.0, 1)
+
+
+def test_runs_without_a_result_and_other_skills_are_not_repetitions() -> None:
+    def run(skill: str, success: float | None, status: str = "completed", repetition: int = 0) -> Execution:
+        return Execution(Agent("a", ""), "s", "t", "use", repetition, success, skill_id=skill, status=status)  # type: ignore[arg-type]
+
+    runs = [run("x", 1.0), run("x", 0.0, repetition=1), run("y", 0.0), run("x", None, "transport_error", 2)]
+    found = noise_of_executions(runs)
+    assert (found.expected_abs_gain, found.tasks) == (1.0, 1)
+    assert "differ by 1.00 on average (1 repeated task)" in found.sentence

@@ -72,6 +72,7 @@ def test_panels_switch_and_tables_sort(panel: PanelResult, tmp_path: Path) -> No
     assert _told(dom, "second-panel-drawn") == "yes"
     assert _told(dom, "theme") == "dark"
     assert _told(dom, "wider-than-screen") == "no"
+    assert _told(dom, "says-that-it-scrolls") == "yes"
 
 
 VISITOR = """
@@ -92,6 +93,9 @@ VISITOR = """
   document.querySelector(".family-head button[data-sort=gain]").click();
   tell("families", [...document.querySelectorAll("#panel-1 details.family")].map((one) => one.dataset.label).join(","));
   tell("wider-than-screen", document.documentElement.scrollWidth > innerWidth ? "yes" : "no");
+  const box = table.closest(".scroll");
+  const hint = getComputedStyle(box, "::before").content;
+  tell("says-that-it-scrolls", box.scrollWidth > box.clientWidth && hint.includes("Scroll sideways") ? "yes" : "no");
   const select = document.getElementById("panel-select");
   select.value = "panel-2"; select.dispatchEvent(new Event("change"));
   await wait(() => [...document.querySelectorAll("#panel-2 [data-plot]")].every((one) => one.dataset.drawn === "done"));

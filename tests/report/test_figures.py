@@ -85,6 +85,13 @@ def test_the_trade_off_marks_the_threshold_in_use_and_both_ends(panel: PanelResu
     assert (default["success"], default["use_rate"], default["tokens"]) == (1.0, 0.5, 200.0)
 
 
+def test_only_the_gates_curve_has_a_star_and_a_triangle(panel: PanelResult) -> None:
+    figure = tradeoff(panel, "family_mean")
+    assert figure is not None
+    assert {row["policy"] for row in _values(figure) if row.get("mark")} == {"Family mean"}
+    assert len({row["policy"] for row in _values(figure)}) > 1
+
+
 def test_without_tokens_the_trade_off_is_drawn_over_the_use_rate_only() -> None:
     figure = tradeoff(panel_of(support_of(tokens=False), resamples=0), "skilldelta")
     assert figure is not None

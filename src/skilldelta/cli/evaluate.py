@@ -66,7 +66,7 @@ def command(ctx: click.Context, /, bank: str, as_json: bool, output: str | None,
         return
     for one in evaluated:
         show_panel(with_refitted(one.panel, one.refitted))
-        console().print(f"  {_noise_in_words(one.noise)}\n", style="dim")
+        console().print(f"  noise floor: {one.noise.sentence}\n", style="dim")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,15 +147,6 @@ def _document(one: Evaluated) -> dict[str, Any]:
         found = {metric: asdict(interval) for metric, interval in ranges.items()}
         document["policies"][name]["refitted_intervals"] = found
     return document
-
-
-def _noise_in_words(noise: NoiseFloor) -> str:
-    if noise.expected_abs_gain is None:
-        return "noise floor: unknown, no task was run twice under one condition; collect with --repetitions or --aa"
-    return (
-        f"noise floor: two runs of one task under one condition differ by {noise.expected_abs_gain:.2f} on average "
-        f"({plural(noise.tasks, 'repeated task')}), so a single pair shows gains of that size without any effect"
-    )
 
 
 def show_panel(panel: PanelResult) -> None:

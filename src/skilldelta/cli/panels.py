@@ -76,18 +76,9 @@ def _loaded(bank: Bank, panel: Panel, encoder: Encoder) -> LoadedPanel:
 
 
 def _noise(bank: Bank, panel: Panel) -> NoiseFloor:
-    """The spread between repetitions of one condition, A/A runs among them."""
-    from skilldelta.evaluation.noise_floor import noise_floor
-    from skilldelta.pairing import is_counted
+    from skilldelta.evaluation.noise_floor import noise_of_executions
 
-    runs: dict[tuple[str, str, str], dict[str, list[float]]] = {}
-    for execution in bank.executions(agent=panel.agent, suite=panel.suite):
-        if is_counted(execution) and execution.success is not None:
-            # Runs with another skill, or another version of it, are another condition.
-            key = (execution.task_id, execution.skill_id, execution.skill_digest)
-            runs.setdefault(key, {"skip": [], "use": []})[execution.condition].append(execution.success)
-    skip, use = ([arms[condition] for arms in runs.values()] for condition in ("skip", "use"))
-    return noise_floor(skip, use, [task_id for task_id, _, _ in runs])
+    return noise_of_executions(bank.executions(agent=panel.agent, suite=panel.suite))
 
 
 def label_of(agent: Agent, known: list[Agent]) -> str:

@@ -6,10 +6,14 @@ can lie from zero without any effect, which is the size below which a task's gai
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
+from skilldelta.nouns import plural
+from skilldelta.pairing import is_counted
+from skilldelta.records import Execution
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,28 @@ class NoiseFloor:
     """Mean |D| between two repetitions of the same condition: what a single pair shows under no effect."""
     tasks: int
     """Distinct tasks with at least two repetitions in some arm."""
+
+    @property
+    def sentence(self) -> str:
+        """What the floor means for a reader of gains."""
+        if self.expected_abs_gain is None:
+            return "unknown, no task was run twice under one condition; collect with --repetitions or --aa"
+        return (
+            f"two runs of one task under one condition differ by {self.expected_abs_gain:.2f} on average "
+            f"({plural(self.tasks, 'repeated task')}), so a single pair shows gains of that size without any effect"
+        )
+
+
+def noise_of_executions(executions: Iterable[Execution]) -> NoiseFloor:
+    """The noise floor of a panel's executions, A/A runs among them; what is not counted in pairs is not counted here."""
+    runs: dict[tuple[str, str, str], dict[str, list[float]]] = {}
+    for execution in executions:
+        if is_counted(execution) and execution.success is not None:
+            # Runs with another skill, or another version of it, are another condition.
+            key = (execution.task_id, execution.skill_id, execution.skill_digest)
+            runs.setdefault(key, {"skip": [], "use": []})[execution.condition].append(execution.success)
+    skip, use = ([arms[condition] for arms in runs.values()] for condition in ("skip", "use"))
+    return noise_floor(skip, use, [task_id for task_id, _, _ in runs])
 
 
 def noise_floor(

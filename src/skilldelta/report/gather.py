@@ -9,6 +9,7 @@ import numpy as np
 
 from skilldelta.evaluation.accounting import Account, Baseline, RoutingCost, account
 from skilldelta.evaluation.nested import Scorer
+from skilldelta.evaluation.noise_floor import noise_of_executions
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.records import Execution
 from skilldelta.report.forecast import forecasts_of
@@ -58,6 +59,7 @@ def gather(
                 account=_account(result, chosen, source) if source else None,
                 forecasts=forecasts_of(result, chosen, source.scorer(chosen) if source else None),
                 notes=source.left_out(result) if source else (),
+                noise=noise_of_executions(source.executions(result)) if source else None,
             )
         )
         if progress:

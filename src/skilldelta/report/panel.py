@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from skilldelta.evaluation.accounting import Account
 from skilldelta.evaluation.evidence import EvidenceCurve
+from skilldelta.evaluation.noise_floor import NoiseFloor
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.nouns import plural
 from skilldelta.report.content import Figure
@@ -38,6 +39,8 @@ class PanelReport:
     """Probabilities of help and of harm, where the gate gives them."""
     notes: tuple[str, ...] = ()
     """What the bank left out of the panel, in words."""
+    noise: NoiseFloor | None = None
+    """How much repetitions of one condition differ; None where nobody looked."""
 
     @property
     def title(self) -> str:
@@ -54,6 +57,7 @@ def panel_content(panel: PanelReport, *, place: str, gate: str | None, per_kind:
         title=panel.title,
         gate=chosen,
         verdict=verdict(result, chosen),
+        noise=_sentence(panel.noise.sentence) if panel.noise else "",
         tiles=_tiles(result, chosen),
         policies=policy_table(result),
         meanings=meanings(result),
@@ -61,6 +65,10 @@ def panel_content(panel: PanelReport, *, place: str, gate: str | None, per_kind:
         families=family_lists(result, chosen, per_kind=per_kind),
         notes=_notes(panel),
     )
+
+
+def _sentence(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}."
 
 
 def _figures(panel: PanelReport, gate: str) -> Sequence[Figure]:

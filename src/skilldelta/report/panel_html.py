@@ -32,6 +32,8 @@ class PanelContent:
     title: str
     gate: str
     verdict: Verdict
+    noise: str
+    """The noise floor in one sentence, or nothing."""
     tiles: Sequence[Tile]
     policies: Table
     meanings: Sequence[tuple[str, str]]
@@ -49,7 +51,7 @@ def panel_html(panel: PanelContent, *, with_title: bool) -> Markup:
     return element(
         "div",
         element("h2", panel.title, class_="panel-title") if with_title else None,
-        _verdict(panel.verdict),
+        _verdict(panel.verdict, panel.noise),
         element("div", *[_tile(tile) for tile in panel.tiles], class_="tiles"),
         _policies(panel),
         *figures,
@@ -59,8 +61,13 @@ def panel_html(panel: PanelContent, *, with_title: bool) -> Markup:
     )
 
 
-def _verdict(found: Verdict) -> Markup:
-    lines = [("What it did", found.answer), ("How sure", found.certainty), ("Against what", found.comparison)]
+def _verdict(found: Verdict, noise: str) -> Markup:
+    lines = [
+        ("What it did", found.answer),
+        ("How sure", found.certainty),
+        ("Against what", found.comparison),
+        ("Noise floor", noise),
+    ]
     facts = [part for title, text in lines if text for part in (element("dt", title), element("dd", text))]
     return element(
         "div",

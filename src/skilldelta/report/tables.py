@@ -15,7 +15,8 @@ def table_html(table: Table, *, own: str = "", css: str = "") -> Markup:
     body = [_row(table.columns, row, own) for row in table.rows]
     caption = element("caption", table.caption) if table.caption else None
     made = element("table", caption, element("thead", head), element("tbody", *body), class_=css or None)
-    return element("div", made, class_="scroll", tabindex="0", role="region", aria_label=table.caption or "table")
+    box = f"scroll {css}-box" if css else "scroll"
+    return element("div", made, class_=box, tabindex="0", role="region", aria_label=table.caption or "table")
 
 
 def _heading(column: Column) -> Markup:

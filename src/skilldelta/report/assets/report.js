@@ -57,6 +57,15 @@
     }
   };
 
+  // Tables wider than their place say so; the style sheet adds the words. The arrow of a sorted last column is no reason.
+  const measure = () => {
+    for (const box of document.querySelectorAll(".scroll")) {
+      box.classList.toggle("overflows", box.scrollWidth > box.clientWidth + 24);
+    }
+  };
+  addEventListener("resize", measure);
+  document.addEventListener("toggle", measure, true);
+
   // Panels: one at a time, named by the address, so that a link to a figure opens its panel.
   const panels = [...document.querySelectorAll(".panel")];
   const select = document.getElementById("panel-select");
@@ -67,6 +76,7 @@
       link.hash = "#" + panel.id + "-" + link.dataset.section;
       link.hidden = !document.getElementById(panel.id + "-" + link.dataset.section);
     }
+    measure();
     return drawAll(panel);
   };
   const fromAddress = () => {
@@ -117,6 +127,7 @@
     await drawAll(document.getElementById("overview") || document.createElement("div"));
     const panel = fromAddress() || panels[0];
     if (panel) await show(panel);
+    measure();
     root.dataset.ready = "yes";
   })();
 })();

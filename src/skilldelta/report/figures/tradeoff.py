@@ -37,7 +37,7 @@ def tradeoff(panel: PanelResult, gate: str) -> Figure | None:
     if not curves:
         return None
     data, constants, names = rows(curves), _constants(panel), [curve.name for curve in curves]
-    marks = "(star: threshold in use; triangle: best in hindsight)"
+    marks = f"(star: {policy_words(curves[0].name)} at the threshold in use; triangle: its best in hindsight)"
     plots = [Plot("tradeoff-use-rate", spec(data, constants, names, "use_rate"), f"Success against use rate {marks}")]
     if any(line["tokens"] is not None for line in data):
         plots.append(Plot("tradeoff-tokens", spec(data, constants, names, "tokens"), f"Success against tokens {marks}"))
@@ -51,7 +51,10 @@ def tradeoff(panel: PanelResult, gate: str) -> Figure | None:
 
 
 def rows(curves: list[Curve]) -> list[dict[str, Any]]:
-    """Points along each curve from always-on to always-off; `mark` names the two that are set off."""
+    """Points along each curve from always-on to always-off; `mark` names the two of the gate's that are set off.
+
+    Curves run close together near their best, so that stars of all of them would lie on each other.
+    """
     found = []
     for curve in reversed(curves):  # the first curve is the gate's, and drawn last it lies on top
         for index in thinned(curve.sweep):
@@ -64,6 +67,7 @@ def rows(curves: list[Curve]) -> list[dict[str, Any]]:
                 "tokens": None if point.tokens is None else round(point.tokens, 1),
             }
             mark = DEFAULT if index == curve.sweep.default else BEST if index == curve.sweep.best else ""
+            mark = mark if curve is curves[0] else ""
             found.append({**row, "mark": mark} if mark else row)
     return found
 
@@ -151,8 +155,8 @@ def _constant_label(line: dict[str, Any], place: Spec) -> Spec:
     mark = {
         "type": "text",
         "align": "left" if left_end else "right",
-        "dx": 10 if left_end else -4,
-        "dy": 3 if left_end else 17,
+        "dx": 6 if left_end else -6,
+        "dy": 17,  # below the dot, since every curve rises from it
     }
     return {
         "data": {"values": [line]},
