@@ -77,19 +77,21 @@ def run() -> dict[str, float]:
 
 async def _bare_rate(url: str, count: int) -> float:
     """Requests per second of the HTTP client alone."""
-    from skilldelta.collect.http import HttpClient
+    from skilldelta.endpoint import JsonEndpoint
 
-    client = HttpClient(url)
+    client = JsonEndpoint(url, "/chat/completions")
     body = json.dumps({"model": "bench", "messages": [{"role": "user", "content": "x" * 200}]}).encode()
     left = iter(range(count))
 
     async def work() -> None:
         for _ in left:
-            await client.post("/chat/completions", body, {"content-type": "application/json"})
+            await client.post(body)
 
     started = time.perf_counter()
     await asyncio.gather(*(work() for _ in range(CONCURRENCY)))
-    return count / (time.perf_counter() - started)
+    seconds = time.perf_counter() - started
+    await client.close()
+    return count / seconds
 
 
 def _collect_in_child(url: str, *, repetitions: int) -> dict[str, float]:

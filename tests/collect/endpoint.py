@@ -88,7 +88,7 @@ def serving(reply: Reply, *, model: str | None = None, delay: float = 0.0) -> It
 
     server = Server(("127.0.0.1", 0), Handler)
     endpoint.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield endpoint

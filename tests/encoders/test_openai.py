@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -84,6 +84,15 @@ def endpoint() -> Iterator[Endpoint]:
     thread.join()
 
 
+def noting(waits: list[float]) -> Callable[[float], Awaitable[None]]:
+    """A sleep that takes no time and remembers how long it was asked for."""
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    return sleep
+
+
 @pytest.fixture
 def waits() -> list[float]:
     return []
@@ -92,7 +101,7 @@ def waits() -> list[float]:
 @pytest.fixture
 def make(endpoint: Endpoint, waits: list[float]) -> Callable[..., OpenAIEncoder]:
     def make(**options: Any) -> OpenAIEncoder:
-        options = {"api_key": KEY, "sleep": waits.append, "timeout": 10.0} | options
+        options = {"api_key": KEY, "sleep": noting(waits), "timeout": 10.0} | options
         return OpenAIEncoder(endpoint.url, "small", **options)
 
     return make
@@ -170,7 +179,7 @@ def test_nobody_listening_is_reported_with_the_address(waits: list[float]) -> No
     server.server_close()
 
     with pytest.raises(EncoderError, match=rf"http://127.0.0.1:{port}/v1/embeddings did not answer"):
-        OpenAIEncoder(f"http://127.0.0.1:{port}/v1", "m", sleep=waits.append).encode(["a"])
+        OpenAIEncoder(f"http://127.0.0.1:{port}/v1", "m", sleep=noting(waits)).encode(["a"])
     assert waits == [0.5, 1.0, 2.0]
 
 
@@ -180,7 +189,7 @@ def test_a_silent_server_runs_into_the_timeout(waits: list[float]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
         with pytest.raises(EncoderError, match="timed out"):
-            OpenAIEncoder(url, "m", timeout=0.1, attempts=2, sleep=waits.append).encode(["a"])
+            OpenAIEncoder(url, "m", timeout=0.1, attempts=2, sleep=noting(waits)).encode(["a"])
 
 
 def test_a_refused_request_without_a_key_says_that_there_was_none(

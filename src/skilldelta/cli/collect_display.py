@@ -14,6 +14,7 @@ from skilldelta.cli.output import console, note, number, percent, signed, table,
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
+    from skilldelta.collect.budget import Amount
     from skilldelta.collect.noise import NoiseFloor
     from skilldelta.collect.plan import Planned
     from skilldelta.collect.progress import OnProgress, Standing
@@ -27,17 +28,17 @@ _LINE_EVERY = 30.0
 def print_plan(session: Session, as_json: bool) -> None:
     """The executions, how many, and the most they can cost."""
     from skilldelta.collect.agents.base import Attempt
+    from skilldelta.collect.budget import Amount
     from skilldelta.collect.plan import make_plan
 
     plan = make_plan(session.suite, session.selection, seed=session.seed)
     skills = session.suite.skills
-    most = [
+    most = Amount.total(
         session.agent.largest(
             Attempt(one, skills[one.task.skill_id].text if one.condition == "use" else "", session.seed)
         )
         for one in plan
-    ]
-    tokens, usd = sum(one.tokens for one in most), sum(one.usd for one in most)
+    )
     tasks = len({one.task.task_id for one in plan})
     identity = session.agent.identity
     had, mean_tokens = _in_bank(session, plan)
@@ -51,7 +52,7 @@ def print_plan(session: Session, as_json: bool) -> None:
                 "executions": len(plan),
                 "in_bank": had,
                 "expected_tokens": None if mean_tokens is None else mean_tokens * (len(plan) - had),
-                "largest": {"tokens": tokens, "usd": usd},
+                "largest": {"tokens": most.tokens, "usd": most.usd},
                 "plan": rows,
             }
         )
@@ -61,13 +62,19 @@ def print_plan(session: Session, as_json: bool) -> None:
         families.setdefault(one.task.family or "–", [0, 0])[one.condition == "use"] += 1
     rows_ = [[name, number(skip), number(use)] for name, (skip, use) in families.items()]
     console().print(table(f"Plan of {session.suite.name}", ("family", *ARMS.values()), rows_))
-    cost = f" and ${usd:,.2f}" if usd else ""
-    size = f", at most {plural(tokens, 'token')}{cost}" if tokens else ""
-    console().print(f"{plural(len(plan), 'execution')} of {plural(tasks, 'task')} by {identity.name}{size}.")
+    console().print(
+        f"{plural(len(plan), 'execution')} of {plural(tasks, 'task')} by {identity.name}, {largest_in_words(most)}."
+    )
     if mean_tokens is not None:
         left = len(plan) - had
         console().print(f"In the bank: {had:,}. The other {left:,}: about {plural(mean_tokens * left, 'token')}.")
     console().print("Nothing was called.")
+
+
+def largest_in_words(most: Amount) -> str:
+    """An upper bound for people; a bound that is not known is said to be none."""
+    tokens = "no known bound on tokens" if most.tokens is None else f"at most {plural(most.tokens, 'token')}"
+    return tokens if most.usd is None else f"{tokens} and ${most.usd:,.2f}"
 
 
 def _in_bank(session: Session, plan: Sequence[Planned]) -> tuple[int, float | None]:

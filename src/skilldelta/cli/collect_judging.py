@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from skilldelta.cli.collect_display import largest_in_words
 from skilldelta.cli.collect_session import without_secrets
 from skilldelta.cli.output import console, note, number, table, write_json
 from skilldelta.nouns import plural
@@ -70,8 +71,7 @@ def _show(session: Session, plan: JudgePlan, model: str, most: Amount, mean_toke
     families = dict.fromkeys(task.family or "–" for task in plan.tasks)
     rows = [[name, number(asked[name])] for name in families]
     out.print(table(f"Self-judgements of {session.suite.name}", ("family", "to ask"), rows))
-    cost = f" and ${most.usd:,.2f}" if most.usd else ""
-    size = f", at most {plural(most.tokens, 'token')}{cost}" if plan.todo else ""
+    size = f", {largest_in_words(most)}" if plan.todo else ""
     out.print(f"{plural(len(plan.todo), 'call')} to {model}, one a task{size}.")
     out.print(f"In the bank: {len(plan.tasks) - len(plan.todo):,} of {plural(len(plan.tasks), 'judgement')}.")
     if mean_tokens is not None and plan.todo:

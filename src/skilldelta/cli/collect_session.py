@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from skilldelta.cli.proxies import environment_proxy
 from skilldelta.errors import InputError
 
 if TYPE_CHECKING:
@@ -96,13 +97,22 @@ def _model_agent(
     from skilldelta.collect.agents.chat import CHAT_SOLVERS, ChatAgent, chat_sampling
     from skilldelta.collect.chat import ChatEndpoint
     from skilldelta.collect.sandbox import find_sandbox
+    from skilldelta.endpoint import check_base_url, check_key
 
     if not model:
         raise InputError("no agent named; give --model NAME (with --base-url URL), or --command 'program …'")
     sandbox = find_sandbox(options["sandbox"]) if wanted.solver == "code" else None
-    key = os.environ.get(options["key_variable"], "")
+    key = check_key(os.environ.get(options["key_variable"]))
+    if base_url:
+        check_base_url(base_url)
     if base_url and wanted.solver in CHAT_SOLVERS:
-        endpoint = ChatEndpoint(base_url, key, timeout=options["timeout"], expected_model=options["returned_model"])
+        endpoint = ChatEndpoint(
+            base_url,
+            key,
+            timeout=options["timeout"],
+            expected_model=options["returned_model"],
+            proxy=environment_proxy(base_url),
+        )
         return ChatAgent(
             name=options["agent"] or model,
             endpoint=endpoint,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 def chosen_encoder(bank: Bank, options: Mapping[str, Any]) -> Encoder:
     """The encoder of --encoder; TF-IDF takes its vocabulary from the bank's own task texts."""
+    from skilldelta.cli.proxies import environment_proxy
     from skilldelta.encoders import load_encoder
 
     name = options["encoder"]
@@ -21,5 +22,6 @@ def chosen_encoder(bank: Bank, options: Mapping[str, Any]) -> Encoder:
         base_url=options.get("encoder_url"),
         model=options.get("encoder_model"),
         api_key=os.environ.get("SKILLDELTA_ENCODER_KEY") or os.environ.get("OPENAI_API_KEY"),
+        proxy=environment_proxy(options.get("encoder_url")),
         corpus=[task.text for task in bank.tasks()] if name == "tfidf" else None,
     )

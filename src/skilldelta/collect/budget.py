@@ -1,16 +1,18 @@
 """The budget: caps on calls, tokens, dollars and time, and the one way to make a paid call.
 
 A call is reserved at its largest possible amount before it is made, so a cap is never passed; when it ends, the ledger
-holds what it came to. Where reservations of calls in flight leave no room, a new call waits for them to settle.
+holds what it came to. One reservation is one request: a call that broke off and may have been paid is booked at its most,
+and trying again reserves again. Where reservations of calls in flight leave no room, a new call waits for them to settle.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from skilldelta.collect.failures import CapReachedError, TransportError
@@ -28,6 +30,11 @@ class Prices:
     input: float
     output: float
 
+    def __post_init__(self) -> None:
+        for price in (self.input, self.output):
+            if not math.isfinite(price) or price < 0:
+                raise InputError(f"a price must be a number of dollars of at least 0, got {price:g}")
+
     def usd(self, tokens_in: float, tokens_out: float) -> float:
         return (tokens_in * self.input + tokens_out * self.output) / 1e6
 
@@ -44,6 +51,8 @@ class Caps:
     def __post_init__(self) -> None:
         for name in ("calls", "tokens", "usd", "seconds"):
             value = getattr(self, name)
+            if value is not None and not math.isfinite(value):
+                raise InputError(f"a cap of {value} {name} could never bind; give a number or leave the cap out")
             if value is not None and value <= 0:
                 raise InputError(f"a cap of {value} {name} allows no call; give a larger one or leave the cap out")
 
@@ -64,10 +73,16 @@ class Retries:
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """Tokens and dollars of one call."""
+    """Tokens and dollars of one call; None is unknown, which is not nothing."""
 
-    tokens: float = 0.0
-    usd: float = 0.0
+    tokens: float | None = 0.0
+    usd: float | None = 0.0
+
+    @classmethod
+    def total(cls, amounts: Iterable[Amount]) -> Amount:
+        """The sum; unknown where one of them is."""
+        rows = list(amounts)
+        return cls(_sum([one.tokens for one in rows]), _sum([one.usd for one in rows]))
 
 
 @dataclass(slots=True)
@@ -78,8 +93,9 @@ class Budget:
     caps: Caps = field(default_factory=Caps)
     retries: Retries = field(default_factory=Retries)
     _calls: int = field(init=False)
-    _settled: Amount = field(init=False)
-    _held: Amount = field(default_factory=Amount)
+    _finished: Spend = field(init=False)
+    _held_tokens: float = 0.0
+    _held_usd: float = 0.0
     _flying: int = 0
     _room: asyncio.Event = field(default_factory=asyncio.Event)
     _started: float = field(default_factory=time.monotonic)
@@ -87,7 +103,7 @@ class Budget:
 
     def __post_init__(self) -> None:
         self._calls = self.ledger.before.calls
-        self._settled = Amount(self.ledger.before.tokens, self.ledger.before.usd)
+        self._finished = self.ledger.before
 
     @property
     def seconds(self) -> float:
@@ -96,14 +112,8 @@ class Budget:
 
     @property
     def spend(self) -> Spend:
-        """What is on the ledger: settled calls, and calls in flight at their reserved amount."""
-        return Spend(
-            calls=self._calls,
-            tokens=self._settled.tokens + self._held.tokens,
-            usd=self._settled.usd + self._held.usd,
-            seconds=self.seconds,
-            unsettled=self.ledger.before.unsettled + self._flying,
-        )
+        """What finished calls came to, over all restarts; it never falls. Calls in flight are only counted."""
+        return replace(self._finished, calls=self._calls, seconds=self.seconds)
 
     async def call(
         self,
@@ -127,6 +137,7 @@ class Budget:
                 spent = amount_of(result)
                 return result
             except TransportError as error:
+                spent = most if error.may_be_paid else Amount()
                 if attempt == times:
                     raise
                 wait = self.retries.wait(attempt, error.retry_after, self._rng)
@@ -150,7 +161,8 @@ class Budget:
             await self._room.wait()
         self._calls += 1
         self._flying += 1
-        self._held = Amount(self._held.tokens + most.tokens, self._held.usd + most.usd)
+        self._held_tokens += most.tokens or 0.0
+        self._held_usd += most.usd or 0.0
         number = self.ledger.new_call()
         try:
             await self.ledger.reserve(number, name, tokens=most.tokens, usd=most.usd)
@@ -161,20 +173,32 @@ class Budget:
 
     def _settle(self, number: int, most: Amount, spent: Amount) -> None:
         self._flying -= 1
-        self._held = Amount(self._held.tokens - most.tokens, self._held.usd - most.usd)
-        self._settled = Amount(self._settled.tokens + spent.tokens, self._settled.usd + spent.usd)
+        self._held_tokens -= most.tokens or 0.0
+        self._held_usd -= most.usd or 0.0
+        self._finished = self._finished.plus(_named(spent), _named(most))
         self.ledger.settle(number, tokens=spent.tokens, usd=spent.usd, seconds=self.seconds)
         self._room.set()
 
     def _full(self, most: Amount) -> str:
-        """Why another call of this size does not fit, or nothing."""
-        caps, spend = self.caps, self.spend
+        """Why another call of this size does not fit, or nothing. A call of unknown cost counts at its most."""
+        caps, done = self.caps, self._finished
+        tokens = done.tokens + done.most_tokens + self._held_tokens
+        usd = done.usd + done.most_usd + self._held_usd
         if caps.calls is not None and self._calls + 1 > caps.calls:
             return f"the cap of {plural(caps.calls, 'call')} is reached"
-        if caps.tokens is not None and spend.tokens + most.tokens > caps.tokens:
-            return f"the cap of {plural(caps.tokens, 'token')} has no room for another call ({spend.tokens:,.0f} spent)"
-        if caps.usd is not None and spend.usd + most.usd > caps.usd:
-            return f"the cap of ${caps.usd:,.2f} has no room for another call (${spend.usd:,.2f} spent)"
+        if caps.tokens is not None and tokens + (most.tokens or 0.0) > caps.tokens:
+            return f"the cap of {plural(caps.tokens, 'token')} has no room for another call ({tokens:,.0f} spent)"
+        if caps.usd is not None and usd + (most.usd or 0.0) > caps.usd:
+            return f"the cap of ${caps.usd:,.2f} has no room for another call (${usd:,.2f} spent)"
         if caps.seconds is not None and self.seconds >= caps.seconds:
             return f"the cap of {caps.seconds:,.0f} s is reached"
         return ""
+
+
+def _sum(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
+
+
+def _named(amount: Amount) -> dict[str, float | None]:
+    return {"tokens": amount.tokens, "usd": amount.usd}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import math
 import re
 import time
 from collections.abc import Sequence
@@ -17,9 +18,10 @@ from typing import Any
 
 from skilldelta.collect.arms import Message
 from skilldelta.collect.failures import IncompleteError, StopCollectionError, TransportError
-from skilldelta.collect.http import HttpClient, Response
+from skilldelta.endpoint import Answer, JsonEndpoint, NoAnswerError, one_line, read_json
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_MOST_TOKENS = 10**12
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,33 +57,36 @@ class ChatEndpoint:
     timeout: float = 600.0
     expected_model: str = ""
     """The name the endpoint is known to answer with, when it is another than the one asked."""
-    client: HttpClient = field(init=False, repr=False)
+    proxy: str | None = field(default=None, repr=False)
+    client: JsonEndpoint = field(init=False, repr=False)
     _turn: asyncio.Semaphore | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        self.client = HttpClient(self.base_url, timeout=self.timeout)
+        self.client = JsonEndpoint(
+            self.base_url, "/chat/completions", api_key=self.api_key, timeout=self.timeout, proxy=self.proxy
+        )
 
     def limit(self, calls_at_once: int) -> None:
         """Let no more calls be open at the same time; further ones wait for their turn."""
         self._turn = asyncio.Semaphore(calls_at_once)
 
     async def complete(self, sampling: Sampling, body: bytes) -> Completion:
-        """One call. The returned model name is checked against the asked one."""
-        headers = {"content-type": "application/json", "accept": "application/json"}
-        if self.api_key:
-            headers["authorization"] = f"Bearer {self.api_key}"
+        """One request, never sent again from here. The returned model name is checked against the asked one."""
         async with self._turn or contextlib.nullcontext():
             started = time.monotonic()
-            response = await self.client.post("/chat/completions", body, headers)
+            try:
+                answer = await self.client.post(body)
+            except NoAnswerError as error:
+                raise TransportError(str(error), may_be_paid=error.sent) from None
         seconds = time.monotonic() - started
-        _refuse_failures(response, self.base_url, sampling.model)
-        completion = _completion(response.body, seconds)
+        _refuse_failures(answer, self.base_url, sampling.model)
+        completion = _completion(answer.body, seconds)
         check_model(self.expected_model or sampling.model, completion.model)
         return completion
 
 
 def request_body(sampling: Sampling, messages: Sequence[Message], *, seed: int) -> bytes:
-    """The request as sent; keys in one fixed order."""
+    """The request as sent; keys in one fixed order. A lone surrogate, which UTF-8 cannot hold, goes as its JSON escape."""
     request: dict[str, Any] = {
         "model": sampling.model,
         "messages": [{"role": message.role, "content": message.content} for message in messages],
@@ -93,7 +98,7 @@ def request_body(sampling: Sampling, messages: Sequence[Message], *, seed: int) 
         request["top_p"] = sampling.top_p
     if sampling.stop:
         request["stop"] = list(sampling.stop)
-    return _encode(request).encode()
+    return _encode(request).encode("utf-8", "backslashreplace")
 
 
 def check_model(asked: str, returned: str) -> None:
@@ -108,55 +113,66 @@ def check_model(asked: str, returned: str) -> None:
         )
 
 
-def _refuse_failures(response: Response, base_url: str, model: str) -> None:
-    status = response.status
+def _refuse_failures(answer: Answer, base_url: str, model: str) -> None:
+    status = answer.status
     if status == 200:
         return
-    said = _error_text(response.body)
+    said = _error_text(answer.body)
     if status in (401, 403):
         raise StopCollectionError(
             f"{base_url} refused the key (HTTP {status}: {said}); set the key's variable and run again"
         )
     if status == 404:
         raise StopCollectionError(f"{base_url} does not know model {model!r} or this path (HTTP 404: {said})")
+    if 300 <= status < 400:
+        raise StopCollectionError(
+            f"{base_url} redirects (HTTP {status}), and a key is not handed on; give the address it redirects to"
+        )
     if status in (400, 413, 422):
         raise IncompleteError(f"{base_url} refused the request (HTTP {status}: {said})")
-    raise TransportError(f"{base_url} answered HTTP {status}: {said}", retry_after=_retry_after(response))
+    raise TransportError(f"{base_url} answered HTTP {status}: {said}", retry_after=_retry_after(answer))
 
 
 def _completion(body: bytes, seconds: float) -> Completion:
     try:
-        answer = json.loads(body)
+        answer = read_json(body)
         choice = answer["choices"][0]
         text = choice["message"].get("content")
-        usage = answer.get("usage") or {}
-        return Completion(
-            text=text if isinstance(text, str) else "",
-            model=str(answer.get("model") or ""),
-            finish=str(choice.get("finish_reason") or ""),
-            tokens_in=_count(usage.get("prompt_tokens")),
-            tokens_out=_count(usage.get("completion_tokens")),
-            seconds=seconds,
-        )
     except (ValueError, KeyError, IndexError, TypeError, AttributeError):
-        raise TransportError(f"the answer is not a chat completion: {body[:120]!r}") from None
+        raise TransportError(f"the answer is not a chat completion: {body[:120]!r}", may_be_paid=True) from None
+    usage = answer.get("usage")
+    usage = usage if isinstance(usage, dict) else {}
+    return Completion(
+        text=text if isinstance(text, str) else "",
+        model=_name(answer.get("model")),
+        finish=_name(choice.get("finish_reason")),
+        tokens_in=_count(usage.get("prompt_tokens")),
+        tokens_out=_count(usage.get("completion_tokens")),
+        seconds=seconds,
+    )
+
+
+def _name(value: object) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and value >= 0 else None
+    """A count of tokens; what cannot be one is unknown."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS else None
 
 
 def _error_text(body: bytes) -> str:
     try:
-        error = json.loads(body)["error"]
+        error = read_json(body)["error"]
         said = error["message"] if isinstance(error, dict) else error
     except (ValueError, KeyError, TypeError):
-        said = body.decode("utf-8", "replace")
-    return " ".join(str(said).split())[:200] or "no reason given"
+        said = body[:2000].decode("utf-8", "replace")
+    return one_line(str(said)) or "no reason given"
 
 
-def _retry_after(response: Response) -> float | None:
+def _retry_after(answer: Answer) -> float | None:
     try:
-        return max(0.0, float(response.headers["retry-after"]))
+        seconds = float(answer.headers["retry-after"])
     except (KeyError, ValueError):
         return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None

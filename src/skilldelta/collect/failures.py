@@ -6,11 +6,15 @@ from skilldelta.errors import InputError, SkillDeltaError
 
 
 class TransportError(SkillDeltaError):
-    """No answer of the agent arrived: retried within limits, then recorded as transport_error and never counted."""
+    """No answer of the agent arrived: retried within limits, then recorded as transport_error and never counted.
 
-    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+    `may_be_paid`: the request may have reached the endpoint, so the budget books the most it can have cost.
+    """
+
+    def __init__(self, message: str, *, retry_after: float | None = None, may_be_paid: bool = False) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+        self.may_be_paid = may_be_paid
 
 
 class IncompleteError(SkillDeltaError):

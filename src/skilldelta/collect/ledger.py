@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,15 +24,46 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 @dataclass(frozen=True, slots=True)
 class Spend:
-    """A sum of calls. Dollars are None where no price is known."""
+    """A sum of calls. What an endpoint does not say is unknown and counted as such; it is no zero."""
 
     calls: int = 0
     tokens: float = 0.0
+    """Of the calls that told; `total_tokens` is the sum over all, where it is known."""
     usd: float = 0.0
     seconds: float = 0.0
     """Time the collector ran, over all restarts."""
     unsettled: int = 0
     """Calls whose outcome is unknown because the collector died during them."""
+    tokens_unknown: int = 0
+    """Finished calls without a count of tokens."""
+    usd_unknown: int = 0
+    """Finished calls without a price."""
+    most_tokens: float = 0.0
+    """What the calls of unknown tokens can have taken: caps count it."""
+    most_usd: float = 0.0
+
+    @property
+    def total_tokens(self) -> float | None:
+        """The tokens of all calls; None when one of them did not tell."""
+        return None if self.tokens_unknown else self.tokens
+
+    @property
+    def total_usd(self) -> float | None:
+        """The dollars of all calls; None when one of them has no price."""
+        return None if self.usd_unknown else self.usd
+
+    def plus(self, spent: Mapping[str, float | None], reserved: Mapping[str, float | None]) -> Spend:
+        """With one finished call more, of which `tokens` and `usd` may be unknown."""
+        tokens, usd = spent["tokens"], spent["usd"]
+        return replace(
+            self,
+            tokens=self.tokens + (tokens or 0.0),
+            usd=self.usd + (usd or 0.0),
+            tokens_unknown=self.tokens_unknown + (tokens is None),
+            usd_unknown=self.usd_unknown + (usd is None),
+            most_tokens=self.most_tokens + ((reserved["tokens"] or 0.0) if tokens is None else 0.0),
+            most_usd=self.most_usd + ((reserved["usd"] or 0.0) if usd is None else 0.0),
+        )
 
 
 class Ledger:
@@ -54,11 +86,11 @@ class Ledger:
         self._next_id += 1
         return self._next_id - 1
 
-    async def reserve(self, number: int, name: str, *, tokens: float, usd: float) -> None:
+    async def reserve(self, number: int, name: str, *, tokens: float | None, usd: float | None) -> None:
         """Put a call on disk; it may be made when this returns."""
         await self._append({"call": number, "name": name, "reserved": {"tokens": tokens, "usd": usd}})
 
-    def settle(self, number: int, *, tokens: float, usd: float, seconds: float) -> None:
+    def settle(self, number: int, *, tokens: float | None, usd: float | None, seconds: float) -> None:
         """Replace a reservation by what the call came to. On disk with the next sync; until then the reservation holds."""
         self._queue({"call": number, "settled": {"tokens": tokens, "usd": usd}, "seconds": round(seconds, 3)})
 
@@ -92,7 +124,9 @@ class Ledger:
             synced, self._synced = self._synced, None
             lines, self._lines = self._lines, []
             try:
-                await loop.run_in_executor(self._thread, self._write, ("\n".join(lines) + "\n").encode())
+                await loop.run_in_executor(
+                    self._thread, self._write, ("\n".join(lines) + "\n").encode("utf-8", "backslashreplace")
+                )
             except BaseException as error:
                 # Whatever went wrong, everyone who waits must hear of it: a future left open would never end.
                 self._break(error, synced)
@@ -139,14 +173,10 @@ def _replay(path: Path) -> tuple[Spend, int, int]:
                 last = max(last, entry["call"])
                 spend = replace(spend, calls=spend.calls + 1)
             elif "settled" in entry:
-                open_calls.pop(entry["call"], None)
-                spend = _plus(spend, entry["settled"])
+                reserved = open_calls.pop(entry["call"], entry["settled"])
+                spend = spend.plus(entry["settled"], reserved)
         except (ValueError, KeyError, TypeError, AttributeError):
             raise InputError(f"{path}:{number}: not a line of a ledger; restore the file or move it away") from None
     for reserved in open_calls.values():
-        spend = _plus(spend, reserved)
+        spend = spend.plus(reserved, reserved)
     return replace(spend, unsettled=len(open_calls)), last + 1, length
-
-
-def _plus(spend: Spend, amount: dict[str, float]) -> Spend:
-    return replace(spend, tokens=spend.tokens + amount["tokens"], usd=spend.usd + amount["usd"])

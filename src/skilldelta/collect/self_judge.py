@@ -80,8 +80,7 @@ def plan_judgements(session: Session, known: Iterable[Judgement]) -> JudgePlan:
 def largest_of(session: Session, plan: JudgePlan) -> Amount:
     """The most that the calls of a plan can come to."""
     agent = asking_agent(session)
-    most = [agent.largest_ask(_question(session, task)) for task in plan.todo]
-    return Amount(sum(one.tokens for one in most), sum(one.usd for one in most))
+    return Amount.total(agent.largest_ask(_question(session, task)) for task in plan.todo)
 
 
 def asking_agent(session: Session) -> Asks:

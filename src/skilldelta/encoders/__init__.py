@@ -20,6 +20,7 @@ def load_encoder(
     model: str | None = None,
     dimensions: int | None = None,
     corpus: Sequence[str] | None = None,
+    proxy: str | None = None,
 ) -> Encoder:
     """The encoder of that name; options that it does not have are ignored.
 
@@ -38,7 +39,7 @@ def load_encoder(
 
         if not base_url or not model:
             raise InputError("the encoder 'openai' needs a base URL and a model; give both")
-        return OpenAIEncoder(base_url, model, api_key=api_key, dimensions=dimensions)
+        return OpenAIEncoder(base_url, model, api_key=api_key, dimensions=dimensions, proxy=proxy)
     if name == "sentence-transformers":
         from skilldelta.encoders.sentence_transformers import SentenceTransformersEncoder
 

@@ -1,23 +1,20 @@
-"""Vectors from any OpenAI-compatible /embeddings endpoint, with the standard library's HTTP client.
+"""Vectors from any OpenAI-compatible /embeddings endpoint.
 
-What the endpoint answers is checked before it is believed: one vector a text, put in order by `index`, all of one
+What the endpoint answers is checked before it is believed: one vector per text, put in order by `index`, all of one
 dimension, finite. The key travels in one header, to the given host only, and is never part of a message.
 """
 
 from __future__ import annotations
 
-import http.client
+import asyncio
 import json
-import time
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
-from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 import numpy as np
 
 from skilldelta.encoders.base import EncoderError, check_texts
+from skilldelta.endpoint import Answer, JsonEndpoint, NoAnswerError, one_line, read_json, run_blocking
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
 from skilldelta.support import Vectors, unit_rows
@@ -39,18 +36,17 @@ class OpenAIEncoder:
         timeout: float = 60.0,
         attempts: int = 4,
         backoff: float = 0.5,
-        sleep: Callable[[float], None] = time.sleep,
+        proxy: str | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         if not model:
             raise InputError("the encoder 'openai' needs a model; name one, such as text-embedding-3-small")
         if batch_size < 1 or attempts < 1:
             raise InputError(f"batch_size and attempts must be at least 1, got {batch_size} and {attempts}")
-        self._url = _endpoint(base_url)
+        self._endpoint = JsonEndpoint(base_url, "/embeddings", api_key=api_key or "", timeout=timeout, proxy=proxy)
         self._model = model
-        self._key = _checked_key(api_key)
         self._dimensions = dimensions
         self._batch_size = batch_size
-        self._timeout = timeout
         self._attempts = attempts
         self._backoff = backoff
         self._sleep = sleep
@@ -62,22 +58,31 @@ class OpenAIEncoder:
 
         The address belongs to it, because two hosts may serve different weights under one model name.
         """
-        place = f"{self._url.netloc}{self._url.path}".removesuffix("/embeddings")
+        url = self._endpoint.url
+        place = f"{url.netloc}{url.path}".removesuffix("/embeddings")
         return f"openai/{place}/{self._model}/{self._dimensions or 'native'}/l2"
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """(n, dim) unit rows; the batches are sent one after another."""
         checked = check_texts(texts)
-        rows: list[list[float]] = []
-        for start in range(0, len(checked), self._batch_size):
-            rows += self._encode_batch(checked[start : start + self._batch_size])
-        return unit_rows(rows) if rows else np.empty((0, self._seen_dimension or 0), np.float32)
+        if not checked:
+            return np.empty((0, self._seen_dimension or 0), np.float32)
+        return unit_rows(run_blocking(lambda: self._encode_batches(checked)))
 
-    def _encode_batch(self, texts: list[str]) -> list[list[float]]:
+    async def _encode_batches(self, texts: list[str]) -> list[list[float]]:
+        rows: list[list[float]] = []
+        try:
+            for start in range(0, len(texts), self._batch_size):
+                rows += await self._encode_batch(texts[start : start + self._batch_size])
+        finally:
+            await self._endpoint.close()
+        return rows
+
+    async def _encode_batch(self, texts: list[str]) -> list[list[float]]:
         body: dict[str, object] = {"model": self._model, "input": texts}
         if self._dimensions is not None:
             body["dimensions"] = self._dimensions
-        vectors = _vectors_in_order(self._post(body), len(texts), self._place)
+        vectors = _vectors_in_order(await self._post(body), len(texts), self._place)
         for vector in vectors:
             self._seen_dimension = self._seen_dimension or len(vector)
             if len(vector) != self._seen_dimension:
@@ -87,113 +92,69 @@ class OpenAIEncoder:
                 )
         return vectors
 
-    def _post(self, body: dict[str, object]) -> Any:
+    async def _post(self, body: dict[str, object]) -> Any:
         """The parsed answer; rate limits, server errors and transport errors are tried again with growing waits."""
+        content = json.dumps(body).encode()
         for attempt in range(1, self._attempts + 1):
+            wait = None
             try:
-                return self._request(body)
-            except urllib.error.HTTPError as error:
-                with error:
-                    if not _is_passing(error.code):
-                        raise self._refused(error) from None
-                    reason, wait = f"HTTP {error.code}", _retry_after(error)
-            except (OSError, http.client.HTTPException) as error:
-                reason, wait = _transport_reason(error), None
+                answer = await self._endpoint.post(content)
+            except NoAnswerError as error:
+                reason = str(error)
+            else:
+                if not _is_passing(answer.status):
+                    return self._document(answer)
+                reason, wait = f"HTTP {answer.status}", _retry_after(answer)
             if attempt < self._attempts:
-                self._sleep(wait if wait is not None else self._backoff * 2 ** (attempt - 1))
+                await self._sleep(wait if wait is not None else self._backoff * 2 ** (attempt - 1))
         raise EncoderError(
-            f"{self._place} did not answer in {self._attempts} attempts (last: {reason}); "
+            f"{self._place} did not answer in {plural(self._attempts, 'attempt')} (last: {reason}); "
             "check that it runs, or choose another encoder"
         )
 
-    def _request(self, body: dict[str, object]) -> Any:
-        headers = {"Content-Type": "application/json", "Accept": "application/json"}
-        if self._key:
-            headers["Authorization"] = f"Bearer {self._key}"
-        request = urllib.request.Request(
-            urlunsplit(self._url), data=json.dumps(body).encode(), headers=headers, method="POST"
-        )
-        with urllib.request.build_opener(_NoRedirects).open(request, timeout=self._timeout) as answer:
-            content = answer.read()
+    def _document(self, answer: Answer) -> Any:
+        if not 200 <= answer.status < 300:
+            raise self._refused(answer)
         try:
-            return json.loads(content)
-        except (ValueError, RecursionError):
+            return read_json(answer.body)
+        except ValueError:
             raise EncoderError(f"{self._place} did not answer JSON; check the base URL") from None
 
-    def _refused(self, error: urllib.error.HTTPError) -> InputError:
+    def _refused(self, answer: Answer) -> InputError:
         """What a 3xx or 4xx means for the person who set up the endpoint."""
-        if error.code in (401, 403):
-            known = "the API key it was given" if self._key else "a request without an API key; give one"
-            return InputError(f"{self._place} refused {known} (HTTP {error.code}); check the key and what it may do")
-        if error.code < 400:
-            return InputError(f"{self._place} redirects (HTTP {error.code}); give the address it redirects to")
-        if error.code == 404:
+        status = answer.status
+        if status in (401, 403):
+            known = "the API key it was given" if self._endpoint.key else "a request without an API key; give one"
+            return InputError(f"{self._place} refused {known} (HTTP {status}); check the key and what it may do")
+        if status < 400:
+            return InputError(f"{self._place} redirects (HTTP {status}); give the address it redirects to")
+        if status == 404:
             return InputError(f"{self._place} does not exist, or has no model {self._model!r} (HTTP 404); check both")
-        return InputError(f"{self._place} refused the texts (HTTP {error.code}): {self._excerpt(error)}")
+        return InputError(f"{self._place} refused the texts (HTTP {status}): {self._excerpt(answer)}")
 
-    def _excerpt(self, error: urllib.error.HTTPError) -> str:
+    def _excerpt(self, answer: Answer) -> str:
         """The start of an error's body as one line, with the key blotted out should the server echo it."""
-        try:
-            text = error.read(2000).decode("utf-8", "replace")
-        except (OSError, http.client.HTTPException):
-            text = ""
-        if self._key:
-            text = text.replace(self._key, "[key]")
-        return " ".join(text.split())[:200] or "it gave no reason"
+        text = answer.body[:2000].decode("utf-8", "replace")
+        if self._endpoint.key:
+            text = text.replace(self._endpoint.key, "[key]")
+        return one_line(text) or "it gave no reason"
 
     @property
     def _place(self) -> str:
-        """The address for messages, without its query, which may hold a secret."""
-        return urlunsplit(self._url._replace(query=""))
-
-
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A redirect is reported: following it would hand the key to another host."""
-
-    def redirect_request(self, *args: Any, **kwargs: Any) -> None:
-        return None
-
-
-def _endpoint(base_url: str) -> SplitResult:
-    """The address of /embeddings below a base URL, such as https://host/v1."""
-    try:
-        url = urlsplit(base_url.strip())
-        url.port  # noqa: B018  (a port that is no number raises here)
-    except ValueError:
-        raise InputError(
-            "the base URL of the embeddings endpoint is not a URL; write one like https://host/v1"
-        ) from None
-    if url.username or url.password:
-        raise InputError("the base URL of the embeddings endpoint must not hold a user or key; give the key by itself")
-    if url.scheme not in ("http", "https") or not url.hostname:
-        raise InputError(f"the base URL must start with http:// or https:// and a host, got {base_url[:80]!r}")
-    path = url.path.rstrip("/")
-    return url._replace(path=path if path.endswith("/embeddings") else f"{path}/embeddings", fragment="")
-
-
-def _checked_key(api_key: str | None) -> str:
-    key = (api_key or "").strip()
-    if not key.isascii() or not key.isprintable():
-        raise InputError("the API key has a character that no HTTP header can carry; copy it again")
-    return key
+        return self._endpoint.place
 
 
 def _is_passing(code: int) -> bool:
     return code in (408, 425, 429) or code >= 500
 
 
-def _retry_after(error: urllib.error.HTTPError) -> float | None:
+def _retry_after(answer: Answer) -> float | None:
     """Seconds the server asks to wait, where it says so as a number."""
     try:
-        seconds = float(error.headers.get("Retry-After", ""))
+        seconds = float(answer.headers.get("retry-after", ""))
     except ValueError:
         return None
     return min(seconds, _LONGEST_WAIT) if seconds >= 0 else None
-
-
-def _transport_reason(error: Exception) -> str:
-    reason = getattr(error, "reason", error)
-    return " ".join(f"{type(reason).__name__}: {reason}".split())[:120]
 
 
 def _vectors_in_order(answer: Any, count: int, place: str) -> list[list[float]]:

@@ -91,8 +91,8 @@ class ChatAgent:
         answer = await run_answer(code, self.sandbox) if self.sandbox else completion.text
         return Outcome(
             answer=answer,
-            tokens=None if completion.tokens_out is None else spent.tokens,
-            usd=spent.usd if self.prices and completion.tokens_out is not None else None,
+            tokens=spent.tokens,
+            usd=spent.usd,
             messages=tuple(messages),
             reply=completion.text,
             seconds=completion.seconds + time.monotonic() - started,
@@ -114,7 +114,7 @@ class ChatAgent:
         body = request_body(sampling, messages, seed=0)
         completion = await paid_completion(name, self.endpoint, sampling, body, budget=budget, prices=self.prices)
         spent = completion_amount(completion, self.prices)
-        return Asked(completion.text, None if completion.tokens_out is None else spent.tokens)
+        return Asked(completion.text, spent.tokens)
 
     @property
     def _ask_sampling(self) -> Sampling:
@@ -144,11 +144,13 @@ async def paid_completion(
 
 def largest_amount(sampling: Sampling, body: bytes, prices: Prices | None) -> Amount:
     """The most a request can come to."""
-    usd = prices.usd(len(body), sampling.max_tokens) if prices else 0.0
+    usd = prices.usd(len(body), sampling.max_tokens) if prices else None
     return Amount(float(len(body) + sampling.max_tokens), usd)
 
 
 def completion_amount(completion: Completion, prices: Prices | None) -> Amount:
     """What a completion came to, as far as the endpoint says."""
-    tokens_in, tokens_out = completion.tokens_in or 0, completion.tokens_out or 0
-    return Amount(float(tokens_in + tokens_out), prices.usd(tokens_in, tokens_out) if prices else 0.0)
+    tokens_in, tokens_out = completion.tokens_in, completion.tokens_out
+    if tokens_in is None or tokens_out is None:
+        return Amount(None, None)
+    return Amount(float(tokens_in + tokens_out), prices.usd(tokens_in, tokens_out) if prices else None)

@@ -26,10 +26,12 @@ from skilldelta.collect.chat import check_model
 from skilldelta.collect.failures import IncompleteError
 from skilldelta.collect.plan import Planned
 from skilldelta.collect.process import run_process
+from skilldelta.endpoint import read_json
 from skilldelta.errors import InputError
 from skilldelta.records import Agent
 
 _LARGEST_OUTPUT = 64 * 1024 * 1024
+_LARGEST_NUMBER = 10**15
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class CommandAgent:
     expected_model: str = ""
     timeout: float = 600.0
     needs_workdir: bool = True
-    _largest: Amount = field(default_factory=Amount)
+    _largest: Amount = field(default_factory=lambda: Amount(None, None))
 
     def __post_init__(self) -> None:
         self._check_skill_as()
@@ -84,7 +86,7 @@ class CommandAgent:
         return Agent(self.name, fingerprint(self.settings))
 
     def largest(self, attempt: Attempt) -> Amount:
-        """Nothing bounds a command's tokens beforehand; the largest run so far stands in for the next one."""
+        """Nothing bounds a command's tokens beforehand: unknown, then the largest run so far stands in for the next."""
         return self._largest
 
     async def drive(self, todo: Sequence[Planned], concurrency: int, execute: Execute) -> None:
@@ -104,10 +106,9 @@ class CommandAgent:
             attempt.planned.name,
             self._largest,
             lambda: self._process(arguments, stdin, attempt.workdir),
-            lambda outcome: Amount(outcome.tokens or 0.0, outcome.usd or 0.0),
+            lambda outcome: Amount(outcome.tokens, outcome.usd),
         )
-        tokens, usd = outcome.tokens or 0.0, outcome.usd or 0.0
-        self._largest = Amount(max(self._largest.tokens, tokens), max(self._largest.usd, usd))
+        self._largest = Amount(_larger(self._largest.tokens, outcome.tokens), _larger(self._largest.usd, outcome.usd))
         return outcome
 
     def call(self, attempt: Attempt, workdir: Path) -> tuple[list[str], str]:
@@ -213,7 +214,7 @@ def _last_json(printed: str) -> Any:
     """The whole output as JSON, else its last line that is: agents often print events before their result."""
     for text in (printed, *reversed(printed.strip().splitlines())):
         with contextlib.suppress(ValueError):
-            return json.loads(text)
+            return read_json(text)
     raise IncompleteError(f"the command printed no JSON: {printed.strip()[:120]!r}")
 
 
@@ -227,4 +228,11 @@ def _at(document: Any, path: str) -> Any:
 
 
 def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
+    """A finite number of at least 0; anything else is unknown."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < _LARGEST_NUMBER:
+        return None
+    return float(value)
+
+
+def _larger(one: float | None, other: float | None) -> float | None:
+    return max((value for value in (one, other) if value is not None), default=None)

@@ -123,18 +123,19 @@ class InspectAgent:
         self._check_models(calls)
         reply = state.output.completion or ""
         code = extract_code(reply) if self.sandbox else ""
-        spent = amount(calls.tokens_in, calls.tokens_out, self.prices)
+        known = calls.known and bool(calls.models)
+        spent = amount(calls.tokens_in, calls.tokens_out, self.prices) if known else Amount(None, None)
         return Outcome(
             answer=await run_answer(code, self.sandbox) if self.sandbox else reply,
-            tokens=spent.tokens if calls.known and calls.models else None,
-            usd=spent.usd if self.prices and calls.known and calls.models else None,
+            tokens=spent.tokens,
+            usd=spent.usd,
             messages=tuple(messages),
             reply=reply,
             details={
                 "model": state.output.model,
                 "calls": len(calls.models),
-                "tokens_in": calls.tokens_in,
-                "tokens_out": calls.tokens_out,
+                "tokens_in": calls.tokens_in if known else None,
+                "tokens_out": calls.tokens_out if known else None,
                 **({"code": code} if self.sandbox else {}),
             },
         )

@@ -47,6 +47,7 @@ def booking(name: str, budget: Budget, seed: int) -> Iterator[Calls]:
 
 def meter(api: Any, prices: Prices | None) -> None:
     """Replace a provider's `generate` by one that asks the budget first and sends the execution's sampling seed."""
+    _forbid_hidden_retries(api)
     send = api.generate
 
     async def metered(*, input: Any, config: Any, **rest: Any) -> Any:
@@ -71,9 +72,16 @@ def meter(api: Any, prices: Prices | None) -> None:
     api.generate = metered
 
 
+def _forbid_hidden_retries(api: Any) -> None:
+    """Providers' own clients send a failed request again, unseen by the budget; Inspect tries again above it."""
+    client: Any = getattr(api, "client", None)
+    if isinstance(getattr(client, "max_retries", None), int):
+        client.max_retries = 0
+
+
 def amount(tokens_in: int, tokens_out: int, prices: Prices | None) -> Amount:
     """Tokens with their price, where it is known."""
-    return Amount(float(tokens_in + tokens_out), prices.usd(tokens_in, tokens_out) if prices else 0.0)
+    return Amount(float(tokens_in + tokens_out), prices.usd(tokens_in, tokens_out) if prices else None)
 
 
 def _book(calls: Calls, answer: Any, prices: Prices | None) -> Amount:
@@ -83,7 +91,9 @@ def _book(calls: Calls, answer: Any, prices: Prices | None) -> Amount:
     usage = output.usage
     calls.models.append(output.model or "")
     calls.known = calls.known and usage is not None
-    tokens_in, tokens_out = (usage.input_tokens, usage.output_tokens) if usage else (0, 0)
+    if usage is None:
+        return Amount(None, None)
+    tokens_in, tokens_out = usage.input_tokens, usage.output_tokens
     calls.tokens_in += tokens_in
     calls.tokens_out += tokens_out
     return amount(tokens_in, tokens_out, prices)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.metadata
+import math
 import os
 import re
 from collections.abc import Mapping
@@ -46,7 +47,7 @@ def open_model(name: str, settings: AgentSettings, *, base_url: str, api_key: st
         top_p=settings.top_p,
         stop_seqs=list(settings.stop) or None,
         max_retries=retries,
-        attempt_timeout=int(timeout),
+        attempt_timeout=math.ceil(timeout),
         max_connections=1024,  # the collector itself limits how many executions run at once
     )
     place: dict[str, Any] = {"base_url": base_url, "api_key": api_key or "none"} if base_url else {}
