@@ -41,8 +41,7 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
     A reader finds the old content or the new one, never a part. A file that exists keeps its permissions; a new one is
     for its owner alone when `private`. A bank, a link and a device are never replaced.
     """
-    refuse_database(path)
-    _refuse_special(path)
+    check_destination(path)
     # Not made of the file's own name, which may be as long as names can be.
     part = path.with_name(f".skilldelta-{uuid.uuid4().hex[:12]}.partial")
     try:
@@ -70,6 +69,21 @@ def write_bytes(path: Path, content: bytes, *, private: bool = False) -> None:
 def write_text(path: Path, text: str, *, private: bool = False, errors: Errors = "strict") -> None:
     """Replace a file's content by a text in UTF-8, with the line ends as they are; see `replacing`."""
     write_bytes(path, text.encode("utf-8", errors), private=private)
+
+
+def check_destination(path: Path) -> None:
+    """Refuse what is never replaced: a database, a link, which may lead anywhere, a device, a pipe, a folder."""
+    refuse_database(path)
+    try:
+        mode = path.lstat().st_mode
+    except (OSError, ValueError):
+        return  # not there, or not to be reached: writing says why
+    if stat.S_ISLNK(mode):
+        raise InputError(f"cannot write {path}: it is a link to {os.readlink(path)}; name the file itself")
+    if stat.S_ISDIR(mode):
+        raise InputError(f"cannot write {path}: it is a folder; name a file in it")
+    if not stat.S_ISREG(mode):
+        raise InputError(f"cannot write {path}: it is not a regular file; name a file, or leave the option out")
 
 
 def flush_durably(descriptor: int) -> None:
@@ -111,20 +125,6 @@ def _flush_folder(folder: Path) -> None:
 def _created(path: Path, mode: int) -> IO[bytes]:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
     return os.fdopen(os.open(path, flags, mode), "wb")
-
-
-def _refuse_special(path: Path) -> None:
-    """A link may lead anywhere, and a device or a pipe would be replaced by a file."""
-    try:
-        mode = path.lstat().st_mode
-    except (OSError, ValueError):
-        return  # not there, or not to be reached: writing says why
-    if stat.S_ISLNK(mode):
-        raise InputError(f"cannot write {path}: it is a link to {os.readlink(path)}; name the file itself")
-    if stat.S_ISDIR(mode):
-        raise InputError(f"cannot write {path}: it is a folder; name a file in it")
-    if not stat.S_ISREG(mode):
-        raise InputError(f"cannot write {path}: it is not a regular file; name a file, or leave the option out")
 
 
 def _cannot_write(path: Path, error: OSError) -> InputError:

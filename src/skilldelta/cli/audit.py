@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @settings.resamples_option
 @settings.json_option
 @settings.output_option
-def command(sealed: Path, seal: str | None, bank: str, as_json: bool, output: str | None, **options: Any) -> int:
+def command(sealed: Path, seal: str | None, bank: str, as_json: bool, output: Path | None, **options: Any) -> int:
     """Join the outcomes that were collected since, and evaluate. Exit code 1, with the reasons, if the sealed file, the
     support or the settings changed."""
     import numpy as np

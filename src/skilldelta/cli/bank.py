@@ -11,6 +11,7 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.output import console, note, number, percent, progress, shorten, signed, table, write_json
+from skilldelta.cli.output_paths import OutputPath
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.nouns import plural
 
@@ -97,7 +98,7 @@ def verify(bank: str, as_json: bool) -> int:
 @settings.suite_option
 @settings.encoder_options
 @click.option("--format", "format_", type=click.Choice(["jsonl", "npz"]), default="jsonl", show_default=True)
-@click.option("--output", required=True, type=click.Path(dir_okay=False, path_type=Path), metavar="FILE")
+@click.option("--output", required=True, type=OutputPath(), metavar="FILE")
 def export(bank: str, format_: str, output: Path, **options: Any) -> None:
     """Write executions as runs.jsonl, or one panel's arrays with vectors as NPZ."""
     from skilldelta.bank.export import export_panel, export_runs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 )
 @settings.json_option
 @settings.output_option
-def command(bank: str, as_json: bool, output: str | None, show: int, **options: Any) -> None:
+def command(bank: str, as_json: bool, output: Path | None, show: int, **options: Any) -> None:
     """A threshold for a goal, what it will give on new tasks, and where it would have been wrong.
 
     The success reported is held out: every task is decided by a threshold chosen without it.

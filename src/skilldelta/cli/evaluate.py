@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -53,7 +54,7 @@ TITLES = {
 @settings.json_option
 @settings.output_option
 @click.pass_context
-def command(ctx: click.Context, /, bank: str, as_json: bool, output: str | None, **options: Any) -> None:
+def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None, **options: Any) -> None:
     """Leave-one-task-out evaluation of every policy on every panel (agent × suite).
 
     Scores never see their own task's outcome. Intervals are percentile bootstraps over tasks with scores and actions

@@ -11,6 +11,7 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.output import note, write_json
+from skilldelta.cli.output_paths import OutputPath
 from skilldelta.errors import InputError
 from skilldelta.files import json_lines
 from skilldelta.nouns import plural
@@ -25,9 +26,7 @@ _KEYS = {"task_id", "text", "question", "family", "skill"}
 
 @click.command("freeze")
 @click.argument("targets", type=click.Path(path_type=Path), metavar="TARGETS.jsonl")
-@click.option(
-    "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="The sealed file."
-)
+@click.option("--output", required=True, type=OutputPath(), metavar="FILE", help="The sealed file.")
 @settings.bank_option
 @settings.agent_option
 @settings.suite_option

@@ -51,13 +51,13 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, 
     return Group(Text(title, style="bold"), made)
 
 
-def write_json(document: Any, output: str | None = None) -> None:
+def write_json(document: Any, output: Path | None = None) -> None:
     """One JSON document to stdout, or atomically to a file."""
     text = json.dumps(jsonable(document), ensure_ascii=False, indent=2, allow_nan=False)
     if output is None:
         click.echo(text)
     else:
-        write_text(Path(output), text + "\n")
+        write_text(output, text + "\n")
 
 
 def jsonable(value: Any) -> Any:

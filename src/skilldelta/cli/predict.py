@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -65,7 +66,7 @@ _WORDS = {"use": "use the skill", "skip": "skip the skill", "abstain": "abstain:
 @settings.output_option
 @click.pass_context
 def command(
-    ctx: click.Context, /, text: str | None, bank: str, as_json: bool, output: str | None, **options: Any
+    ctx: click.Context, /, text: str | None, bank: str, as_json: bool, output: Path | None, **options: Any
 ) -> None:
     """Predict the gain of a skill on a task, decide, and show the evidence.
 

@@ -15,8 +15,9 @@ from click.core import ParameterSource
 from skilldelta.cli import settings
 from skilldelta.cli.evaluate import evaluate_bank
 from skilldelta.cli.output import note, progress, write_json
+from skilldelta.cli.output_paths import OutputPath
 from skilldelta.cli.paper_flags import SETTLED, refuse_flags_beside_paper
-from skilldelta.errors import InputError, unknown_name
+from skilldelta.errors import unknown_name
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
@@ -42,15 +43,13 @@ if TYPE_CHECKING:
 @click.option("--gate", metavar="POLICY", help="The policy that the summary is about: stack, skilldelta or a control.")
 @click.option(
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OutputPath(),
     default="report.html",
     show_default=True,
     metavar="FILE",
     help="Where to write the report.",
 )
-@click.option(
-    "--png", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Also write the figures as images."
-)
+@click.option("--png", type=OutputPath(folder=True), metavar="DIR", help="Also write the figures as images.")
 @settings.json_option
 @click.pass_context
 def command(
@@ -64,7 +63,7 @@ def command(
 
     refuse_flags_beside_paper(ctx)
     require_plots()  # before minutes of evaluation, not after
-    _check(gate, output)
+    _check(gate)
     results = evaluate_bank(bank, options)
     panels = _gathered(results, bank, options, gate)
     path = _write(panels, output, command=_command_line(ctx, bank), shown=_settings(options, results), gate=gate)
@@ -78,13 +77,11 @@ def command(
     )
 
 
-def _check(gate: str | None, output: Path) -> None:
+def _check(gate: str | None) -> None:
     from skilldelta.evaluation.roster import POLICIES
 
     if gate is not None and gate not in POLICIES:
         raise unknown_name("policy", gate, POLICIES)
-    if not output.parent.is_dir():
-        raise InputError(f"cannot write {output}: the folder {output.parent} does not exist; make it first")
 
 
 def report_on(

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 import click
 
+from skilldelta.cli.output_paths import OutputPath
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 DEFAULT_BANK = "skilldelta.bank"
@@ -33,9 +35,9 @@ def json_option(function: F) -> F:
 
 def output_option(function: F) -> F:
     """--output FILE."""
-    return click.option(
-        "--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write the JSON document to FILE."
-    )(function)
+    return click.option("--output", type=OutputPath(), metavar="FILE", help="Write the JSON document to FILE.")(
+        function
+    )
 
 
 def agent_option(function: F) -> F:

@@ -12,6 +12,7 @@ import click
 from skilldelta.cli import settings
 from skilldelta.cli.evaluate import show_panel
 from skilldelta.cli.output import console, note, percent, write_json
+from skilldelta.cli.output_paths import OutputPath
 from skilldelta.files import write_text
 from skilldelta.nouns import plural
 
@@ -41,12 +42,10 @@ KINDS = ("no_effect", "always_helps", "family_only", "local_only", "mixed")
 @settings.threshold_option
 @settings.seed_option
 @settings.resamples_option
-@click.option(
-    "--pairs", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write the pairs as pairs.jsonl."
-)
+@click.option("--pairs", type=OutputPath(), metavar="FILE", help="Write the pairs as pairs.jsonl.")
 @settings.json_option
 @settings.output_option
-def command(pairs: Path | None, as_json: bool, output: str | None, **options: Any) -> None:
+def command(pairs: Path | None, as_json: bool, output: Path | None, **options: Any) -> None:
     """How far would a study of this size carry? Tasks, true gains and executions are drawn, then evaluated.
 
     The table shows what an evaluation of the study would print; below it, how the paper's guarantees did against the truth.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -38,7 +39,7 @@ def command() -> None:
 @settings.threshold_option
 @settings.json_option
 @settings.output_option
-def threshold(bank: str, as_json: bool, output: str | None, **options: Any) -> None:
+def threshold(bank: str, as_json: bool, output: Path | None, **options: Any) -> None:
     """Every policy that some threshold induces, from always-on to always-off; the default and the best in hindsight marked."""
     from skilldelta.bank import Bank
     from skilldelta.cli.panels import load_panels, scored_policy
@@ -85,7 +86,7 @@ def threshold(bank: str, as_json: bool, output: str | None, **options: Any) -> N
 @settings.seed_option
 @settings.json_option
 @settings.output_option
-def evidence(bank: str, as_json: bool, output: str | None, at_least: int, seed: int, **options: Any) -> None:
+def evidence(bank: str, as_json: bool, output: Path | None, at_least: int, seed: int, **options: Any) -> None:
     """Gain error over support size, neighbourhood size and repetitions, every target kept at every point."""
     import numpy as np
 

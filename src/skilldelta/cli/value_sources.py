@@ -13,6 +13,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from skilldelta.cli.output_paths import guard_outputs
 from skilldelta.cli.project_file import ProjectFile, option_name
 from skilldelta.errors import InputError, SkillDeltaError
 
@@ -26,6 +27,12 @@ class TracedContext(click.Context):
     def __init__(self, *words: Any, **options: Any) -> None:
         super().__init__(*words, **options)
         self.meta[_RUNNING] = self
+
+    def invoke(self, callback: Any, /, *words: Any, **options: Any) -> Any:
+        """Start the command once its outputs are known to be harmless."""
+        if callback is self.command.callback:
+            guard_outputs(self, self.meta.get(_FILE))
+        return super().invoke(callback, *words, **options)
 
 
 def trace(command: click.Command) -> click.Command:
