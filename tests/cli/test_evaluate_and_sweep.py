@@ -77,12 +77,18 @@ def test_constant_policies_are_the_recorded_arms(skilldelta: Skilldelta, toy_ban
     assert panel["oracle"] == 6 / 8
 
 
-@pytest.mark.parametrize("command", ["evaluate", "report"])
-def test_a_flag_that_the_paper_settles_is_refused_beside_it(
-    skilldelta: Skilldelta, toy_bank: str, command: str
+def test_the_papers_rule_is_evaluated_in_its_main_setting_or_as_flags_say(
+    skilldelta: Skilldelta, simulated_bank: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ran = skilldelta(command, "--bank", toy_bank, "--paper", "--threshold", 0.2)
-    assert (ran.code, ran.err) == (2, "error: --paper already settles --threshold; leave out --threshold, or --paper\n")
+    asked = ("evaluate", "--bank", simulated_bank, "--resamples", 0, "--json")
+    monkeypatch.setenv("SKILLDELTA_THRESHOLD", "0.9")
+    main, strict, few = (
+        skilldelta(*asked, "--paper", *flags).document["panels"][0]["policies"]["skilldelta"]
+        for flags in ((), ("--threshold", 0.2), ("--k", 1))
+    )
+    assert (main["threshold"], strict["threshold"], few["threshold"]) == (0.0, 0.2, 0.0)
+    assert main["use_rate"] > strict["use_rate"]
+    assert main["gain_mae"] != few["gain_mae"]
 
 
 def test_the_same_seed_gives_the_same_intervals_and_another_does_not(

@@ -8,7 +8,8 @@ import pytest
 from cli.conftest import Skilldelta
 
 DOCUMENTED = {
-    "action", "gain", "threshold", "reason", "agent", "skill", "family", "estimator", "k", "support", "interval", "neighbors",
+    "action", "gain", "threshold", "reason", "agent", "skill", "suite", "family", "estimator", "k", "weighting", "scope",
+    "settings_choose", "support", "interval", "neighbors",
 }  # fmt: skip
 
 
@@ -143,10 +144,6 @@ def test_tokens_raise_the_threshold_by_what_they_are_worth(skilldelta: Skilldelt
     ("flag", "value"),
     [
         ("--estimator", "stack"),
-        ("--k", 3),
-        ("--scope", "global"),
-        ("--weighting", "uniform"),
-        ("--threshold", 0.2),
         ("--interval", "exact"),
         ("--success-worth", 1),
         ("--price", 3),
@@ -170,4 +167,6 @@ def test_the_paper_goes_before_the_environment_and_the_file(
     assert skilldelta(*asked, "--paper").out == expected
     Path("skilldelta.toml").write_text("[predict]\npaper = true\n")
     assert skilldelta(*asked).out == expected
-    assert "leave out --k, or paper in skilldelta.toml" in skilldelta(*asked, "--k", 3).err
+    assert skilldelta(*asked, "--k", 3).document["k"] == 3
+    refused = skilldelta(*asked, "--interval", "exact").err
+    assert "leave out --interval, or paper in skilldelta.toml" in refused

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from skilldelta.costs import Cost
 from skilldelta.gate import Decision, Interval
+from skilldelta.predictor import Settings
 from skilldelta.probability import Chance
 from skilldelta.support import Scope
 
@@ -19,7 +20,10 @@ class Question:
     text: str
     skill: str
     family: str = ""
+    """Empty is unknown; a task that the bank knows by id keeps the family it has there."""
     task_id: str = ""
+    suite: str = ""
+    """Whose evidence may answer; empty is the only suite in which the agent was run with the skill."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +72,10 @@ class Advice:
     decision: Decision
     agent: str
     skill: str
+    suite: str
     family: str
     estimator: str
-    k: int
+    settings: Settings
     scope: Scope
     eligible: int
     neighbors: tuple[Neighbor, ...]
@@ -78,6 +83,11 @@ class Advice:
     radius: float | None
     interval: Interval | None
     explanation: Explanation | None = None
+
+    @property
+    def settings_choose(self) -> Literal["gain", "neighbors"]:
+        """What k, weighting and scope decide: the gain of the paper's rule, else which pairs are shown and bounded."""
+        return "gain" if self.estimator == "skilldelta" else "neighbors"
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `predict --json`; an explanation is part of it only where one was asked for."""
@@ -89,9 +99,13 @@ class Advice:
             "reason": decision.reason,
             "agent": self.agent,
             "skill": self.skill,
+            "suite": self.suite or None,
             "family": self.family or None,
             "estimator": self.estimator,
-            "k": self.k,
+            "k": self.settings.k,
+            "weighting": self.settings.weighting,
+            "scope": self.scope,
+            "settings_choose": self.settings_choose,
             "support": {
                 "eligible": self.eligible,
                 "used": len(self.neighbors),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from skilldelta import bounds, intervals
@@ -19,7 +19,9 @@ from skilldelta.predictor import PAPER, Prediction, Settings, predict
 from skilldelta.records import Agent
 from skilldelta.support import Scope, Vectors
 
-ScopeChoice = Literal["auto", "family", "skill", "global"]
+ScopeChoice = Literal["auto", "paper", "family", "skill", "global"]
+"""`auto` is the family of the supplied skill where it has evidence, else the skill; `paper` is the family, whatever the skill,
+where it is known, else the skill."""
 EstimatorName = Literal["skilldelta", "stack"]
 
 
@@ -49,9 +51,9 @@ class Advisor:
 
     def __init__(self, bank: Bank, encoder: Encoder, *, agent: Agent, policy: Policy | None = None) -> None:
         self._policy = policy or Policy()
-        self._index = Index(bank, encoder, agent)
-        self._panel = PanelView(self._index, self._policy.estimator, self._policy.settings)
+        self._bank = bank
         self._encoder = encoder
+        self._views: dict[str, tuple[Index, PanelView]] = {}
         self._agent = agent
 
     def ask(self, question: Question, *, explain: bool = False) -> Advice:
@@ -59,12 +61,14 @@ class Advisor:
         if not question.text.strip():
             raise InputError("the task text is empty; give the question that the agent will see")
         query = self._encoder.encode([question.text])[0]
-        scope, rows = self._rows_in_scope(question)
+        question = self._completed(question)
+        index, panel = self._view(question.suite)
+        scope, rows = self._rows_in_scope(question, index)
         own = rows.row_of_task.get(question.task_id) if question.task_id else None
         near = predict(query, rows.vectors, rows.gains, settings=self._policy.settings, excluded=own)
-        score = self._score(question, query, near)
+        score = self._score(question, query, near, panel)
         cost = self._cost(question, rows, near) if explain or self._policy.cost_rule else None
-        interval = None if near.is_fallback else self._interval(question, rows, near, score.gain)
+        interval = None if near.is_fallback else self._interval(question, rows, near, score.gain, panel)
         decision = self._decide(score.gain, near, interval, cost)
         return self._advice(
             question,
@@ -73,38 +77,59 @@ class Advisor:
             near,
             decision,
             interval,
-            Explanation(score.components, score.shares, self._panel.chance(score.gain), cost) if explain else None,
+            Explanation(score.components, score.shares, panel.chance(score.gain), cost) if explain else None,
         )
 
-    def _rows_in_scope(self, question: Question) -> tuple[Scope, ScopeRows]:
-        """The family of the supplied skill where it is known and has evidence, else the skill; more only if asked."""
+    def _completed(self, question: Question) -> Question:
+        """The question with the suite that may answer it and, for a task that the suite has, the family it has there."""
+        suite = question.suite or self._bank.resolve_suite(
+            self._agent, skill_id=question.skill, task_id=question.task_id
+        )
+        family = question.family
+        if question.task_id and not family:
+            family = next((task.family for task in self._bank.tasks(suite, question.task_id)), "")
+        return replace(question, suite=suite or "", family=family)
+
+    def _view(self, suite: str) -> tuple[Index, PanelView]:
+        """The evidence of one suite, kept for the next question."""
+        if suite not in self._views:
+            index = Index(self._bank, self._encoder, self._agent, suite=suite)
+            self._views[suite] = (index, PanelView(index, self._policy.estimator, self._policy.settings))
+        return self._views[suite]
+
+    def _rows_in_scope(self, question: Question, index: Index) -> tuple[Scope, ScopeRows]:
+        """The rows that the policy's choice of scope leaves for this question."""
         choice = self._policy.scope
+        if choice == "paper":
+            choice = "family" if question.family else "skill"
         if choice == "global":
-            return "global", self._index.scope(skill=None, family=None)
+            return "global", index.scope(skill=None, family=None)
         if choice == "family":
             if not question.family:
                 raise InputError("scope family needs the target's family; give --family, or use scope skill")
-            return "family", self._index.scope(skill=None, family=question.family)
+            return "family", index.scope(skill=None, family=question.family)
         if choice == "auto" and question.family:
-            rows = self._index.scope(skill=question.skill, family=question.family)
+            rows = index.scope(skill=question.skill, family=question.family)
             if len(rows.row_of_task) > (question.task_id in rows.row_of_task):
                 return "family", rows
-        return "skill", self._index.scope(skill=question.skill, family=None)
+        return "skill", index.scope(skill=question.skill, family=None)
 
-    def _score(self, question: Question, query: Vectors, near: Prediction) -> Score:
+    def _score(self, question: Question, query: Vectors, near: Prediction, panel: PanelView) -> Score:
         """The estimator's gain; without any evidence in scope every estimator falls back to 0."""
         if near.is_fallback:
             return Score(0.0)
         if self._policy.estimator == "skilldelta":
             return Score(near.gain, {"skilldelta": near.gain}, {"skilldelta": 1.0})
         target = Target(query, question.text, question.family, question.skill, question.task_id)
-        return self._panel.score(target)
+        return panel.score(target)
 
-    def _interval(self, question: Question, rows: ScopeRows, near: Prediction, gain: float) -> Interval:
+    def _interval(
+        self, question: Question, rows: ScopeRows, near: Prediction, gain: float, panel: PanelView
+    ) -> Interval:
         """The interval of the nearest pairs' expected gain, whatever the estimator; conformal asks the estimator's errors."""
         policy, at = self._policy, near.rows
         if policy.method == "conformal":
-            return intervals.conformal(gain, self._panel.residuals(), family=question.family, level=policy.level)
+            return intervals.conformal(gain, panel.residuals(), family=question.family, level=policy.level)
         found = intervals.Neighborhood(near.weights, rows.y0[at], rows.y1[at], rows.r0[at], rows.r1[at])
         return intervals.interval(policy.method, found, level=policy.level)
 
@@ -142,9 +167,10 @@ class Advisor:
             decision=decision,
             agent=self._agent.name,
             skill=question.skill,
+            suite=question.suite,
             family=question.family,
             estimator=self._policy.estimator,
-            k=self._policy.settings.k,
+            settings=self._policy.settings,
             scope=scope,
             eligible=near.eligible,
             neighbors=tuple(_neighbor(rows, near, i) for i in range(len(near.rows))),

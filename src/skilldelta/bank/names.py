@@ -36,6 +36,16 @@ def current_skill(skills: Sequence[Skill], name: str) -> Skill:
     return max(versions, key=lambda skill: (bool(skill.digest), versions.index(skill)))
 
 
+def chosen_suite(suites: Sequence[str], skill_id: str) -> str | None:
+    """The only suite there is; families of one name in two suites are not one family, so that several are refused."""
+    if len(suites) > 1:
+        raise InputError(
+            f"skill {skill_id!r} has evidence in {len(suites)} suites, which are never pooled; "
+            f"choose one with --suite: {', '.join(suites)}"
+        )
+    return suites[0] if suites else None
+
+
 def label(agent: Agent) -> str:
     """An agent as people type it."""
     return f"{agent.name}@{agent.fingerprint[:12]}" if agent.fingerprint else agent.name

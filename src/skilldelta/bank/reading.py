@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import Connection, Select, func, select
 
 from skilldelta.bank import schema
 from skilldelta.bank.lookup import chunked
@@ -49,12 +49,30 @@ def read_suites(connection: Connection) -> list[str]:
     return list(dict.fromkeys(suite for (suite,) in rows))
 
 
-def read_tasks(connection: Connection, suite: str | None = None) -> list[Task]:
+def read_suites_of(connection: Connection, agent: Agent, skill_id: str | None = None) -> list[str]:
+    """Suites on which an agent was run, with a skill or at all, by the arrival of their first task."""
+    table, tasks = schema.executions, schema.tasks
+    agents = [key for key, known in read_agents(connection).items() if known == agent]
+    query = (
+        select(tasks.c.suite)
+        .select_from(table.join(tasks, table.c.task_key == tasks.c.key))
+        .where(table.c.agent_key.in_(agents))
+        .group_by(tasks.c.suite)
+        .order_by(func.min(tasks.c.key))
+    )
+    if skill_id is not None:
+        query = query.where(table.c.skill_key.in_(skill_keys(read_versions(connection), skill_id)))
+    return [suite for (suite,) in connection.execute(query)]
+
+
+def read_tasks(connection: Connection, suite: str | None = None, task_id: str | None = None) -> list[Task]:
     """Tasks in order of arrival."""
     table = schema.tasks
     query = select(*table.c["task_id", "text", "family", "suite"]).order_by(table.c.key)
     if suite is not None:
         query = query.where(table.c.suite == suite)
+    if task_id is not None:
+        query = query.where(table.c.task_id == task_id)
     return [Task(*row) for row in connection.execute(query)]
 
 

@@ -19,7 +19,7 @@ from skilldelta.bank.changes import Changes, Mark, read_changes
 from skilldelta.bank.database import Database
 from skilldelta.bank.entries import BankStatus, DecisionRecord, Forgotten, Judgement, Panel
 from skilldelta.bank.evidence import Evidence, read_pairs
-from skilldelta.bank.names import chosen_agent, current_skill
+from skilldelta.bank.names import chosen_agent, chosen_suite, current_skill
 from skilldelta.bank.validation import check_batch
 from skilldelta.bank.vectors import Progress, TextEncoder
 from skilldelta.pairing import Pairing
@@ -92,10 +92,10 @@ class Bank:
         with self._database.read() as connection:
             return reading.read_suites(connection)
 
-    def tasks(self, suite: str | None = None) -> list[Task]:
-        """Tasks in order of arrival."""
+    def tasks(self, suite: str | None = None, task_id: str | None = None) -> list[Task]:
+        """Tasks in order of arrival; one id may name a task in each of several suites."""
         with self._database.read() as connection:
-            return reading.read_tasks(connection, suite)
+            return reading.read_tasks(connection, suite, task_id)
 
     def executions(
         self,
@@ -168,6 +168,15 @@ class Bank:
     def resolve_skill(self, name: str) -> Skill:
         """The current version of a skill."""
         return current_skill(self.skills(), name)
+
+    def resolve_suite(self, agent: Agent, *, skill_id: str, task_id: str = "") -> str | None:
+        """The one suite whose evidence may answer a question; None where the agent was run on none, an error at several."""
+        with self._database.read() as connection:
+            suites = reading.read_suites_of(connection, agent, skill_id) or reading.read_suites_of(connection, agent)
+            if len(suites) > 1 and task_id:
+                own = {task.suite for task in reading.read_tasks(connection, task_id=task_id)}
+                suites = [suite for suite in suites if suite in own] or suites
+        return chosen_suite(suites, skill_id)
 
     def panels(self) -> list[Panel]:
         """One panel for each agent and suite that has executions."""

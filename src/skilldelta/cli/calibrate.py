@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
+from skilldelta.cli.idle_flags import refuse_idle_flags
 from skilldelta.cli.output import console, note, number, percent, progress, shorten, signed, table, write_json
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
@@ -47,12 +48,15 @@ if TYPE_CHECKING:
 )
 @settings.json_option
 @settings.output_option
-def command(bank: str, as_json: bool, output: Path | None, show: int, **options: Any) -> None:
+@click.pass_context
+def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None, show: int, **options: Any) -> None:
     """A threshold for a goal, what it will give on new tasks, and where it would have been wrong.
 
     The success reported is held out: every task is decided by a threshold chosen without it.
     """
     goal = _goal(options)
+    if not goal.per_token:  # else they choose the neighbours whose tokens are the predicted cost
+        refuse_idle_flags(ctx, options["estimator"])
 
     from skilldelta.bank import Bank
     from skilldelta.cli.panels import load_panels

@@ -96,6 +96,7 @@ def _ask_three(out: Console, bank: Bank, support: Support) -> None:
 
 def _evaluate(out: Console, bank: str, seed: int, resamples: int, report: bool) -> None:
     from skilldelta.cli.evaluate import evaluate_bank, show_panel
+    from skilldelta.cli.paper_flags import MAIN_SETTING
 
     out.print()
     out.rule("[bold]3  What would the gate have bought?")
@@ -104,7 +105,7 @@ def _evaluate(out: Console, bank: str, seed: int, resamples: int, report: bool) 
         "agent": None,
         "suite": None,
         "encoder": "wordllama",
-        "paper": True,
+        **MAIN_SETTING,
         "seed": seed,
         "resamples": resamples,
     }

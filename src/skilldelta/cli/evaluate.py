@@ -10,7 +10,7 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.output import console, note, number, percent, progress, signed, table, write_json
-from skilldelta.cli.paper_flags import refuse_flags_beside_paper
+from skilldelta.cli.paper_flags import with_paper_settings
 from skilldelta.cli.refitting import refitted, with_refitted
 from skilldelta.nouns import plural
 
@@ -60,8 +60,7 @@ def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None
     Scores never see their own task's outcome. Intervals are percentile bootstraps over tasks with scores and actions
     fixed; a task's outcome also moves the scores of its neighbours, which only --refit-intervals takes in.
     """
-    refuse_flags_beside_paper(ctx)
-    evaluated = evaluate_with_noise(bank, options)
+    evaluated = evaluate_with_noise(bank, with_paper_settings(ctx, options))
     if as_json or output:
         write_json({"panels": [_document(one) for one in evaluated]}, output)
         return
@@ -134,8 +133,6 @@ def _rules(options: dict[str, Any], skill_texts: dict[str, str]) -> Rules:
     from skilldelta.evaluation.roster import Rules
     from skilldelta.predictor import Settings
 
-    if options.get("paper"):
-        return Rules(skill_texts=skill_texts)
     rule = Settings(k=options["k"], weighting=options["weighting"])
     return Rules(rule, options["scope"] or "family", options["threshold"], skill_texts)
 

@@ -1,27 +1,52 @@
-"""--paper settles some options: given beside it as flags they are refused, from the environment or a file overridden."""
+"""--paper is the paper's rule in the paper's main setting; flags beside it give the rule another of its settings.
+
+The paper has panels with k=3, uniform weights and other thresholds, so --k, --weighting, --scope and --threshold are
+taken as flags; what the environment or a file says of them is overridden. What would make it another rule is refused.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from skilldelta.errors import InputError
 
-SETTLED = frozenset({"estimator", "k", "scope", "weighting", "threshold", "method", "success_worth", "price"})
-"""Parameters that the paper's rule and settings decide, in whatever command has them."""
+SETTLED = frozenset({"estimator", "method", "success_worth", "price"})
+"""Parameters that make it the paper's rule, in whatever command has them."""
+
+MAIN_SETTING: Mapping[str, Any] = {"k": 6, "weighting": "cosine", "scope": None, "threshold": 0.0}
+"""The paper's main setting; no scope means the family where it is recorded."""
 
 
-def refuse_flags_beside_paper(ctx: click.Context) -> None:
+def with_paper_settings(ctx: click.Context, options: dict[str, Any]) -> dict[str, Any]:
+    """The options as they are without --paper; with it, the main setting wherever no flag says otherwise."""
+    if not options["paper"]:
+        return options
+    _refuse_other_rules(ctx)
+    main = {name: value for name, value in MAIN_SETTING.items() if name in options and not _is_flag(ctx, name)}
+    return {**options, **main}
+
+
+def is_overridden(ctx: click.Context, name: str) -> bool:
+    """Whether --paper takes the place of what the environment or a file said of a parameter."""
+    return bool(ctx.params["paper"]) and (name in SETTLED or name in MAIN_SETTING) and not _is_flag(ctx, name)
+
+
+def _refuse_other_rules(ctx: click.Context) -> None:
     """InputError about the first flag that --paper would discard."""
-    if not ctx.params["paper"]:
-        return
     for parameter in ctx.command.params:
         name = str(parameter.name)
-        if name in SETTLED and ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+        if name in SETTLED and _is_flag(ctx, name):
             flag = parameter.opts[0]
             raise InputError(f"--paper already settles {flag}; leave out {flag}, or {_paper_as_given(ctx)}")
 
 
+def _is_flag(ctx: click.Context, name: str) -> bool:
+    return ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+
+
 def _paper_as_given(ctx: click.Context) -> str:
-    by_flag = ctx.get_parameter_source("paper") is ParameterSource.COMMANDLINE
-    return "--paper" if by_flag else "paper in skilldelta.toml"
+    return "--paper" if _is_flag(ctx, "paper") else "paper in skilldelta.toml"

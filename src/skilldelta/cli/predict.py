@@ -10,8 +10,8 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.output import console, percent, shorten, signed, table, write_json
-from skilldelta.cli.paper_flags import refuse_flags_beside_paper
-from skilldelta.errors import InputError
+from skilldelta.cli.paper_flags import with_paper_settings
+from skilldelta.errors import InputError, unknown_name
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from skilldelta.advisor import Advice, Policy, Question, ScopeChoice
     from skilldelta.bank.store import Bank
     from skilldelta.costs import CostRule
+    from skilldelta.records import Agent
 
 _WORDS = {"use": "use the skill", "skip": "skip the skill", "abstain": "abstain: the evidence does not settle it"}
 
@@ -31,6 +32,7 @@ _WORDS = {"use": "use the skill", "skip": "skip the skill", "abstain": "abstain:
 @click.option("--task-id", help="The task's id: its own record, if the bank has one, is left out.")
 @settings.bank_option
 @settings.agent_option
+@settings.suite_option
 @settings.encoder_options
 @click.option(
     "--estimator",
@@ -75,7 +77,7 @@ def command(
     \b
     skilldelta predict --skill date_understanding "What is the date one week from 3/5/1979?"
     """
-    refuse_flags_beside_paper(ctx)
+    options = with_paper_settings(ctx, options)
 
     from skilldelta.advisor import Advisor
     from skilldelta.bank import Bank
@@ -83,8 +85,8 @@ def command(
 
     policy = _policy(options)
     with Bank.open(bank, create=False) as opened:
-        question = _question(opened, text, options)
         agent = opened.resolve_agent(options["agent"])
+        question = _question(opened, agent, text, options)
         advisor = Advisor(opened, chosen_encoder(opened, options), agent=agent, policy=policy)
         advice = advisor.ask(question, explain=options["explain"] or not (as_json or output))
     if as_json or output:
@@ -95,26 +97,18 @@ def command(
 
 def _policy(options: dict[str, Any]) -> Policy:
     from skilldelta.advisor import Policy
-    from skilldelta.predictor import PAPER, Settings
+    from skilldelta.predictor import Settings
 
-    if options["paper"]:
-        scope: ScopeChoice = "family" if options["family"] else "skill"
-        return Policy(
-            estimator="skilldelta",
-            settings=PAPER,
-            scope=scope,
-            level=options["level"],
-            rule=options["rule"],
-            method="hoeffding",
-        )
+    paper = options["paper"]
+    default: ScopeChoice = "paper" if paper else "auto"
     return Policy(
-        estimator=options["estimator"],
+        estimator="skilldelta" if paper else options["estimator"],
         settings=Settings(k=options["k"], weighting=options["weighting"]),
-        scope=options["scope"] or "auto",
+        scope=options["scope"] or default,
         threshold=options["threshold"],
         rule=options["rule"],
         level=options["level"],
-        method=options["method"],
+        method="hoeffding" if paper else options["method"],
         cost_rule=_cost_rule(options),
         price=options["price"],
     )
@@ -130,23 +124,35 @@ def _cost_rule(options: dict[str, Any]) -> CostRule | None:
     return CostRule.from_worth(options["success_worth"], options["price"])
 
 
-def _question(bank: Bank, text: str | None, options: dict[str, Any]) -> Question:
+def _question(bank: Bank, agent: Agent, text: str | None, options: dict[str, Any]) -> Question:
     """The question as asked; a task that the bank knows by id may leave its text and family out."""
     from skilldelta.advisor import Question
 
-    family, task_id = options["family"] or "", options["task_id"] or ""
-    if text == "-":
-        text = sys.stdin.read()
-    if text is None and task_id:
-        known = next((task for task in bank.tasks() if task.task_id == task_id), None)
-        if known is None:
-            raise InputError(f"the bank has no task {task_id!r}; give the task's text")
-        text, family = known.text, family or known.family
-    if text is None:
+    task_id = options["task_id"] or ""
+    if text is None and not task_id:
         raise InputError("no task text; give it as the last argument, or - to read it from stdin")
     if not options["skill"]:
         raise InputError("no skill; say which one is on offer with --skill NAME")
-    return Question(text=text, skill=bank.resolve_skill(options["skill"]).skill_id, family=family, task_id=task_id)
+    skill = bank.resolve_skill(options["skill"]).skill_id
+    suite = _known_suite(bank, options) or bank.resolve_suite(agent, skill_id=skill, task_id=task_id)
+    if text is None:
+        known = bank.tasks(suite, task_id)
+        if not known:
+            raise InputError(f"the bank has no task {task_id!r}{_in(options)}; give the task's text")
+        text = known[0].text
+    text = sys.stdin.read() if text == "-" else text
+    return Question(text=text, skill=skill, family=options["family"] or "", task_id=task_id, suite=suite or "")
+
+
+def _known_suite(bank: Bank, options: dict[str, Any]) -> str | None:
+    suite: str | None = options["suite"]
+    if suite and suite not in bank.suites():
+        raise unknown_name("suite", suite, bank.suites())
+    return suite
+
+
+def _in(options: dict[str, Any]) -> str:
+    return f" in suite {options['suite']!r}" if options["suite"] else ""
 
 
 def _show(advice: Advice, policy: Policy) -> None:
@@ -159,9 +165,11 @@ def _show(advice: Advice, policy: Policy) -> None:
         return
     out.print(
         f"{interval.level:.0%} interval {signed(interval.low)} to {signed(interval.high)} ({interval.method}); "
-        f"scope {advice.scope}; effective support {advice.effective:.1f}; mean distance {advice.radius:.2f}."
+        f"scope {advice.scope}{_where(advice)}; effective support {advice.effective:.1f}; mean distance {advice.radius:.2f}."
     )
     out.print(f"It would change with {decision.would_change}.")
+    if words := _settings_in_words(advice, policy):
+        out.print(words)
     _show_explanation(out, advice, policy)
     rows = [
         [
@@ -176,6 +184,26 @@ def _show(advice: Advice, policy: Policy) -> None:
         for n in advice.neighbors
     ]
     out.print(table("Nearest paired executions", _COLUMNS, rows, left=2))
+
+
+def _settings_in_words(advice: Advice, policy: Policy) -> str:
+    """Settings other than the paper's main one, and what they decide; empty where there are none."""
+    from skilldelta.predictor import PAPER
+
+    named = [] if advice.settings.k == PAPER.k else [f"k = {advice.settings.k}"]
+    named += [] if advice.settings.weighting == PAPER.weighting else [f"{advice.settings.weighting} weights"]
+    named += [] if policy.scope in ("auto", "paper") else [f"scope {policy.scope}"]
+    if not named:
+        return ""
+    if advice.settings_choose == "gain":
+        return f"The paper's rule with {', '.join(named)}."
+    return f"{', '.join(named).capitalize()}: for the pairs shown and bounded; the gain is the stack's, from all pairs."
+
+
+def _where(advice: Advice) -> str:
+    """The family and the suite of the evidence, where there is one."""
+    family = f" {advice.family}" if advice.scope == "family" else ""
+    return f"{family} in {advice.suite}" if advice.suite else family
 
 
 def _show_explanation(out: Console, advice: Advice, policy: Policy) -> None:

@@ -16,7 +16,7 @@ from skilldelta.cli import settings
 from skilldelta.cli.evaluate import evaluate_bank
 from skilldelta.cli.output import note, progress, write_json
 from skilldelta.cli.output_paths import OutputPath
-from skilldelta.cli.paper_flags import SETTLED, refuse_flags_beside_paper
+from skilldelta.cli.paper_flags import is_overridden, with_paper_settings
 from skilldelta.errors import unknown_name
 from skilldelta.nouns import plural
 
@@ -61,7 +61,7 @@ def command(
     """
     from skilldelta.report import require_plots, write_images
 
-    refuse_flags_beside_paper(ctx)
+    options = with_paper_settings(ctx, options)
     require_plots()  # before minutes of evaluation, not after
     _check(gate)
     results = evaluate_bank(bank, options)
@@ -100,7 +100,7 @@ def _gathered(
     with ExitStack() as stack:
         advance = stack.enter_context(progress("evidence curves"))
         source = _Source(stack.enter_context(_opened(bank)), options)
-        scope: Scope = "family" if options.get("paper") else options.get("scope") or "family"
+        scope: Scope = options["scope"] or "family"
         return gather(results, seed=options["seed"], scope=scope, gate=gate, source=source, progress=advance)
 
 
@@ -118,7 +118,7 @@ class _Source:
         from skilldelta.cli.panels import label_of
 
         self._bank = bank
-        self._options = {**_PAPER, **({} if options.get("paper") else options)}
+        self._options = options
         self._encoder = chosen_encoder(bank, {"encoder": "wordllama", **options})
         self._agents = {label_of(agent, bank.agents()): agent for agent in bank.agents()}
         self._skill_texts = {skill.skill_id: skill.text for skill in bank.skills() if skill.text}
@@ -147,9 +147,6 @@ class _Source:
         return score
 
 
-_PAPER: Mapping[str, Any] = {"k": 6, "weighting": "cosine", "scope": None, "threshold": 0.0}
-
-
 def _write(panels: Sequence[PanelReport], path: Path, *, command: str, shown: dict[str, str], gate: str | None) -> Path:
     from skilldelta.report import write_report
 
@@ -159,13 +156,12 @@ def _write(panels: Sequence[PanelReport], path: Path, *, command: str, shown: di
 
 def _settings(options: Mapping[str, Any], results: Sequence[PanelResult]) -> dict[str, str]:
     """The settings that numbers depend on, as they were used."""
-    paper = options["paper"]
     return {
         "encoder": ", ".join(sorted({result.support.encoder for result in results})) or options["encoder"],
-        "neighbours (k)": "6" if paper else str(options["k"]),
-        "scope": "family" if paper else options["scope"] or "family",
-        "weights": "cosine" if paper else options["weighting"],
-        "threshold": "0" if paper else f"{options['threshold']:g}",
+        "neighbours (k)": str(options["k"]),
+        "scope": options["scope"] or "family",
+        "weights": options["weighting"],
+        "threshold": f"{options['threshold']:g}",
         "seed": str(options["seed"]),
         "bootstrap draws": f"{options['resamples']:,}",
     }
@@ -178,7 +174,7 @@ def _command_line(ctx: click.Context, bank: str) -> str:
         name, value = str(parameter.name), ctx.params.get(str(parameter.name))
         if value is None or value is False or ctx.get_parameter_source(name) is ParameterSource.DEFAULT:
             continue
-        if ctx.params["paper"] and name in SETTLED:  # set by environment or file, and overridden
+        if is_overridden(ctx, name):
             continue
         flag = parameter.opts[0]
         words += [flag] if value is True else [flag, _without_password(bank) if name == "bank" else str(value)]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
+from skilldelta.cli.idle_flags import refuse_idle_flags
 from skilldelta.cli.output import console, note, number, percent, signed, table, write_json
 from skilldelta.nouns import plural
 
@@ -39,8 +40,11 @@ def command() -> None:
 @settings.threshold_option
 @settings.json_option
 @settings.output_option
-def threshold(bank: str, as_json: bool, output: Path | None, **options: Any) -> None:
+@click.pass_context
+def threshold(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None, **options: Any) -> None:
     """Every policy that some threshold induces, from always-on to always-off; the default and the best in hindsight marked."""
+    refuse_idle_flags(ctx, options["estimator"])
+
     from skilldelta.bank import Bank
     from skilldelta.cli.panels import load_panels, scored_policy
     from skilldelta.evaluation.policy import sweepable
