@@ -10,7 +10,7 @@ import json
 import os
 import stat
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -179,20 +179,30 @@ def read_text(path: Path, *, most: int = MOST_TEXT, errors: Errors = "strict") -
 def lines(path: Path, *, most: int = MOST_TEXT) -> Iterator[tuple[int, str]]:
     """The lines with their numbers, decoded one at a time; a line of more than `most` bytes is refused."""
     with opened(path) as file:
-        number = 0
-        while raw := file.readline(most + 1):
-            number += 1
-            if len(raw) > most:
-                raise fault(path, number, f"the line has more than {_size(most)}; split it, or give another file")
-            try:
-                yield number, (raw.removeprefix(_BYTE_ORDER_MARK) if number == 1 else raw).decode("utf-8")
-            except UnicodeDecodeError as error:
-                raise _not_utf8(path, number, error) from None
+        yield from lines_of(file, path, most=most)
+
+
+def lines_of(file: IO[bytes], path: Path, *, most: int = MOST_TEXT) -> Iterator[tuple[int, str]]:
+    """The lines of an open file or stream that `path` names; see `lines`."""
+    number = 0
+    while raw := file.readline(most + 1):
+        number += 1
+        if len(raw) > most:
+            raise fault(path, number, f"the line has more than {_size(most)}; split it, or give another file")
+        try:
+            yield number, (raw.removeprefix(_BYTE_ORDER_MARK) if number == 1 else raw).decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise _not_utf8(path, number, error) from None
 
 
 def json_lines(path: Path, *, most: int = MOST_TEXT) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a JSONL file with their line numbers; blank lines are passed over."""
-    for number, line in lines(path, most=most):
+    return json_objects(lines(path, most=most), path)
+
+
+def json_objects(numbered: Iterable[tuple[int, str]], path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The object of each line that is not blank."""
+    for number, line in numbered:
         if not line.strip():
             continue
         row = parse_json(line.rstrip(), path, number)  # so that a line cut off is not blamed on the next

@@ -7,6 +7,7 @@ pairs is `pairing`'s.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,6 +21,18 @@ STATUSES: tuple[Status, ...] = ("completed", "transport_error", "incomplete", "g
 def text_digest(text: str) -> str:
     """SHA-256 of a text, the identity of a skill version and of an encoded question."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def bundle_name(skills: Sequence[str]) -> str:
+    """The one name of a set of skills that are injected together: `a+b` in whatever order, and each of them once.
+
+    A name that may itself hold a plus sign, such as `c++`, is left as it is.
+    """
+    parts: list[str] = []
+    for skill in skills:
+        split = [part.strip() for part in skill.split("+")]
+        parts += split if all(split) else [skill]
+    return "+".join(sorted(set(filter(None, parts))))
 
 
 @dataclass(frozen=True, slots=True)

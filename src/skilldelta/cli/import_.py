@@ -2,65 +2,93 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.output import console, note, number, table, write_json
+from skilldelta.errors import InputError
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
     from skilldelta.bank import Known
+    from skilldelta.bank.batch import Added, Batch
+    from skilldelta.bank.importers import Source
 
 
 @click.command("import")
 @click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SOURCE…")
 @click.option("--format", "format_", default="auto", show_default=True, help="The files' format; auto looks inside.")
+@click.option("--map", "columns", multiple=True, metavar="FIELD=COLUMN", help="Which column holds a field; repeatable.")
 @click.option("--agent", help="The agent, for what a file does not say.")
 @click.option("--skill", help="The skill, for what a file does not say.")
 @click.option("--suite", help="The suite, for what a file does not say.")
+@click.option(
+    "--condition", type=click.Choice(["use", "skip"]), help="The arm of every run, for a file that holds one arm."
+)
+@click.option(
+    "--repetitions", type=click.IntRange(1, 1000), metavar="N", help="The runs behind each mean, for files of means."
+)
 @settings.bank_option
 @settings.json_option
 def command(
-    sources: tuple[Path, ...],
-    format_: str,
-    agent: str | None,
-    skill: str | None,
-    suite: str | None,
-    bank: str,
-    as_json: bool,
+    sources: tuple[Path, ...], format_: str, columns: tuple[str, ...], bank: str, as_json: bool, **said: Any
 ) -> None:
-    """Add paired executions from files. A file is added whole or not at all; what is there already is not added twice.
+    """Add paired executions from files, folders of files, or standard input (-).
+
+    JSONL, JSON, CSV and Parquet are read, plain or gzip. Columns are found by common names, and every guess is said;
+    --map FIELD=COLUMN decides. A source is added whole or not at all; what is there already is not added twice.
 
     \b
     skilldelta import pairs.jsonl
-    skilldelta import runs.csv --agent my-agent --skill my-skill
+    skilldelta import results.csv --agent my-agent --skill my-skill --map text=prompt --map y0=baseline
+    skilldelta import results/ --agent my-agent
     """
     from skilldelta.bank import Bank
-    from skilldelta.bank.importers import read_source
+    from skilldelta.bank.importers import parse_mapping, read_source
 
     # Read everything before the bank is touched: a bad last file must not leave half an import behind.
-    batches = [read_source(path, format=format_, agent=agent, skill=skill, suite=suite) for path in sources]
+    mapping = parse_mapping(columns)
+    opened_sources = [_source(path, sources) for path in sources]
+    batches = [read_source(source, format=format_, columns=mapping, **said) for source in opened_sources]
+    for source, batch in zip(opened_sources, batches, strict=True):
+        for remark in batch.notes:
+            note(f"{source.path}: {remark}")
     with Bank.open(bank) as opened:
         added = [opened.add(batch) for batch in batches]
-    for path, batch in zip(sources, batches, strict=True):
-        for remark in batch.notes:
-            note(f"{path}: {remark}")
+    _show(bank, [str(source.path) for source in opened_sources], batches, added, as_json=as_json)
+
+
+def _source(path: Path, sources: tuple[Path, ...]) -> Source:
+    """The file or folder that is named, or what comes over standard input."""
+    from skilldelta.bank.importers import MOST_DOCUMENT, Source
+
+    if str(path) != "-":
+        return Source(path)
+    if sources.count(path) > 1:
+        raise InputError("standard input (-) is named twice; name it once")
+    content = sys.stdin.buffer.read(MOST_DOCUMENT + 1)
+    if len(content) > MOST_DOCUMENT:
+        raise InputError(f"standard input has more than {MOST_DOCUMENT >> 20} MiB; save it to a file and name that")
+    return Source(Path("stdin"), content)
+
+
+def _show(bank: str, names: list[str], batches: list[Batch], added: list[Added], *, as_json: bool) -> None:
     if as_json:
-        write_json(
-            {
-                "bank": bank,
-                "sources": [{"path": str(path), **asdict(one)} for path, one in zip(sources, added, strict=True)],
-            }
-        )
+        sources = [
+            {"path": name, **asdict(one), "notes": list(batch.notes)}
+            for name, batch, one in zip(names, batches, added, strict=True)
+        ]
+        write_json({"bank": bank, "sources": sources})
         return
     columns = ("source", "new tasks", "new executions", "new vectors", "was in the bank already")
     rows = [
-        [str(path), number(one.tasks), number(one.executions), number(one.vectors), _known_in_words(one.known)]
-        for path, one in zip(sources, added, strict=True)
+        [name, number(one.tasks), number(one.executions), number(one.vectors), _known_in_words(one.known)]
+        for name, one in zip(names, added, strict=True)
     ]
     console().print(table(f"Imported into {bank}", columns, rows))
     if not any(one.executions for one in added):

@@ -63,19 +63,25 @@ def test_truth_values_and_whole_floats_are_understood(write: Write) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (WIDE.replace("family", "famly") + "x", "1: unknown column 'famly'; did you mean 'family'"),
-        (WIDE.replace("\n", ",score0\n") + "x", "1: unknown column 'score0'"),
-        (WIDE.replace("\n", ",\n") + "x", "1: unknown column ''"),
         (WIDE.replace("family", "text") + "x", "1: the column 'text' stands twice"),
-        ("task_id,text,y0\nt1,Two?,1\n", "1: the header has neither condition and success"),
+        ("task_id,text,y0\nt1,Two?,1\n", "2: there is no y1|2: there is no agent"),
+        (
+            "task_id,text,why\nt1,Two?,1\n",
+            "2: neither y0 and y1 .* among the columns 'task_id', 'text', 'why'; say --map y0=",
+        ),
         (WIDE, "1: the file has no rows"),
         (WIDE + "t1,Two?\n", "2: 2 cells for 9 columns"),
         (WIDE + "t1,Two, or three?,sums,adding,ada,0,1,,\n", "2: 10 cells for 9 columns"),
         (WIDE + 't1,"Two?,sums,adding,ada,0,1,,\n', r"2: not valid CSV \("),
-        (WIDE + "t1,Two?,sums,adding,ada,yes,1,,\n", "2: y0 must be a number, got 'yes'"),
-        (WIDE + "t1,Two?,sums,adding,ada,nan,1,,\n", r"2: y0 must lie in \[0, 1\], got nan"),
-        (WIDE + "t1,Two?,sums,adding,ada,0,1,1_000,\n", "2: tokens0 must be a number, got '1_000'"),
-        (WIDE + "t1,Two?,sums,adding,ada,0,1,,\nt1,Two?,sums,adding,ada,0,1,,\n", "3: the pair of task 't1'"),
+        (
+            WIDE + "t1,Two?,sums,adding,ada,maybe,1,,\n",
+            r"2: y0 must be a number in \[0, 1\] or a word such as .*'maybe'",
+        ),
+        (WIDE + "t1,Two?,sums,adding,ada,85,1,,\n", r"2: y0 must lie in \[0, 1\], got 85; scale it"),
+        (
+            WIDE + "t1,Two?,sums,adding,ada,0,1,1_000,\n",
+            "2: tokens0 must be a finite number of at least 0, got '1_000'",
+        ),
         (WIDE + "t1,,sums,adding,ada,0,1,,\n", "2: the task 't1' has no text"),
         (LONG + "t1,Two?,adding,ada,both,0,1,,\n", "2: condition must be"),
     ],

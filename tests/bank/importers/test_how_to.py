@@ -44,7 +44,7 @@ def test_the_shown_refusals_are_the_real_ones(examples: list[Path]) -> None:
     pairs = examples[0]
     good = pairs.read_text(encoding="utf-8")
     cut_off = good[: good.index(" + 3?")]
-    bad_lines = ((17, good.replace("0.5]", "1.5]")), (3, good.replace('"family"', '"famly"')), (201, cut_off))
+    bad_lines = ((17, good.replace("0.5]", "1.5]")), (3, good.replace('"What is 2 + 3?"', "7")), (201, cut_off))
     (shown,) = _blocks("import.md", "text")
     for (line, bad), expected in zip(bad_lines, shown.splitlines(), strict=True):
         rows = [good.replace('"t1"', f'"t{number}x"') for number in range(1, line)]
@@ -63,3 +63,13 @@ def test_the_python_blocks_run(examples: list[Path], monkeypatch: pytest.MonkeyP
             exec(compile(code, page, "exec"), scope)
             for said in re.findall(r"print\(encoder\.identity\)  # (.*)", code):
                 assert scope["encoder"].identity == said  # type: ignore[attr-defined]
+
+
+def test_the_table_of_ones_own_imports_and_says_what_the_page_shows(tmp_path: Path) -> None:
+    (table,) = _blocks("import.md", "csv")
+    (tmp_path / "mine.csv").write_text(table, encoding="utf-8")
+    batch = read_source(tmp_path / "mine.csv", agent="my-agent", skill="my-skill")
+    shown = [line for block in _blocks("import.md", "console") for line in block.splitlines() if "mine.csv: " in line]
+
+    assert [f"mine.csv: {note}" for note in batch.notes] == shown
+    assert len(batch.executions) == 6

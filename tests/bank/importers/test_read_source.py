@@ -26,6 +26,12 @@ def test_every_format_is_told_from_its_content(write: Write, pair: Row, run: Row
     examples = {
         "pairs.jsonl": [[pair]],
         "runs.jsonl": [[run]],
+        "json": [
+            "[" + json.dumps(pair) + "]",
+            json.dumps({"results": [pair]}),
+            json.dumps({"results": [pair]}, indent=1),
+        ],
+        "parquet": [b"PAR1"],
         "csv": [WIDE + "x", LONG + "x", WIDE.replace(",", ";")],
         "paper-panel": [PANEL, json.dumps(PANEL), json.dumps(PANEL, indent=4)],
         "paper-support": [SUPPORT, json.dumps(SUPPORT)],
@@ -38,30 +44,25 @@ def test_every_format_is_told_from_its_content(write: Write, pair: Row, run: Row
 
 
 def test_a_format_that_is_named_is_used(write: Write, run: Row) -> None:
-    with pytest.raises(InputError, match=":1: unknown column 'condition'"):
+    with pytest.raises(InputError, match=":1: there is no y0"):
         read_source(write([run]), format="pairs.jsonl")
 
 
 def test_an_unknown_format_is_refused_with_the_nearest(write: Write, pair: Row) -> None:
-    with pytest.raises(InputError, match=r"unknown format 'pair'; did you mean pairs\.jsonl"):
+    with pytest.raises(InputError, match=r"unknown format 'pair'; did you mean .*pairs\.jsonl"):
         read_source(write([pair]), format="pair")
 
 
 @pytest.mark.parametrize("content", ["", " \n\n", "\n"])
 @pytest.mark.parametrize("format", ["auto", *FORMATS])
 def test_an_empty_file_is_refused(write: Write, content: str, format: str) -> None:
-    with pytest.raises(InputError, match=r"source:1: "):
+    with pytest.raises(InputError, match=r"source:( not a readable Parquet file|1: )"):
         read_source(write(content), format=format)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"absent\.jsonl: there is no such file; check the path"):
         read_source(tmp_path / "absent.jsonl")
-
-
-def test_a_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="this is a folder; name the file in it"):
-        read_source(tmp_path)
 
 
 def test_a_pipe_is_refused_rather_than_waited_for(tmp_path: Path) -> None:
@@ -92,7 +93,7 @@ def test_a_path_that_is_none_is_refused(name: str) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("[1, 2]", "1: the file is a JSON array; write one object a line"),
+        ("[1, 2]", r" \[0\]: expected an object, got 1"),
         ("hello world", "1: the first line 'hello world' is neither JSON nor a header of known columns"),
         (b"\x89PNG\r\n\x1a\n", "1: the first line .* is neither JSON nor a header"),
         ('{"a": 1}', "1: the format cannot be told from"),

@@ -1,66 +1,78 @@
-"""Which format a file has, told from its first line rather than from its name."""
+"""Which format a source has, told from its beginning rather than from its name."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from skilldelta.bank.importers import pairs_jsonl, runs_jsonl
+from skilldelta.bank.importers.columns import FIELDS, PAIRS, RUNS, Columns
 from skilldelta.bank.importers.csv_table import header_of
+from skilldelta.bank.importers.draft import Defaults
 from skilldelta.bank.importers.fields import shown
+from skilldelta.bank.importers.json_array import arrays_in
 from skilldelta.bank.importers.paper_support import SCHEMA
-from skilldelta.bank.importers.source import check_file, fault
-from skilldelta.errors import InputError
+from skilldelta.bank.importers.parquet import MAGIC
+from skilldelta.bank.importers.source import RowError, Source
+from skilldelta.bank.importers.vocabulary import ALIASES, arm_column, plain_name
+from skilldelta.files import fault
 
 _HEAD = 1 << 20  # bytes read to find the first line
 _REMEDY = "say --format NAME at the import"
+_ALIASES = frozenset(plain_name(alias) for aliases in ALIASES.values() for alias in aliases) | {"task"}
+_FIELDS = frozenset(map(plain_name, FIELDS))
 
 
-def detect(path: Path) -> str:
-    """The name of the file's format; an empty file or one of no known format is refused."""
-    check_file(path)
-    line, head = _first_line(path)
+def detect(source: Path | Source, defaults: Defaults | None = None) -> str:
+    """The name of the format; an empty file or one of no known format is refused."""
+    source = source if isinstance(source, Source) else Source(source)
+    raw = source.head(_HEAD)
+    if raw.startswith(MAGIC):
+        return "parquet"
+    head = _text(raw)
+    line = head.partition("\n")[0].strip()
     if not line:
-        raise fault(path, 1, "the file is empty; give a file with at least one row")
+        raise fault(source.path, 1, "the file is empty; give a file with at least one row")
     if line.startswith("["):
-        raise fault(path, 1, "the file is a JSON array; write one object a line (JSONL)")
+        return "json"
     if not line.startswith("{"):
-        return _table_format(path, line)
+        return _table_format(source.path, line, (defaults or Defaults()).columns)
     try:
-        found = _format_of(json.loads(line))
+        row = json.loads(line)
     except (ValueError, RecursionError):
         found = _format_in_part(head)
+    else:
+        found = _format_of(source.path, row, defaults or Defaults())
     if not found:
-        raise fault(path, 1, f"the format cannot be told from {shown(line)}; {_REMEDY}")
+        raise fault(source.path, 1, f"the format cannot be told from {shown(line)}; {_REMEDY}")
     return found
 
 
-def _first_line(path: Path) -> tuple[str, str]:
-    """The first line that is not blank, and the file's beginning."""
-    try:
-        with path.open("rb") as file:
-            raw = file.read(_HEAD)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); check the file and its permissions") from None
-    head = raw.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").lstrip()
-    return head.partition("\n")[0].strip(), head
+def _text(raw: bytes) -> str:
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return raw.decode("utf-16", "replace").lstrip("\ufeff").lstrip()
+    return raw.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").lstrip()
 
 
-def _format_of(row: dict[str, Any]) -> str:
+def _format_of(path: Path, row: dict[str, Any], defaults: Defaults) -> str:
     """The format of a first line that is a whole JSON object: a row of JSONL, or a document on one line."""
     if row.get("schema") == SCHEMA or isinstance(row.get("tasks"), list):
         return "paper-support"
     if isinstance(row.get("rows"), list):
         return "paper-panel"
-    if "instance_id" in row:
+    if "instance_id" in row and "arm" in row:
         return "paper-runs"
-    if "condition" in row or "success" in row:
-        return "runs.jsonl"
-    if row.keys() & pairs_jsonl.COLUMNS:
-        return "pairs.jsonl"
-    return ""
+    try:
+        form = Columns(defaults.columns, None, defaults.given).plan(row).form
+    except RowError as error:
+        if len(arrays_in(row)) == 1:
+            return "json"
+        if not any(_is_known(name) for name in row):
+            return ""
+        raise fault(path, 1, str(error)) from None
+    return f"{form}.jsonl"
 
 
 def _format_in_part(head: str) -> str:
@@ -68,9 +80,10 @@ def _format_in_part(head: str) -> str:
     markers = (
         ("paper-support", "schema|tasks"),
         ("paper-panel", "rows"),
+        ("json", "results|records|data|samples|examples|items|pairs|runs"),
         ("paper-runs", "instance_id"),
-        ("runs.jsonl", "condition|success"),
-        ("pairs.jsonl", "|".join(pairs_jsonl.COLUMNS)),
+        ("runs.jsonl", "|".join(RUNS - PAIRS)),
+        ("pairs.jsonl", "|".join(PAIRS)),
     )
     for name, keys in markers:
         if re.search(rf'[{{,]\s*"({keys})"\s*:', head):
@@ -78,8 +91,13 @@ def _format_in_part(head: str) -> str:
     return ""
 
 
-def _table_format(path: Path, line: str) -> str:
-    known = set(header_of(line)) & (pairs_jsonl.COLUMNS | runs_jsonl.COLUMNS)
-    if len(known) < 2:
+def _table_format(path: Path, line: str, columns: Mapping[str, Sequence[str]]) -> str:
+    header = header_of(line)
+    if len(header) < 2 or not (columns or any(map(_is_known, header))):
         raise fault(path, 1, f"the first line {shown(line)} is neither JSON nor a header of known columns; {_REMEDY}")
     return "csv"
+
+
+def _is_known(name: str) -> bool:
+    plain = plain_name(name)
+    return plain in _FIELDS or plain in _ALIASES or arm_column(name) is not None

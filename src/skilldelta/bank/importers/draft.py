@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from skilldelta.bank.batch import Batch, TextVector
 from skilldelta.bank.importers.fields import shown
-from skilldelta.bank.importers.source import Place, RowError, fault
+from skilldelta.bank.importers.source import RowError
+from skilldelta.files import Place, fault
 from skilldelta.nouns import plural
-from skilldelta.records import Agent, Execution, Skill, Task
+from skilldelta.records import Agent, Condition, Execution, Skill, Task, bundle_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +22,26 @@ class Defaults:
     agent: str = ""
     skill: str = ""
     suite: str = ""
+    condition: Condition | None = None
+    repetitions: int | None = None
+    """Runs behind each mean, where a pair holds means."""
+    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Fields to the columns that hold them."""
+
+    @property
+    def given(self) -> frozenset[str]:
+        """The fields that are said here."""
+        names = ("agent", "skill", "suite", "condition", "repetitions")
+        return frozenset(name for name in names if getattr(self, name))
+
+
+@dataclass(slots=True)
+class PairRows:
+    """The rows of one pair so far: where the next repetition starts, and where the last row's executions stand."""
+
+    next: int
+    begin: int
+    end: int
 
 
 @dataclass(slots=True)
@@ -36,6 +58,9 @@ class Draft:
     _skills: dict[tuple[str, str], Skill] = field(default_factory=dict)
     _agents: dict[tuple[str, str], Agent] = field(default_factory=dict)
     _seen: dict[Hashable, Place] = field(default_factory=dict)
+    _rows: dict[Hashable, PairRows] = field(default_factory=dict)
+    _understood: dict[str, None] = field(default_factory=dict)
+    _counts: Counter[str] = field(default_factory=Counter)
 
     def agent(self, name: str, fingerprint: str = "") -> Agent:
         """The agent of a row, or the one named at the import."""
@@ -49,7 +74,7 @@ class Draft:
 
     def skill(self, skill_id: str, digest: str = "") -> str:
         """The skill of a row, or the one named at the import."""
-        skill_id = skill_id or self.defaults.skill
+        skill_id = skill_id or bundle_name([self.defaults.skill])
         if not skill_id:
             raise RowError('there is no skill; add a "skill" column, or say --skill NAME at the import')
         if (skill_id, digest) not in self._skills:
@@ -76,24 +101,53 @@ class Draft:
                 family=self._agreed(key, "family", known.family, family),
             )
 
-    def once(self, place: Place, key: Hashable, what: Callable[[], str]) -> None:
-        """Refuse a second row with the same key; `what` names it then."""
+    def once(self, place: Place, key: Hashable, said: Callable[[str], str]) -> None:
+        """Refuse a second row with the same key; `said` tells where the first stands, and how to keep both."""
         if key in self._seen:
-            raise RowError(f"{what()} stands at {_at(self._seen[key])} already; keep one of the two rows")
+            raise RowError(said(_at(self._seen[key])))
         self._seen[key] = place
+
+    def first_repetition(self, key: Hashable) -> int:
+        """Where the repetitions of a pair's next row start: a task that stands in several rows was run several times."""
+        rows = self._rows.get(key)
+        return 0 if rows is None else rows.next
+
+    def take_repetitions(self, key: Hashable, executions: Sequence[Execution], length: int) -> None:
+        """Add one row of a pair. Rows that repeat the one before to the token are counted: they may be copies."""
+        begin = len(self.executions)
+        self.executions.extend(executions)
+        rows = self._rows.get(key)
+        if rows is None:
+            self._rows[key] = PairRows(length, begin, len(self.executions))
+            return
+        earlier = self.executions[rows.begin : rows.end]
+        self._counts["rows of repetitions"] += 1
+        self._counts["rows that may be copies"] += _observed(earlier) == _observed(executions) != []
+        self._rows[key] = PairRows(rows.next + length, begin, len(self.executions))
+
+    def read_as(self, value: str, meaning: str) -> None:
+        """Say once that a value of the file was understood."""
+        self._understood.setdefault(f"took {value} as {meaning}")
+
+    def count(self, what: str) -> None:
+        """Count something that the notes will say once."""
+        self._counts[what] += 1
 
     def batch(self, *, text_from_id: bool = False) -> Batch:
         """Everything recorded. A task without a text is refused, or named by its id where the format has no texts."""
         textless = [key for key, task in self._tasks.items() if not task.text]
         for key in textless:
             if not text_from_id:
-                message = f'the task {shown(key[1])} has no text in any row; add a "text" column (or "question")'
+                message = (
+                    f'the task {shown(key[1])} has no text in any row; add a "text" column (or say --map text=COLUMN)'
+                )
                 raise fault(self.path, self._task_places[key], message)
             self._tasks[key] = replace(self._tasks[key], text=key[1])
         if textless:
             self.notes.append(
                 f"{plural(len(textless), 'task has', 'tasks have')} no text in the file; the id stands in for it"
             )
+        self._add_counts()
         return Batch(
             tasks=tuple(self._tasks.values()),
             skills=tuple(self._skills.values()),
@@ -102,6 +156,29 @@ class Draft:
             notes=tuple(self.notes),
         )
 
+    def _add_counts(self) -> None:
+        self.notes.extend(self._understood)
+        rows, copies = self._counts["rows of repetitions"], self._counts["rows that may be copies"]
+        if rows:
+            verb = "row names a pair", "rows name a pair"
+            self.notes.append(f"{plural(rows, *verb)} that an earlier row has: taken as further repetitions")
+        if copies:
+            verb = (
+                "has the tokens and outcomes of the row before it; if it is a copy",
+                "have the tokens and outcomes of the row before them; if they are copies",
+            )
+            self.notes.append(f"{plural(copies, f'of them {verb[0]}', f'of them {verb[1]}')}, import a file without")
+        if ragged := self._counts["ragged tokens"]:
+            self.notes.append(
+                f"{plural(ragged, 'list of tokens has', 'lists of tokens have')} another length than the successes; "
+                "those tokens are unknown"
+            )
+        if means := self._counts["means of unknown spread"]:
+            self.notes.append(
+                f"{plural(means, 'mean is', 'means are')} none of successes and failures: every repetition carries the "
+                "mean, and the noise floor and the curve over repetitions say nothing about them"
+            )
+
     def _agreed(self, key: tuple[str, str], name: str, known: str, value: str) -> str:
         if known and value and known != value:
             raise RowError(
@@ -109,6 +186,11 @@ class Draft:
                 f"{shown(known)}, here {shown(value)}; give different tasks different ids"
             )
         return known or value
+
+
+def _observed(executions: Sequence[Execution]) -> list[tuple[str, float | None, float]]:
+    """What tells copies from repetitions; without tokens equal outcomes are common, and nothing can be told."""
+    return [(e.condition, e.success, e.tokens) for e in executions if e.tokens is not None]
 
 
 def _at(place: Place) -> str:

@@ -1,18 +1,19 @@
-"""The values of one row, read strictly: what is accepted, what is missing, what is refused.
+"""The values of one row: what is accepted, what is missing, what is refused.
 
-Missing is null or absent and never a failure. Numbers in quotes are refused; true and false are 1 and 0.
+Missing is null, absent or an empty cell, and never a failure. Words such as pass and fail are successes; a number out of
+range is refused, whatever it was meant to be.
 """
 
 from __future__ import annotations
 
-import difflib
+import json
 import reprlib
 import sys
-from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from skilldelta.bank.importers.source import Row, RowError
-from skilldelta.nouns import plural
+from skilldelta.bank.importers.vocabulary import FAILED, MISSING, PASSED
+from skilldelta.records import bundle_name
 
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 60
@@ -26,18 +27,21 @@ class Outcome(NamedTuple):
     tokens: float | None
 
 
+class Runs(NamedTuple):
+    """The repetitions of one arm of a pair, and what of its row could not be used."""
+
+    outcomes: list[Outcome]
+    length: int
+    """Places in the list, missing repetitions among them."""
+    without_tokens: bool = False
+    """Whether the tokens had another length than the successes, so that they are unknown."""
+    spread_unknown: bool = False
+    """Whether the arm is a mean that no successes and failures have, so that every repetition carries the mean."""
+
+
 def shown(value: object) -> str:
     """A value for a message: one line, and never long."""
     return _SHORT.repr(value)
-
-
-def check_columns(row: Collection[str], known: frozenset[str], *, ignored: frozenset[str] = frozenset()) -> None:
-    """Refuse a column that no reader knows, naming the nearest that one does: a misspelled column would be lost."""
-    for name in row:
-        if name not in known and name not in ignored:
-            near = difflib.get_close_matches(name.lower(), sorted(known), n=1)
-            remedy = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(known))}"
-            raise RowError(f"unknown column {shown(name)}; {remedy}")
 
 
 def word(row: Row, name: str) -> str:
@@ -52,22 +56,31 @@ def word(row: Row, name: str) -> str:
     return _storable(value, name) if value.strip() else ""
 
 
+def skill_name(row: Row, name: str = "skill") -> str:
+    """A skill, or a bundle: a list of skills, or several joined by "+", is one name in whatever order it is written."""
+    value = row.get(name)
+    if type(value) is str and "+" not in value:
+        return word(row, name)
+    parts = value if isinstance(value, list) else [value]
+    return bundle_name([word({name: part}, name) for part in parts])
+
+
 def task_text(row: Row) -> str:
     """The task's text, under either of its two names, or "" where the row has none."""
     text, question = _text(row, "text"), _text(row, "question")
     if text and question and text != question:
-        raise RowError(f"text {shown(text)} and question {shown(question)} differ; keep one of them")
+        raise RowError(f"text {shown(text)} and question {shown(question)} differ; keep one with --map text=COLUMN")
     return text or question
 
 
 def success(value: Any, name: str) -> float | None:
-    """A success in [0, 1], true or false; None where it is missing."""
+    """A success in [0, 1], true or false, pass or fail, or a percentage with its sign; None where it is missing."""
     if value is None:
         return None
     if isinstance(value, bool | int | float) and 0 <= value <= 1:  # NaN fails the comparison
         return float(value)
     if isinstance(value, str):
-        raise RowError(f"{name} holds the string {shown(value)}; write a number in [0, 1] without quotes")
+        return _success_in_words(value, name)
     if isinstance(value, int | float):
         raise RowError(f"{name} must lie in [0, 1], got {shown(value)}; scale it, or write null for a missing run")
     raise RowError(f"{name} must be a number in [0, 1], got {shown(value)}")
@@ -77,8 +90,11 @@ def amount(value: Any, name: str) -> float | None:
     """Tokens, seconds or money: finite and not negative; None where it is unknown."""
     if value is None:
         return None
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= sys.float_info.max:
-        return float(value)
+    number = _read_number(value) if isinstance(value, str) else value
+    if number is None:
+        return None
+    if isinstance(number, int | float) and not isinstance(number, bool) and 0 <= number <= sys.float_info.max:
+        return float(number)
     raise RowError(f"{name} must be a finite number of at least 0, got {shown(value)}; write null where it is unknown")
 
 
@@ -86,37 +102,121 @@ def whole(value: Any, name: str) -> int | None:
     """A count from 0; None where it is missing. 1.0 is 1, because tables often store counts so."""
     if value is None:
         return None
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 2**31 and value == int(value):
-        return int(value)
-    raise RowError(f"{name} must be a whole number from 0, got {shown(value)}")
+    number = _read_number(value) if isinstance(value, str) else value
+    if number is None:
+        return None
+    if (
+        isinstance(number, int | float)
+        and not isinstance(number, bool)
+        and 0 <= number < 2**31
+        and number == int(number)
+    ):
+        return int(number)
+    raise RowError(f"{name} must be a whole number from 0, got {shown(value)}; leave the column out with --map {name}=")
 
 
-def arm(row: Row, y: str, tokens: str) -> list[Outcome]:
+def arm(row: Row, y: str, tokens: str, count: int | None = None) -> Runs:
     """The repetitions of one arm of a pair, numbered from 0 by their position; an empty list is a missing arm.
 
-    A single number is one repetition. A null keeps its position and is a missing repetition.
+    A single number is one repetition, or with `count` the mean of so many. A null keeps its position and is a missing
+    repetition. Tokens of another length than the successes are unknown.
     """
     if y not in row:
         raise RowError(f"there is no {y}; write [] for an arm that was not run")
-    successes = _listed(row[y])
-    costs = _listed(row.get(tokens))
-    if row.get(tokens) is not None and len(costs) != len(successes):
-        raise RowError(
-            f"{tokens} has {plural(len(costs), 'entry', 'entries')} for {len(successes)} in {y}; give one for each "
-            f"(null where it is unknown), or leave {tokens} out"
-        )
+    given = row[y]
+    successes, costs = _listed(given), _listed(row.get(tokens))
+    if count is not None and not (count == 1 and len(successes) <= 1):
+        return _mean_of(given, costs, count, y, tokens)
+    ragged = len(costs) != len(successes) and bool(costs or row.get(tokens) is not None) and bool(successes)
     outcomes = []
     for repetition, value in enumerate(successes):
         result = success(value, y)
-        spent = amount(costs[repetition], tokens) if costs else None
+        spent = amount(costs[repetition], tokens) if costs and not ragged else None
         if result is not None:
             outcomes.append(Outcome(repetition, result, spent))
-    return outcomes
+    return Runs(outcomes, len(successes), without_tokens=ragged)
+
+
+def repetition_count(row: Row, own: str, given: int | None) -> int | None:
+    """How many runs stand behind a mean: the arm's column, the pair's, or what the import says."""
+    for name in (own, "repetitions"):
+        count = whole(row.get(name), name)
+        if count is not None:
+            if not 1 <= count <= _MOST_REPETITIONS:
+                raise RowError(f"{name} must lie between 1 and {_MOST_REPETITIONS}, got {count}")
+            return count
+    return given
+
+
+_MOST_REPETITIONS = 1000
+_ROUNDED = 0.005
+"""How far a mean that was written with two digits may lie from the mean itself."""
+
+
+def _mean_of(given: Any, costs: list[Any], count: int, y: str, tokens: str) -> Runs:
+    """As many runs as a mean was taken over, with that mean: successes and failures where it can be theirs."""
+    listed = _listed(given)
+    if not listed:
+        return Runs([], 0)
+    if len(listed) > 1:
+        if len(listed) != count:
+            raise RowError(
+                f"{y} has {len(listed)} repetitions, but {count} are said to stand behind it; say one of them"
+            )
+        return arm({y: given, tokens: costs or None}, y, tokens)
+    mean = success(listed[0], y)
+    if mean is None:
+        return Runs([], 0)
+    spent = amount(costs[0], tokens) if len(costs) == 1 else None
+    passed = round(mean * count)
+    is_binary = abs(mean * count - passed) <= min(_ROUNDED * count, 0.05) + 1e-9
+    values = [1.0] * passed + [0.0] * (count - passed) if is_binary else [mean] * count
+    outcomes = [Outcome(repetition, value, spent) for repetition, value in enumerate(values)]
+    return Runs(outcomes, count, without_tokens=len(costs) > 1, spread_unknown=not is_binary)
+
+
+def _success_in_words(value: str, name: str) -> float | None:
+    bare = value.strip().lower()
+    if bare in PASSED or bare in FAILED:
+        return 1.0 if bare in PASSED else 0.0
+    number = _read_number(bare.removesuffix("%"))
+    if number is None:
+        return None
+    if isinstance(number, str):
+        raise RowError(
+            f"{name} must be a number in [0, 1] or a word such as pass or fail, got {shown(value)}; "
+            "leave it empty where the run is missing"
+        )
+    scaled = number / 100 if bare.endswith("%") else number
+    if 0 <= scaled <= 1:
+        return float(scaled)
+    raise RowError(
+        f"{name} must lie in [0, 1], got {shown(value)[1:-1]}; scale it, or leave it empty for a missing run"
+    )
+
+
+def _read_number(text: str) -> int | float | str | None:
+    """A number that was written as text, None for a cell that stands for nothing, and the text itself for any other."""
+    bare = text.strip()
+    if bare.lower() in MISSING:
+        return None
+    if "_" in bare:  # Python would read 1_0 as ten
+        return text
+    try:
+        return int(bare) if bare.isdecimal() and len(bare) < 20 else float(bare)
+    except ValueError:
+        return text
 
 
 def _listed(value: Any) -> list[Any]:
     if isinstance(value, list):
         return value
+    if isinstance(value, str) and value.lstrip().startswith("["):  # a list that a table wrote into one cell
+        try:
+            found = json.loads(value)
+        except (ValueError, RecursionError):
+            return [value]
+        return found if isinstance(found, list) else [value]
     return [] if value is None else [value]
 
 

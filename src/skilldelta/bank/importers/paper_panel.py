@@ -1,7 +1,8 @@
 """The paper authors' `panel.json`, with the embeddings NPZ beside it where there is one.
 
 A panel names neither agent nor skill: the agent must be said at the import, and without `--skill` each family counts as
-one skill, which is how the paper supplies them. y0 and y1 are taken as one repetition each.
+one skill, which is how the paper supplies them. y0 and y1 are one repetition each, or the means of as many as
+`--repetitions` or the columns r0, r1 or repetitions say.
 """
 
 from __future__ import annotations
@@ -13,36 +14,40 @@ from pathlib import Path
 import numpy as np
 
 from skilldelta.bank.batch import Batch
+from skilldelta.bank.importers.columns import PAIRS, left_out_note
 from skilldelta.bank.importers.draft import Defaults, Draft
-from skilldelta.bank.importers.fields import check_columns, shown, word
+from skilldelta.bank.importers.fields import shown, skill_name, word
 from skilldelta.bank.importers.pairs_jsonl import take_pair
 from skilldelta.bank.importers.paper_vectors import load_npz, text_vectors
-from skilldelta.bank.importers.source import Place, Row, RowError, fault, json_document, take_each
+from skilldelta.bank.importers.source import Row, Source, json_document, take_each
 from skilldelta.errors import InputError
+from skilldelta.files import Place, fault
 
-COLUMNS = frozenset(["id", "text", "question", "family", "skill", "y0", "y1", "tokens0", "tokens1"])
+COLUMNS = PAIRS | {"id"}
 
 
-def read(path: Path, defaults: Defaults) -> Batch:
+def read(source: Source, defaults: Defaults) -> Batch:
     """The batch of a panel."""
+    path = source.path
     draft = Draft(path, defaults)
+    extra: dict[str, None] = {}
 
     def take(place: Place, row: Row) -> None:
-        check_columns(row, COLUMNS)
-        take_pair(draft, place, as_pair(row, defaults))
+        extra.update(dict.fromkeys(row.keys() - COLUMNS))
+        take_pair(draft, place, _as_pair(row, defaults))
 
-    take_each(path, listed_rows(path, json_document(path), "rows"), take)
+    take_each(path, listed_rows(path, json_document(source), "rows"), take)
+    draft.notes += left_out_note(extra, COLUMNS)
     batch = draft.batch(text_from_id=True)
-    embeddings = embeddings_beside(path)
+    embeddings = None if source.content is not None else embeddings_beside(path)
     return batch if embeddings is None else _with_vectors(batch, path, embeddings)
 
 
-def as_pair(row: Row, defaults: Defaults) -> Row:
+def _as_pair(row: Row, defaults: Defaults) -> Row:
     """A panel's row in the words of `pairs.jsonl`; the family serves as the skill where none is named."""
-    if isinstance(row.get("y0"), list) or isinstance(row.get("y1"), list):
-        raise RowError("y0 and y1 must be numbers in a panel; write lists of repetitions as pairs.jsonl")
-    named = word(row, "skill") or defaults.skill or word(row, "family")
-    return {**{name: value for name, value in row.items() if name != "id"}, "task_id": row.get("id"), "skill": named}
+    named = skill_name(row) or defaults.skill or word(row, "family")
+    kept = {name: value for name, value in row.items() if name in PAIRS}
+    return {**kept, "task_id": row.get("id", row.get("task_id")), "skill": named}
 
 
 def listed_rows(path: Path, document: Row, name: str) -> Iterator[tuple[Place, Row]]:

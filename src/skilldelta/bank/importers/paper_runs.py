@@ -8,23 +8,23 @@ whose `correct` is null is not graded yet: it is kept, not counted, and the eval
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 from skilldelta.bank.batch import Batch
 from skilldelta.bank.importers.draft import Defaults, Draft
-from skilldelta.bank.importers.fields import amount, shown, success, task_text, whole, word
+from skilldelta.bank.importers.fields import amount, shown, skill_name, success, task_text, whole, word
 from skilldelta.bank.importers.runs_jsonl import record_run
-from skilldelta.bank.importers.source import Place, Row, RowError, json_lines, take_each
+from skilldelta.bank.importers.source import Row, RowError, Source, json_lines, take_each
+from skilldelta.files import Place
 from skilldelta.nouns import plural
 from skilldelta.records import Condition, Execution, Status
 
 ARMS: dict[str, Condition] = {"no_skill": "skip", "oracle_skill": "use", "all_gold_skills": "use"}
 
 
-def read(path: Path, defaults: Defaults) -> Batch:
+def read(source: Source, defaults: Defaults) -> Batch:
     """The batch of a native run file."""
-    draft = Draft(path, defaults)
+    draft = Draft(source.path, defaults)
     others: Counter[str] = Counter()
 
     def take(place: Place, row: Row) -> None:
@@ -36,7 +36,7 @@ def read(path: Path, defaults: Defaults) -> Batch:
         else:
             others[arm] += 1
 
-    take_each(path, json_lines(path), take)
+    take_each(source.path, json_lines(source), take)
     _add_notes(draft, others)
     return draft.batch(text_from_id=True)
 
@@ -53,8 +53,7 @@ def _add_notes(draft: Draft, others: Counter[str]) -> None:
 
 def _execution(draft: Draft, place: Place, row: Row, condition: Condition) -> Execution:
     suite, task_id = draft.suite(word(row, "dataset")), word(row, "instance_id")
-    supplied = _supplied(row)
-    draft.task(place, suite, task_id, text=task_text(row), family=word(row, "family") or supplied)
+    draft.task(place, suite, task_id, text=task_text(row), family=_focal(row))
     status = _status(row)
     return Execution(
         agent=draft.agent(draft.defaults.agent or _model(row)),
@@ -63,7 +62,7 @@ def _execution(draft: Draft, place: Place, row: Row, condition: Condition) -> Ex
         condition=condition,
         repetition=whole(row.get("repetition"), "repetition") or 0,
         success=success(row.get("correct"), "correct") if status == "completed" else None,
-        skill_id="" if condition == "skip" else draft.skill(_names(row, "treatment_skill_id") or supplied),
+        skill_id="" if condition == "skip" else draft.skill(skill_name(row, "treatment_skill_id") or _supplied(row)),
         tokens=_tokens(row.get("usage")),
         status=status,
     )
@@ -71,19 +70,25 @@ def _execution(draft: Draft, place: Place, row: Row, condition: Condition) -> Ex
 
 def _supplied(row: Row) -> str:
     """The skill that the benchmark annotates for the task: its family, and what the use arm is given."""
-    return _names(row, "gold_skill_id") or _names(row, "skill_id")
+    return skill_name(row, "gold_skill_id") or skill_name(row, "skill_id")
 
 
-def _names(row: Row, name: str) -> str:
-    """A skill, or a bundle of several joined by "+"."""
-    value = row.get(name)
-    if isinstance(value, list):
-        return "+".join(word({name: part}, name) for part in value)
-    return word(row, name)
+def _focal(row: Row) -> str:
+    """The family of a task: the recorded one, else its focal skill, else the supplied skill or the whole bundle."""
+    for name in ("family", "focal_skill_id", "focal_skill"):
+        if found := word(row, name):
+            return found
+    return _supplied(row)
 
 
 def _model(row: Row) -> str:
-    return word(row, "requested_model") or word(row, "returned_model") or _names(row, "returned_models")
+    models = row.get("returned_models")
+    several = (
+        "+".join(word({"returned_models": one}, "returned_models") for one in models)
+        if isinstance(models, list)
+        else ""
+    )
+    return word(row, "requested_model") or word(row, "returned_model") or several or word(row, "returned_models")
 
 
 def _status(row: Row) -> Status:

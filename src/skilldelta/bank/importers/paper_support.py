@@ -11,34 +11,43 @@ from pathlib import Path
 from typing import Any
 
 from skilldelta.bank.batch import Batch
+from skilldelta.bank.importers.columns import left_out_note
 from skilldelta.bank.importers.draft import Defaults, Draft
-from skilldelta.bank.importers.fields import check_columns, shown, word
+from skilldelta.bank.importers.fields import shown, skill_name, word
 from skilldelta.bank.importers.pairs_jsonl import take_pair
 from skilldelta.bank.importers.paper_panel import listed_rows
 from skilldelta.bank.importers.paper_vectors import text_vectors, unit_matrix
-from skilldelta.bank.importers.source import Place, Row, RowError, fault, json_document, take_each
+from skilldelta.bank.importers.source import Row, RowError, Source, json_document, take_each
+from skilldelta.files import Place, fault
 from skilldelta.nouns import plural
 
 SCHEMA = "skilldelta-support-v1"
 COLUMNS = frozenset(["id", "text", "question", "family", "skill", "d", "embedding"])
 
 
-def read(path: Path, defaults: Defaults) -> Batch:
+def read(source: Source, defaults: Defaults) -> Batch:
     """The batch of a support index."""
+    path = source.path
+    extra: dict[str, None] = {}
     draft = Draft(path, defaults)
     embeddings: list[list[float]] = []
 
     def take(place: Place, row: Row) -> None:
-        check_columns(row, COLUMNS)
-        draft.once(place, word(row, "id"), lambda: f"the task {shown(row.get('id'))}")
+        extra.update(dict.fromkeys(row.keys() - COLUMNS))
+        draft.once(
+            place,
+            word(row, "id"),
+            lambda at: f"the task {shown(row.get('id'))} stands at {at} already; give different tasks different ids",
+        )
         embeddings.append(_embedding(row, embeddings))
         take_pair(draft, place, _as_pair(row, defaults))
 
-    document = json_document(path)
+    document = json_document(source)
     if document.get("schema") != SCHEMA:
         raise fault(path, 1, f'schema must be "{SCHEMA}", got {shown(document.get("schema"))}; convert the file')
     model = _model(path, document)
     take_each(path, listed_rows(path, document, "tasks"), take)
+    draft.notes += left_out_note(extra, COLUMNS)
     batch = draft.batch(text_from_id=True)
     vectors = text_vectors(path, batch.tasks, unit_matrix(path, embeddings), model=model)
     notes = (
@@ -55,7 +64,7 @@ def _as_pair(row: Row, defaults: Defaults) -> Row:
         "text": row.get("text"),
         "question": row.get("question"),
         "family": row.get("family"),
-        "skill": word(row, "skill") or defaults.skill or word(row, "family"),
+        "skill": skill_name(row) or defaults.skill or word(row, "family"),
         "y0": max(-gain, 0.0),
         "y1": max(gain, 0.0),
     }

@@ -1,4 +1,4 @@
-"""`runs.jsonl`: one execution a line, as the bank itself exports them.
+"""`runs.jsonl`: one execution per line, as the bank itself exports them.
 
 A skip execution without a skill is a baseline for every skill of its task. A run that was not completed is kept and
 carries no success, whatever the row says: it is never counted as a failure, and another attempt at the same repetition
@@ -9,50 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable
-from pathlib import Path
 from typing import cast
 
-from skilldelta.bank.batch import Batch
-from skilldelta.bank.importers.draft import Defaults, Draft
-from skilldelta.bank.importers.fields import amount, check_columns, shown, success, task_text, whole, word
-from skilldelta.bank.importers.source import Place, Row, RowError, json_lines, take_each
+from skilldelta.bank.importers.draft import Draft
+from skilldelta.bank.importers.fields import amount, shown, skill_name, success, task_text, whole, word
+from skilldelta.bank.importers.source import Row, RowError
+from skilldelta.bank.importers.vocabulary import condition_of
+from skilldelta.files import Place
 from skilldelta.records import CONDITIONS, STATUSES, Condition, Execution, Status
-
-COLUMNS = frozenset(
-    [
-        "task_id",
-        "text",
-        "question",
-        "family",
-        "skill",
-        "skill_digest",
-        "agent",
-        "agent_fingerprint",
-        "suite",
-        "condition",
-        "repetition",
-        "success",
-        "tokens",
-        "seconds",
-        "cost_usd",
-        "status",
-    ]
-)
-IGNORED = frozenset(("metadata", "source"))
-
-
-def read(path: Path, defaults: Defaults) -> Batch:
-    """The batch of a runs file."""
-    draft = Draft(path, defaults)
-    counts: Counter[Hashable] = Counter()
-
-    def take(place: Place, row: Row) -> None:
-        if not row.keys() <= COLUMNS:
-            check_columns(row, COLUMNS, ignored=IGNORED)
-        take_run(draft, counts, place, row)
-
-    take_each(path, json_lines(path), take)
-    return draft.batch()
 
 
 def take_run(draft: Draft, counts: Counter[Hashable], place: Place, row: Row) -> None:
@@ -60,7 +24,7 @@ def take_run(draft: Draft, counts: Counter[Hashable], place: Place, row: Row) ->
     suite, task_id = draft.suite(word(row, "suite")), word(row, "task_id")
     draft.task(place, suite, task_id, text=task_text(row), family=word(row, "family"))
     agent = draft.agent(word(row, "agent"), word(row, "agent_fingerprint"))
-    condition, status = _condition(row), _status(row)
+    condition, status = _condition(draft, row), _status(row)
     skill, digest = _skill(draft, row, condition)
     arm = (suite, task_id, skill, digest, agent.name, agent.fingerprint, condition)
     repetition = whole(row.get("repetition"), "repetition")
@@ -92,16 +56,27 @@ def record_run(draft: Draft, place: Place, run: Execution) -> None:
         draft.once(
             place,
             (arm, run.condition, run.repetition),
-            lambda: f"the outcome of task {shown(run.task_id)}, {run.condition!r}, repetition {run.repetition},",
+            lambda at: (
+                f"the outcome of task {shown(run.task_id)}, {run.condition!r}, repetition {run.repetition}, stands at "
+                f"{at} already; give each run a repetition of its own, or say --map repetition= to number them in order"
+            ),
         )
     draft.executions.append(run)
 
 
-def _condition(row: Row) -> Condition:
+def _condition(draft: Draft, row: Row) -> Condition:
     value = row.get("condition")
-    if value not in CONDITIONS:
-        raise RowError(f'condition must be "use" or "skip", got {shown(value)}; say which arm the run belongs to')
-    return cast(Condition, value)
+    if value in CONDITIONS:
+        return cast(Condition, value)
+    found = draft.defaults.condition if value is None else condition_of(value)
+    if found is None:
+        raise RowError(
+            f'condition must be "use" or "skip" (with or without, treatment or control), got {shown(value)}; '
+            "say which arm the run belongs to"
+        )
+    if value is not None:
+        draft.read_as(f"condition {shown(value)}", found)
+    return found
 
 
 def _status(row: Row) -> Status:
@@ -115,7 +90,7 @@ def _status(row: Row) -> Status:
 
 def _skill(draft: Draft, row: Row, condition: Condition) -> tuple[str, str]:
     """The skill and its version; a skip run that names none stays without, as a baseline shared by all."""
-    named, digest = word(row, "skill"), word(row, "skill_digest")
+    named, digest = skill_name(row), word(row, "skill_digest")
     if condition == "skip" and not named:
         return "", ""
     return draft.skill(named, digest), digest

@@ -1,24 +1,71 @@
-"""Source files as numbered rows, with every fault placed at its file and line.
+"""Sources as numbered rows: a file, a gzip file, or bytes that came over standard input.
 
-Opening, decoding and JSON are `files`'; what the values of a row mean is left to the formats.
+Decoding and JSON are `files`'; what the values of a row mean is left to the formats.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import gzip
+import io
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 from skilldelta.errors import InputError
-from skilldelta.files import Place, check_file, fault, json_document, json_lines, lines
-
-__all__ = ["Place", "Row", "RowError", "check_file", "fault", "json_document", "json_lines", "lines", "take_each"]
+from skilldelta.files import MOST_DOCUMENT, MOST_TEXT, Place, fault, json_objects, lines_of, opened, parse_json
 
 Row = Mapping[str, Any]
+
+MOST_BYTES = 4 << 30
+"""Bytes that a compressed source may unpack to, all lines together."""
+
+_GZIP = b"\x1f\x8b"
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 class RowError(InputError):
     """What is wrong with one row; whoever reads the file adds the place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where rows come from: the file at `path`, or `content` that `path` only names in messages."""
+
+    path: Path
+    content: bytes | None = None
+
+    @contextmanager
+    def opened(self) -> Iterator[IO[bytes]]:
+        """The bytes, unpacked where they are gzip; whatever the system says against them is one line."""
+        with opened(self.path) if self.content is None else nullcontext(io.BytesIO(self.content)) as file:
+            head = file.read(2)
+            file.seek(0)
+            try:
+                yield cast(IO[bytes], _Unpacked(self.path, file)) if head == _GZIP else file
+            except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+                raise InputError(f"{self.path}: damaged gzip data ({error}); compress the file again") from None
+
+    def head(self, size: int) -> bytes:
+        """The first bytes, unpacked."""
+        with self.opened() as file:
+            return file.read(size)
+
+
+class _Unpacked(gzip.GzipFile):
+    """A gzip stream that ends in an error where it unpacks to more than a memory should take."""
+
+    def __init__(self, path: Path, file: IO[bytes]) -> None:
+        super().__init__(fileobj=file, mode="rb")
+        self._path = path
+
+    def readline(self, size: int | None = -1) -> bytes:
+        line = super().readline(-1 if size is None else size)
+        if self.tell() > MOST_BYTES:
+            raise InputError(f"{self._path}: the file unpacks to more than {MOST_BYTES >> 20:,} MiB; split it")
+        return line
 
 
 def take_each(path: Path, rows: Iterable[tuple[Place, Row]], take: Callable[[Place, Row], None]) -> None:
@@ -33,3 +80,58 @@ def take_each(path: Path, rows: Iterable[tuple[Place, Row]], take: Callable[[Pla
         raise fault(path, place, str(error)) from None
     if not taken:
         raise fault(path, 1, "the file has no rows; give a file with at least one")
+
+
+def lines(source: Source, *, most: int = MOST_TEXT) -> Iterator[tuple[int, str]]:
+    """The lines with their numbers, decoded one at a time; lines end at a line feed and nowhere else.
+
+    A byte-order mark is dropped, and tells UTF-16, which spreadsheets write, from UTF-8.
+    """
+    with source.opened() as file:
+        mark = file.read(2)
+        file.seek(0)
+        yield from (
+            _utf16_lines(source.path, file, most) if mark in _UTF16_MARKS else lines_of(file, source.path, most=most)
+        )
+
+
+def json_lines(source: Source) -> Iterator[tuple[Place, Row]]:
+    """The objects of a JSONL file; blank lines are passed over."""
+    return json_objects(lines(source), source.path)
+
+
+def json_document(source: Source) -> dict[str, Any]:
+    """The one object that a JSON file holds."""
+    document = json_value(source)
+    if not isinstance(document, dict):
+        raise fault(source.path, 1, f"expected a JSON object, got {type(document).__name__}; write {{…}}")
+    return document
+
+
+def json_value(source: Source) -> Any:
+    """What a JSON file holds, whole."""
+    parts, size = [], 0
+    for _, line in lines(source, most=MOST_DOCUMENT):
+        parts.append(line)
+        size += len(line)
+        if size > MOST_DOCUMENT:
+            raise InputError(
+                f"{source.path}: the document has more than {MOST_DOCUMENT >> 20:,} MiB; write JSONL instead"
+            )
+    text = "".join(parts)
+    if not text.strip():
+        raise fault(source.path, 1, "the file is empty; give a file with at least one row")
+    return parse_json(text, source.path)
+
+
+def _utf16_lines(path: Path, file: IO[bytes], most: int) -> Iterator[tuple[int, str]]:
+    text = io.TextIOWrapper(file, encoding="utf-16", newline="\n")
+    number = 0
+    try:
+        while line := text.readline(most):
+            number += 1
+            yield number, line
+    except UnicodeDecodeError as error:
+        raise fault(path, number + 1, f"not valid UTF-16 ({error.reason}); save the file as UTF-8") from None
+    finally:
+        text.detach()  # the file is its opener's to close
