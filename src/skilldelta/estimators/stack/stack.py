@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -50,7 +50,7 @@ class Stack:
         panel = Panel.of(support, views)
         learned = _learn(panel)
         by_family = FittedPanel.of(panel, learned.weights)
-        model = Model(lens, by_family, lambda: _by_skill(support, views, by_family))
+        model = Model(lens, by_family, partial(_by_skill, support, views, by_family))
         return FittedStack(support, model, Scored(learned.out_of_fold, support.gains, support.families))
 
 
@@ -97,7 +97,7 @@ class FittedStack:
         model = Model(
             old.lens,
             old.by_family.with_rows_of(Panel.of(support, views)),
-            lambda: old.by_skill.with_rows_of(Panel.of(support, views, by_skill=True)),
+            partial(_by_skill_grown, old, support, views),
         )
         return FittedStack(support, model, self.scored)
 
@@ -124,6 +124,10 @@ def _by_skill(support: Support, views: Views, by_family: FittedPanel) -> FittedP
         same = {("", skill): weights for (_, skill), weights in by_family.weights.items()}
         return FittedPanel(panel, same, by_family.suite_weights, {})
     return FittedPanel.of(panel, _learn(panel).weights)
+
+
+def _by_skill_grown(old: Model, support: Support, views: Views) -> FittedPanel:
+    return old.by_skill.with_rows_of(Panel.of(support, views, by_skill=True))
 
 
 def _learn(panel: Panel) -> _Learned:
