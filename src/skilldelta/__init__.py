@@ -1,5 +1,8 @@
 """SkillDelta: will this skill make the agent more likely to succeed at this task?
 
+Start with `advise(text, skill, bank=...)` for one answer, an `Advisor` for many, `SkillGainRegressor` for arrays and data
+frames without a bank, and `evaluate_panel` to learn what a gate would have bought.
+
 The public names are loaded when they are used, so that importing the package costs nothing.
 """
 
@@ -11,16 +14,15 @@ from typing import TYPE_CHECKING, Any
 from skilldelta.version import __version__
 
 if TYPE_CHECKING:
-    from skilldelta.advisor import Advice, Advisor, Policy, Question
-    from skilldelta.bank.store import Bank
+    from skilldelta.advisor import Advice, Advisor, Policy, Question, advise
+    from skilldelta.bank.store import Bank, open_bank
     from skilldelta.encoders import load_encoder
     from skilldelta.errors import SkillDeltaError
     from skilldelta.evaluation.leave_one_out import evaluate_panel
     from skilldelta.gate import decide
     from skilldelta.predictor import Settings, predict, predict_each
+    from skilldelta.regressor import SkillGainRegressor
     from skilldelta.support import Support
-
-    open_bank = Bank.open
 
 _HOMES = {
     "Advice": "advisor",
@@ -30,10 +32,13 @@ _HOMES = {
     "Question": "advisor",
     "Settings": "predictor",
     "SkillDeltaError": "errors",
+    "SkillGainRegressor": "regressor",
     "Support": "support",
+    "advise": "advisor",
     "decide": "gate",
     "evaluate_panel": "evaluation.leave_one_out",
     "load_encoder": "encoders",
+    "open_bank": "bank.store",
     "predict": "predictor",
     "predict_each": "predictor",
 }
@@ -46,8 +51,10 @@ __all__ = [
     "Question",
     "Settings",
     "SkillDeltaError",
+    "SkillGainRegressor",
     "Support",
     "__version__",
+    "advise",
     "decide",
     "evaluate_panel",
     "load_encoder",
@@ -58,8 +65,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "open_bank":
-        return __getattr__("Bank").open
     if name not in _HOMES:
         raise AttributeError(f"module 'skilldelta' has no attribute {name!r}")
     return getattr(importlib.import_module(f"skilldelta.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -64,10 +64,11 @@ def _means(cells: Sequence[Any], name: str) -> Floats:
     found = np.empty(len(cells))
     for row, cell in enumerate(cells):
         try:
-            found[row] = np.mean(np.asarray(cell, np.float64))
+            values = np.asarray(cell, np.float64)
+            found[row] = values.mean() if values.size else np.nan
         except (TypeError, ValueError):
             raise InputError(f"{name} of row {row} is {cell!r}; give a success in [0, 1], or a list of them") from None
-        if not 0 <= found[row] <= 1:  # an empty list has the mean NaN
+        if not 0 <= found[row] <= 1:  # NaN, an empty list, fails the comparison
             raise InputError(
                 f"{name} of row {row} is {cell!r}; give a success in [0, 1], and leave out tasks that lack an arm"
             )

@@ -19,7 +19,7 @@ from skilldelta.support import Support
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Support:
     path: Path = tmp_path_factory.mktemp("demo") / "demo.bank"
-    with open_bank(path) as bank:
+    with open_bank(path, create=True) as bank:
         bank.add(bundled_batch())
         return bank.support(load_encoder(), agent=bank.resolve_agent(None))
 

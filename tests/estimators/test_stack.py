@@ -173,6 +173,6 @@ def bbh(shared_data: object, tmp_path_factory: pytest.TempPathFactory) -> Suppor
     from skilldelta import load_encoder, open_bank
     from skilldelta.bank.importers import read_source
 
-    with open_bank(tmp_path_factory.mktemp("bbh") / "bbh.bank") as bank:
+    with open_bank(tmp_path_factory.mktemp("bbh") / "bbh.bank", create=True) as bank:
         bank.add(read_source(Path(str(shared_data)) / "bbh_cot" / "pairs.jsonl"))
         return bank.support(load_encoder(), agent=bank.resolve_agent(None))

@@ -30,7 +30,7 @@ EXACTLY = {"rel": 0, "abs": 1e-12}
 def bank(tmp_path: Path) -> Iterator[Bank]:
     path = tmp_path / "pairs.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in pair_rows()))
-    with open_bank(tmp_path / "golden.bank") as opened:
+    with open_bank(tmp_path / "golden.bank", create=True) as opened:
         opened.add(read_source(path))
         yield opened
 

@@ -5,5 +5,6 @@ The command line, the server and every plugin ask an `Advisor`; none of them pre
 
 from skilldelta.advisor.advice import Advice, Explanation, Neighbor, Question
 from skilldelta.advisor.advisor import Advisor, Policy, ScopeChoice
+from skilldelta.advisor.once import advise
 
-__all__ = ["Advice", "Advisor", "Explanation", "Neighbor", "Policy", "Question", "ScopeChoice"]
+__all__ = ["Advice", "Advisor", "Explanation", "Neighbor", "Policy", "Question", "ScopeChoice", "advise"]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from skilldelta.costs import Cost
+from skilldelta.errors import InputError
 from skilldelta.gate import Decision, Interval
 from skilldelta.predictor import Settings
 from skilldelta.probability import Chance
@@ -24,6 +25,14 @@ class Question:
     task_id: str = ""
     suite: str = ""
     """Whose evidence may answer; empty is the only suite in which the agent was run with the skill."""
+
+    def __post_init__(self) -> None:
+        for name in ("text", "skill", "family", "task_id"):
+            value = getattr(self, name)
+            if not isinstance(value, str):
+                raise InputError(f"{name} of a question must be a string, got {value!r}")
+        if not self.skill:
+            raise InputError("a question needs a skill; name the one on offer")
 
 
 @dataclass(frozen=True, slots=True)

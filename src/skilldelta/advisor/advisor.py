@@ -11,6 +11,7 @@ from skilldelta.advisor.panel_view import PanelView
 from skilldelta.bank.index import Index, ScopeRows
 from skilldelta.bank.store import Bank
 from skilldelta.costs import Cost, CostRule, TokenCosts
+from skilldelta.encoders import load_encoder
 from skilldelta.encoders.base import Encoder
 from skilldelta.errors import InputError
 from skilldelta.estimators.base import Score, Target
@@ -49,7 +50,17 @@ class Policy:
 class Advisor:
     """Answers questions about one agent from one bank. Safe for concurrent readers; a grown bank is noticed."""
 
-    def __init__(self, bank: Bank, encoder: Encoder, *, agent: Agent, policy: Policy | None = None) -> None:
+    def __init__(
+        self,
+        bank: Bank,
+        encoder: Encoder | None = None,
+        *,
+        agent: Agent | str | None = None,
+        policy: Policy | None = None,
+    ) -> None:
+        """`agent` may be a name, or nothing where the bank has one agent; `encoder` is the default unless given."""
+        agent = agent if isinstance(agent, Agent) else bank.resolve_agent(agent)
+        encoder = encoder or load_encoder()
         self._policy = policy or Policy()
         self._bank = bank
         self._encoder = encoder

@@ -234,3 +234,8 @@ class Bank:
         """Judgements in order of arrival."""
         with self._database.read() as connection:
             return audit.read_judgements(connection, agent=agent, suite=suite)
+
+
+def open_bank(location: str | Path, *, create: bool = False, readonly: bool = False) -> Bank:
+    """Open the bank at a path or SQLAlchemy URL; with `create`, make it where there is none."""
+    return Bank.open(location, create=create, readonly=readonly)
