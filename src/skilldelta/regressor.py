@@ -94,28 +94,31 @@ class SkillGainRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _support_of_matrix(self, X: Any, y: ArrayLike | None) -> Support:
         vectors, gains = validate_data(self, X, y, y_numeric=True)
         ids = [str(row) for row in range(len(vectors))]
-        return Support.from_arrays(task_ids=ids, vectors=_with_direction(vectors), **self._outcomes(gains))
+        y0, y1 = self._successes(gains)
+        return Support.from_arrays(task_ids=ids, vectors=_with_direction(vectors), y0=y0, y1=y1)
 
     def _support_of_table(self, table: TaskTable, y: ArrayLike | None) -> Support:
         gains = table.gains if y is None else check_array(y, ensure_2d=False, dtype=np.float64)
         if gains is None:
             raise InputError("there are no gains; give y, or a frame with the columns y0 and y1")
         check_consistent_length(table.texts, gains)
+        y0, y1 = self._successes(gains)
         return Support.from_arrays(
             # Rows without an id are tasks of their own, and no question can name them.
             task_ids=[name or f"\x1f{row}" for row, name in enumerate(table.task_ids)],
             families=table.families,
             skills=table.skills,
             vectors=self._encoded(table),
+            y0=y0,
+            y1=y1,
             texts=table.texts,
-            **self._outcomes(gains),
         )
 
-    def _outcomes(self, gains: Floats) -> dict[str, Floats]:
+    def _successes(self, gains: Floats) -> tuple[Floats, Floats]:
         """Successes whose difference is the gain. A target beyond the gains' [-1, 1] is scaled, and back in `predict`."""
         self.scale_ = max(1.0, float(np.abs(gains).max()))
         scaled = gains / self.scale_
-        return {"y0": np.maximum(-scaled, 0.0), "y1": np.maximum(scaled, 0.0)}
+        return np.maximum(-scaled, 0.0), np.maximum(scaled, 0.0)
 
     def _gain(self, target: Target) -> float:
         return self.scale_ * self.fitted_.score(target).gain
@@ -139,5 +142,4 @@ class SkillGainRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
 def _with_direction(vectors: Floats) -> Floats:
     """Rows of zeros have no direction; a constant one makes them alike, and equally far from everything else."""
-    zero = ~vectors.any(axis=1)
-    return np.where(zero[:, None], 1.0, vectors) if zero.any() else vectors
+    return np.where(vectors.any(axis=1, keepdims=True), vectors, 1.0)
