@@ -19,10 +19,11 @@ from skilldelta.errors import InputError
 from skilldelta.estimators.base import Estimator, Target
 from skilldelta.estimators.paper_rule import PaperRule, ScopeRows
 from skilldelta.estimators.stack import Stack
-from skilldelta.gate import Action, check_threshold, exceeds
+from skilldelta.gate import Action, check_threshold
 from skilldelta.predictor import Settings, Weighting
 from skilldelta.support import Floats, Scope, Support
 from skilldelta.task_table import TaskTable
+from skilldelta.ties import exceeds
 
 
 class SkillGainRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
