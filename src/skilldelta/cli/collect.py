@@ -41,6 +41,9 @@ KEY_VARIABLE = "SKILLDELTA_API_KEY"
 )
 @click.option("--cost-field", default="", metavar="PATH", help="Dollars in it.")
 @click.option("--model-field", default="", metavar="PATH", help="The model's name in it, checked against --model.")
+@click.option(
+    "--pass-env", "passed_variables", multiple=True, metavar="NAME", help="A variable the command gets (repeatable)."
+)
 @click.option("--agent-version", default="", metavar="TEXT", help="The command's version; default: what it says.")
 @click.option("--agent", envvar="SKILLDELTA_AGENT", metavar="NAME", help="The agent's name in the bank.")
 @click.option("--temperature", type=float, help="Default: what the suite says.")

@@ -73,7 +73,7 @@ def without_secrets(text: str) -> str:
 
 def _agent(suite: Suite, options: dict[str, Any], prices: Prices | None) -> CollectAgent:
     if options["command_line"]:
-        return _command_agent(options)
+        return _command_agent(suite, options)
     chosen = {
         "solver": options["solver"],
         "temperature": options["temperature"],
@@ -140,8 +140,9 @@ def _model_agent(
     )
 
 
-def _command_agent(options: dict[str, Any]) -> CollectAgent:
+def _command_agent(suite: Suite, options: dict[str, Any]) -> CollectAgent:
     from skilldelta.collect.agents.command import CommandAgent, OutputFields
+    from skilldelta.collect.agents.environment import agent_environment
 
     if options["solver"]:
         raise InputError("--solver belongs to a model; a --command is an agent of its own")
@@ -159,6 +160,7 @@ def _command_agent(options: dict[str, Any]) -> CollectAgent:
         version=options["agent_version"],
         expected_model=options["model"] or "",
         timeout=options["timeout"],
+        environment=agent_environment(os.environ, (*suite.agent.environment, *options["passed_variables"])),
     )
 
 

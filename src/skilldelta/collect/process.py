@@ -6,8 +6,8 @@ import asyncio
 import contextlib
 import os
 import signal
-from asyncio.subprocess import PIPE, Process
-from collections.abc import Sequence
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,37 +16,79 @@ _AFTER_KILL = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How a process ended. `exit_code` is None when it ran out of time."""
+    """How a process ended. `exit_code` is None when it was stopped; `stopped` then names the limit."""
 
     exit_code: int | None
     stdout: str
     stderr: str
+    stopped: str = ""
+    """`time`, `memory`, `processes` or `disk`."""
 
 
 async def run_process(
-    command: Sequence[str], *, stdin: str, seconds: float, cwd: Path | None = None, keep: int = 1024 * 1024
+    command: Sequence[str],
+    *,
+    stdin: str,
+    seconds: float,
+    cwd: Path | None = None,
+    keep: int = 1024 * 1024,
+    environment: Mapping[str, str] | None = None,
+    pass_fds: Sequence[int] = (),
+    on_start: Callable[[], None] = lambda: None,
+    ask_to_end: Callable[[], None] | None = None,
 ) -> Finished:
-    """Run a command to its end or to its time limit; of each output at most `keep` bytes are kept."""
+    """Run a command to its end or to its time limit; of each output at most `keep` bytes are kept.
+
+    `environment` replaces this process's own. `on_start` is called once the child has its descriptors. A command that
+    ends its own children when told so by `ask_to_end` gets a moment for it before it is killed.
+    """
     process = await asyncio.create_subprocess_exec(
-        *command, stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=cwd, start_new_session=True
+        *command,
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=PIPE,
+        cwd=cwd,
+        env=environment,
+        pass_fds=pass_fds,
+        start_new_session=True,
     )
     try:
+        on_start()
         async with asyncio.timeout(seconds):
             stdout, stderr, _ = await asyncio.gather(
                 _read(process.stdout, keep), _read(process.stderr, keep), _write(process.stdin, stdin)
             )
             code: int | None = await process.wait()
     except TimeoutError:
-        return Finished(None, "", "")
+        return Finished(None, "", "", "time")
     finally:
-        await _end(process)
+        await _end(process, ask_to_end)
     return Finished(code, stdout.decode("utf-8", "replace"), stderr.decode("utf-8", "replace"))
 
 
-async def _end(process: Process) -> None:
+async def _end(process: Process, ask_to_end: Callable[[], None] | None) -> None:
     """Kill what is left of the process and its children; nothing of it may go on working or spending."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+    if ask_to_end is not None:
+        ask_to_end()
+        await _until_gone(process)
+    await _kill_group(process)
+    await _until_gone(process)
+
+
+async def _kill_group(process: Process) -> None:
+    if os.name == "posix":
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    elif process.returncode is None:
+        # Windows has no process groups to kill; taskkill follows the parents of running processes.
+        with contextlib.suppress(OSError):
+            killer = await asyncio.create_subprocess_exec(
+                *("taskkill", "/T", "/F", "/PID", str(process.pid)), stdout=DEVNULL, stderr=DEVNULL
+            )
+            await killer.wait()
+
+
+async def _until_gone(process: Process) -> None:
     # asyncio sees the end of a process only once its pipes are read to their end, which a stray child could hold open.
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_AFTER_KILL):

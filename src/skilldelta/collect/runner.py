@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import tempfile
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -24,6 +23,7 @@ from skilldelta.collect.plan import ExecutionKey, Planned, sampling_seed
 from skilldelta.collect.progress import OnProgress, Standing
 from skilldelta.collect.recorder import Recorder
 from skilldelta.collect.suite import Suite, SuiteTask
+from skilldelta.collect.workspace import temporary_folder
 from skilldelta.records import Agent, Execution, Status
 
 FINAL: frozenset[Status] = frozenset({"completed", "incomplete", "grader_error"})
@@ -186,8 +186,8 @@ async def _working_copy(task: SuiteTask, *, needed: bool) -> AsyncIterator[Path 
     if task.files is None and not needed:
         yield None
         return
-    with tempfile.TemporaryDirectory(prefix="skilldelta-", ignore_cleanup_errors=True) as place:
-        copy = Path(place) / "work"
+    with temporary_folder() as place:
+        copy = place / "work"
         if task.files is None:
             copy.mkdir()
         else:

@@ -6,6 +6,7 @@ exist is the graders' knowledge, who runs the tasks is the agents'.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +24,7 @@ UNANSWERED_GRADERS = ("python", "command", "judge", "inspect")
 
 _SUITE_KEYS = ("name", "description", "tasks", "agent", "grader", "skills")
 _TASK_KEYS = ("task_id", "text", "family", "skill", "answer", "grader", "metadata", "files")
-_AGENT_KEYS = ("solver", "system", "temperature", "max_tokens", "top_p", "stop")
+_AGENT_KEYS = ("solver", "system", "temperature", "max_tokens", "top_p", "stop", "environment")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,8 @@ class AgentSettings:
     max_tokens: int = 1024
     top_p: float | None = None
     stop: tuple[str, ...] = ()
+    environment: tuple[str, ...] = ()
+    """Names of variables that a command agent gets beside the usual few."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +140,14 @@ def _agent_settings(settings: Any, where: str) -> AgentSettings:
         max_tokens=max_tokens,
         top_p=settings.get("top_p"),
         stop=tuple(settings.get("stop") or ()),
+        environment=_variable_names(settings.get("environment") or [], where),
     )
+
+
+def _variable_names(names: Any, where: str) -> tuple[str, ...]:
+    if not isinstance(names, list) or not all(isinstance(name, str) and re.fullmatch(r"\w+", name) for name in names):
+        raise InputError(f"{where}: environment must be a list of names of variables, without their values")
+    return tuple(names)
 
 
 def _read_rows(path: Path) -> list[tuple[int, dict[str, Any]]]:

@@ -2,7 +2,8 @@
 
 The task goes to its stdin or into an argument, the skill into the task's text, into a file of the folder or into further
 arguments; in the skip arm that text, file or argument does not exist. The answer is its output, plain or a field of JSON.
-The command runs with the rights of the person who collects; give it a sandbox of its own where it needs one.
+The command runs with the rights of the person who collects; give it a sandbox of its own where it needs one. It sees only
+the variables that it is given, and everything it started ends with it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from skilldelta.collect.budget import Amount, Budget
 from skilldelta.collect.chat import check_model
 from skilldelta.collect.failures import IncompleteError
 from skilldelta.collect.plan import Planned
-from skilldelta.collect.process import run_process
+from skilldelta.collect.process_tree import run_tree
+from skilldelta.collect.workspace import write_below
 from skilldelta.endpoint import read_json
 from skilldelta.errors import InputError
 from skilldelta.records import Agent
@@ -58,6 +60,8 @@ class CommandAgent:
     """Empty: asked of the command itself."""
     expected_model: str = ""
     timeout: float = 600.0
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """All that the command sees. Not part of the fingerprint: it holds keys and places, which differ between machines."""
     needs_workdir: bool = True
     _largest: Amount = field(default_factory=lambda: Amount(None, None))
 
@@ -68,7 +72,7 @@ class CommandAgent:
         if program is None:
             raise InputError(f"the command {words[0]!r} is not on this machine; install it or give its full path")
         if not self.version:
-            self.version = _version(program)
+            self.version = _version(program, self.environment)
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -120,10 +124,10 @@ class CommandAgent:
         words = _words(self.command)
         extra: list[str] = []
         if use and kind == "file":
-            _write(workdir / _filled(detail, {"skill_name": attempt.planned.task.skill_id}), attempt.skill_text)
+            write_below(workdir, _filled(detail, {"skill_name": attempt.planned.task.skill_id}), attempt.skill_text)
         if use and kind == "args":
             skill_file = workdir.parent / "skill.md"
-            _write(skill_file, attempt.skill_text)
+            write_below(workdir.parent, skill_file.name, attempt.skill_text)
             places = {
                 "skill": attempt.skill_text,
                 "skill_file": str(skill_file),
@@ -134,7 +138,14 @@ class CommandAgent:
         return [*(_filled(word, {"task": prompt}) for word in words), *extra, *last], prompt
 
     async def _process(self, arguments: Sequence[str], stdin: str, workdir: Path | None) -> Outcome:
-        finished = await run_process(arguments, stdin=stdin, seconds=self.timeout, cwd=workdir, keep=_LARGEST_OUTPUT)
+        finished = await run_tree(
+            arguments,
+            stdin=stdin,
+            seconds=self.timeout,
+            cwd=workdir,
+            keep=_LARGEST_OUTPUT,
+            environment=self.environment,
+        )
         if finished.exit_code is None:
             raise IncompleteError(f"the command took more than {self.timeout:g} s")
         if finished.exit_code != 0:
@@ -193,16 +204,17 @@ def _filled(word: str, places: Mapping[str, str]) -> str:
     return re.sub(r"\{(\w+)\}", lambda match: places.get(match[1], match[0]), word)
 
 
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-
-
-def _version(program: str) -> str:
+def _version(program: str, environment: Mapping[str, str]) -> str:
     """What the program says about its version, else a digest of its file."""
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
         asked = subprocess.run(
-            [program, "--version"], capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL, check=False
+            [program, "--version"],
+            capture_output=True,
+            text=True,
+            timeout=20,
+            stdin=subprocess.DEVNULL,
+            env=dict(environment),
+            check=False,
         )
         lines = asked.stdout.strip().splitlines()
         if asked.returncode == 0 and lines:

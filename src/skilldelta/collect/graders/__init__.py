@@ -5,22 +5,23 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from skilldelta.collect.graders.base import Grader, take_options
-from skilldelta.collect.graders.command import Command
+from skilldelta.collect.graders.command import COMMAND_LIMITS, Command
 from skilldelta.collect.graders.fields import Fields
 from skilldelta.collect.graders.function import Function, load_function
 from skilldelta.collect.graders.inspect_scorer import load_scorer
 from skilldelta.collect.graders.judge import PROMPT, AskJudge, Judge
 from skilldelta.collect.graders.numeric import Numeric, read_number
 from skilldelta.collect.graders.text import Choice, Contains, Exact, Regex
-from skilldelta.collect.sandbox import Limits, SandboxName, find_sandbox
+from skilldelta.collect.sandbox import SandboxName, find_sandbox
 from skilldelta.collect.suite import Suite, SuiteTask
 from skilldelta.errors import InputError, unknown_name
 
 GRADERS = ("exact", "contains", "regex", "numeric", "choice", "json", "python", "command", "judge", "inspect")
+_LIMIT_OPTIONS: Mapping[str, type] = {"memory_mb": int, "disk_mb": int, "processes": int}
 
 __all__ = ["GRADERS", "Grader", "GraderTools", "make_graders"]
 
@@ -69,8 +70,9 @@ def _make(spec: Mapping[str, Any], suite: Suite, tools: GraderTools, where: str)
             name = _required(options, "function", where, "'file.py:name'")
             return Function(load_function(name, suite.folder, where), name, options.get("seconds", 60.0))
         case "command":
-            options = take_options(spec, where, run=str, answer_file=str, seconds=(int, float), memory_mb=int)
-            limits = Limits(options.get("seconds", 60.0), options.get("memory_mb", 2048))
+            options = take_options(spec, where, run=str, answer_file=str, seconds=(int, float), **_LIMIT_OPTIONS)
+            chosen = {key: options[key] for key in ("seconds", *_LIMIT_OPTIONS) if key in options}
+            limits = replace(COMMAND_LIMITS, **chosen)
             run = _required(options, "run", where, "a shell command")
             return Command(run, find_sandbox(tools.sandbox), options.get("answer_file", "answer.txt"), limits)
         case "judge":

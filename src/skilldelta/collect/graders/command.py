@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import tempfile
+import re
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
 from skilldelta.collect.failures import GraderError
 from skilldelta.collect.sandbox import Limits, Sandbox
 from skilldelta.collect.suite import SuiteTask
+from skilldelta.collect.workspace import check_inside, intact, temporary_folder, write_below
 
-_LIMITS = Limits(seconds=60.0, memory_mb=2048)
+COMMAND_LIMITS = Limits(seconds=60.0, memory_mb=2048, disk_mb=2048)
+_CANNOT_RUN = (126, 127)
+"""How a shell ends when a command is missing or not executable, and how any script may choose to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,20 +24,52 @@ class Command:
     run: str
     sandbox: Sandbox
     answer_file: str = "answer.txt"
-    limits: Limits = _LIMITS
+    limits: Limits = COMMAND_LIMITS
+
+    def __post_init__(self) -> None:
+        check_inside(self.answer_file, "answer_file of the command grader")
 
     async def grade(self, answer: str, task: SuiteTask, workdir: Path | None) -> float:
         if workdir is not None:
             return await self._grade_in(workdir, answer, task)
-        with tempfile.TemporaryDirectory(prefix="skilldelta-") as place:
-            return await self._grade_in(Path(place), answer, task)
+        with temporary_folder() as place:
+            return await self._grade_in(place, answer, task)
 
     async def _grade_in(self, place: Path, answer: str, task: SuiteTask) -> float:
-        target = place / self.answer_file
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(answer, encoding="utf-8")
+        if not intact(place):
+            return 0.0
+        write_below(place, self.answer_file, answer)
         finished = await self.sandbox.run(["/bin/sh", "-c", self.run], limits=self.limits, workdir=place)
-        if finished.exit_code in (126, 127):
-            said = " ".join(finished.stderr.split())[:200]
-            raise GraderError(f"the grading command of task {task.task_id!r} cannot be run: {said}")
+        if finished.exit_code in _CANNOT_RUN:
+            await self._check_programs(task)
         return float(finished.exit_code == 0)
+
+    async def _check_programs(self, task: SuiteTask) -> None:
+        """Where the answer is not at hand, a program that is missing is the suite's mistake and not the agent's."""
+        for program in _programs(self.run):
+            question = ["/bin/sh", "-c", 'command -v -- "$1"', "sh", program]
+            found = await self.sandbox.run(question, limits=self.limits)
+            if found.exit_code != 0 and not found.stopped:
+                raise GraderError(
+                    f"the grading command of task {task.task_id!r} cannot be run: "
+                    f"{program!r} is not in the sandbox {self.sandbox.name}"
+                )
+
+
+def _programs(run: str) -> list[str]:
+    """The programs that a shell command names, without those of the working copy, which the agent answers for."""
+    words = shlex.shlex(run, posix=True, punctuation_chars=True)
+    words.whitespace_split = True
+    found: dict[str, None] = {}
+    at_start = True
+    try:
+        for word in words:
+            if set(word) <= set("();<>|&"):
+                at_start = not set(word) & set("<>")
+            elif at_start and not re.match(r"\w+=", word):
+                at_start = False
+                if re.fullmatch(r"/?[\w.+-][\w./+-]*", word) and (word.startswith("/") or "/" not in word):
+                    found[word] = None
+    except ValueError:  # a quote without its end: the shell's to complain about
+        return []
+    return list(found)

@@ -6,15 +6,14 @@ The function belongs to the suite, so it runs here. Code that the agent wrote do
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import importlib.util
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from skilldelta.collect.failures import GraderError
+from skilldelta.collect.own_thread import in_own_thread
 from skilldelta.collect.suite import SuiteTask
 from skilldelta.errors import InputError
 
@@ -39,7 +38,7 @@ class Function:
         }
         try:
             async with asyncio.timeout(self.seconds):
-                success = await _in_thread(self.function, answer, row)
+                success = await in_own_thread(self.function, answer, row, name="grader")
         except TimeoutError:
             raise GraderError(
                 f"grader {self.name} took more than {self.seconds:g} s on task {task.task_id!r}"
@@ -47,27 +46,6 @@ class Function:
         if isinstance(success, bool | int | float) and 0 <= float(success) <= 1:
             return float(success)
         raise GraderError(f"grader {self.name} returned {success!r}; expected a bool or a number between 0 and 1")
-
-
-async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Run beside the event loop, in a thread that nobody waits for: a function that hangs must not hold up the end."""
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[Any] = loop.create_future()
-
-    def settle(set_it: Callable[[Any], None], value: Any) -> None:
-        if not future.done():
-            set_it(value)
-
-    def work() -> None:
-        try:
-            value, set_it = function(*arguments), future.set_result
-        except Exception as error:
-            value, set_it = error, future.set_exception
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(settle, set_it, value)
-
-    threading.Thread(target=work, daemon=True, name="grader").start()
-    return await future
 
 
 def load_function(reference: str, folder: Path, where: str) -> Callable[[str, dict[str, Any]], Any]:

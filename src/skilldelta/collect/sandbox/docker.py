@@ -1,0 +1,58 @@
+"""A container per payload: slower to start than bubblewrap, for machines without user namespaces."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from skilldelta.collect.failures import StopCollectionError
+from skilldelta.collect.process import Finished, run_process
+from skilldelta.collect.sandbox.base import WORKSPACE, Limits
+
+_CLIENT_SECONDS = 10
+"""The client's start and the container's are not the payload's time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Docker:
+    """`docker run` without network, with a read-only image and no capabilities; Docker's cgroup holds the limits."""
+
+    program: str
+    image: str = "python:3.12-slim"
+    limiter: str = "cgroup"
+
+    @property
+    def name(self) -> str:
+        return f"docker:{self.image}"
+
+    @property
+    def python(self) -> str:
+        return "python3"
+
+    async def run(
+        self, command: Sequence[str], *, stdin: str = "", limits: Limits, workdir: Path | None = None
+    ) -> Finished:
+        # Printed before the payload starts, so no payload can take it back; only a container that never started lacks it.
+        mark = secrets.token_hex(16)
+        line = self.command_line(["sh", "-c", f'echo {mark}; exec "$@"', "sh", *command], limits, workdir)
+        finished = await run_process(line, stdin=stdin, seconds=limits.seconds + _CLIENT_SECONDS)
+        if finished.exit_code is None:
+            return finished
+        if not finished.stdout.startswith(f"{mark}\n"):
+            said = " ".join(finished.stderr.split())[:300]
+            raise StopCollectionError(f"the sandbox cannot start: {said or f'exit code {finished.exit_code}'}")
+        return replace(finished, stdout=finished.stdout[len(mark) + 1 :])
+
+    def command_line(self, command: Sequence[str], limits: Limits, workdir: Path | None) -> list[str]:
+        """The whole `docker run`; `timeout` inside ends the payload, since killing the client would not."""
+        place = ["-v", f"{workdir.resolve()}:{WORKSPACE}", "-w", WORKSPACE] if workdir else ["-w", "/tmp"]
+        memory = f"{limits.memory_mb}m"
+        return [
+            *(self.program, "run", "--rm", "-i", "--init", "--network", "none", "--read-only"),
+            *("--tmpfs", f"/tmp:size={memory}", "--shm-size", memory, "--memory", memory, "--memory-swap", memory),
+            *("--pids-limit", str(limits.processes), "--ulimit", f"fsize={limits.disk}", "--ulimit", "core=0"),
+            *("--cap-drop", "ALL", "--security-opt", "no-new-privileges", *place, self.image),
+            *("timeout", "-s", "KILL", f"{limits.seconds:g}", *command),
+        ]

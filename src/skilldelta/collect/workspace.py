@@ -1,0 +1,166 @@
+"""Working copies: folders that an agent may fill as it likes, and that we touch without trusting a name in them.
+
+Symbolic links are never followed, hard links never written through, and a folder is removed however deep it is nested and
+whatever its permissions are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import secrets
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from skilldelta.errors import InputError
+
+_BY_HANDLE = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
+"""Whether names can be looked up below an open folder; Windows has no such calls, and links there need a privilege."""
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
+
+
+@contextlib.contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A folder that only this user can enter, removed at the end."""
+    place = Path(tempfile.mkdtemp(prefix="skilldelta-"))
+    try:
+        yield place
+    finally:
+        remove_tree(place)
+
+
+def check_inside(name: str, where: str) -> None:
+    """Refuse a name that leads out of the working copy."""
+    path = PurePosixPath(name.replace("\\", "/"))
+    if not path.parts or path.is_absolute() or ".." in path.parts or "\0" in name or ":" in path.parts[0]:
+        raise InputError(f"{where} must be a path inside the working copy, got {name!r}")
+
+
+def intact(folder: Path) -> bool:
+    """Whether a working copy is still the folder it was; an agent that removed or replaced it has nothing to grade."""
+    try:
+        if not stat.S_ISDIR(os.lstat(folder).st_mode):
+            return False
+        os.chmod(folder, 0o700)
+    except OSError:
+        return False
+    return True
+
+
+def write_below(folder: Path, name: str, text: str) -> None:
+    """Write a file of a working copy; whatever stands in its way, a link or a folder, is replaced and not followed."""
+    check_inside(name, "a file of the working copy")
+    *parents, last = PurePosixPath(name.replace("\\", "/")).parts
+    if not _BY_HANDLE:
+        _write_by_path(folder.joinpath(*parents), last, text)
+        return
+    here = os.open(folder, _FOLDER)
+    try:
+        for parent in parents:
+            inner = _enter(here, parent)
+            os.close(here)
+            here = inner
+        _write_new(here, last, text)
+    finally:
+        os.close(here)
+
+
+def _enter(here: int, name: str) -> int:
+    """The real folder of a name, made when there is none."""
+    with contextlib.suppress(FileNotFoundError):
+        if _is_folder(here, name):
+            os.chmod(name, 0o700, dir_fd=here)
+            return os.open(name, _FOLDER, dir_fd=here)
+        os.unlink(name, dir_fd=here)
+    os.mkdir(name, 0o700, dir_fd=here)
+    return os.open(name, _FOLDER, dir_fd=here)
+
+
+def _write_new(here: int, name: str, text: str) -> None:
+    """A new file under a name nobody knows, then renamed: neither a link nor a second name of the old file is written to."""
+    fresh = f".{secrets.token_hex(16)}"
+    file = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644, dir_fd=here)
+    with os.fdopen(file, "w", encoding="utf-8", errors="replace", newline="") as stream:
+        stream.write(text)
+    with contextlib.suppress(FileNotFoundError):
+        if _is_folder(here, name):
+            os.rename(name, f".{secrets.token_hex(16)}", src_dir_fd=here, dst_dir_fd=here)
+    os.rename(fresh, name, src_dir_fd=here, dst_dir_fd=here)
+
+
+def _write_by_path(folder: Path, name: str, text: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(FileNotFoundError):
+        (folder / name).unlink()
+    with open(folder / name, "x", encoding="utf-8", errors="replace", newline="") as stream:
+        stream.write(text)
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder and all below it. What another user owns may stay; that is never an error of an execution."""
+    if not _BY_HANDLE:
+        shutil.rmtree(folder, onerror=_retry_writable)
+        return
+    with contextlib.suppress(OSError):
+        here = os.open(folder, _FOLDER)
+        try:
+            _empty(here)
+        finally:
+            os.close(here)
+        folder.rmdir()
+
+
+def _empty(here: int) -> None:
+    """Without recursion, with one more open folder at any depth: inner folders are moved up before theirs is removed."""
+    numbers = itertools.count()
+    stuck: set[str] = set()
+    while names := set(os.listdir(here)) - stuck:
+        for name in names:
+            try:
+                if _is_folder(here, name):
+                    _dissolve(here, name, numbers)
+                else:
+                    os.unlink(name, dir_fd=here)
+            except OSError:
+                stuck.add(name)
+
+
+def _dissolve(here: int, name: str, numbers: Iterator[int]) -> None:
+    os.chmod(name, 0o700, dir_fd=here)
+    inner = os.open(name, _FOLDER, dir_fd=here)
+    try:
+        for child in os.listdir(inner):
+            if _is_folder(inner, child):
+                os.chmod(child, 0o700, dir_fd=inner)
+                os.rename(child, _unused(here, numbers), src_dir_fd=inner, dst_dir_fd=here)
+            else:
+                os.unlink(child, dir_fd=inner)
+    finally:
+        os.close(inner)
+    os.rmdir(name, dir_fd=here)
+
+
+def _is_folder(here: int, name: str) -> bool:
+    return stat.S_ISDIR(os.stat(name, dir_fd=here, follow_symlinks=False).st_mode)
+
+
+def _unused(here: int, numbers: Iterator[int]) -> str:
+    for number in numbers:
+        name = f".removed-{number}"
+        try:
+            os.stat(name, dir_fd=here, follow_symlinks=False)
+        except FileNotFoundError:
+            return name
+    raise AssertionError("numbers do not end")
+
+
+def _retry_writable(function: Callable[..., Any], path: str, error: object) -> None:
+    """Windows refuses to remove files that are read-only; what it still refuses stays."""
+    with contextlib.suppress(OSError):
+        os.chmod(path, stat.S_IWRITE)
+        function(path)
