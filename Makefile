@@ -1,9 +1,18 @@
 # Every target sets itself up: the first run makes .venv and installs what it needs, later runs reuse it.
+# On Windows run make from Git Bash.
+ifeq ($(OS),Windows_NT)
+PYTHON ?= python
+BIN := .venv/Scripts
+else
 PYTHON ?= python3
 BIN := .venv/bin
+endif
 EXTRAS ?= report,collect,dev
+# The versions that were tested, so that the demo and the tests pass next year as they do today.
+CONSTRAINTS ?= constraints.txt
+INSTALL = $(BIN)/python -m pip install --quiet $(if $(CONSTRAINTS),--constraint $(CONSTRAINTS)) --editable
 
-.PHONY: demo test test-slow lint types imports pytest bench collect-demo clean
+.PHONY: demo test test-slow test-latest lint types imports pytest bench constraints collect-demo clean
 
 demo: .venv/demo
 	$(BIN)/skilldelta demo
@@ -26,23 +35,38 @@ pytest: .venv/dev
 test-slow: .venv/dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 -m slow
 
+# The same checks with the newest versions of everything, in an environment of their own.
+test-latest:
+	rm -rf .venv-latest
+	$(PYTHON) -m venv .venv-latest
+	$(subst .venv,.venv-latest,$(BIN))/python -m pip install --quiet --upgrade --editable ".[$(EXTRAS)]"
+	OPENBLAS_NUM_THREADS=1 $(subst .venv,.venv-latest,$(BIN))/pytest -n 2 -m "not slow" -q
+
 bench: .venv/dev
 	$(BIN)/python -m benchmarks
 
-.venv/bin/python:
+# Writes the versions installed in .venv to constraints.txt. To move to the newest ones:
+# make clean && make test CONSTRAINTS= && make constraints
+constraints: .venv/dev
+	$(BIN)/python .ci/constraints.py $(EXTRAS) > constraints.new
+	mv constraints.new constraints.txt
+
+# .venv/python is a mark and not the interpreter, whose place differs between systems.
+.venv/python:
 	$(PYTHON) -c 'import sys; v = sys.version.split()[0]; sys.exit(0 if sys.version_info >= (3, 11) else f"SkillDelta needs Python 3.11 or newer, {v} found; run make PYTHON=python3.12")'
 	$(PYTHON) -m venv .venv
-
-.venv/demo: .venv/bin/python pyproject.toml
-	$(BIN)/pip install --quiet --editable ".[report]"
 	@touch $@
 
-.venv/dev: .venv/bin/python pyproject.toml
-	$(BIN)/pip install --quiet --editable ".[$(EXTRAS)]"
+.venv/demo: .venv/python pyproject.toml $(CONSTRAINTS)
+	$(INSTALL) ".[report]"
+	@touch $@
+
+.venv/dev: .venv/python pyproject.toml $(CONSTRAINTS)
+	$(INSTALL) ".[$(EXTRAS)]"
 	@touch $@ .venv/demo
 
 clean:
-	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache demo-output
+	rm -rf .venv .venv-latest build dist .mypy_cache .ruff_cache .pytest_cache demo-output
 
 # A small part of the demo's outcomes again, with the real local model on loopback. Fetches about 1.1 GB once.
 collect-demo: .venv/dev

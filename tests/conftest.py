@@ -1,13 +1,33 @@
-"""Fixtures that several test folders share."""
+"""Fixtures that several test folders share, and what a machine must have for tests not to be skipped.
+
+On a plain machine, tests that need a system package skip with a reason. Where the packages are meant to be there, as in
+CI, SKILLDELTA_REQUIRE names them, and a skip for the want of one is a failure: SKILLDELTA_REQUIRE="bubblewrap Chromium".
+"""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Generator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 _SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Turn a skip for the want of a required package into a failure."""
+    report = yield
+    reason = str(report.longrepr[2]) if report.skipped and isinstance(report.longrepr, tuple) else ""
+    lacking = [name for name in os.environ.get("SKILLDELTA_REQUIRE", "").split() if name.lower() in reason.lower()]
+    if lacking:
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid}: {lacking[0]} is required here (SKILLDELTA_REQUIRE). {reason}"
+    return report
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,7 @@ def test_the_headers_of_both_arms_are_the_same_but_for_the_length(tmp_path: Path
     assert first == second
 
 
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed, and the answers are run")
 def test_the_code_solvers_arms_differ_by_the_skill_message_and_nothing_else(tmp_path: Path) -> None:
     suite = write_suite(tmp_path / "suite", tasks=2, settings="agent: {solver: code, system: Write solve().}")
     with serving(lambda request: "    return 1") as endpoint:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Coroutine
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -137,8 +138,10 @@ def _until_stopped(work: Coroutine[Any, Any, T]) -> T | None:
             stopped = True
             task.cancel()
 
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, stop)
+        # Windows has no such handlers: Ctrl-C then cancels this coroutine and is raised again below.
+        with suppress(NotImplementedError):
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.add_signal_handler(number, stop)
         try:
             result = await task
             return None if stopped else result
@@ -147,7 +150,10 @@ def _until_stopped(work: Coroutine[Any, Any, T]) -> T | None:
                 raise
             return None
 
-    return asyncio.run(main())
+    try:
+        return asyncio.run(main())
+    except KeyboardInterrupt:
+        return None
 
 
 def _write_logs(session: Session) -> None:

@@ -143,6 +143,7 @@ def _model_agent(
 def _command_agent(suite: Suite, options: dict[str, Any]) -> CollectAgent:
     from skilldelta.collect.agents.command import CommandAgent, OutputFields
     from skilldelta.collect.agents.environment import agent_environment
+    from skilldelta.collect.process import split_words
 
     if options["solver"]:
         raise InputError("--solver belongs to a model; a --command is an agent of its own")
@@ -152,7 +153,7 @@ def _command_agent(suite: Suite, options: dict[str, Any]) -> CollectAgent:
             options["answer_field"], tuple(options["token_fields"]), options["cost_field"], options["model_field"]
         )
     return CommandAgent(
-        name=options["agent"] or Path(shlex.split(options["command_line"])[0]).name,
+        name=options["agent"] or Path(split_words(options["command_line"])[0]).name,
         command=options["command_line"],
         task_as=options["task_as"],
         skill_as=options["skill_as"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shlex
 import signal
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable, Mapping, Sequence
@@ -64,6 +65,16 @@ async def run_process(
     finally:
         await _end(process, ask_to_end)
     return Finished(code, stdout.decode("utf-8", "replace"), stderr.decode("utf-8", "replace"))
+
+
+def split_words(command: str, *, windows: bool = os.name == "nt") -> list[str]:
+    """The words of a command line as a shell reads them; on Windows a backslash is part of a path and escapes nothing."""
+    lexer = shlex.shlex(command, posix=True)
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    if windows:
+        lexer.escape = ""
+    return list(lexer)
 
 
 async def _end(process: Process, ask_to_end: Callable[[], None] | None) -> None:

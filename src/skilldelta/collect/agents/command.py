@@ -12,7 +12,6 @@ import contextlib
 import hashlib
 import json
 import re
-import shlex
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -26,6 +25,7 @@ from skilldelta.collect.budget import Amount, Budget
 from skilldelta.collect.chat import check_model
 from skilldelta.collect.failures import IncompleteError
 from skilldelta.collect.plan import Planned
+from skilldelta.collect.process import split_words
 from skilldelta.collect.process_tree import run_tree
 from skilldelta.collect.workspace import write_below
 from skilldelta.endpoint import read_json
@@ -191,7 +191,7 @@ class CommandAgent:
 
 def _words(command: str) -> list[str]:
     try:
-        words = shlex.split(command)
+        words = split_words(command)
     except ValueError as error:
         raise InputError(f"the command {command!r} cannot be read: {error}") from None
     if not words:
