@@ -14,6 +14,7 @@ from skilldelta.estimators.stack.components import COMPONENTS, cross_fit
 from skilldelta.estimators.stack.group import Seen, prepare
 from skilldelta.estimators.stack.panel import Panel
 from skilldelta.estimators.stack.views import Lens
+from skilldelta.estimators.stack.weights import Trust
 from skilldelta.evaluation.simulate import simulate_panel
 from skilldelta.support import Support
 
@@ -30,9 +31,8 @@ def test_departures_of_a_task_are_those_of_a_group_without_it(small: Support) ->
     vectors = [c for c, name in enumerate(COMPONENTS) if name.startswith(("nearest", "vector"))]
     for row in (0, 17, 59):
         others = small.rows(np.arange(60) != row)
-        group = prepare(
-            Panel.of(others, lens.views(others)), (small.families[row], small.skills[row]), np.ones(len(COMPONENTS))
-        )
+        everything = Trust(np.ones(len(COMPONENTS)), belief=1.0)
+        group = prepare(Panel.of(others, lens.views(others)), (small.families[row], small.skills[row]), everything)
         alone = group.departures(Seen(Target(small.vectors[row], small.texts[row]), lens))
         # The penalty of a line is set by all features of the family, which no outcome reaches.
         assert found[row, vectors] == pytest.approx([alone[c] for c in vectors], abs=0.02)

@@ -48,6 +48,14 @@ class Scores:
 
 
 @dataclass(frozen=True, slots=True)
+class Spread:
+    """The standard deviation of an expected gain, as sure as a t distribution with these degrees of freedom."""
+
+    deviation: float
+    freedom: float
+
+
+@dataclass(frozen=True, slots=True)
 class Score:
     """The score of one new target, with what went into it by name."""
 
@@ -56,6 +64,12 @@ class Score:
     """Each component's predicted gain."""
     shares: Mapping[str, float] = field(default_factory=dict)
     """Each component's weight in the gain."""
+    spread: Spread | None = None
+    """How far the expected gain may lie from `gain`, where the estimator says so."""
+    familiarity: float | None = None
+    """How much the target resembles the recorded tasks it was compared with, where the estimator looks at that."""
+    credit: float = 1.0
+    """How much of the gain rests on those tasks; the rest is what new families lead to expect."""
 
 
 class FittedEstimator(Protocol):

@@ -19,6 +19,7 @@ _WORDS: Mapping[str, str] = {
     "suite": "suite mean",
     "zero": "no gain",
     "nearest_families": "similar families",
+    "new_family": "what new families show",
 }
 SMALLEST_SHARE = 0.005
 """A share that would print as 0% is not named."""

@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 
+from skilldelta import familiarity
 from skilldelta.estimators.stack.folds import FOLDS
 from skilldelta.estimators.stack.landmarks import Landmarks
 from skilldelta.estimators.stack.nearness import Rows, departures, neighbor_lists
@@ -41,12 +42,17 @@ class Departures:
 
     plain: Floats  # (n, c) without the row's own fold
     held: Floats | None  # (folds, n, c) at [f, i] also without fold f
+    nearest: Rows  # (n, 4) the nearest rows of the group by vector, -1 where there is none
 
 
 def cross_fit(panel: Panel, *, nested: bool) -> Departures:
     """All components; `nested` adds those without a second fold, which an honest evaluation needs."""
     n, c = len(panel), len(COMPONENTS)
-    found = Departures(np.zeros((n, c)), np.zeros((FOLDS, n, c)) if nested else None)
+    found = Departures(
+        np.zeros((n, c)),
+        np.zeros((FOLDS, n, c)) if nested else None,
+        np.full((n, familiarity.NEAREST + 1), -1, np.int32),
+    )
     _fill_nearest(panel, found)
     _fill_slopes(panel, found)
     return found
@@ -73,6 +79,7 @@ def landmarks_of(panel: Panel, block: Ints) -> Landmarks:
 
 def _fill_nearest(panel: Panel, found: Departures) -> None:
     lists = dict(_lists(panel))
+    found.nearest[:] = lists["vectors"][:, : found.nearest.shape[1]]
     members = [np.flatnonzero(panel.folds == f) for f in range(FOLDS)]
     for excluded, rows in _held_out(members, nested=found.held is not None):
         family = panel.sums.without(list(excluded)).mean[panel.groups[rows]]

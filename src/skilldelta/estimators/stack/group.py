@@ -16,8 +16,14 @@ from skilldelta.estimators.stack.components import NEAREST, SLOPES, View, landma
 from skilldelta.estimators.stack.landmarks import Landmarks
 from skilldelta.estimators.stack.panel import Key, Panel
 from skilldelta.estimators.stack.slopes import Slopes, fit_slopes
+from skilldelta.estimators.stack.trend import Trend
 from skilldelta.estimators.stack.views import Lens
+from skilldelta.estimators.stack.weights import Trust
+from skilldelta.familiarity import Familiarity, nearness
 from skilldelta.support import Floats, Ints, Vectors
+
+LEAST_BELIEF = 0.05
+"""However clearly the data say that departures tell nothing, intervals allow for this much of them."""
 
 
 class Seen:
@@ -78,6 +84,9 @@ class Group:
     weights: Floats  # (m,)
     mean: float
     level: float
+    level_variance: float
+    belief: float
+    """That departures tell anything in this family."""
     means: Mapping[str, float]
     """What the level is made of: the means of family, skill and suite, and zero."""
     mean_shares: Mapping[str, float]
@@ -86,6 +95,9 @@ class Group:
     near: Mapping[View, Near]
     lines: Mapping[int, tuple[View, Slopes]]
     landmarks: Landmarks | None
+    trend: Trend
+    vectors: Vectors  # (m, dim)
+    familiarity: Familiarity | None
 
     def departures(self, seen: Seen) -> dict[int, float]:
         """How far each weighted component departs from the mean."""
@@ -99,6 +111,19 @@ class Group:
             found[c] = line.departure(self._line_features(view, seen))
         return found
 
+    def variance(self, seen: Seen, departure: float) -> float:
+        """How far the expected gain of tasks like the target may lie from level plus departure, squared.
+
+        Either departures tell something in this family, then the trend's own variance counts, or they tell nothing.
+        """
+        belief = max(self.belief, LEAST_BELIEF)
+        either = (1 - belief) / belief * departure**2
+        return self.level_variance + belief * self.trend.variance(seen.projected) + either
+
+    def familiarity_of(self, seen: Seen) -> float | None:
+        """How much the target resembles the tasks of this family; None where they are too few to say."""
+        return None if self.familiarity is None else self.familiarity.at(nearness(self.vectors, seen.vectors))
+
     def _line_features(self, view: View, seen: Seen) -> Floats | Vectors:
         if view == "shape":
             assert self.landmarks is not None
@@ -107,10 +132,11 @@ class Group:
         return seen.projected if view == "vectors" else seen.words
 
 
-def prepare(panel: Panel, key: Key, weights: Floats) -> Group:
-    """A group of a panel, for components with the given weights (c,)."""
-    at = panel.group_of[key]
+def prepare(panel: Panel, key: Key, trust: Trust) -> Group:
+    """A group of a panel, for components with the given weights."""
+    at, weights = panel.group_of[key], trust.weights
     block = panel.blocks[at]
+    vectors = np.ascontiguousarray(panel.views.vectors[block])
     lines = _lines(panel, block, weights)
     curved = any(view == "shape" for view, _ in lines.values())
     near = _near(panel, block, weights)
@@ -120,12 +146,17 @@ def prepare(panel: Panel, key: Key, weights: Floats) -> Group:
         weights=panel.weights[block],
         mean=float(panel.sums.without([]).mean[at]),
         level=float(panel.levels.level[at]),
+        level_variance=float(panel.levels.variance[at]),
+        belief=trust.belief,
         means=_means(panel, at),
         mean_shares=_mean_shares(panel, at),
         shares={c: float(weights[c]) for c in used},
         near=near,
         lines=lines,
         landmarks=landmarks_of(panel, block) if curved else None,
+        trend=Trend.of(np.asarray(panel.views.slopes[block], np.float64), panel.gains[block], panel.weights[block]),
+        vectors=vectors,
+        familiarity=Familiarity.of(vectors),
     )
 
 

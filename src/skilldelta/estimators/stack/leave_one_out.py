@@ -7,7 +7,7 @@ itself leave out its fold, or in a small family the task alone.
 A level without the task differs between two tasks of a family only by their own outcomes, with a minus sign. Where
 departures are strong this is dust. Where they are weak it would order the tasks of a family against their own outcomes,
 so there the level is taken to the middle of a step of the width of its own uncertainty, and the tasks tie. A task that
-is alone in its family is scored like one of a new family.
+is alone in its family is scored like one of a new family, and one that is unlike the others is pulled towards that.
 """
 
 from __future__ import annotations
@@ -17,12 +17,16 @@ from itertools import combinations
 
 import numpy as np
 
+from skilldelta import familiarity
 from skilldelta.estimators.stack.alone import departures_without_task
 from skilldelta.estimators.stack.components import COMPONENTS, DEFAULT, cross_fit
 from skilldelta.estimators.stack.folds import FOLDS
+from skilldelta.estimators.stack.nearness import Rows
 from skilldelta.estimators.stack.panel import Panel
 from skilldelta.estimators.stack.settled import settled
+from skilldelta.estimators.stack.shrinkage import new_families
 from skilldelta.estimators.stack.transfer import Transfer
+from skilldelta.estimators.stack.unlike import credits_of
 from skilldelta.estimators.stack.weights import learn_weights
 from skilldelta.support import Floats, Ints
 
@@ -47,6 +51,7 @@ def leave_one_out(panel: Panel) -> LeftOut:
     residuals = _held_out_residuals(panel)
     departures = departures_without_task(panel, found.plain)
     left = panel.without_task
+    own_share = credits_of(_familiarity(panel, found.nearest))
     values = np.zeros(len(panel))
     shares = np.zeros(len(COMPONENTS))
     for f in range(FOLDS):
@@ -65,9 +70,19 @@ def leave_one_out(panel: Panel) -> LeftOut:
         if alone.any() and panel.nesting.is_flat:
             transfer = Transfer.of(panel, [f])
             level[alone] = [transfer.level(vector) for vector in panel.views.vectors[rows[alone]]]
-        values[rows] = level + np.vecdot(departures[rows], weights.groups[group])
+        own = level + np.vecdot(departures[rows], weights.groups[group])
+        new = new_families(panel.sums.without([f]), panel.nesting).level[panel.nesting.skill_of[group]]
+        values[rows] = new + own_share[rows] * (own - new)
         shares += weights.groups[group].sum(axis=0) / len(panel)
     return LeftOut(settled(values), shares)
+
+
+def _familiarity(panel: Panel, nearest: Rows) -> Floats:
+    """(n,) how much every row resembles the others of its group."""
+    found = np.full(len(panel), np.nan)
+    for block in panel.blocks:
+        found[block] = familiarity.leave_one_out(panel.views.vectors[block], np.searchsorted(block, nearest[block]))
+    return found
 
 
 def _held_out_residuals(panel: Panel) -> Floats:

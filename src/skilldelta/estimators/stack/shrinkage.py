@@ -8,7 +8,7 @@ keeps its own mean. The level of a task's family is taken without the task, unde
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -47,6 +47,11 @@ class Levels:
     suite: Floats  # (m,) share of the suite's mean; what is left of 1 is the share of zero
     skill_mean: Floats  # (m,)
     suite_mean: Floats  # (m,)
+    variance: Floats  # (m,) how far the level may lie from its family's true one, squared
+
+    def at(self, groups: Ints) -> Levels:
+        """The levels of some groups."""
+        return Levels(*(getattr(self, field.name)[groups] for field in fields(self)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,6 +77,24 @@ def family_levels(groups: Sums, nesting: Nesting) -> Levels:
     every = np.zeros(len(nesting.skill_of), np.int64)
     total_fit = fit.sum(axis=0, keepdims=True)
     return _levels(groups, below, skill, upper, top, total_fit, grid, nesting.skill_of, every)
+
+
+def new_families(groups: Sums, nesting: Nesting) -> Levels:
+    """(skills + 1,) the level of a family without any task under each skill and, last, under a new skill.
+
+    Where every skill has one family nothing tells the two apart: another family is like another skill.
+    """
+    skills = nesting.skills
+    under = np.array([skills]) if nesting.is_flat else np.arange(skills + 1)
+    none = np.zeros(len(under))
+    grown = Sums(
+        np.append(groups.weight, none),
+        np.append(groups.gain, none),
+        np.append(groups.square, none),
+        np.append(groups.rows, none.astype(np.int64)),
+    )
+    found = family_levels(grown, Nesting(np.append(nesting.skill_of, under), skills + 1))
+    return found.at(len(groups.weight) + np.minimum(np.arange(skills + 1), len(under) - 1))
 
 
 def leave_task_out_levels(groups: Sums, nesting: Nesting, own: Sums, tasks: Ints, group_of: Ints) -> Levels:
@@ -193,15 +216,20 @@ def _levels(
     own_skill = (grid.skill**2 * upper.a)[skill_of]
     own = grid.family**2 * family.a
     shares = (weight * own, weight * (1 - own) * own_skill, weight * (1 - own) * (1 - own_skill) * known_suite)
+    level = own * sums.mean[:, None] + (1 - own) * (own_skill * skill_mean + (1 - own_skill) * known_suite * suite_mean)
     parts = (sums.mean, (shares[1] * skill_mean).sum(axis=1), (shares[2] * suite_mean).sum(axis=1))
     of_family, of_skill, of_suite = (share.sum(axis=1) for share in shares)
+    mean = of_family * parts[0] + parts[1] + parts[2]
+    above = grid.skill**2 * (1 - own_skill) + (1 - own_skill) ** 2 / (top.a + prior)[suite_of]
+    within = grid.family**2 * (1 - own) + (1 - own) ** 2 * above
     return Levels(
-        level=of_family * parts[0] + parts[1] + parts[2],
+        level=mean,
         family=of_family,
         skill=of_skill,
         suite=of_suite,
         skill_mean=_ratio(parts[1], of_skill),
         suite_mean=_ratio(parts[2], of_suite),
+        variance=(weight * (within + (level - mean[:, None]) ** 2)).sum(axis=1),
     )
 
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skilldelta.estimators.stack.panel import Panel
-from skilldelta.estimators.stack.shrinkage import Nesting, family_levels
-from skilldelta.estimators.stack.sums import Sums
+from skilldelta.estimators.stack.shrinkage import family_levels, new_families
 from skilldelta.support import Floats, Ints, Vectors
 
 _NEIGHBORS = 25
@@ -42,7 +41,7 @@ class Transfer:
         sums = panel.sums.without(without)
         levels = family_levels(sums, panel.nesting).level
         vectors = np.ascontiguousarray(panel.views.vectors[rows])
-        suite = suite_level(sums, panel.nesting)
+        suite = float(new_families(sums, panel.nesting).level[-1])
         queries = np.sort(kept[:_QUERIES])
         foreign = _foreign_levels(panel, queries, vectors, panel.groups[rows], levels, suite)
         share = _share(foreign - suite, sums.mean[panel.groups[queries]] - suite, panel.groups[queries])
@@ -57,15 +56,6 @@ class Transfer:
     def level(self, vector: Vectors) -> float:
         """The level of a new family with a task there."""
         return self.suite + self.share * (self.nearby(vector) - self.suite)
-
-
-def suite_level(sums: Sums, nesting: Nesting) -> float:
-    """The level of a family under a new skill, of which nothing is known."""
-    empty = Sums(
-        np.append(sums.weight, 0.0), np.append(sums.gain, 0.0), np.append(sums.square, 0.0), np.append(sums.rows, 0)
-    )
-    grown = Nesting(np.append(nesting.skill_of, nesting.skills), nesting.skills + 1)
-    return float(family_levels(empty, grown).level[-1])
 
 
 def _foreign_levels(

@@ -43,6 +43,25 @@ class Weights:
     groups: Floats  # (groups, c), each row non-negative with a sum of at most 1
     spread: Floats  # (groups,) root mean square of the weighted departures
     belief: float
+    """That departures tell anything in the suite."""
+    beliefs: Floats  # (groups,) that they tell anything in each group
+
+    def of_group(self, group: int) -> Trust:
+        """What counts in one group."""
+        return Trust(self.groups[group], float(self.beliefs[group]))
+
+    @property
+    def of_suite(self) -> Trust:
+        """What counts in a group that came later."""
+        return Trust(self.suite, self.belief)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trust:
+    """The weights of the components in one group, and the belief behind them."""
+
+    weights: Floats  # (c,)
+    belief: float
 
 
 def learn_weights(
@@ -63,11 +82,12 @@ def learn_weights(
     log_odds = _log_odds(left, right, default, _SUITE_SPREAD) + math.log(_ODDS)
     suite = _non_negative(left, right, default, _SUITE_SPREAD)
     prior = min(max(log_odds, -_FAMILIES_DIFFER), _FAMILIES_DIFFER)
-    found = np.stack([_family_weights(part, suite, prior) for part in parts])
+    beliefs = np.array([_probability(prior + _log_odds(p.left, p.right, suite, _FAMILY_SPREAD)) for p in parts])
+    found = np.stack([_family_weights(part, suite, own) for part, own in zip(parts, beliefs, strict=True)])
     moments = np.stack([p.moments for p in parts])
     spread = np.sqrt(np.maximum(np.einsum("gc,gcd,gd->g", found, moments, found), 0.0))
     belief = _probability(log_odds)
-    return Weights(belief * suite, found, spread, belief)
+    return Weights(belief * suite, found, spread, belief, beliefs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,9 +106,8 @@ def _normal_equations(x: Floats, residuals: Floats, precisions: Floats) -> _Equa
     return _Equations(weighted.T @ x / variance, weighted.T @ residuals / variance, x.T @ x / max(len(x), 1))
 
 
-def _family_weights(part: _Equations, suite: Floats, prior: float) -> Floats:
+def _family_weights(part: _Equations, suite: Floats, belief: float) -> Floats:
     """(c,) a family's weights, scaled by the belief that departures tell anything in it."""
-    belief = _probability(prior + _log_odds(part.left, part.right, suite, _FAMILY_SPREAD))
     if belief < _SMALLEST_BELIEF:
         return np.zeros_like(suite)
     return belief * _non_negative(part.left, part.right, suite, _FAMILY_SPREAD)
