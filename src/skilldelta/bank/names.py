@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from skilldelta.errors import InputError, unknown_name
-from skilldelta.records import Agent, Skill
+from skilldelta.records import Agent, Skill, bundle_name
 
 
 def chosen_agent(agents: Sequence[Agent], name: str | None) -> Agent:
@@ -31,6 +31,9 @@ def chosen_agent(agents: Sequence[Agent], name: str | None) -> Agent:
 def current_skill(skills: Sequence[Skill], name: str) -> Skill:
     """The version of a skill that arrived last; an unversioned row counts only where no version is known."""
     versions = [skill for skill in skills if skill.skill_id == name]
+    if not versions:
+        same = bundle_name([name])  # a+b is b+a
+        versions = [skill for skill in skills if bundle_name([skill.skill_id]) == same]
     if not versions:
         raise unknown_name("skill", name, [skill.skill_id for skill in skills])
     return max(versions, key=lambda skill: (bool(skill.digest), versions.index(skill)))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from skilldelta.bank.store import Bank
     from skilldelta.costs import CostRule
     from skilldelta.records import Agent
+    from skilldelta.support import Vectors
 
 _WORDS = {"use": "use the skill", "skip": "skip the skill", "abstain": "abstain: the evidence does not settle it"}
 
@@ -34,6 +35,12 @@ _WORDS = {"use": "use the skill", "skip": "skip the skill", "abstain": "abstain:
 @settings.agent_option
 @settings.suite_option
 @settings.encoder_options
+@click.option(
+    "--query-vector",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="TEXT's vector, as a JSON list or .npy, for imported vectors.",
+)
 @click.option(
     "--estimator",
     type=click.Choice(["stack", "skilldelta"]),
@@ -87,7 +94,8 @@ def command(
     with Bank.open(bank, create=False) as opened:
         agent = opened.resolve_agent(options["agent"])
         question = _question(opened, agent, text, options)
-        advisor = Advisor(opened, chosen_encoder(opened, options), agent=agent, policy=policy)
+        encoder = chosen_encoder(opened, options, given=_given_vector(question, options))
+        advisor = Advisor(opened, encoder, agent=agent, policy=policy)
         advice = advisor.ask(question, explain=options["explain"] or not (as_json or output))
     if as_json or output:
         write_json(advice.to_dict(), output)
@@ -142,6 +150,15 @@ def _question(bank: Bank, agent: Agent, text: str | None, options: dict[str, Any
         text = known[0].text
     text = sys.stdin.read() if text == "-" else text
     return Question(text=text, skill=skill, family=options["family"] or "", task_id=task_id, suite=suite or "")
+
+
+def _given_vector(question: Question, options: dict[str, Any]) -> dict[str, Vectors]:
+    """The question's own vector, where a file gives it."""
+    if options["query_vector"] is None:
+        return {}
+    from skilldelta.encoders.query_vector import read_query_vector
+
+    return {question.text: read_query_vector(options["query_vector"])}
 
 
 def _known_suite(bank: Bank, options: dict[str, Any]) -> str | None:

@@ -96,22 +96,27 @@ def evidence(bank: str, as_json: bool, output: Path | None, at_least: int, seed:
 
     from skilldelta.bank import Bank
     from skilldelta.cli.panels import load_panels
-    from skilldelta.evaluation.evidence import neighbor_sweep, repetition_sweep, support_sweep
+    from skilldelta.evaluation.evidence import evidence_curves
 
     with Bank.open(bank, create=False) as opened:
         panels = load_panels(opened, options)
     documents = []
     for panel in panels:
-        rng = np.random.default_rng(seed)
-        curves = [
-            support_sweep(panel.support, rng, at_least=at_least),
-            neighbor_sweep(panel.support, at_least=at_least),
-            repetition_sweep(panel.support, rng),
-        ]
-        documents.append({"agent": panel.support.agent, "suite": panel.suite, "curves": [_curve(c) for c in curves]})
+        found = evidence_curves(panel.support, np.random.default_rng(seed), at_least=at_least)
+        named = f"{panel.support.agent} on {panel.suite}"
+        documents.append(
+            {
+                "agent": panel.support.agent,
+                "suite": panel.suite,
+                "curves": [_curve(curve) for curve in found.curves],
+                "missing": found.missing,
+            }
+        )
+        for axis, reason in found.missing.items():
+            note(f"{named}: no curve over {axis}: {reason}")
         if not (as_json or output):
-            for curve in curves:
-                _show_curve(f"{panel.support.agent} on {panel.suite}: gain error over {curve.axis}", curve)
+            for curve in found.curves:
+                _show_curve(f"{named}: gain error over {curve.axis}", curve)
     if as_json or output:
         write_json({"sweeps": documents}, output)
 

@@ -6,7 +6,7 @@ point, so a sweep ends where the smallest family would lose one. Families too sm
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -36,6 +36,33 @@ class EvidenceCurve:
     targets: int
     left_out: tuple[str, ...] = ()
     """Families too small to lend any of their tasks the least amount of evidence."""
+
+
+@dataclass(frozen=True, eq=False)
+class EvidenceCurves:
+    """The curves that a panel can give, and why it cannot give the others."""
+
+    curves: tuple[EvidenceCurve, ...]
+    missing: Mapping[Axis, str]
+
+
+def evidence_curves(support: Support, rng: np.random.Generator, *, at_least: int = 1) -> EvidenceCurves:
+    """All three sweeps; one that the panel does not allow takes none of the others away. None at all is refused."""
+    sweeps: dict[Axis, Callable[[], EvidenceCurve]] = {
+        "support": lambda: support_sweep(support, rng, at_least=at_least),
+        "neighbors": lambda: neighbor_sweep(support, at_least=at_least),
+        "repetitions": lambda: repetition_sweep(support, rng),
+    }
+    curves: list[EvidenceCurve] = []
+    missing: dict[Axis, str] = {}
+    for axis, sweep in sweeps.items():
+        try:
+            curves.append(sweep())
+        except InputError as error:
+            missing[axis] = str(error)
+    if not curves:
+        raise InputError(missing["support"])
+    return EvidenceCurves(tuple(curves), missing)
 
 
 def support_sweep(
@@ -126,7 +153,7 @@ def binary_executions(means: Floats, counts: Ints) -> Runs:
         row = int(np.argmax(np.abs(successes - whole) > 1e-6))
         raise InputError(
             f"a mean success of {means[row]:g} over {plural(counts[row], 'repetition')} is not one of binary outcomes; "
-            "give the single executions"
+            "import the single executions, or say with --repetitions how many runs a mean has"
         )
     return [[1.0] * s + [0.0] * (c - s) for s, c in zip(whole.tolist(), counts.tolist(), strict=True)]
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import tracemalloc
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +96,25 @@ def test_embeddings_that_do_not_fit_are_refused(write: Write, tmp_path: Path, ar
 
     with pytest.raises(InputError, match=rf"panel\.npz: .*{said}"):
         read_source(write(PANEL, "panel.json"), agent="ada")
+
+
+def test_an_npz_that_would_unpack_to_gigabytes_is_refused_unread(write: Write, tmp_path: Path) -> None:
+    """A few kilobytes of deflated zeros behind a header that claims 2,000,000 vectors of 1,536 numbers."""
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f4", "fortran_order": False, "shape": (2_000_000, 1536)})
+    ids = io.BytesIO()
+    np.save(ids, np.array(["a", "b"]))
+    with zipfile.ZipFile(tmp_path / "panel.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("ids.npy", ids.getvalue())
+        archive.writestr("vectors.npy", header.getvalue() + bytes(1_000_000))
+    path = write(PANEL, "panel.json")
+    tracemalloc.start()
+    with pytest.raises(InputError, match=r"panel\.npz: vectors unpacks to 11\.4 GiB, the limit is 1 GiB"):
+        read_source(path, agent="ada")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert peak < 20_000_000
 
 
 def test_an_npz_that_is_none_is_refused(write: Write) -> None:
@@ -286,10 +308,27 @@ def test_a_failed_attempt_may_be_followed_by_an_outcome_but_not_two_outcomes(wri
         read_source(write([failed, native("no_skill"), native("no_skill")]))
 
 
-def test_a_bundle_of_gold_skills_is_one_skill(write: Write) -> None:
-    batch = read_source(write([native("all_gold_skills", gold_skill_id=["a", "b"])]))
+def test_a_bundle_of_gold_skills_is_one_skill_and_the_focal_family_stays_beside_it(write: Write) -> None:
+    rows = [
+        native("all_gold_skills", gold_skill_id=["b", "a"], focal_skill_id="b"),
+        native("all_gold_skills", gold_skill_id=["a", "b"], focal_skill_id="b", repetition=1),
+        native("all_gold_skills", instance_id="q2", gold_skill_id=["b", "a"], family="c"),
+        native("all_gold_skills", instance_id="q3", gold_skill_id=["b", "a"]),
+    ]
+    batch = read_source(write(rows))
 
     assert batch.skills == (Skill("a+b"),)
+    assert [task.family for task in batch.tasks] == ["b", "c", "a+b"]
+
+
+def test_bundles_of_a_panel_and_of_a_support_index_are_lists_too(write: Write) -> None:
+    rows = [{**row, "skill": ["z", "a"]} for row in PANEL["rows"]]
+    tasks = [{**task, "skill": ["z", "a"]} for task in SUPPORT["tasks"]]  # type: ignore[dict-item]
+
+    for document in ({"rows": rows}, {**SUPPORT, "tasks": tasks}):
+        batch = read_source(write(document, "panel.json"), agent="ada")
+        assert {e.skill_id for e in batch.executions} == {"a+z"}
+        assert batch.tasks[0].family == "sums"
 
 
 @pytest.mark.parametrize(
