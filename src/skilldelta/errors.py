@@ -22,6 +22,10 @@ class BankError(SkillDeltaError):
     """The bank cannot be opened, read or written."""
 
 
+class UnwritableBankError(BankError):
+    """The bank can perhaps be read, but nothing can be stored in it."""
+
+
 class MissingExtraError(SkillDeltaError, ImportError):
     """A capability whose optional packages are not installed."""
 

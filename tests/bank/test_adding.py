@@ -195,9 +195,10 @@ def test_vectors_of_another_dimension_under_one_identity_are_refused(bank: Bank)
     assert bank.add(Batch(vectors=[vector("a", 0, 1, encoder="other/2")])).vectors == 1
 
 
-def test_vectors_are_stored_at_length_one(bank: Bank, tmp_path: Path) -> None:
+def test_vectors_are_stored_at_length_one(bank: Bank) -> None:
     bank.add(Batch(vectors=[vector("a", 3, 0, 4)]))
-    (blob,) = sqlite3.connect(tmp_path / "test.bank").execute("SELECT vector FROM vectors").fetchone()
+    with bank._database.read() as connection:
+        blob = connection.exec_driver_sql("SELECT vector FROM vectors").scalar()
     assert np.frombuffer(blob, np.float32).tolist() == pytest.approx([0.6, 0.0, 0.8])
     assert bank.verify() == []
 

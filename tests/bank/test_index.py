@@ -131,9 +131,9 @@ def test_what_was_forgotten_leaves_the_index(filled: Bank, index: Index) -> None
     assert same(rows, filled.support(TinyEncoder(), agent=AGENT))
 
 
-def test_what_another_process_committed_is_noticed(filled: Bank, index: Index, tmp_path: Path) -> None:
+def test_what_another_process_committed_is_noticed(filled: Bank, index: Index, location: str) -> None:
     index.scope()
-    with Bank.open(tmp_path / "test.bank") as other:
+    with Bank.open(location) as other:
         other.add(pair_of("t4", "travel"))
     assert len(index.scope()) == 4
 

@@ -12,9 +12,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, inspect, text
 
-from skilldelta.bank import database
+from skilldelta.bank import database, schema
 from skilldelta.bank.lock import write_lock
 from skilldelta.bank.migrations import LATEST, MIGRATIONS, Migration, migrate
 from skilldelta.bank.store import Bank
@@ -39,9 +39,9 @@ def test_a_new_bank_is_made_with_its_folder(tmp_path: Path) -> None:
     assert path.read_bytes()[:15] == b"SQLite format 3"
 
 
-def test_a_bank_uses_a_write_ahead_log_and_foreign_keys(bank: Bank, tmp_path: Path) -> None:
+def test_a_bank_uses_a_write_ahead_log_and_foreign_keys(sqlite_bank: Bank, tmp_path: Path) -> None:
     assert sqlite3.connect(tmp_path / "test.bank").execute("PRAGMA journal_mode").fetchone() == ("wal",)
-    with bank._database.write() as connection:
+    with sqlite_bank._database.write() as connection:
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
         assert connection.exec_driver_sql("PRAGMA foreign_keys").scalar() == 1
 
@@ -161,15 +161,12 @@ def test_only_the_missing_migrations_run_and_the_version_is_recorded(bank: Bank)
     assert ran == [2, 3]
 
 
-def test_the_migrated_tables_are_the_tables_that_queries_use(bank: Bank, tmp_path: Path) -> None:
-    from skilldelta.bank import schema
-
-    connection = sqlite3.connect(tmp_path / "test.bank")
-    for table in schema.TABLES:
-        columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table.name})")]
-        assert columns == [column.name for column in table.c]
-    made = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    assert made == {table.name for table in schema.TABLES}
+def test_the_migrated_tables_are_the_tables_that_queries_use(bank: Bank) -> None:
+    with bank._database.read() as connection:
+        tables = inspect(connection)
+        for table in schema.TABLES:
+            assert [column["name"] for column in tables.get_columns(table.name)] == [column.name for column in table.c]
+        assert set(tables.get_table_names()) == {table.name for table in schema.TABLES}
 
 
 def test_a_locked_bank_names_its_lock_and_its_holder_and_is_still_readable(tmp_path: Path) -> None:
@@ -197,8 +194,8 @@ def test_a_bank_locked_by_another_program_is_refused_after_the_timeout(tmp_path:
         assert bank.add(THREE_PAIRS).executions == 6
 
 
-def test_a_read_only_bank_cannot_be_changed(filled: Bank, tmp_path: Path) -> None:
-    with Bank.open(tmp_path / "test.bank", readonly=True) as reader:
+def test_a_read_only_bank_cannot_be_changed(filled: Bank, location: str) -> None:
+    with Bank.open(location, readonly=True) as reader:
         for change in (
             lambda: reader.add(THREE_PAIRS),
             lambda: reader.forget(suite="default"),

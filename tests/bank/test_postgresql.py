@@ -1,14 +1,30 @@
-"""What can be said of a PostgreSQL bank without a server: its tables compile, and its password stays hidden."""
+"""What is special to a PostgreSQL bank: hidden passwords, one snapshot per read, and no wait without an end."""
 
 from __future__ import annotations
 
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
+from sqlalchemy import delete, func, select
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateTable
 
 from skilldelta.bank import schema
-from skilldelta.bank.migrations import m0001_first_tables
+from skilldelta.bank.batch import Batch
+from skilldelta.bank.migrations import LATEST, m0001_first_tables
 from skilldelta.bank.postgresql import PostgreSQL
+from skilldelta.bank.reading import executions_query, read_executions
+from skilldelta.bank.store import Bank
+from skilldelta.errors import BankError
+
+from .cluster import Cluster
+from .small import AGENT, OTHER_AGENT, THREE_PAIRS, skip
 
 
 @pytest.mark.parametrize("table", [table.name for table in schema.TABLES])
@@ -26,3 +42,141 @@ def test_every_table_compiles_for_both_databases_with_the_same_columns(table: st
 def test_the_location_hides_the_password() -> None:
     location = PostgreSQL("postgresql://ann:secret@db.example/bank", timeout=1).location
     assert location == "postgresql+psycopg://ann:***@db.example/bank"
+
+
+def test_a_read_sees_one_moment_whatever_is_written_meanwhile(postgres_location: str) -> None:
+    with Bank.open(postgres_location) as bank, Bank.open(postgres_location) as other:
+        bank.add(THREE_PAIRS)
+        with bank._database.read() as connection:
+            before = connection.execute(select(func.count()).select_from(schema.agents)).scalar()
+            other.add(Batch(executions=[skip("t1", 1.0, agent=OTHER_AGENT)]))
+            query = executions_query(connection)
+            assert {filed.execution.agent for filed in read_executions(connection, query)} == {AGENT}
+            assert connection.execute(select(func.count()).select_from(schema.agents)).scalar() == before == 1
+            with pytest.raises(DBAPIError, match="read-only transaction"):
+                connection.execute(delete(schema.executions))
+        assert len(bank.agents()) == 2
+
+
+def refusal(action: Callable[[], object], *, within: float) -> str:
+    """The one line with which an action ends, in bounded time."""
+    start = time.monotonic()
+    with pytest.raises(BankError) as error:
+        action()
+    assert time.monotonic() - start < within
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def test_a_server_that_accepts_and_says_nothing_is_given_up() -> None:
+    pytest.importorskip("psycopg")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"postgresql://ann:secret@127.0.0.1:{server.getsockname()[1]}/bank"
+        message = refusal(lambda: Bank.open(url, timeout=1), within=8)
+    assert "cannot be reached (connection timeout expired); check the URL and the server" in message
+    assert "secret" not in message
+
+
+def test_a_server_that_is_not_there_is_named_without_the_password() -> None:
+    pytest.importorskip("psycopg")
+    message = refusal(lambda: Bank.open("postgresql://ann:secret@127.0.0.1:1/bank"), within=8)
+    assert "ann:***@127.0.0.1:1/bank cannot be reached" in message
+    assert "secret" not in message
+
+
+def _backends(bank: Bank) -> list[int]:
+    query = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'"
+    with bank._database.read() as connection:
+        return [int(pid) for (pid,) in connection.exec_driver_sql(query)]
+
+
+def test_a_server_that_freezes_is_given_up_in_bounded_time(postgres: Cluster, postgres_location: str) -> None:
+    with Bank.open(postgres_location, timeout=1) as bank:
+        bank.add(THREE_PAIRS)
+        frozen = [postgres.process_id, *_backends(bank)]
+        for process in frozen:
+            os.kill(process, signal.SIGSTOP)
+        try:
+            message = refusal(lambda: bank.pairing(agent=AGENT), within=15)
+            again = refusal(lambda: bank.add(THREE_PAIRS), within=15)
+        finally:
+            for process in frozen:
+                os.kill(process, signal.SIGCONT)
+        assert "cannot be reached" in message
+        assert "cannot be reached" in again
+        assert len(bank.pairing(agent=AGENT).pairs) == 3  # the same object goes on when the server does
+
+
+def test_silence_amid_an_answer_ends_the_connection(postgres_location: str) -> None:
+    with Bank.open(postgres_location, timeout=1) as bank:
+        with bank._database.read() as connection:
+            own = int(connection.exec_driver_sql("SELECT pg_backend_pid()").scalar() or 0)
+
+        def freeze_and_ask() -> None:
+            with bank._database.read() as connection:
+                connection.exec_driver_sql("SELECT 1")
+                os.kill(own, signal.SIGSTOP)
+                try:
+                    connection.exec_driver_sql("SELECT 2")
+                finally:
+                    os.kill(own, signal.SIGCONT)
+
+        assert "the server said nothing for 1.5 s" in refusal(freeze_and_ask, within=10)
+
+
+def test_a_statement_that_takes_too_long_is_ended_by_the_server(postgres_location: str) -> None:
+    with Bank.open(postgres_location, timeout=1) as bank:
+
+        def sleep() -> None:
+            with bank._database.read() as connection:
+                connection.exec_driver_sql("SELECT pg_sleep(60)")
+
+        assert "took too long" in refusal(sleep, within=10)
+
+
+def test_a_dropped_connection_costs_a_write_under_way_and_nothing_more(postgres_location: str) -> None:
+    with Bank.open(postgres_location, timeout=5) as bank, Bank.open(postgres_location) as other:
+        bank.add(THREE_PAIRS)
+
+        def drop_and_write() -> None:
+            with bank._database.write() as connection:
+                connection.execute(delete(schema.executions))
+                pid = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar()
+                with other._database.read() as killer:
+                    killer.exec_driver_sql(f"SELECT pg_terminate_backend({pid}, 2000)")
+                connection.execute(delete(schema.executions))
+
+        assert "cannot be reached (terminating connection" in refusal(drop_and_write, within=10)
+        assert len(list(bank.executions())) == 6
+        assert bank.add(THREE_PAIRS).unchanged == 10
+
+
+def test_pooled_connections_that_were_dropped_are_replaced(postgres_location: str) -> None:
+    with Bank.open(postgres_location) as bank, Bank.open(postgres_location) as other:
+        bank.add(THREE_PAIRS)
+        assert bank.revision() == 1
+        with other._database.read() as killer:
+            killer.exec_driver_sql(
+                "SELECT pg_terminate_backend(pid, 2000) FROM pg_stat_activity"
+                " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+            )
+        assert bank.revision() == 1
+        assert len(bank.pairing(agent=AGENT).pairs) == 3
+        assert bank.add(THREE_PAIRS).unchanged == 10
+
+
+def test_a_writer_that_holds_the_lock_is_waited_for_and_then_named(postgres_location: str) -> None:
+    with Bank.open(postgres_location) as holder, Bank.open(postgres_location, timeout=0.2) as waiting:
+        with holder._database.write():
+            message = refusal(lambda: waiting.add(THREE_PAIRS), within=5)
+            assert waiting.revision() == 0  # readers do not wait
+        assert "is being written by another program" in message
+        assert waiting.add(THREE_PAIRS).executions == 6
+
+
+def test_two_processes_that_make_a_bank_at_once_make_one(postgres_location: str) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        banks = list(pool.map(lambda _: Bank.open(postgres_location), range(4)))
+    assert {bank.status().schema_version for bank in banks} == {LATEST}
+    for bank in banks:
+        bank.close()

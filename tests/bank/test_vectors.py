@@ -42,8 +42,8 @@ def test_another_encoder_starts_from_nothing(bank: Bank) -> None:
     assert bank.status().vectors == {"tiny/3": 1, "tiny/3 of another version": 1}
 
 
-def test_a_read_only_bank_encodes_without_storing(filled: Bank, tmp_path: Path) -> None:
-    with Bank.open(tmp_path / "test.bank", readonly=True) as reader:
+def test_a_read_only_bank_encodes_without_storing(filled: Bank, location: str) -> None:
+    with Bank.open(location, readonly=True) as reader:
         encoder = TinyEncoder()
         assert len(reader.support(encoder, agent=AGENT)) == 3
         assert len(encoder.encoded) == 3

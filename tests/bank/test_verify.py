@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
+import re
 from pathlib import Path
 
 import pytest
@@ -14,12 +14,21 @@ from skilldelta.records import Task
 from .small import AGENT, TinyEncoder
 
 
-def tamper(bank: Bank, statement: str, *values: object) -> None:
-    """Change the file behind the bank's back."""
-    connection = sqlite3.connect(bank.location)
-    with connection:
-        connection.execute(statement, values)
-    connection.close()
+def tamper(bank: Bank, statement: str) -> None:
+    """Change the tables behind the bank's back."""
+    backend = bank._database.backend
+    engine = backend.writer()
+    with engine.connect() as connection:
+        if backend.name == "sqlite":
+            connection.exec_driver_sql("ROLLBACK")  # references can be switched off outside a transaction only
+            connection.exec_driver_sql("PRAGMA foreign_keys = OFF")
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        else:
+            connection.exec_driver_sql("SET LOCAL session_replication_role = replica")
+            statement = re.sub(r"x'([0-9A-F]+)'", r"'\\x\1'", statement)
+        connection.exec_driver_sql(statement)
+        connection.commit()
+    engine.dispose()
 
 
 def test_a_sound_bank_has_no_problems(filled: Bank) -> None:

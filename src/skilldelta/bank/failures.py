@@ -6,23 +6,48 @@ import sqlite3
 
 from sqlalchemy.exc import DBAPIError
 
-from skilldelta.errors import BankError
+from skilldelta.errors import BankError, UnwritableBankError
+
+
+_UNREACHABLE = ("connection", "server", "resolve host", "ssl", "timeout expired")
 
 
 def explained(error: DBAPIError | sqlite3.Error, location: str) -> BankError:
     """A driver's error as one line with a remedy."""
-    cause = str(error.orig if isinstance(error, DBAPIError) else error).strip().splitlines()[0]
+    driver = error.orig if isinstance(error, DBAPIError) else error
+    cause = (str(driver).strip() or type(driver).__name__).splitlines()[0]
+    if isinstance(driver, sqlite3.Error):
+        return _of_a_file(cause, location)
+    return _of_a_server(cause, location)
+
+
+def _of_a_file(cause: str, location: str) -> BankError:
     said = cause.lower()
     if "not a database" in said:
         return not_a_bank(location, cause)
     if "lock" in said or "busy" in said:
         return BankError(f"the bank {location} is locked by another program ({cause}); wait for it, or end it")
     if "readonly" in said or "read-only" in said or "unable to open" in said:
-        return BankError(f"the bank {location} cannot be written or opened ({cause}); check its folder's permissions")
+        return UnwritableBankError(
+            f"the bank {location} cannot be written or opened ({cause}); check its folder's permissions"
+        )
     if "full" in said:
         return BankError(f"the disk of the bank {location} is full ({cause}); free some space and repeat")
     if "malformed" in said or "disk i/o" in said:
         return BankError(f"the bank {location} is damaged ({cause}); restore a copy of it")
+    return BankError(f"the bank {location} cannot be used ({cause}); run: skilldelta bank verify")
+
+
+def _of_a_server(cause: str, location: str) -> BankError:
+    said = cause.lower()
+    if "lock timeout" in said:
+        return BankError(f"the bank {location} is being written by another program ({cause}); wait for it, or end it")
+    if "statement timeout" in said:
+        return BankError(f"the server of the bank {location} took too long ({cause}); repeat when it is less busy")
+    if "read-only" in said or "permission denied" in said:
+        return UnwritableBankError(f"the bank {location} cannot be written ({cause}); ask for the right to write it")
+    if any(word in said for word in _UNREACHABLE):
+        return BankError(f"the bank {location} cannot be reached ({cause}); check the URL and the server, and repeat")
     return BankError(f"the bank {location} cannot be used ({cause}); run: skilldelta bank verify")
 
 

@@ -1,4 +1,7 @@
-"""A bank that a team shares, in PostgreSQL. Writers take turns by an advisory lock; readers never wait."""
+"""A bank that a team shares, in PostgreSQL. Writers take turns by an advisory lock; readers never wait.
+
+Each read is one snapshot. Every wait has an end: for a connection, for the lock, for an answer, for a sign of life.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,9 @@ from skilldelta.bank.schema import SCHEMA_VERSION
 from skilldelta.errors import MissingExtraError
 
 _ADVISORY_LOCK = 0x536B446C
+_CONNECT_SECONDS = 10
+# A dead peer is noticed within 30 s. What the URL says about these takes precedence.
+_KEEP_ALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 4, "tcp_user_timeout": 30_000}
 
 
 class PostgreSQL:
@@ -36,10 +42,11 @@ class PostgreSQL:
         """Nothing: the database itself is made by its administrator."""
 
     def reader(self) -> Engine:
-        return self._engine()
+        """Transactions that see one snapshot: a read of several statements never meets half of a write."""
+        return self._engine(isolation_level="REPEATABLE READ", postgresql_readonly=True)
 
     def writer(self) -> Engine:
-        engine = self._engine()
+        engine = self._engine(isolation_level="READ COMMITTED")
 
         @event.listens_for(engine, "begin")
         def _lock(connection: Connection) -> None:
@@ -78,11 +85,30 @@ class PostgreSQL:
     def size_bytes(self, connection: Connection) -> int:
         return int(connection.execute(text("SELECT pg_database_size(current_database())")).scalar() or 0)
 
-    def _engine(self) -> Engine:
+    def _engine(self, **options: Any) -> Engine:
         try:
-            return create_engine(self._url, connect_args={"options": "-csearch_path=skilldelta"})
-        except ModuleNotFoundError:
+            from skilldelta.bank.silence import ImpatientConnection
+        except ImportError:
             raise MissingExtraError("a PostgreSQL bank", "postgres") from None
+        # A pooled connection that was dropped meanwhile is replaced before it is used (pre-ping).
+        engine = create_engine(
+            self._url, connect_args=self._connect_arguments(), pool_pre_ping=True, execution_options=options
+        )
+
+        @event.listens_for(engine, "do_connect")
+        def _connect(dialect: Any, record: Any, arguments: list[Any], options: dict[str, Any]) -> ImpatientConnection:
+            connection = ImpatientConnection.connect(*arguments, **options)
+            connection.patience = 1.5 * self._timeout
+            return connection
+
+        return engine
+
+    def _connect_arguments(self) -> dict[str, Any]:
+        """The lock may take the whole timeout, a statement a little longer, and silence is borne longest."""
+        statement = f"-cstatement_timeout={int(1_250 * self._timeout)}ms"
+        bounds = {"connect_timeout": max(2, min(_CONNECT_SECONDS, int(self._timeout))), **_KEEP_ALIVE}
+        chosen = {name: value for name, value in bounds.items() if name not in self._url.query}
+        return {**chosen, "options": f"-csearch_path=skilldelta {statement}"}
 
 
 class _Counter:
@@ -92,7 +118,8 @@ class _Counter:
 
     def read(self) -> int:
         with self._engine.connect() as connection:
-            return read_counter(connection, self._name)
+            # One statement needs no transaction around it, which would be two more round trips.
+            return read_counter(connection.execution_options(isolation_level="AUTOCOMMIT"), self._name)
 
     def close(self) -> None:
         """Nothing: the engine closes its connections."""

@@ -1,0 +1,40 @@
+"""PostgreSQL connections that give up on a server that has gone silent.
+
+The server's own statement timeout is no help when the server is frozen or a network drops its packets without a word:
+then nothing arrives, and a plain connection waits for ever. Here every wait has an end.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from typing import Any
+
+import psycopg
+from psycopg.abc import PQGen
+
+
+class ImpatientConnection(psycopg.Connection[Any]):
+    """A connection that closes itself when the server said nothing for `patience` seconds."""
+
+    patience = 60.0
+
+    def wait(self, gen: PQGen[Any], *arguments: Any, **options: Any) -> Any:
+        """Run an exchange with the server; the driver wakes it some times a second, even when nothing came."""
+        return super().wait(self._impatient(gen), *arguments, **options)
+
+    def _impatient(self, gen: PQGen[Any]) -> Generator[Any, Any, Any]:
+        heard = time.monotonic()
+        try:
+            wanted = next(gen)
+            while True:
+                ready = yield wanted
+                now = time.monotonic()
+                if ready:
+                    heard = now
+                elif now - heard > self.patience:
+                    self.pgconn.finish()
+                    raise psycopg.OperationalError(f"the server said nothing for {self.patience:g} s")
+                wanted = gen.send(ready)
+        except StopIteration as finished:
+            return finished.value
