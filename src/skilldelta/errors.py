@@ -26,6 +26,10 @@ class UnwritableBankError(BankError):
     """The bank can perhaps be read, but nothing can be stored in it."""
 
 
+class BankWarning(UserWarning):
+    """The bank is shown, but something about it should be known: one line for people."""
+
+
 class MissingExtraError(SkillDeltaError, ImportError):
     """A capability whose optional packages are not installed."""
 

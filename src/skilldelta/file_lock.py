@@ -29,7 +29,7 @@ class LockHeldError(Exception):
 @contextmanager
 def file_lock(path: Path, *, timeout: float) -> Iterator[None]:
     """Hold the lock file `path`: LockHeldError after `timeout` seconds, OSError when the file cannot be opened."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
     try:
         _acquire(descriptor, timeout)
         try:

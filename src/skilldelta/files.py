@@ -52,7 +52,7 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
         with suppress(FileNotFoundError):
             part.chmod(0o600 if private else stat.S_IMODE(path.stat().st_mode))
         part.replace(path)
-        _flush_folder(path.parent)
+        flush_folder(path.parent)
     except OSError as error:
         raise _cannot_write(path, error) from error
     finally:
@@ -112,7 +112,7 @@ def _full_fsync(descriptor: int) -> bool:
     return True
 
 
-def _flush_folder(folder: Path) -> None:
+def flush_folder(folder: Path) -> None:
     """Make a new name durable; folders cannot be opened on Windows, which keeps names by itself."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))

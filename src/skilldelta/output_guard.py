@@ -16,7 +16,7 @@ SUITE_FILE = "suite.yaml"
 COLLECTION_SUFFIX = ".collect"
 """Of the folder beside a bank that holds manifests, ledgers and transcripts."""
 
-_BESIDE_A_BANK = ("", "-wal", "-shm", "-journal", ".lock")
+_BESIDE_A_BANK = ("", "-wal", "-shm", "-journal", ".lock", ".commits")
 _DATABASE = b"SQLite format 3\x00"
 
 

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 import pytest
 from sqlalchemy import Connection, inspect, text
 
 from skilldelta.bank import database, schema
+from skilldelta.bank.batch import Batch
 from skilldelta.bank.lock import write_lock
 from skilldelta.bank.migrations import LATEST, MIGRATIONS, Migration, migrate
+from skilldelta.bank.sqlite import _uri
 from skilldelta.bank.store import Bank
 from skilldelta.errors import BankError, InputError
 
-from .small import THREE_PAIRS
+from .small import THREE_PAIRS, use
 
 
 def refusal(path: Path, **options: object) -> str:
@@ -205,7 +204,7 @@ def test_a_read_only_bank_cannot_be_changed(filled: Bank, location: str) -> None
                 change()
 
 
-def test_closing_leaves_one_file_and_its_lock(tmp_path: Path) -> None:
+def test_closing_leaves_the_bank_its_lock_and_its_count_of_commits(tmp_path: Path) -> None:
     with Bank.open(tmp_path / "one.bank") as bank:
         bank.add(THREE_PAIRS)
         bank.revision()
@@ -213,60 +212,7 @@ def test_closing_leaves_one_file_and_its_lock(tmp_path: Path) -> None:
     bank.close()
     with Bank.open(tmp_path / "one.bank") as bank:
         list(bank.executions())
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["one.bank", "one.bank.lock"]
-
-
-_AS_AN_ORDINARY_USER = """
-import os, sys, tempfile
-from skilldelta.bank.store import Bank
-from skilldelta.errors import BankError
-from bank.small import AGENT, THREE_PAIRS
-if os.geteuid() == 0:
-    with tempfile.TemporaryDirectory() as folder, Bank.open(folder + "/warm.bank") as bank:
-        bank.add(THREE_PAIRS)  # loads what is loaded late, from folders that only root may read
-        bank.pairing(agent=AGENT)
-    os.setuid(65534)
-with Bank.open(sys.argv[1]) as bank:
-    print(len(bank.pairing(agent=AGENT).pairs))
-    try:
-        bank.add(THREE_PAIRS)
-    except BankError as error:
-        print(error)
-try:
-    Bank.open(sys.argv[1] + ".new")
-except BankError as error:
-    print(error)
-"""
-
-
-@pytest.fixture
-def readonly_folder() -> Iterator[Path]:
-    """A folder that other users can reach; pytest's own are closed to them."""
-    with tempfile.TemporaryDirectory() as name:
-        Path(name).chmod(0o755)
-        yield Path(name)
-        Path(name).chmod(0o755)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="folders are read-only by permission bits here")
-def test_a_bank_on_a_read_only_disk_is_read_and_refuses_to_be_written(readonly_folder: Path) -> None:
-    folder = readonly_folder
-    with Bank.open(folder / "fixed.bank") as bank:
-        bank.add(THREE_PAIRS)
-    (folder / "fixed.bank.lock").unlink()
-    folder.chmod(0o555)
-    answer = subprocess.run(
-        [sys.executable, "-c", _AS_AN_ORDINARY_USER, str(folder / "fixed.bank")],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        cwd=Path(__file__).parents[1],
-    )
-    assert answer.returncode == 0, answer.stderr
-    pairs, writing, making = answer.stdout.splitlines()
-    assert pairs == "3"
-    assert "cannot write to the bank" in writing
-    assert "cannot write to the bank" in making
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one.bank", "one.bank.commits", "one.bank.lock"]
 
 
 @pytest.mark.parametrize(
@@ -275,6 +221,8 @@ def test_a_bank_on_a_read_only_disk_is_read_and_refuses_to_be_written(readonly_f
         ("mysql://host/db", "'mysql' banks are not supported"),
         ("sqlite://", "names no file"),
         ("://", "is not a path or a database URL"),
+        ("my\0.bank", "it holds a null character"),
+        ("~no-such-user/my.bank", "there is no such user"),
     ],
 )
 def test_a_location_that_is_no_bank_is_refused(location: str, words: str) -> None:
@@ -286,3 +234,65 @@ def test_a_location_that_is_no_bank_is_refused(location: str, words: str) -> Non
 def test_a_sqlite_url_is_a_path(tmp_path: Path) -> None:
     with Bank.open(f"sqlite:///{tmp_path}/url.bank") as bank:
         assert bank.location == f"{tmp_path}/url.bank"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["with space.bank", "what?.bank", "100%25.bank", "a#b.bank", "größe 日本.bank", "a&mode=ro.bank", "'\"[x]*.bank"],
+)
+def test_no_character_of_a_name_has_a_meaning(tmp_path: Path, name: str) -> None:
+    if sys.platform == "win32" and set(name) & set('?"*'):
+        pytest.skip("Windows allows no such name")
+    for _ in range(2):
+        with Bank.open(tmp_path / name) as bank:
+            bank.add(THREE_PAIRS)
+            assert bank.verify() == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, f"{name}.lock", f"{name}.commits"])
+
+
+def test_a_windows_path_is_a_path_to_sqlite_too() -> None:
+    assert _uri(PureWindowsPath(r"C:\My data\a.bank")) == "file:///C%3A/My%20data/a.bank"  # type: ignore[arg-type]
+    assert _uri(PureWindowsPath(r"\\server\share\a.bank")) == "file:////server/share/a.bank"  # type: ignore[arg-type]
+
+
+def test_a_name_too_long_for_the_files_beside_it_is_refused(tmp_path: Path) -> None:
+    assert "name too long" in refusal(tmp_path / ("n" * 253)).lower()
+    assert list(tmp_path.iterdir()) == []
+    with Bank.open(tmp_path / ("n" * 240)) as bank:
+        assert bank.add(THREE_PAIRS).executions == 6
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes in folders")
+def test_a_pipe_is_refused_without_waiting_for_a_writer(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert "is not a SkillDelta bank: it is not a file" in refusal(tmp_path / "pipe")
+
+
+def test_a_clock_that_goes_backwards_changes_no_order(tmp_path: Path) -> None:
+    times = iter([2_000.0, 1_000.0])
+    with Bank.open(tmp_path / "clock.bank", clock=lambda: next(times)) as bank:
+        bank.add(THREE_PAIRS)
+        bank.add(Batch(executions=[use("t1", 0.0, repetition=1)]))
+        assert [e.repetition for e in bank.executions()] == [0] * 6 + [1]
+        assert bank.revision() == 2
+        assert bank.verify() == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be replaced there")
+@pytest.mark.parametrize("way", ["replaced", "removed"])
+def test_a_file_that_was_replaced_while_open_is_noticed(tmp_path: Path, way: str) -> None:
+    for name in ("my.bank", "other.bank"):
+        with Bank.open(tmp_path / name) as bank:
+            bank.add(THREE_PAIRS)
+    with Bank.open(tmp_path / "my.bank") as bank:
+        assert bank.revision() == 1
+        if way == "replaced":
+            os.replace(tmp_path / "other.bank", tmp_path / "my.bank")
+        else:
+            (tmp_path / "my.bank").unlink()
+        for action in (bank.revision, bank.tasks, lambda: bank.add(THREE_PAIRS)):
+            with pytest.raises(BankError, match="was replaced or removed while it was open; open it again"):
+                action()
+    if way == "replaced":
+        with Bank.open(tmp_path / "my.bank") as bank:
+            assert bank.verify() == []

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from sqlalchemy import delete, func, select
+from sqlalchemy import Table, delete, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateTable
@@ -27,10 +27,8 @@ from .cluster import Cluster
 from .small import AGENT, OTHER_AGENT, THREE_PAIRS, skip
 
 
-@pytest.mark.parametrize("table", [table.name for table in schema.TABLES])
-def test_every_table_compiles_for_both_databases_with_the_same_columns(table: str) -> None:
-    made = m0001_first_tables._metadata().tables[table]
-    assert [column.name for column in made.c] == [column.name for column in getattr(schema, table).c]
+@pytest.mark.parametrize("made", m0001_first_tables._metadata().tables.values(), ids=lambda made: made.name)
+def test_every_table_compiles_for_both_databases(made: Table) -> None:
     large = str(CreateTable(made).compile(dialect=postgresql.dialect()))
     small = str(CreateTable(made).compile(dialect=sqlite.dialect())).replace('"', "")
     assert "SERIAL" not in large  # keys are given by the bank, not by a sequence

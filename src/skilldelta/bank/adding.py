@@ -15,6 +15,7 @@ from sqlalchemy import Connection, select
 from skilldelta.bank import schema
 from skilldelta.bank.backend import Backend
 from skilldelta.bank.batch import Added, Batch, Known
+from skilldelta.bank.inserting import insert_rows
 from skilldelta.bank.lookup import bump, chunked, next_key
 from skilldelta.bank.naming import NamedTasks, SkillName, add_agents, add_skills, add_tasks
 from skilldelta.bank.validation import describe
@@ -24,8 +25,6 @@ from skilldelta.records import Agent, Execution
 
 _Key = tuple[int, int, int, str, int]  # task, agent, skill, condition, repetition
 _Content = tuple[float | None, float | None, float | None, float | None, str]
-
-_EXECUTION_COLUMNS = tuple(column.name for column in schema.executions.c)
 
 
 def add_batch(connection: Connection, backend: Backend, batch: Batch, now: float) -> Added:
@@ -92,22 +91,20 @@ def _add_executions(
             attempt = attempts[key] = attempts.get(key, 0) + 1
         rows.append((row_key, agent_key, task_key, skill_key, e.condition, e.repetition, attempt, *content, now))
         row_key += 1
-    backend.insert_many(connection, schema.executions, _EXECUTION_COLUMNS, rows)
+    insert_rows(connection, backend, schema.executions, rows)
     count.added = len(rows)
     return count
 
 
 def _content(e: Execution) -> _Content:
     """What was observed. The success of an execution that was not completed is no observation and stays unknown."""
-    success = None if e.success is None or e.status != "completed" else float(e.success)
-    tokens, seconds, cost_usd = e.tokens, e.seconds, e.cost_usd
-    return (
-        success,
-        tokens if tokens is None else float(tokens),
-        seconds if seconds is None else float(seconds),
-        cost_usd if cost_usd is None else float(cost_usd),
-        e.status,
-    )
+    success = e.success if e.status == "completed" else None
+    return (_stored(success), _stored(e.tokens), _stored(e.seconds), _stored(e.cost_usd), e.status)
+
+
+def _stored(value: float | None) -> float | None:
+    """A number as it comes back: SQLite keeps no sign of a zero."""
+    return None if value is None else float(value) + 0.0
 
 
 def _known_executions(

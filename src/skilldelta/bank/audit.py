@@ -5,38 +5,28 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, select
 
 from skilldelta.bank import schema
 from skilldelta.bank.backend import Backend
 from skilldelta.bank.entries import DecisionRecord, Judgement
+from skilldelta.bank.inserting import insert_rows
 from skilldelta.bank.lookup import next_key
 from skilldelta.bank.reading import read_agents, read_versions
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.records import Agent
 
-_JUDGEMENT_COLUMNS = tuple(column.name for column in schema.judgements.c)
 
-
-def add_decision(connection: Connection, record: DecisionRecord) -> int:
+def add_decision(connection: Connection, backend: Backend, record: DecisionRecord) -> int:
     """Store one decision; returns the id that the bank gave it."""
     key = next_key(connection, schema.decisions)
-    row = {
-        "key": key,
-        "time": record.time,
-        "agent": record.agent.name,
-        "fingerprint": record.agent.fingerprint,
-        "skill_id": record.skill_id,
-        "skill_digest": record.skill_digest,
-        "task_id": record.task_id,
-        "text_digest": record.text_digest,
-        "action": record.action,
-        "gain": record.gain,
-        "threshold": record.threshold,
-        "reason": record.reason,
-        "evidence": json.dumps(dict(record.evidence), ensure_ascii=False),
-    }
-    connection.execute(insert(schema.decisions), row)
+    row = (
+        *(key, float(record.time), record.agent.name, record.agent.fingerprint),
+        *(record.skill_id, record.skill_digest, record.task_id, record.text_digest, record.action),
+        *(float(record.gain), float(record.threshold), record.reason),
+        json.dumps(dict(record.evidence), ensure_ascii=False),
+    )
+    insert_rows(connection, backend, schema.decisions, [row])
     return key
 
 
@@ -84,9 +74,9 @@ def add_judgements(connection: Connection, backend: Backend, judgements: Sequenc
         if (j.suite, j.task_id) not in tasks:
             raise unknown_name("task", j.task_id, [task_id for _, task_id in tasks])
         keys = (agents[j.agent], tasks[j.suite, j.task_id], skills[j.skill_id, j.skill_digest])
-        rows.append((key, *keys, j.use, j.tokens, j.answer))
+        rows.append((key, *keys, j.use, None if j.tokens is None else float(j.tokens), j.answer))
         key += 1
-    backend.insert_many(connection, schema.judgements, _JUDGEMENT_COLUMNS, rows)
+    insert_rows(connection, backend, schema.judgements, rows)
     return len(rows)
 
 

@@ -5,7 +5,7 @@ Everything above is SQLAlchemy Core; what differs between the databases is in `s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from sqlalchemy import Connection, Engine, TableClause, make_url
 from sqlalchemy.exc import ArgumentError
 
+from skilldelta.bank.commits import Head
 from skilldelta.errors import InputError
 
 
@@ -21,8 +22,10 @@ def backend_of(location: str | Path, timeout: float) -> Backend:
     from skilldelta.bank.postgresql import PostgreSQL
     from skilldelta.bank.sqlite import SQLite
 
+    if "\0" in str(location):
+        raise InputError(f"{str(location)!r} is not a path: it holds a null character; give a path or postgresql://…")
     if isinstance(location, Path) or "://" not in location:
-        return SQLite(Path(location).expanduser(), timeout)
+        return SQLite(_expanded(Path(location)), timeout)
     try:
         url = make_url(location)
     except ArgumentError:
@@ -35,6 +38,13 @@ def backend_of(location: str | Path, timeout: float) -> Backend:
     if family == "postgresql":
         return PostgreSQL(location, timeout)
     raise InputError(f"{family!r} banks are not supported; give a path (SQLite) or a postgresql:// URL")
+
+
+def _expanded(path: Path) -> Path:
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        raise InputError(f"{str(path)!r}: there is no such user; write ./~… for a file whose name begins so") from None
 
 
 class Counter(Protocol):
@@ -51,7 +61,8 @@ class Backend(Protocol):
     location: str
 
     def exists(self) -> bool: ...
-    def prepare(self) -> None: ...
+    def create(self, make_tables: Callable[[Connection], None]) -> None: ...
+    def identity(self) -> object: ...
     def reader(self) -> Engine: ...
     def writer(self) -> Engine: ...
     def write_lock(self) -> AbstractContextManager[None]: ...
@@ -62,5 +73,9 @@ class Backend(Protocol):
     def insert_many(
         self, connection: Connection, table: TableClause, columns: Sequence[str], rows: Iterable[Sequence[Any]]
     ) -> None: ...
+    def changes(self, connection: Connection) -> int: ...
+    def acknowledge(self, head: Head) -> None: ...
+    def acknowledged(self) -> Head | None: ...
+    def lost(self, connection: Connection, acknowledged: Head | None) -> str | None: ...
     def problems(self, connection: Connection) -> list[str]: ...
     def size_bytes(self, connection: Connection) -> int: ...

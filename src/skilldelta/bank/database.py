@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,9 +18,10 @@ from sqlalchemy.exc import DBAPIError
 
 from skilldelta.bank import schema
 from skilldelta.bank.backend import Backend, Counter, backend_of
+from skilldelta.bank.commits import Head, append_commit
 from skilldelta.bank.failures import explained
 from skilldelta.bank.migrations import LATEST, migrate
-from skilldelta.errors import BankError
+from skilldelta.errors import BankError, BankWarning, UnwritableBankError
 
 
 class Database:
@@ -30,6 +32,7 @@ class Database:
         self.location = backend.location
         self.readonly = readonly
         self._reader = backend.reader()
+        self._identity = backend.identity()
         self._writer: Engine | None = None
         self._revision: Counter | None = None
         self._opening = threading.Lock()
@@ -38,11 +41,13 @@ class Database:
     def open(cls, location: str | Path, *, create: bool, readonly: bool, timeout: float) -> Database:
         """Open a bank of the newest version; make it, or bring it there, where that is needed and allowed."""
         backend = backend_of(location, timeout)
+        acknowledged = backend.acknowledged()  # before the bank is looked at, which may grow meanwhile
         database = cls(backend, readonly=readonly)
         try:
             version = database._version() if backend.exists() else 0
             if version < LATEST:
                 database._bring_to_latest(version, create=create)
+            database._warn_of_lost_commits(acknowledged)
         except BaseException:
             database.close()
             raise
@@ -51,6 +56,7 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """One consistent view of the bank; never waits for a writer."""
+        self._check_not_replaced()
         with self._errors_explained(), self._reader.connect() as connection:
             yield connection
 
@@ -59,14 +65,27 @@ class Database:
         """One transaction under the write lock; any error undoes it whole."""
         if self.readonly:
             raise BankError(f"the bank {self.location} was opened read-only; open it for writing")
+        with self._transaction() as connection:
+            self._refuse_lost_commits(connection)
+            yield connection
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Connection]:
+        """A transaction under the write lock; if it changed anything it is numbered, and acknowledged when it is safe."""
         with self._errors_explained(), self.backend.write_lock():
+            self._check_not_replaced()
             if self._writer is None:
                 self._writer = self.backend.writer()
             with self._writer.begin() as connection:
+                before = self.backend.changes(connection)
                 yield connection
+                head = append_commit(connection) if self.backend.changes(connection) != before else None
+            if head is not None:
+                self.backend.acknowledge(head)
 
     def revision(self) -> int:
         """The counter of changes to the evidence, read in some microseconds."""
+        self._check_not_replaced()
         try:
             counter = self._revision
             if counter is None:
@@ -108,14 +127,46 @@ class Database:
         if self.readonly:
             raise BankError(
                 f"the bank {self.location} has the older schema version {version} and was opened read-only; "
-                "open it for writing once, so that it can be brought up to date"
+                "open it for writing once, so that it can be brought up to date: skilldelta bank status"
             )
-        self.backend.prepare()
-        with self.write() as connection:
-            version = self.backend.version(connection)  # again: another process may have been faster
-            if version < LATEST:
-                self.backend.mark(connection)
-                migrate(connection, version)
+        if not self.backend.exists():
+            self.backend.create(self._make_first_tables)
+            self._identity = self.backend.identity()
+        if self._version() < LATEST:
+            with self._transaction() as connection:
+                self._make_tables(connection)
+
+    def _make_first_tables(self, connection: Connection) -> None:
+        self._make_tables(connection)
+        append_commit(connection)
+
+    def _make_tables(self, connection: Connection) -> None:
+        version = self.backend.version(connection)  # again: another process may have been faster
+        if version < LATEST:
+            self.backend.mark(connection)
+            migrate(connection, version)
+
+    def _warn_of_lost_commits(self, acknowledged: Head | None) -> None:
+        if acknowledged is None:
+            return
+        with self.read() as connection:
+            lost = self.backend.lost(connection, acknowledged)
+        if lost:
+            warnings.warn(lost, BankWarning, stacklevel=4)
+
+    def _refuse_lost_commits(self, connection: Connection) -> None:
+        """Whoever writes on would bury the loss; whoever reads goes on with a warning."""
+        acknowledged = self.backend.acknowledged()
+        lost = acknowledged and self.backend.lost(connection, acknowledged)
+        if lost:
+            raise UnwritableBankError(lost)
+
+    def _check_not_replaced(self) -> None:
+        """A file that took the place of an open one has nothing to do with its log, and would be damaged by it."""
+        if self.backend.identity() != self._identity:
+            raise BankError(
+                f"the file of the bank {self.location} was replaced or removed while it was open; open it again"
+            )
 
     @contextmanager
     def _errors_explained(self) -> Iterator[None]:

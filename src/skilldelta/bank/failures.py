@@ -8,7 +8,6 @@ from sqlalchemy.exc import DBAPIError
 
 from skilldelta.errors import BankError, UnwritableBankError
 
-
 _UNREACHABLE = ("connection", "server", "resolve host", "ssl", "timeout expired")
 
 
@@ -33,8 +32,10 @@ def _of_a_file(cause: str, location: str) -> BankError:
         )
     if "full" in said:
         return BankError(f"the disk of the bank {location} is full ({cause}); free some space and repeat")
-    if "malformed" in said or "disk i/o" in said:
+    if "malformed" in said:
         return BankError(f"the bank {location} is damaged ({cause}); restore a copy of it")
+    if "disk i/o" in said:
+        return BankError(f"the disk of the bank {location} fails or is full ({cause}); check the disk, and repeat")
     return BankError(f"the bank {location} cannot be used ({cause}); run: skilldelta bank verify")
 
 

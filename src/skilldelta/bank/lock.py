@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from skilldelta.errors import BankError
+from skilldelta.errors import BankError, UnwritableBankError
 from skilldelta.file_lock import LockHeldError, file_lock
 
 
@@ -26,8 +26,8 @@ def write_lock(path: Path, timeout: float) -> Iterator[None]:
                 "wait for it to finish, or end it"
             ) from None
         except OSError as error:
-            raise BankError(
+            raise UnwritableBankError(
                 f"cannot write to the bank: {path} cannot be opened ({error.strerror}); "
-                "make its folder writable, or choose another bank"
+                "make it and its folder writable, or choose another bank"
             ) from None
         yield

@@ -8,6 +8,7 @@ from typing import TypeVar
 from sqlalchemy import Connection, TableClause, func, insert, select, update
 
 from skilldelta.bank import schema
+from skilldelta.bank.checksum import row_checksum
 
 T = TypeVar("T")
 
@@ -21,10 +22,15 @@ def next_key(connection: Connection, table: TableClause) -> int:
 
 def bump(connection: Connection, counter: str) -> None:
     """Move a meta counter on by one."""
+    write_counter(connection, counter, read_counter(connection, counter) + 1)
+
+
+def write_counter(connection: Connection, counter: str, value: int) -> None:
+    """Give a meta counter a value."""
+    row = {"value": value, "checksum": row_checksum((counter, value))}
     meta = schema.meta
-    moved = connection.execute(update(meta).where(meta.c.name == counter).values(value=meta.c.value + 1))
-    if not moved.rowcount:
-        connection.execute(insert(meta), {"name": counter, "value": 1})
+    if not connection.execute(update(meta).where(meta.c.name == counter).values(**row)).rowcount:
+        connection.execute(insert(meta), {"name": counter, **row})
 
 
 def read_counter(connection: Connection, counter: str) -> int:

@@ -13,6 +13,8 @@ from sqlalchemy import Connection, select, update
 from skilldelta.bank import schema
 from skilldelta.bank.backend import Backend
 from skilldelta.bank.batch import Batch
+from skilldelta.bank.checksum import row_checksum
+from skilldelta.bank.inserting import insert_rows
 from skilldelta.bank.lookup import chunked, next_key
 from skilldelta.bank.reading import read_agents
 from skilldelta.bank.validation import shortened
@@ -60,7 +62,7 @@ def add_agents(connection: Connection, backend: Backend, batch: Batch) -> NamedA
         return agents
     agents.keys.update((agent, key) for key, agent in enumerate(new, next_key(connection, schema.agents)))
     rows = [(agents.keys[agent], agent.name, agent.fingerprint) for agent in new]
-    backend.insert_many(connection, schema.agents, ("key", "name", "fingerprint"), rows)
+    insert_rows(connection, backend, schema.agents, rows)
     agents.added = len(new)
     return agents
 
@@ -85,8 +87,7 @@ def add_tasks(connection: Connection, backend: Backend, batch: Batch) -> NamedTa
         digest = bytes.fromhex(text_digest(task.text))
         rows.append((key, task.suite, task.task_id, task.family, task.text, digest))
         key += 1
-    columns = ("key", "suite", "task_id", "family", "text", "text_digest")
-    backend.insert_many(connection, schema.tasks, columns, rows)
+    insert_rows(connection, backend, schema.tasks, rows)
     tasks.added = len(rows)
     return tasks
 
@@ -138,7 +139,9 @@ def add_skills(connection: Connection, backend: Backend, batch: Batch) -> NamedS
         digest = text_digest(skill.text) if skill.text else skill.digest
         name = (skill.skill_id, digest)
         if name in textless and skill.text:
-            connection.execute(update(table).where(table.c.key == skills.keys[name]).values(text=skill.text))
+            row = (skills.keys[name], *name, skill.text)
+            changed = update(table).where(table.c.key == skills.keys[name])
+            connection.execute(changed.values(text=skill.text, checksum=row_checksum(row)))
             textless.discard(name)
             skills.added += 1
         elif name in skills.keys or name in rows or (not digest and skill.skill_id in versions):
@@ -153,7 +156,7 @@ def add_skills(connection: Connection, backend: Backend, batch: Batch) -> NamedS
         return skills
     skills.keys.update((name, key) for key, name in enumerate(rows, next_key(connection, table)))
     listed = [(skills.keys[name], skill.skill_id, skill.digest, skill.text) for name, skill in rows.items()]
-    backend.insert_many(connection, table, ("key", "skill_id", "digest", "text"), listed)
+    insert_rows(connection, backend, table, listed)
     # Executions without a version need a row too, but it is no skill beside one that is known by its version.
     versioned = {skill_id for skill_id, digest in skills.keys if digest}
     skills.added += sum(1 for skill_id, digest in rows if skill_id and (digest or skill_id not in versioned))

@@ -5,13 +5,14 @@ Each read is one snapshot. Every wait has an end: for a connection, for the lock
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from sqlalchemy import Connection, Engine, TableClause, create_engine, event, insert, make_url, text
 
 from skilldelta.bank.backend import Counter
+from skilldelta.bank.commits import Head
 from skilldelta.bank.lookup import read_counter
 from skilldelta.bank.schema import SCHEMA_VERSION
 from skilldelta.errors import MissingExtraError
@@ -38,8 +39,11 @@ class PostgreSQL:
     def exists(self) -> bool:
         return True
 
-    def prepare(self) -> None:
-        """Nothing: the database itself is made by its administrator."""
+    def create(self, make_tables: Callable[[Connection], None]) -> None:
+        """Nothing: the database itself is made by its administrator, and the tables like those of an older version."""
+
+    def identity(self) -> None:
+        """Nothing: a server's tables have no other place."""
 
     def reader(self) -> Engine:
         """Transactions that see one snapshot: a read of several statements never meets half of a write."""
@@ -77,6 +81,18 @@ class PostgreSQL:
         listed = [dict(zip(columns, row, strict=True)) for row in rows]
         if listed:
             connection.execute(insert(table), listed)
+
+    def changes(self, connection: Connection) -> int:
+        return int(connection.exec_driver_sql("SELECT pg_current_xact_id_if_assigned() IS NOT NULL").scalar() or 0)
+
+    def acknowledge(self, head: Head) -> None:
+        """Nothing: a server keeps its own log, and its administrator the backups."""
+
+    def acknowledged(self) -> None:
+        """Nothing: see `acknowledge`."""
+
+    def lost(self, connection: Connection, acknowledged: Head | None) -> None:
+        """Nothing: see `acknowledge`."""
 
     def problems(self, connection: Connection) -> list[str]:
         """Nothing of its own: PostgreSQL enforces references and checks its pages itself."""

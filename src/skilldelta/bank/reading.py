@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, func, select
 
 from skilldelta.bank import schema
+from skilldelta.bank.checksum import changed_row, execution_checksum
 from skilldelta.bank.lookup import chunked
 from skilldelta.records import Agent, Execution, Skill, Task
 
@@ -97,11 +98,9 @@ def executions_query(
 ) -> Select[*tuple[Any, ...]]:
     """The executions that fit every filter; those of a skill include no baseline that is shared by all skills."""
     table, tasks = schema.executions, schema.tasks
-    query = select(
-        *table.c["agent_key", "task_key", "skill_key", "condition", "repetition"],
-        *table.c["success", "tokens", "seconds", "cost_usd", "status"],
-        *tasks.c["suite", "task_id", "family"],
-    ).select_from(table.join(tasks, table.c.task_key == tasks.c.key))
+    query = select(*table.c, *tasks.c["suite", "task_id", "family"]).select_from(
+        table.join(tasks, table.c.task_key == tasks.c.key)
+    )
     if agent is not None:
         wanted = [key for key, known in read_agents(connection).items() if known == agent]
         query = query.where(table.c.agent_key.in_(wanted))
@@ -119,11 +118,14 @@ def skill_keys(skills: Mapping[int, Skill], skill_id: str) -> list[int]:
 
 
 def read_executions(connection: Connection, query: Select[*tuple[Any, ...]]) -> Iterator[Filed]:
-    """The records of an `executions_query`, as they come."""
+    """The records of an `executions_query`, as they come; one that was changed since it was stored is refused."""
     agents, skills = read_agents(connection), read_versions(connection)
     rows = connection.execute(query.execution_options(yield_per=10_000))
-    for agent, task_key, skill, condition, repetition, *numbers, status, suite, task_id, family in rows:
-        success, tokens, seconds, cost_usd = numbers
+    for row in rows:
+        *stored, checksum, suite, task_id, family = row
+        if execution_checksum(stored) != checksum:
+            raise changed_row(f"an execution of task {task_id!r} in suite {suite!r}")
+        _, agent, task_key, skill, condition, repetition, _, success, tokens, seconds, cost_usd, status, _ = stored
         version = skills[skill]
         execution = Execution(
             agent=agents[agent],

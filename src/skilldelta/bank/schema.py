@@ -22,7 +22,8 @@ SCHEMA_VERSION = "schema_version"
 
 
 def _table(table_name: str, /, **columns: type[TypeEngine[Any]]) -> TableClause:
-    return table(table_name, *(column(name, kind) for name, kind in columns.items()))
+    """Every row ends with the checksum of its other columns; see `checksum`."""
+    return table(table_name, *(column(name, kind) for name, kind in columns.items()), column("checksum", BigInteger))
 
 
 meta = _table("meta", name=Text, value=BigInteger)
@@ -74,4 +75,11 @@ judgements = _table(
     answer=Text,
 )
 
-TABLES = (meta, agents, skills, tasks, executions, encoders, vectors, decisions, judgements)
+commits = _table("commits", number=BigInteger, mark=BigInteger)
+
+TABLES = (meta, agents, skills, tasks, executions, encoders, vectors, decisions, judgements, commits)
+
+
+def columns_of(of_table: TableClause) -> tuple[str, ...]:
+    """The names of a table's columns, in the order of its rows."""
+    return tuple(column.name for column in of_table.c)

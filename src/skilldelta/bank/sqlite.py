@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, TableClause, create_engine, event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 
+from skilldelta.bank import commits
 from skilldelta.bank.backend import Counter
+from skilldelta.bank.commits import Head
+from skilldelta.bank.copy import Copy
+from skilldelta.bank.creation import create_aside
 from skilldelta.bank.failures import not_a_bank
 from skilldelta.bank.lock import write_lock
 from skilldelta.bank.lookup import read_counter
 from skilldelta.bank.schema import SCHEMA_VERSION
-from skilldelta.errors import BankError
+from skilldelta.errors import BankError, UnwritableBankError
 from skilldelta.nouns import plural
 
 APPLICATION_ID = 0x536B446C
@@ -36,33 +42,54 @@ class SQLite:
     name = "sqlite"
 
     def __init__(self, path: Path, timeout: float) -> None:
-        self.path = path
         self.location = str(path)
-        self._lock = Path(f"{path}.lock")
-        self._wal = Path(f"{path}-wal")
+        # Behind every link, as SQLite itself looks for the log: all who reach one bank meet at one lock.
+        self._path = Path(os.path.realpath(path))
+        self._lock = self._beside(".lock")
+        self._wal = self._beside("-wal")
+        self._commits = self._beside(".commits")
         self._timeout = timeout
+        self._copy: Copy | None = None
 
     def exists(self) -> bool:
         """Whether the file holds something; anything but a SQLite file is refused. An empty file is a new bank."""
         try:
-            with self.path.open("rb") as file:
+            if not stat.S_ISREG(self._path.stat().st_mode):
+                raise not_a_bank(self.location, "it is not a file")  # reading from a pipe might never end
+            with self._path.open("rb") as file:
                 head = file.read(len(_MAGIC))
         except FileNotFoundError:
             return False
+        except PermissionError as error:
+            raise BankError(
+                f"the bank {self.location} cannot be read ({error.strerror}); ask its owner for the right to read it"
+            ) from None
         except OSError as error:
             raise not_a_bank(self.location, error.strerror or str(error)) from None
         if head and head != _MAGIC:
             raise not_a_bank(self.location, "it is not a SQLite file")
         return bool(head)
 
-    def prepare(self) -> None:
-        """Make the folder of a new bank."""
+    def create(self, make_tables: Callable[[Connection], None]) -> None:
+        """A new bank, readable by its owner alone; nothing if another process was faster."""
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self.write_lock():
+                if not self.exists():
+                    self._commits.unlink(missing_ok=True)  # of a bank that was here before
+                    create_aside(self._path, lambda aside: self._make(aside, make_tables))
         except OSError as error:
-            raise BankError(
-                f"cannot make the folder of the bank {self.location} ({error.strerror}); choose another bank"
+            raise UnwritableBankError(
+                f"cannot make the bank {self.location} ({error.strerror}); choose another path"
             ) from None
+
+    def identity(self) -> tuple[int, int] | None:
+        """Which file has the bank's name; None if none has."""
+        try:
+            found = self._path.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
 
     def reader(self) -> Engine:
         return _sqlite_engine(self._connect_reader, "BEGIN")
@@ -75,10 +102,12 @@ class SQLite:
 
     def tidy(self) -> None:
         """Remove the log files that a reader makes and cannot remove, unless someone is writing or may not."""
-        if not self._wal.exists():
-            return
-        with suppress(BankError, sqlite3.Error), write_lock(self._lock, 0):
-            self._connect_writer().close()
+        if self._copy is not None:
+            self._copy.remove()
+            self._copy = None
+        elif os.path.exists(self._wal):
+            with suppress(BankError, sqlite3.Error), write_lock(self._lock, 0):
+                self._connect_writer().close()
 
     def version(self, connection: Connection) -> int:
         """The schema version, 0 for an empty database; any other program's database is refused."""
@@ -103,6 +132,21 @@ class SQLite:
         assert isinstance(driver, sqlite3.Connection)
         driver.executemany(f"INSERT INTO {table.name} ({', '.join(columns)}) VALUES ({marks})", rows)
 
+    def changes(self, connection: Connection) -> int:
+        """A number that moves when a row is written."""
+        driver = connection.connection.driver_connection
+        assert isinstance(driver, sqlite3.Connection)
+        return driver.total_changes
+
+    def acknowledge(self, head: Head) -> None:
+        commits.acknowledge(self._commits, head)
+
+    def acknowledged(self) -> Head | None:
+        return commits.acknowledged(self._commits)
+
+    def lost(self, connection: Connection, acknowledged: Head | None) -> str | None:
+        return commits.lost(connection, acknowledged, self.location, self._commits)
+
     def problems(self, connection: Connection) -> list[str]:
         """Damaged pages and indexes, and rows whose reference leads nowhere."""
         try:
@@ -118,19 +162,45 @@ class SQLite:
         ]
 
     def size_bytes(self, connection: Connection) -> int:
-        return self.path.stat().st_size + (self._wal.stat().st_size if self._wal.exists() else 0)
+        return self._path.stat().st_size + (self._wal.stat().st_size if os.path.exists(self._wal) else 0)
+
+    def _beside(self, suffix: str) -> Path:
+        return Path(f"{self._path}{suffix}")
+
+    def _make(self, aside: Path, make_tables: Callable[[Connection], None]) -> None:
+        engine = SQLite(aside, self._timeout).writer()
+        try:
+            with engine.begin() as connection:
+                make_tables(connection)
+        finally:
+            engine.dispose()  # the last connection moves the log into the file
 
     def _connect_reader(self) -> sqlite3.Connection:
-        """Read-only; on a read-only disk, where WAL cannot make its files, as an immutable file if it has no WAL."""
+        """Read-only. A file whose log SQLite cannot use, for want of the right to write there, is read by other ways."""
         try:
-            return self._connect("mode=ro", "PRAGMA query_only = ON")
+            return self._read(self._path)
         except sqlite3.OperationalError:
-            if os.access(self.path.parent, os.W_OK) or (self._wal.exists() and self._wal.stat().st_size):
+            if os.path.exists(self._beside("-journal")):
+                self._recover()
+                return self._read(self._path)
+            if os.access(self._path.parent, os.W_OK):
                 raise
-            return self._connect("mode=ro&immutable=1", "PRAGMA query_only = ON")
+        if not (os.path.exists(self._wal) and self._wal.stat().st_size):
+            return self._read(self._path, "&immutable=1")
+        if self._copy is None:
+            self._copy = Copy.of(self._path, self._wal, self.location)
+        return self._read(self._copy.path)
+
+    def _read(self, path: Path, options: str = "") -> sqlite3.Connection:
+        return self._connect(path, f"mode=ro{options}", "PRAGMA query_only = ON")
+
+    def _recover(self) -> None:
+        """Let SQLite undo what a killed program began: a reader may not."""
+        with self.write_lock():
+            self._connect_writer().close()
 
     def _connect_writer(self) -> sqlite3.Connection:
-        connection = self._connect("mode=rwc", "PRAGMA synchronous = FULL")
+        connection = self._connect(self._path, "mode=rw", "PRAGMA synchronous = FULL")
         connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")  # takes effect in a new file only
         mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
         if mode != "wal":
@@ -138,9 +208,9 @@ class SQLite:
             raise BankError(f"{self.location} cannot keep a write-ahead log (mode {mode}); put it on a local disk")
         return connection
 
-    def _connect(self, mode: str, pragma: str) -> sqlite3.Connection:
+    def _connect(self, path: Path, mode: str, pragma: str) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            f"{self.path.absolute().as_uri()}?{mode}",
+            f"{_uri(path)}?{mode}",
             uri=True,
             timeout=self._timeout,
             isolation_level=None,
@@ -154,6 +224,12 @@ class SQLite:
             connection.close()
             raise
         return connection
+
+
+def _uri(path: Path) -> str:
+    """A path as SQLite takes it: no name has a meaning, and a Windows share keeps its two slashes."""
+    name = path.as_posix()
+    return f"file://{'' if name.startswith('/') else '/'}{quote(os.fsencode(name))}"
 
 
 class _SQLiteCounter:

@@ -195,9 +195,11 @@ class Bank:
             return status.read_status(connection, self._database.backend)
 
     def verify(self) -> list[str]:
-        """One line a problem: damaged pages, orphan rows, wrong digests, values out of range. Empty means fine."""
+        """One line a problem: damaged pages, changed rows, lost commits, orphans, wrong values. Empty means fine."""
+        backend = self._database.backend
+        acknowledged = backend.acknowledged()  # first: the bank may grow meanwhile
         with self._database.read() as connection:
-            return verify.problems(connection, self._database.backend)
+            return verify.problems(connection, backend, acknowledged)
 
     def forget(
         self,
@@ -218,7 +220,7 @@ class Bank:
     def record_decision(self, record: DecisionRecord) -> int:
         """Store a decision for audit; returns its id."""
         with self._database.write() as connection:
-            return audit.add_decision(connection, record)
+            return audit.add_decision(connection, self._database.backend, record)
 
     def decisions(self, limit: int | None = None) -> list[DecisionRecord]:
         """Decisions, the newest first."""

@@ -10,15 +10,17 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, select
 
 from skilldelta.bank import schema
 from skilldelta.bank.backend import Backend
 from skilldelta.bank.batch import TextVector
+from skilldelta.bank.checksum import changed_row, vector_checksum
 from skilldelta.bank.database import Database
+from skilldelta.bank.inserting import insert_rows
 from skilldelta.bank.lookup import chunked, next_key
 from skilldelta.bank.validation import matrix_of
-from skilldelta.errors import InputError
+from skilldelta.errors import InputError, UnwritableBankError
 from skilldelta.nouns import plural
 from skilldelta.records import text_digest
 from skilldelta.support import Vectors
@@ -50,7 +52,7 @@ class VectorCount:
 def cached_vectors(
     database: Database, encoder: TextEncoder, texts: Sequence[str], *, progress: Progress | None = None
 ) -> Vectors:
-    """(n, dim) one row a text. What the bank lacks is encoded, and stored unless the bank is read-only.
+    """(n, dim) one row a text. What the bank lacks is encoded, and stored if the bank can be written.
 
     Each piece is stored as soon as it is encoded, so that an interrupted run loses one piece at most.
     """
@@ -59,12 +61,12 @@ def cached_vectors(
     with database.read() as connection:
         known = read_vectors(connection, encoder.identity, text_of)
     missing = [digest for digest in text_of if digest not in known]
+    is_stored = not database.readonly
     for start in range(0, len(missing), _TEXTS_A_TRANSACTION):
         piece = missing[start : start + _TEXTS_A_TRANSACTION]
         rows = _encoded(encoder, [text_of[digest] for digest in piece])
-        if not database.readonly:
-            with database.write() as connection:
-                add_vectors(connection, database.backend, _records(encoder.identity, piece, rows))
+        if is_stored:
+            is_stored = _stored(database, _records(encoder.identity, piece, rows))
         known.update((digest, row.tobytes()) for digest, row in zip(piece, rows, strict=True))
         if progress is not None:
             progress(start + len(piece), len(missing))
@@ -73,16 +75,28 @@ def cached_vectors(
     return _stacked(encoder.identity, [known[digest] for digest in digests])
 
 
+def _stored(database: Database, vectors: Sequence[TextVector]) -> bool:
+    """Whether the bank took them; one that cannot be written is read all the same."""
+    try:
+        with database.write() as connection:
+            add_vectors(connection, database.backend, vectors)
+    except UnwritableBankError:
+        return False
+    return True
+
+
 def read_vectors(connection: Connection, encoder: str, digests: Iterable[str]) -> dict[str, bytes]:
     """The stored blobs of some texts, by digest."""
     table = schema.vectors
     key = connection.execute(select(schema.encoders.c.key).where(schema.encoders.c.identity == encoder)).scalar()
     if key is None:
         return {}
-    query = select(table.c.text_digest, table.c.vector).where(table.c.encoder_key == key)
+    query = select(*table.c["text_digest", "vector", "checksum"]).where(table.c.encoder_key == key)
     found: dict[str, bytes] = {}
     for chunk in chunked([bytes.fromhex(digest) for digest in digests]):
-        for digest, vector in connection.execute(query.where(table.c.text_digest.in_(chunk))):
+        for digest, vector, checksum in connection.execute(query.where(table.c.text_digest.in_(chunk))):
+            if vector_checksum((key, digest, vector)) != checksum:
+                raise changed_row(f"the vector of text {digest.hex()[:12]} by encoder {encoder!r}")
             found[digest.hex()] = vector
     return found
 
@@ -102,12 +116,12 @@ def _add_of_one_encoder(connection: Connection, backend: Backend, name: str, vec
     for start in range(0, len(vectors), _VECTORS_AT_ONCE):
         piece = vectors[start : start + _VECTORS_AT_ONCE]
         matrix = matrix_of(piece)
-        encoder = encoder or _known_encoder(connection, name, matrix.shape[1])
+        encoder = encoder or _known_encoder(connection, backend, name, matrix.shape[1])
         _check_dimension(name, encoder.dimension, matrix.shape[1])
         asked = dict.fromkeys(v.text_digest for v in piece if not encoder.is_new or v.text_digest in came)
         stored = read_vectors(connection, name, asked)
         rows = _new_rows(encoder, piece, matrix, stored)
-        backend.insert_many(connection, schema.vectors, ("encoder_key", "text_digest", "vector"), rows)
+        insert_rows(connection, backend, schema.vectors, rows)
         came.update(v.text_digest for v in piece if v.text_digest not in stored)
     return len(came)
 
@@ -135,14 +149,14 @@ def _new_rows(
     return [(encoder.key, _digest_bytes(digest), blob) for digest, blob in new.items()]
 
 
-def _known_encoder(connection: Connection, name: str, dimension: int) -> _Encoder:
+def _known_encoder(connection: Connection, backend: Backend, name: str, dimension: int) -> _Encoder:
     """The encoder's row; a new one is made for the dimension that came first."""
     table = schema.encoders
     known = connection.execute(select(table.c.key, table.c.dimension).where(table.c.identity == name)).first()
     if known is not None:
         return _Encoder(known.key, name, known.dimension, is_new=False)
     key = next_key(connection, table)
-    connection.execute(insert(table), {"key": key, "identity": name, "dimension": dimension})
+    insert_rows(connection, backend, table, [(key, name, dimension)])
     return _Encoder(key, name, dimension, is_new=True)
 
 

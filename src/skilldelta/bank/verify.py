@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Callable
+
 import numpy as np
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, TableClause, func, select
 
 from skilldelta.bank import schema
 from skilldelta.bank.backend import Backend
+from skilldelta.bank.checksum import Row, checksum_of
+from skilldelta.bank.commits import Head, gaps
 from skilldelta.nouns import plural
 from skilldelta.records import CONDITIONS, STATUSES, text_digest
 
@@ -21,18 +26,23 @@ _PARENTS = (
 )
 _ROWS_AT_ONCE = 10_000
 _LENGTH_TOLERANCE = 1e-3
+_NAMED = 5
 
 
-def problems(connection: Connection, backend: Backend) -> list[str]:
+def problems(connection: Connection, backend: Backend, acknowledged: Head | None = None) -> list[str]:
     """One line a problem; empty means that nothing is wrong."""
     damaged = backend.problems(connection)
     if damaged:
         return damaged  # queries on a damaged file would only fail, or repeat it
+    missing = backend.lost(connection, acknowledged)
     return [
+        *([missing] if missing else []),
+        *gaps(connection),
         *_orphans(connection),
         *_wrong_values(connection),
         *_wrong_texts(connection),
         *_wrong_vectors(connection),
+        *(line for table in schema.TABLES for line in _changed_rows(connection, table)),
     ]
 
 
@@ -91,9 +101,35 @@ def _wrong_vectors(connection: Connection) -> list[str]:
                     f"{plural(len(rows) - len(sized), 'vector')} of {identity!r} without {dimension} values and a digest"
                 )
             matrix = np.frombuffer(b"".join(blob for _, blob in sized), np.float32).reshape(len(sized), dimension)
-            lengths = np.sqrt(np.vecdot(matrix, matrix))
+            with np.errstate(over="ignore", invalid="ignore"):  # a damaged value may be anything
+                lengths = np.sqrt(np.vecdot(matrix, matrix))
             # A comparison with NaN is false, so a vector that is not finite is counted too.
             wrong = int((~(np.abs(lengths - 1) <= _LENGTH_TOLERANCE)).sum())
             if wrong:
                 found.append(f"{plural(wrong, 'vector')} of {identity!r} not of length 1")
     return found
+
+
+def _changed_rows(connection: Connection, table: TableClause) -> list[str]:
+    """Rows that are no longer what was stored."""
+    checksum = checksum_of(table.name)
+    changed: list[str] = []
+    for *stored, known in connection.execution_options(yield_per=_ROWS_AT_ONCE).execute(select(*table.c)):
+        if _checksum(checksum, stored) != known:
+            changed.append(_name(stored))
+    if not changed:
+        return []
+    named = ", ".join(changed[:_NAMED]) + (", …" if len(changed) > _NAMED else "")
+    return [f"{plural(len(changed), 'row')} of {table.name} changed since stored (wrong checksum): {named}"]
+
+
+def _checksum(checksum: Callable[[Row], int], row: Row) -> int | None:
+    try:
+        return checksum(row)
+    except (TypeError, ValueError, struct.error):  # a value of another type than was stored
+        return None
+
+
+def _name(row: Row) -> str:
+    """A row's key; a vector's is the digest of its text."""
+    return str(next((value.hex()[:12] for value in row if isinstance(value, bytes)), row[0]))

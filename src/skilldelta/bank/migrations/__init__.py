@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, delete, insert
+from sqlalchemy import Connection
 
 from skilldelta.bank import schema
-from skilldelta.bank.migrations import m0001_first_tables
+from skilldelta.bank.lookup import write_counter
+from skilldelta.bank.migrations import m0001_first_tables, m0002_checksums
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,10 @@ class Migration:
     upgrade: Callable[[Connection], None]
 
 
-MIGRATIONS: tuple[Migration, ...] = (Migration(m0001_first_tables.VERSION, m0001_first_tables.upgrade),)
+MIGRATIONS: tuple[Migration, ...] = (
+    Migration(m0001_first_tables.VERSION, m0001_first_tables.upgrade),
+    Migration(m0002_checksums.VERSION, m0002_checksums.upgrade),
+)
 
 LATEST = MIGRATIONS[-1].version
 
@@ -33,6 +37,5 @@ def migrate(connection: Connection, version: int, *, steps: Sequence[Migration] 
         if step.version > version:
             step.upgrade(connection)
             version = step.version
-    connection.execute(delete(schema.meta).where(schema.meta.c.name == schema.SCHEMA_VERSION))
-    connection.execute(insert(schema.meta), {"name": schema.SCHEMA_VERSION, "value": version})
+    write_counter(connection, schema.SCHEMA_VERSION, version)
     return version

@@ -1,0 +1,197 @@
+"""Nothing that is stored changes without `verify` and its readers noticing."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sqlalchemy import create_engine, text
+
+from skilldelta.bank import schema
+from skilldelta.bank.batch import Batch
+from skilldelta.bank.checksum import checksum_of, row_checksum
+from skilldelta.bank.entries import Judgement
+from skilldelta.bank.index import Index
+from skilldelta.bank.migrations import m0001_first_tables
+from skilldelta.bank.sqlite import APPLICATION_ID
+from skilldelta.bank.store import Bank
+from skilldelta.errors import BankError
+from skilldelta.records import Skill, Task
+
+from .flips import FilledBank, data_of, flipped
+from .small import AGENT, DECISION, SKILL, THREE_PAIRS, TinyEncoder, use
+from .test_verify import tamper
+
+JUDGEMENT = Judgement(AGENT, "default", "t1", SKILL.skill_id, SKILL.digest, use=True, tokens=3, answer="Yes.")
+
+
+@pytest.fixture
+def everything(filled: Bank) -> Bank:
+    """A bank with a row in every table."""
+    filled.support(TinyEncoder(), agent=AGENT)
+    filled.record_decision(DECISION)
+    filled.add_judgements([JUDGEMENT])
+    return filled
+
+
+def test_every_row_of_every_table_has_its_checksum(everything: Bank) -> None:
+    everything.add(Batch(skills=[Skill("dates2", "", "0" * 64)]))
+    everything.add(Batch([Task("t9", "Zero?", "f")], executions=[use("t9", -0.0, tokens=-0.0, seconds=1e-300)]))
+    everything.forget(task_id="t3")
+    assert everything.verify() == []
+    with everything._database.read() as connection:
+        for table in schema.TABLES:
+            assert connection.execute(table.select()).first() is not None, table.name
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("UPDATE executions SET success = 1 - success WHERE key = 2", "1 row of executions changed since stored"),
+        ("UPDATE executions SET tokens = 11 WHERE key = 1", "1 row of executions"),
+        ("UPDATE executions SET tokens = NULL WHERE key = 1", "1 row of executions"),
+        ("UPDATE executions SET recorded_at = 5 WHERE key = 6", "1 row of executions"),
+        ("UPDATE executions SET attempt = 7 WHERE key = 1", "1 row of executions"),
+        ("UPDATE tasks SET family = 'travel' WHERE task_id = 't1'", "1 row of tasks"),
+        ("UPDATE agents SET name = 'model-b'", "1 row of agents"),
+        ("UPDATE skills SET skill_id = 'date' WHERE skill_id = 'dates'", "1 row of skills"),
+        ("UPDATE encoders SET identity = 'tiny/4'", "1 row of encoders"),
+        ("UPDATE decisions SET gain = -gain", "1 row of decisions"),
+        ("UPDATE judgements SET tokens = 4", "1 row of judgements"),
+        ("UPDATE meta SET value = 9 WHERE name = 'revision'", "1 row of meta"),
+        ("UPDATE commits SET mark = mark + 1 WHERE number = 2", "1 row of commits"),
+        ("DELETE FROM commits WHERE number = 2", "the list of commits has"),
+    ],
+)
+def test_verification_finds_a_changed_row(everything: Bank, change: str, words: str) -> None:
+    assert everything.verify() == []
+    tamper(everything, change)
+    problems = everything.verify()
+    assert any(words in problem for problem in problems), problems
+    assert len(problems) <= 2
+
+
+def test_verification_finds_a_vector_that_turned(bank: Bank) -> None:
+    bank.vectors(TinyEncoder(), ["one", "two words"])
+    one = np.array([0.0, 0.6, 0.8], np.float32).tobytes().hex().upper()
+    tamper(bank, f"UPDATE vectors SET vector = x'{one}'")
+    assert "2 rows of vectors changed since stored (wrong checksum): " in bank.verify()[0]
+
+
+@pytest.mark.parametrize("column", ["success = 1 - success", "tokens = 0.5", "repetition = 4", "status = 'incomplete'"])
+def test_an_execution_that_changed_is_not_used(filled: Bank, column: str) -> None:
+    tamper(filled, f"UPDATE executions SET {column} WHERE key = 1")
+    message = "an execution of task 't1' in suite 'default' in the bank was changed"
+    for read in (
+        lambda: filled.pairing(agent=AGENT),
+        lambda: list(filled.executions()),
+        lambda: Index(filled, TinyEncoder(), AGENT).scope(family="calendar"),
+    ):
+        with pytest.raises(BankError, match=message):
+            read()
+    assert len(Index(filled, TinyEncoder(), AGENT).scope(family="travel")) == 1  # the others are
+
+
+def test_a_vector_that_changed_is_not_used(filled: Bank) -> None:
+    filled.support(TinyEncoder(), agent=AGENT)
+    tamper(filled, "UPDATE vectors SET vector = x'000000000000000000000000'")
+    with pytest.raises(BankError, match=r"the vector of text .* by encoder 'tiny/3' in the bank was changed"):
+        filled.support(TinyEncoder(), agent=AGENT)
+
+
+def test_columns_of_unlike_types_and_lengths_do_not_look_alike() -> None:
+    rows = [(1,), (1.0,), ("1",), (None,), ("", "a"), ("a", ""), (b"", "a", ""), (0,), (0.0,), (), (True, 1), (1,) * 3]
+    assert len({row_checksum(row) for row in rows}) == len(rows)
+    assert row_checksum((True,)) == row_checksum((1,))  # SQLite has no other truth
+    assert row_checksum((-0.0,)) == row_checksum((0.0,))
+
+
+def first_version(bank: Bank, path: Path) -> None:
+    """The content of a bank as version 1 stored it."""
+    engine = create_engine(f"sqlite:///{path}")
+    source = sqlite3.connect(bank.location)
+    with engine.begin() as connection:
+        m0001_first_tables.upgrade(connection)
+        connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
+        for table in schema.TABLES:
+            if table.name == "commits":
+                continue
+            columns = [column.name for column in table.c if column.name != "checksum"]
+            listed = ", ".join(f'"{name}"' for name in columns)
+            marks = ", ".join("?" * len(columns))
+            for row in source.execute(f"SELECT {listed} FROM {table.name}"):
+                connection.exec_driver_sql(f"INSERT INTO {table.name} ({listed}) VALUES ({marks})", row)
+        connection.execute(text("UPDATE meta SET value = 1 WHERE name = 'schema_version'"))
+    engine.dispose()
+    source.close()
+
+
+def test_a_bank_of_the_first_version_gets_its_checksums(sqlite_filled: Bank, tmp_path: Path) -> None:
+    sqlite_filled.support(TinyEncoder(), agent=AGENT)
+    sqlite_filled.record_decision(DECISION)
+    sqlite_filled.add_judgements([JUDGEMENT])
+    sqlite_filled.add(Batch([Task(f"n{number}", f"Number {number}", "f") for number in range(6_000)]))
+    first_version(sqlite_filled, tmp_path / "old.bank")
+    with pytest.raises(BankError, match=r"has the older schema version 1 .* skilldelta bank status"):
+        Bank.open(tmp_path / "old.bank", readonly=True)
+    with Bank.open(tmp_path / "old.bank") as bank:
+        assert bank.verify() == []
+        assert bank.status().schema_version >= 2
+        assert list(bank.executions()) == list(sqlite_filled.executions())
+        assert bank.tasks() == sqlite_filled.tasks()
+        assert bank.decisions() == sqlite_filled.decisions()
+        assert bank.judgements() == [JUDGEMENT]
+        with bank._database.read() as connection:
+            for table in schema.TABLES:
+                for *stored, checksum in connection.execute(table.select()):
+                    assert checksum_of(table.name)(stored) == checksum
+        tamper(bank, "UPDATE executions SET success = 0.5 WHERE key = 1")
+        assert "1 row of executions changed since stored (wrong checksum): 1" in bank.verify()
+
+
+def test_a_first_version_in_the_place_of_a_newer_bank_is_brought_up_to_date(tmp_path: Path) -> None:
+    with Bank.open(tmp_path / "my.bank") as bank:
+        bank.add(THREE_PAIRS)
+        first_version(bank, tmp_path / "old.bank")
+    (tmp_path / "old.bank").replace(tmp_path / "my.bank")
+    with Bank.open(tmp_path / "my.bank") as bank:
+        assert bank.verify() == []
+        assert bank.add(THREE_PAIRS).unchanged == 10
+
+
+@pytest.mark.parametrize("kind", ["random", "aimed"])
+def test_no_flipped_bit_changes_data_in_silence(tmp_path: Path, rng: np.random.Generator, kind: str) -> None:
+    assert_no_silent_flip(tmp_path, rng, kind, 40)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "count"), [("random", 900), ("aimed", 100)])
+def test_no_flipped_bit_of_many_changes_data_in_silence(
+    tmp_path: Path, rng: np.random.Generator, kind: str, count: int
+) -> None:
+    assert_no_silent_flip(tmp_path, rng, kind, count)
+
+
+def assert_no_silent_flip(folder: Path, rng: np.random.Generator, kind: str, count: int) -> None:
+    """Flip one bit at a time; what verification passes must read as before."""
+    source = FilledBank.made(folder / "source.bank", rng)
+    noticed = silent = harmless = 0
+    for number in range(count):
+        path = folder / f"flipped{number}.bank"
+        offset = source.any_offset(rng) if kind == "random" else source.aimed_offset(rng)
+        flipped(source.path, path, offset, int(rng.integers(8)))
+        try:
+            with Bank.open(path, readonly=True) as bank:
+                problems = bank.verify()
+            same = data_of(path) == source.data
+        except BankError:
+            problems, same = ["refused"], False
+        noticed += bool(problems)
+        harmless += not problems and same
+        silent += not problems and not same
+        path.unlink()
+    print(f"{kind}: {count} flips, {noticed} noticed, {harmless} changed nothing, {silent} silent")
+    assert silent == 0
+    assert noticed > count / 4
