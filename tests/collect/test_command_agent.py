@@ -14,6 +14,7 @@ from skilldelta.bank import Bank
 from skilldelta.cli.main import run
 from skilldelta.collect.agents.base import Attempt
 from skilldelta.collect.agents.command import CommandAgent, OutputFields
+from skilldelta.collect.agents.environment import USUAL_VARIABLES
 from skilldelta.collect.budget import Budget
 from skilldelta.collect.failures import IncompleteError
 from skilldelta.collect.ledger import Ledger
@@ -176,3 +177,58 @@ def test_a_working_copy_is_graded_by_a_command_after_the_agent_worked_in_it(tmp_
     with Bank.open(tmp_path / "b.bank") as bank:
         assert [one.success for one in bank.executions()] == [1.0, 1.0]
     assert (suite / "start" / "n.txt").read_text() == "41"
+
+
+PRINT_VARIABLES = "import json, os; print(json.dumps(dict(os.environ)))\n"
+
+
+def collected_variables(tmp_path: Path, *options: str, settings: str = "") -> dict[str, str]:
+    """What the command saw, from the transcript; and nothing of it is anywhere else."""
+    path = tmp_path / "agent.py"
+    path.write_text(PRINT_VARIABLES)
+    suite = write_suite(tmp_path / "suite", tasks=1, settings=settings)
+    bank = tmp_path / "b.bank"
+    assert run(["collect", str(suite), "--bank", str(bank), "--command", f"{sys.executable} {path}", *options]) == 0
+    transcript = next(bank.with_name("b.bank.collect").rglob("transcript.jsonl"))
+    seen: dict[str, str] = json.loads(json.loads(transcript.read_text().splitlines()[0])["answer"])
+    return seen
+
+
+def test_a_command_gets_the_usual_variables_and_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_API_KEY", "canary-77aa")
+    seen = collected_variables(tmp_path)
+    assert "PATH" in seen
+    assert set(seen) <= {*USUAL_VARIABLES, "LC_CTYPE", "__CF_USER_TEXT_ENCODING"}
+    everything = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert not any(b"canary-77aa" in content for content in everything)
+
+
+def test_a_command_gets_the_variables_that_option_and_suite_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_API_KEY", "one")
+    monkeypatch.setenv("MY_REGION", "two")
+    monkeypatch.setenv("OTHER", "three")
+    seen = collected_variables(tmp_path, "--pass-env", "MY_API_KEY", settings="agent: {environment: [MY_REGION]}\n")
+    assert (seen["MY_API_KEY"], seen["MY_REGION"]) == ("one", "two")
+    assert "OTHER" not in seen
+
+
+def test_a_named_variable_that_is_not_set_is_refused(
+    tmp_path: Path, program: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite = write_suite(tmp_path / "suite", tasks=1)
+    options = ["--bank", str(tmp_path / "b.bank"), "--command", program, "--pass-env", "NOT_SET_HERE"]
+    assert run(["collect", str(suite), *options]) == 2
+    assert "the variable 'NOT_SET_HERE' that the command is to get is not set" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("value", ["MY_KEY", "[1]", "['A=b']", "{A: b}"])
+def test_a_suite_names_variables_and_never_holds_their_values(tmp_path: Path, value: str) -> None:
+    with pytest.raises(InputError, match="environment must be a list of names of variables"):
+        load_suite(write_suite(tmp_path / "suite", tasks=1, settings=f"agent: {{environment: {value}}}\n"))
+
+
+def test_the_variables_are_no_part_of_the_fingerprint(program: str) -> None:
+    assert CommandAgent("a", program, environment={"KEY": "1"}).identity == CommandAgent("a", program).identity
+    assert "KEY" not in repr(CommandAgent("a", program, environment={"KEY": "1"}))

@@ -11,8 +11,10 @@ from collect.suites import write_suite
 from skilldelta.collect.arms import Message
 from skilldelta.collect.failures import GraderError
 from skilldelta.collect.graders import GraderTools, make_graders
+from skilldelta.collect.graders.command import Command
 from skilldelta.collect.graders.text import chosen_letter
 from skilldelta.collect.labels import unique_label
+from skilldelta.collect.sandbox import find_sandbox
 from skilldelta.collect.suite import load_suite
 from skilldelta.errors import InputError
 
@@ -112,6 +114,53 @@ def test_a_commands_exit_code_in_the_working_copy_grades(tmp_path: Path) -> None
     grader = {"type": "command", "run": 'test "$(cat answer.txt)" = right'}
     assert grade(tmp_path, grader, None, "right") == 1
     assert grade(tmp_path, grader, None, "wrong") == 0
+
+
+@needs_bwrap
+@pytest.mark.parametrize("code", [126, 127])
+def test_an_answers_own_exit_code_is_its_failure_whatever_it_is(tmp_path: Path, code: int) -> None:
+    assert grade(tmp_path, {"type": "command", "run": "sh answer.txt"}, None, f"exit {code}") == 0.0
+    assert grade(tmp_path, {"type": "command", "run": "sh answer.txt"}, None, "no-such-program") == 0.0
+    assert grade(tmp_path, {"type": "command", "run": "./answer.txt"}, None, "x") == 0.0
+
+
+@needs_bwrap
+@pytest.mark.parametrize(
+    "run", ["cd /tmp && no-such-program x", "X=1 no-such-program | cat; exit 127", "/opt/no-such-program"]
+)
+def test_a_missing_program_anywhere_in_the_command_is_a_grader_error(tmp_path: Path, run: str) -> None:
+    with pytest.raises(GraderError, match="no-such-program' is not in the sandbox"):
+        grade(tmp_path, {"type": "command", "run": run}, None, "exit 0")
+
+
+@needs_bwrap
+def test_the_answer_is_never_written_through_a_link_of_the_working_copy(tmp_path: Path) -> None:
+    suite = load_suite(write_suite(tmp_path / "suite", tasks=1))
+    victim, work = tmp_path / "victim", tmp_path / "work"
+    victim.write_text("untouched")
+    work.mkdir()
+    (work / "answer.txt").symlink_to(victim)
+    grader = Command('test "$(cat answer.txt)" = right', find_sandbox())
+    assert asyncio.run(grader.grade("right", suite.tasks[0], work)) == 1.0
+    assert victim.read_text() == "untouched"
+
+
+@needs_bwrap
+def test_a_working_copy_replaced_by_a_link_is_a_failure_and_nobodys_folder_is_shown_to_the_sandbox(
+    tmp_path: Path,
+) -> None:
+    suite = load_suite(write_suite(tmp_path / "suite", tasks=1))
+    (tmp_path / "home").mkdir()
+    (tmp_path / "work").symlink_to(tmp_path / "home")
+    assert asyncio.run(Command("true", find_sandbox()).grade("x", suite.tasks[0], tmp_path / "work")) == 0.0
+    assert list((tmp_path / "home").iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "../answer.txt"])
+@needs_bwrap
+def test_an_answer_file_outside_the_working_copy_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match="answer_file of the command grader must be a path inside the working copy"):
+        grade(tmp_path, {"type": "command", "run": "true", "answer_file": name}, None, "x")
 
 
 @needs_bwrap

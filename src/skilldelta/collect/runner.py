@@ -186,7 +186,7 @@ async def _working_copy(task: SuiteTask, *, needed: bool) -> AsyncIterator[Path 
     if task.files is None and not needed:
         yield None
         return
-    with temporary_folder() as place:
+    async with temporary_folder() as place:
         copy = place / "work"
         if task.files is None:
             copy.mkdir()

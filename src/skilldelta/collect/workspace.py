@@ -6,6 +6,7 @@ whatever its permissions are.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import itertools
 import os
@@ -13,10 +14,11 @@ import secrets
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from skilldelta.collect.own_thread import in_own_thread
 from skilldelta.errors import InputError
 
 _BY_HANDLE = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
@@ -24,14 +26,14 @@ _BY_HANDLE = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
-@contextlib.contextmanager
-def temporary_folder() -> Iterator[Path]:
-    """A folder that only this user can enter, removed at the end."""
+@contextlib.asynccontextmanager
+async def temporary_folder() -> AsyncIterator[Path]:
+    """A folder that only this user can enter, removed at the end while other executions go on."""
     place = Path(tempfile.mkdtemp(prefix="skilldelta-"))
     try:
         yield place
     finally:
-        remove_tree(place)
+        await asyncio.shield(in_own_thread(remove_tree, place, name="clean-up"))
 
 
 def check_inside(name: str, where: str) -> None:

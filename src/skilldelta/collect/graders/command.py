@@ -32,7 +32,7 @@ class Command:
     async def grade(self, answer: str, task: SuiteTask, workdir: Path | None) -> float:
         if workdir is not None:
             return await self._grade_in(workdir, answer, task)
-        with temporary_folder() as place:
+        async with temporary_folder() as place:
             return await self._grade_in(place, answer, task)
 
     async def _grade_in(self, place: Path, answer: str, task: SuiteTask) -> float:
