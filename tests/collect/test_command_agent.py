@@ -117,11 +117,16 @@ def test_a_run_without_a_usable_output_is_incomplete(tmp_path: Path, code: str, 
 
 
 def test_the_fingerprint_holds_command_version_and_skill_way(program: str) -> None:
-    plain = CommandAgent("a", program)
+    plain = identified(CommandAgent("a", program))
     assert plain.version == f"Python {sys.version.split()[0]}"
-    assert plain.identity != CommandAgent("a", program, skill_as="file:SKILL.md").identity
-    assert plain.identity != CommandAgent("a", program, version="2").identity
-    assert plain.identity == CommandAgent("a", program).identity
+    assert plain.identity != identified(CommandAgent("a", program, skill_as="file:SKILL.md")).identity
+    assert plain.identity != identified(CommandAgent("a", program, version="2")).identity
+    assert plain.identity == identified(CommandAgent("a", program)).identity
+
+
+def identified(agent: CommandAgent) -> CommandAgent:
+    asyncio.run(agent.identify())
+    return agent
 
 
 def test_a_command_agent_is_collected_with_its_tokens_and_costs(tmp_path: Path, program: str) -> None:

@@ -69,7 +69,7 @@ KEY_VARIABLE = "SKILLDELTA_API_KEY"
 @click.option("--sandbox", type=click.Choice(["auto", "bubblewrap", "docker"]), default="auto", show_default=True)
 @click.option("--retry-errors", is_flag=True, help="Run again what ended as incomplete or in a grader error.")
 @click.option("--accept-changes", is_flag=True, help="Go on although the suite was edited.")
-@click.option("--dry-run", is_flag=True, help="Print the plan, its size and its largest cost; call nothing.")
+@click.option("--dry-run", is_flag=True, help="Print the plan, its size and its largest cost; run nothing.")
 @settings.seed_option
 @settings.bank_option
 @settings.json_option
@@ -84,8 +84,8 @@ def command(folder: Path, dry_run: bool, self_judge: bool, as_json: bool, **opti
     skilldelta collect my-suite --model openai/gpt-4o --solver react --max-usd 5 --price 2.5 10
     skilldelta collect my-suite --command 'my-agent --json' --answer-field result --tokens-field usage.total
     """
-    from skilldelta.cli.collect_display import print_plan
     from skilldelta.cli.collect_judging import print_judge_plan
+    from skilldelta.cli.collect_plan import print_plan
     from skilldelta.cli.collect_session import make_session
 
     session = make_session(folder, options)
@@ -100,14 +100,14 @@ def _collect(session: Session, as_json: bool) -> int:
     from skilldelta.cli.collect_display import measure_noise, print_interrupted, print_result, progress
     from skilldelta.collect.session import collect
 
-    with progress(quiet=as_json) as on_progress:
+    with progress() as on_progress:
         result = _until_stopped(collect(session, on_progress))
     _write_logs(session)
     if result is None:
         print_interrupted()
         return 130
     print_result(session, result, measure_noise(session), as_json)
-    return 1 if result.stopped else 0
+    return 1 if result.stopped or result.standing.came_to_nothing else 0
 
 
 def _judge(session: Session, as_json: bool) -> int:
@@ -162,4 +162,6 @@ def _write_logs(session: Session) -> None:
     from skilldelta.collect.logs import write_logs
     from skilldelta.collect.manifest import MANIFEST_FILE, read_manifest
 
+    if not (session.folder / MANIFEST_FILE).exists():
+        return  # stopped before it began
     write_logs(session.folder, read_manifest(session.folder / MANIFEST_FILE), datetime.now(UTC))

@@ -1,105 +1,36 @@
-"""What `skilldelta collect` shows: the plan, the live standing, the result."""
+"""What `skilldelta collect` shows while it runs, and when it ends."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from skilldelta.cli.collect_plan import ARMS
 from skilldelta.cli.collect_session import without_secrets
 from skilldelta.cli.output import console, note, number, percent, signed, table, write_json
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
-    from skilldelta.collect.budget import Amount
+    from rich.console import Group
+
+    from skilldelta.collect.ledger import Spend
     from skilldelta.collect.noise import NoiseFloor
-    from skilldelta.collect.plan import Planned
-    from skilldelta.collect.progress import OnProgress, Standing
+    from skilldelta.collect.progress import OnProgress, Standing, Tally
     from skilldelta.collect.runner import Result
     from skilldelta.collect.session import Session
 
-ARMS = {"skip": "without skill", "use": "with skill"}
 _LINE_EVERY = 30.0
-
-
-def print_plan(session: Session, as_json: bool) -> None:
-    """The executions, how many, and the most they can cost."""
-    from skilldelta.collect.agents.base import Attempt
-    from skilldelta.collect.budget import Amount
-    from skilldelta.collect.plan import make_plan
-
-    plan = make_plan(session.suite, session.selection, seed=session.seed)
-    skills = session.suite.skills
-    most = Amount.total(
-        session.agent.largest(
-            Attempt(one, skills[one.task.skill_id].text if one.condition == "use" else "", session.seed)
-        )
-        for one in plan
-    )
-    tasks = len({one.task.task_id for one in plan})
-    identity = session.agent.identity
-    had, mean_tokens = _in_bank(session, plan)
-    if as_json:
-        rows = [{"task_id": one.task.task_id, "condition": one.condition, "repetition": one.repetition} for one in plan]
-        write_json(
-            {
-                "suite": session.suite.name,
-                "agent": {"name": identity.name, "fingerprint": identity.fingerprint},
-                "tasks": tasks,
-                "executions": len(plan),
-                "in_bank": had,
-                "expected_tokens": None if mean_tokens is None else mean_tokens * (len(plan) - had),
-                "largest": {"tokens": most.tokens, "usd": most.usd},
-                "plan": rows,
-            }
-        )
-        return
-    families: dict[str, list[int]] = {}
-    for one in plan:
-        families.setdefault(one.task.family or "–", [0, 0])[one.condition == "use"] += 1
-    rows_ = [[name, number(skip), number(use)] for name, (skip, use) in families.items()]
-    console().print(table(f"Plan of {session.suite.name}", ("family", *ARMS.values()), rows_))
-    console().print(
-        f"{plural(len(plan), 'execution')} of {plural(tasks, 'task')} by {identity.name}, {largest_in_words(most)}."
-    )
-    if mean_tokens is not None:
-        left = len(plan) - had
-        console().print(f"In the bank: {had:,}. The other {left:,}: about {plural(mean_tokens * left, 'token')}.")
-    console().print("Nothing was called.")
-
-
-def largest_in_words(most: Amount) -> str:
-    """An upper bound for people; a bound that is not known is said to be none."""
-    tokens = "no known bound on tokens" if most.tokens is None else f"at most {plural(most.tokens, 'token')}"
-    return tokens if most.usd is None else f"{tokens} and ${most.usd:,.2f}"
-
-
-def _in_bank(session: Session, plan: Sequence[Planned]) -> tuple[int, float | None]:
-    """How many of the planned executions the bank has, and the tokens they took on average."""
-    from skilldelta.bank import Bank
-
-    if "://" not in session.bank and not Path(session.bank).exists():
-        return 0, None
-    keys = {planned.key for planned in plan}
-    had, tokens = 0, []
-    with Bank.open(session.bank, readonly=True) as bank:
-        for one in bank.executions(agent=session.agent.identity, suite=session.suite.name):
-            key = (one.task_id, one.condition, one.skill_id, one.skill_digest, one.repetition)
-            if key in keys and one.status == "completed":
-                had += 1
-                tokens += [one.tokens] if one.tokens is not None else []
-    return had, sum(tokens) / len(tokens) if tokens else None
+_MOST_REASONS = 5
 
 
 @contextmanager
-def progress(*, quiet: bool) -> Iterator[OnProgress]:
-    """A live bar on a terminal, a line now and then in a log, nothing with --json."""
-    if quiet:
-        yield lambda standing: None
-    elif sys.stderr.isatty():
+def progress() -> Iterator[OnProgress]:
+    """On stderr: a live bar on a terminal, a line now and then in a log."""
+    if sys.stderr.isatty():
         with _bar() as advance:
             yield advance
     else:
@@ -107,32 +38,88 @@ def progress(*, quiet: bool) -> Iterator[OnProgress]:
 
 
 def print_result(session: Session, result: Result, noise: NoiseFloor | None, as_json: bool) -> None:
-    """What this start did, and what was spent over all starts."""
+    """The whole collection with this start beside it, what was spent over all starts, and what came to nothing."""
     standing = result.standing
+    reasons = _reasons(session) if standing.whole.errors else Counter()
     if as_json:
-        write_json({**_document(session, result), "noise": asdict(noise) if noise else None})
+        write_json({**_document(session, result, reasons), "noise": asdict(noise) if noise else None})
     else:
-        rows = [
-            [ARMS[name], number(arm.counted), percent(arm.success), number(arm.mean_tokens)]
-            for name, arm in standing.arms.items()
-        ]
-        console().print(f"{session.suite.name}: {standing.finished:,} run now, in the bank before: {standing.before:,}")
-        if standing.finished:
-            console().print(table("", ("arm", "counted", "success", "tokens each"), rows))
-        spend = standing.spend
-        usd = f", ${spend.usd:,.2f}" if spend.usd else ""
-        console().print(f"Spent over all starts: {plural(spend.calls, 'call')}, {plural(spend.tokens, 'token')}{usd}.")
-        if noise is not None and noise.tasks:
-            console().print(
-                f"A/A, {ARMS[noise.condition]} twice on {plural(noise.tasks, 'task')}: difference {signed(noise.difference)}, "
-                f"changed outcomes {percent(noise.flip_rate)}. A gain below this is noise."
-            )
-        console().print(f"Logs: {session.folder}", soft_wrap=True)
-    if standing.errors:
-        errors = ", ".join(f"{count} {status}" for status, count in standing.errors.items())
-        note(f"not counted: {errors}; the last one: {standing.last_error}")
+        _show(session, standing, noise)
+    if standing.whole.errors:
+        _note_errors(standing, reasons)
     if result.stopped:
         note(f"stopped with {plural(standing.left, 'execution')} left: {result.stopped}")
+
+
+def _show(session: Session, standing: Standing, noise: NoiseFloor | None) -> None:
+    out = console()
+    out.print(
+        f"{session.suite.name}: {standing.before + standing.finished:,} of {plural(standing.planned, 'execution')} in the "
+        f"bank, {standing.finished:,} run now.",
+        markup=False,
+    )
+    if standing.whole.counted:
+        out.print(_arms_table(standing))
+    out.print(f"Spent over all starts: {_spend_in_words(standing.spend)}.")
+    if noise is not None and noise.tasks:
+        out.print(
+            f"A/A, {ARMS[noise.condition]} twice on {plural(noise.tasks, 'task')}: difference {signed(noise.difference)}, "
+            f"changed outcomes {percent(noise.flip_rate)}. A gain below this is noise."
+        )
+    out.print(f"Logs: {session.folder}", soft_wrap=True, markup=False)
+
+
+def _arms_table(standing: Standing) -> Group:
+    """Columns of this start only where an earlier one put something into the bank."""
+    columns = ["arm", "counted", "success", "tokens each"]
+    resumed = standing.before and standing.finished
+    if resumed:
+        columns += ["counted now", "success now"]
+    rows = []
+    for name, arm in standing.whole.arms.items():
+        now = standing.now.arms[name]
+        row = [ARMS[name], number(arm.counted), percent(arm.success), number(arm.mean_tokens)]
+        rows.append([*row, number(now.counted), percent(now.success)] if resumed else row)
+    return table("", columns, rows)
+
+
+def _spend_in_words(spend: Spend) -> str:
+    parts = [plural(spend.calls, "call")]
+    if spend.tokens_unknown == 0:
+        parts.append(plural(spend.tokens, "token"))
+    elif spend.tokens:
+        parts.append(
+            f"{plural(spend.tokens, 'token')} and those of {plural(spend.tokens_unknown, 'call')} that did not tell"
+        )
+    else:
+        parts.append("tokens unknown")
+    if spend.usd:
+        unknown = f" and {plural(spend.usd_unknown, 'call')} of unknown price" if spend.usd_unknown else ""
+        parts.append(f"${spend.usd:,.2f}{unknown}")
+    return ", ".join(parts)
+
+
+def _reasons(session: Session) -> Counter[str]:
+    from skilldelta.collect.plan import make_plan
+    from skilldelta.collect.reasons import count_reasons
+
+    plan = make_plan(session.suite, session.selection, seed=session.seed)
+    return count_reasons(session.folder, {planned.name for planned in plan})
+
+
+def _note_errors(standing: Standing, reasons: Counter[str]) -> None:
+    """How many came to nothing, why, and how they are run again."""
+    errors = standing.whole.errors
+    counts = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in errors.items())
+    note(f"not counted: {counts}" + ("; no execution has a result" if not standing.whole.counted else ""))
+    for reason, count in reasons.most_common(_MOST_REASONS):
+        note(f"  {count} × {reason}")
+    if len(reasons) > _MOST_REASONS:
+        note(f"  and {plural(len(reasons) - _MOST_REASONS, 'other reason')}")
+    if set(errors) - {"transport_error"}:
+        note("run them again with --retry-errors, once the cause is fixed")
+    if "transport_error" in errors:
+        note("the same command tries transport errors again")
 
 
 def measure_noise(session: Session) -> NoiseFloor | None:
@@ -153,13 +140,16 @@ def print_interrupted() -> None:
 
 
 def _lines() -> OnProgress:
-    shown = 0.0
+    """For a log: a line every half minute, or sooner when a twentieth of the plan is done."""
+    shown_at, shown_done, ended = 0.0, 0, False
 
     def advance(standing: Standing) -> None:
-        nonlocal shown
-        if standing.seconds - shown >= _LINE_EVERY or standing.left == 0:
-            shown = standing.seconds
-            note(f"{standing.before + standing.finished}/{standing.planned} {_in_words(standing)}")
+        nonlocal shown_at, shown_done, ended
+        done, waited = standing.before + standing.finished, standing.seconds - shown_at
+        moved = waited >= _LINE_EVERY / 6 and done - shown_done >= standing.planned / 20
+        if waited >= _LINE_EVERY or moved or (standing.left == 0 and not ended):
+            shown_at, shown_done, ended = standing.seconds, done, standing.left == 0
+            note(f"{done}/{standing.planned} {_in_words(standing)}")
 
     return advance
 
@@ -182,12 +172,13 @@ def _bar() -> Iterator[OnProgress]:
 
 def _in_words(standing: Standing) -> str:
     left = standing.seconds_left
-    parts = [f"{ARMS[name]} {percent(arm.success)}" for name, arm in standing.arms.items()]
-    parts.append(plural(standing.spend.tokens, "token"))
+    parts = [f"{ARMS[name]} {percent(arm.success)}" for name, arm in standing.whole.arms.items()]
+    if standing.spend.tokens or not standing.spend.tokens_unknown:
+        parts.append(plural(standing.spend.tokens, "token"))
     if standing.spend.usd:
         parts.append(f"${standing.spend.usd:,.2f}")
-    if standing.errors:
-        parts.append(plural(sum(standing.errors.values()), "error"))
+    if standing.whole.errors:
+        parts.append(plural(sum(standing.whole.errors.values()), "error"))
     if left is not None:
         parts.append(f"{_duration(left)} left")
     return " · ".join(parts)
@@ -199,8 +190,9 @@ def _duration(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
 
 
-def _document(session: Session, result: Result) -> dict[str, Any]:
+def _document(session: Session, result: Result, reasons: Counter[str]) -> dict[str, Any]:
     standing, identity = result.standing, session.agent.identity
+    spend = standing.spend
     return {
         "bank": without_secrets(session.bank),
         "folder": str(session.folder),
@@ -211,16 +203,26 @@ def _document(session: Session, result: Result) -> dict[str, Any]:
         "finished": standing.finished,
         "left": standing.left,
         "stopped": result.stopped or None,
-        "arms": {
-            name: {"counted": arm.counted, "success": arm.success, "tokens": arm.mean_tokens}
-            for name, arm in standing.arms.items()
-        },
-        "errors": standing.errors,
+        "arms": _arms_document(standing.whole),
+        "errors": standing.whole.errors,
+        "reasons": [{"reason": reason, "count": count} for reason, count in reasons.most_common()],
+        "now": {"arms": _arms_document(standing.now), "errors": standing.now.errors},
         "spend": {
-            "calls": standing.spend.calls,
-            "tokens": standing.spend.tokens,
-            "usd": standing.spend.usd,
-            "seconds": standing.spend.seconds,
-            "unsettled": standing.spend.unsettled,
+            "calls": spend.calls,
+            "tokens": spend.total_tokens,
+            "usd": spend.total_usd,
+            "known_tokens": spend.tokens,
+            "known_usd": spend.usd,
+            "calls_without_tokens": spend.tokens_unknown,
+            "calls_without_price": spend.usd_unknown,
+            "seconds": spend.seconds,
+            "unsettled": spend.unsettled,
         },
+    }
+
+
+def _arms_document(tally: Tally) -> dict[str, Any]:
+    return {
+        name: {"counted": arm.counted, "success": arm.success, "tokens": arm.mean_tokens}
+        for name, arm in tally.arms.items()
     }

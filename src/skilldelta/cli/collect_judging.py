@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skilldelta.cli.collect_display import largest_in_words
+from skilldelta.cli.collect_plan import largest_in_words
 from skilldelta.cli.collect_session import without_secrets
 from skilldelta.cli.output import console, note, number, table, write_json
 from skilldelta.nouns import plural
@@ -99,7 +99,7 @@ def print_judgements(session: Session, standing: JudgeStanding, as_json: bool) -
         console().print(
             f"{plural(standing.finished, 'judgement')} now, in the bank before: {standing.before:,}; use {standing.use:,}, "
             f"no-use {standing.finished - standing.use:,} ({standing.unclear:,} without a clear label); "
-            f"{plural(standing.tokens, 'token')} of routing cost."
+            f"{'unknown tokens' if standing.tokens is None else plural(standing.tokens, 'token')} of routing cost."
         )
     if standing.errors:
         note(f"{standing.errors} got no answer, the last one: {standing.last_error}")

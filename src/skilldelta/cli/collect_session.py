@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shlex
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from skilldelta.cli.output import note
 from skilldelta.cli.proxies import environment_proxy
 from skilldelta.errors import InputError
 
@@ -33,10 +35,12 @@ def make_session(folder: Path, options: dict[str, Any]) -> Session:
     from skilldelta.collect.session import Session
     from skilldelta.collect.suite import load_suite
 
+    _check_numbers(options)
     if options["max_usd"] is not None and options["price"] is None and not options["cost_field"]:
         raise InputError("--max-usd needs prices; give --price IN OUT in dollars per million tokens")
-    suite = load_suite(folder)
+    caps = Caps(options["max_calls"], options["max_tokens"], options["max_usd"], options["max_seconds"])
     prices = Prices(*options["price"]) if options["price"] else None
+    suite = load_suite(folder)
     judge = _judge(suite, options, prices)
     make_graders(suite, _tools(options, judge, None))
     return Session(
@@ -53,7 +57,7 @@ def make_session(folder: Path, options: dict[str, Any]) -> Session:
             same_condition=options["aa"],
         ),
         seed=options["seed"],
-        caps=Caps(options["max_calls"], options["max_tokens"], options["max_usd"], options["max_seconds"]),
+        caps=caps,
         retries=Retries(options["retries"]),
         concurrency=options["concurrency"],
         retry_errors=options["retry_errors"],
@@ -63,7 +67,20 @@ def make_session(folder: Path, options: dict[str, Any]) -> Session:
             "at": datetime.now(UTC).isoformat(timespec="seconds"),
             "command": without_secrets(shlex.join(["skilldelta", *sys.argv[1:]])),
         },
+        say=note,
     )
+
+
+def _check_numbers(options: dict[str, Any]) -> None:
+    """Options that no agent can work with, whichever it is."""
+    from skilldelta.endpoint import check_timeout
+
+    check_timeout(options["timeout"])
+    temperature, output_tokens = options["temperature"], options["output_tokens"]
+    if temperature is not None and not 0 <= temperature < math.inf:
+        raise InputError(f"--temperature must be a number of at least 0, got {temperature:g}")
+    if output_tokens is not None and output_tokens < 1:
+        raise InputError(f"--output-tokens must be at least 1, got {output_tokens}")
 
 
 def without_secrets(text: str) -> str:
@@ -80,8 +97,6 @@ def _agent(suite: Suite, options: dict[str, Any], prices: Prices | None) -> Coll
         "max_tokens": options["output_tokens"],
     }
     wanted = replace(suite.agent, **{key: value for key, value in chosen.items() if value is not None})
-    if wanted.max_tokens < 1 or wanted.temperature < 0:
-        raise InputError("--output-tokens must be at least 1 and --temperature at least 0")
     return _model_agent(options["model"], options["base_url"], wanted, suite.folder, options, prices)
 
 

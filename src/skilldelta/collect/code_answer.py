@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from skilldelta.collect.reply_text import without_surrogates
 from skilldelta.collect.sandbox import Limits, Sandbox
 
 PREFILL = "```python\ndef solve():\n"
@@ -34,7 +35,7 @@ async def run_answer(code: str, sandbox: Sandbox) -> str:
     """What `solve()` returns, as text; empty when it does not."""
     if not code.strip():
         return ""
-    finished = await sandbox.run([sandbox.python, "-I", "-c", _WRAPPER], stdin=code, limits=LIMITS)
+    finished = await sandbox.run([sandbox.python, "-I", "-c", _WRAPPER], stdin=without_surrogates(code), limits=LIMITS)
     return finished.stdout.strip() if finished.exit_code == 0 else ""
 
 

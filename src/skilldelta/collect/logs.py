@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from skilldelta.collect.manifest import Manifest
-from skilldelta.collect.recorder import TRANSCRIPT_FILE
+from skilldelta.collect.reply_text import without_surrogates
+from skilldelta.collect.transcript import TRANSCRIPT_FILE, read_row
 from skilldelta.files import replacing
 
 PORTION = 1000
@@ -61,7 +62,9 @@ def _portion(file: Any) -> list[dict[str, Any]]:
         if not line.endswith(b"\n"):
             file.seek(place)  # torn by a kill; the execution was run again and has a whole line further on
             break
-        rows.append(json.loads(line))
+        row = read_row(line)
+        if row is not None:
+            rows.append(row)
     return rows
 
 
@@ -101,11 +104,13 @@ def _sample(row: Mapping[str, Any], epoch: int, model: str) -> dict[str, Any]:
     if "reply" in row:
         reply = {"role": "assistant", "content": row["reply"], "source": "generate"}
         stop = _FINISH.get(details.get("finish", ""), "unknown")
-        usage = {"input_tokens": details.get("tokens_in") or 0, "output_tokens": details.get("tokens_out") or 0}
-        usage["total_tokens"] = usage["input_tokens"] + usage["output_tokens"]
         sample["messages"].append(reply)
-        sample["output"] = {"model": model, "choices": [{"message": reply, "stop_reason": stop}], "usage": usage}
-        sample["model_usage"] = {model: usage}
+        sample["output"] = {"model": model, "choices": [{"message": reply, "stop_reason": stop}]}
+        tokens_in, tokens_out = details.get("tokens_in"), details.get("tokens_out")
+        if tokens_in is not None and tokens_out is not None:
+            usage = {"input_tokens": tokens_in, "output_tokens": tokens_out, "total_tokens": tokens_in + tokens_out}
+            sample["output"]["usage"] = usage
+            sample["model_usage"] = {model: usage}
     if row["success"] is not None:
         explanation = f"expected {row['expected']!r}"
         sample["scores"] = {
@@ -169,4 +174,5 @@ def _header(
 
 
 def _json(document: Any) -> str:
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    """For Inspect, whose reader refuses lone surrogates; the transcript has them as they came."""
+    return without_surrogates(json.dumps(document, ensure_ascii=False, separators=(",", ":")))

@@ -13,10 +13,16 @@ from dataclasses import dataclass
 
 from skilldelta.collect.suite import Suite, SuiteTask
 from skilldelta.errors import InputError, unknown_name
-from skilldelta.records import CONDITIONS, Condition
+from skilldelta.records import CONDITIONS, Condition, Execution
 
 ExecutionKey = tuple[str, str, str, str, int]
 """task_id, condition, skill_id, skill_digest, repetition: what makes an execution of one agent and suite unique."""
+
+
+def execution_key(execution: Execution) -> ExecutionKey:
+    """The key of an execution of the bank."""
+    one = execution
+    return (one.task_id, one.condition, one.skill_id, one.skill_digest, one.repetition)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -19,13 +18,12 @@ from typing import Any, TypeVar
 from skilldelta.bank import Bank
 from skilldelta.bank.batch import Batch
 from skilldelta.bank.entries import Judgement
-from skilldelta.collect.plan import ExecutionKey
+from skilldelta.collect.line_log import append_lines
 from skilldelta.collect.suite import Suite
-from skilldelta.records import Agent, Execution, Status
+from skilldelta.collect.transcript import TRANSCRIPT_FILE, encode_row
+from skilldelta.records import Agent, Execution
 
 T = TypeVar("T")
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-TRANSCRIPT_FILE = "transcript.jsonl"
 _MOST_PENDING = 512
 _GATHER = 0.1
 """Seconds between two transactions: each has a fixed price, so a fast collection stores many executions in one."""
@@ -38,18 +36,18 @@ class Recorder:
         self._location = bank
         self._transcript = folder / TRANSCRIPT_FILE
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="recorder")
-        self._pending: list[tuple[Execution, str]] = []
+        self._pending: list[tuple[Execution, bytes]] = []
         self._flushing: asyncio.Task[None] | None = None
         self._bank: Bank | None = None
         self._closing = asyncio.Event()
 
-    async def open(self, suite: Suite, agent: Agent) -> dict[ExecutionKey, set[Status]]:
-        """Open the bank, add the suite's tasks and skills, and tell which executions it has."""
+    async def open(self, suite: Suite, agent: Agent) -> list[Execution]:
+        """Open the bank, add the suite's tasks and skills, and return the executions it has of this agent."""
         return await self._in_thread(lambda: self._open(suite, agent))
 
     async def record(self, execution: Execution, transcript: Mapping[str, Any]) -> None:
         """Take a finished execution. Waits only when the bank cannot keep up; an error of the bank surfaces here."""
-        self._pending.append((execution, _encode(transcript)))
+        self._pending.append((execution, encode_row(transcript)))
         if self._flushing is None or self._flushing.done():
             self._raise_earlier_error()
             self._flushing = asyncio.get_running_loop().create_task(self._flush())
@@ -79,15 +77,11 @@ class Recorder:
         assert self._bank is not None, "open comes first"
         return self._bank
 
-    def _open(self, suite: Suite, agent: Agent) -> dict[ExecutionKey, set[Status]]:
+    def _open(self, suite: Suite, agent: Agent) -> list[Execution]:
         self._bank = Bank.open(self._location)
         tasks, skills = suite.records()
         self._bank.add(Batch(tasks=tasks, skills=skills))
-        known: dict[ExecutionKey, set[Status]] = {}
-        for one in self._bank.executions(agent=agent, suite=suite.name):
-            key = (one.task_id, one.condition, one.skill_id, one.skill_digest, one.repetition)
-            known.setdefault(key, set()).add(one.status)
-        return known
+        return list(self._bank.executions(agent=agent, suite=suite.name))
 
     async def _flush(self) -> None:
         while self._pending:
@@ -96,9 +90,8 @@ class Recorder:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._closing.wait(), _GATHER)
 
-    def _store(self, batch: list[tuple[Execution, str]]) -> None:
-        with self._transcript.open("a", encoding="utf-8") as file:
-            file.write("".join(line + "\n" for _, line in batch))
+    def _store(self, batch: list[tuple[Execution, bytes]]) -> None:
+        append_lines(self._transcript, [line for _, line in batch])
         self._opened.add(Batch(executions=[execution for execution, _ in batch]))
 
     def _close(self) -> None:

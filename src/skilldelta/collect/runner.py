@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,11 +19,13 @@ from skilldelta.collect.agents.base import Attempt, CollectAgent, Outcome
 from skilldelta.collect.budget import Budget
 from skilldelta.collect.failures import CapReachedError, IncompleteError, StopCollectionError, TransportError
 from skilldelta.collect.graders.base import Grader
-from skilldelta.collect.plan import ExecutionKey, Planned, sampling_seed
+from skilldelta.collect.plan import ExecutionKey, Planned, execution_key, sampling_seed
 from skilldelta.collect.progress import OnProgress, Standing
 from skilldelta.collect.recorder import Recorder
+from skilldelta.collect.reply_text import without_surrogates
 from skilldelta.collect.suite import Suite, SuiteTask
 from skilldelta.collect.workspace import temporary_folder
+from skilldelta.pairing import is_counted
 from skilldelta.records import Agent, Execution, Status
 
 FINAL: frozenset[Status] = frozenset({"completed", "incomplete", "grader_error"})
@@ -63,19 +65,38 @@ class Result:
     stopped: str = ""
 
 
-def missing(
-    plan: Sequence[Planned], known: Mapping[ExecutionKey, set[Status]], *, retry: bool = False
-) -> list[Planned]:
+def missing(plan: Sequence[Planned], known: Iterable[Execution], *, retry: bool = False) -> list[Planned]:
     """The planned executions that the bank does not have; `retry` counts only completed ones as had."""
     final = {"completed"} if retry else FINAL
-    return [planned for planned in plan if not known.get(planned.key, set()) & final]
+    had = {execution_key(one) for one in known if one.status in final}
+    return [planned for planned in plan if planned.key not in had]
+
+
+def standing_before(plan: Sequence[Planned], todo: Sequence[Planned], known: Iterable[Execution]) -> Standing:
+    """How the whole collection stands before this start; what will be run again is not counted yet."""
+    waiting = {planned.key for planned in todo}
+    planned_keys = {planned.key for planned in plan} - waiting
+    settled: dict[ExecutionKey, Execution] = {}
+    for one in known:
+        key = execution_key(one)
+        if key in planned_keys and one.status in FINAL and not (key in settled and is_counted(settled[key])):
+            settled[key] = one
+    standing = Standing(planned=len(plan), before=len(plan) - len(todo))
+    for one in settled.values():
+        standing.whole.add(one)
+    return standing
 
 
 async def run_missing(
-    collection: Collection, plan: Sequence[Planned], todo: Sequence[Planned], on_progress: OnProgress
+    collection: Collection, standing: Standing, todo: Sequence[Planned], on_progress: OnProgress
 ) -> Result:
     """Run what is missing. A cap ends the run early with a reason; a StopCollectionError ends it as an error."""
-    state = _State(collection.agent.identity, Standing(planned=len(plan), before=len(plan) - len(todo)))
+    state = _State(collection.agent.identity, standing)
+
+    def tell() -> None:
+        standing.spend = collection.budget.spend
+        standing.seconds = time.monotonic() - state.started
+        on_progress(standing)
 
     async def execute(planned: Planned) -> Execution | None:
         if state.stopped:
@@ -85,14 +106,29 @@ async def run_missing(
         except CapReachedError as error:
             state.stopped = str(error)
             return None
-        state.standing.spend = collection.budget.spend
-        state.standing.seconds = time.monotonic() - state.started
-        on_progress(state.standing)
+        tell()
         return execution
 
-    await collection.agent.drive(todo, collection.concurrency, execute)
-    state.standing.spend = collection.budget.spend
-    return Result(state.standing, state.stopped)
+    async with _ticking(tell):
+        await collection.agent.drive(todo, collection.concurrency, execute)
+    standing.spend = collection.budget.spend
+    return Result(standing, state.stopped)
+
+
+@asynccontextmanager
+async def _ticking(tell: Callable[[], None]) -> AsyncIterator[None]:
+    """Call `tell` every second, so that slow executions are seen to be waited for."""
+
+    async def tick() -> None:
+        while True:
+            await asyncio.sleep(1.0)
+            tell()
+
+    ticking = asyncio.create_task(tick())
+    try:
+        yield
+    finally:
+        ticking.cancel()
 
 
 @dataclass(slots=True)
@@ -125,7 +161,7 @@ async def _execute(collection: Collection, state: _State, planned: Planned) -> E
         status=run.status,
     )
     await collection.recorder.record(execution, _transcript(planned, execution, run))
-    state.standing.add(execution, run.error)
+    state.standing.add(execution)
     return execution
 
 
@@ -139,11 +175,11 @@ async def _run_and_grade(collection: Collection, state: _State, planned: Planned
             run.seconds = time.monotonic() - started if run.outcome.seconds is None else run.outcome.seconds
             state.answered = True
             grader = collection.graders[planned.task.task_id]
-            run.success = await _grade(grader, run.outcome.answer, planned.task, workdir)
+            run.success = await _grade(grader, without_surrogates(run.outcome.answer), planned.task, workdir)
         except TransportError as failure:
             run.status, run.error = "transport_error", str(failure)
             if not state.answered:
-                raise StopCollectionError(f"{failure}; mend the endpoint and run the same command again") from failure
+                raise StopCollectionError(f"{failure}; fix the endpoint and run the same command again") from failure
         except IncompleteError as failure:
             run.status, run.error = "incomplete", str(failure)
         except _GradingError as failure:
@@ -176,7 +212,7 @@ def _count_errors(collection: Collection, state: _State, error: str) -> None:
     if state.errors_in_a_row >= max(collection.patience, 2 * collection.concurrency):
         raise StopCollectionError(
             f"{state.errors_in_a_row} executions in a row came to nothing, the last one: {error}; "
-            "mend the cause and run the same command to go on (--retry-errors runs these again)"
+            "fix the cause and run the same command to go on (--retry-errors runs these again)"
         )
 
 

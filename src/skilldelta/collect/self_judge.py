@@ -18,6 +18,7 @@ from skilldelta.collect.labels import unique_label
 from skilldelta.collect.ledger import Spend
 from skilldelta.collect.plan import make_plan
 from skilldelta.collect.recorder import Recorder
+from skilldelta.collect.reply_text import storable
 from skilldelta.collect.session import Session, opened
 from skilldelta.collect.suite import SuiteTask
 from skilldelta.errors import InputError
@@ -55,7 +56,8 @@ class JudgeStanding:
     """Replies without exactly one label; they count as no-use."""
     errors: int = 0
     last_error: str = ""
-    tokens: float = 0.0
+    tokens: float | None = 0.0
+    """Of this round; None when an answer did not tell its tokens."""
     stopped: str = ""
     spend: Spend | None = None
 
@@ -131,7 +133,7 @@ async def _judge_one(
     except TransportError as error:
         standing.errors, standing.last_error = standing.errors + 1, str(error)
         if not standing.finished:
-            standing.stopped = f"{error}; mend the endpoint and run the same command again"
+            standing.stopped = f"{error}; fix the endpoint and run the same command again"
         return
     label = read_label(asked.text)
     await recorder.add_judgement(
@@ -143,13 +145,14 @@ async def _judge_one(
             skill_digest=skill.digest,
             use=bool(label),
             tokens=asked.tokens,
-            answer=asked.text,
+            answer=storable(asked.text),
         )
     )
     standing.finished += 1
     standing.use += bool(label)
     standing.unclear += label is None
-    standing.tokens += asked.tokens or 0.0
+    known = standing.tokens is not None and asked.tokens is not None
+    standing.tokens = (standing.tokens or 0.0) + (asked.tokens or 0.0) if known else None
 
 
 def _question(session: Session, task: SuiteTask) -> list[Message]:

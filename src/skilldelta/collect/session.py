@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,12 +17,14 @@ from skilldelta.collect.agents.base import Asks, CollectAgent
 from skilldelta.collect.budget import Budget, Caps, Retries
 from skilldelta.collect.graders import Grader
 from skilldelta.collect.ledger import Ledger
-from skilldelta.collect.manifest import describe_run, open_manifest
+from skilldelta.collect.line_log import repair_end
+from skilldelta.collect.manifest import MANIFEST_FILE, describe_run, open_manifest, read_manifest
 from skilldelta.collect.plan import Selection, make_plan
 from skilldelta.collect.progress import OnProgress
 from skilldelta.collect.recorder import Recorder
-from skilldelta.collect.runner import Collection, Result, missing, run_missing
+from skilldelta.collect.runner import Collection, Result, missing, run_missing, standing_before
 from skilldelta.collect.suite import Suite
+from skilldelta.collect.transcript import TRANSCRIPT_FILE
 from skilldelta.errors import InputError
 from skilldelta.file_lock import LockHeldError, file_lock
 from skilldelta.records import Agent
@@ -51,6 +53,8 @@ class Session:
     """The model behind the judge grader, prepared and closed with the agent."""
     invocation: Mapping[str, Any] = field(default_factory=dict)
     """When and by which command this start happened, for the manifest."""
+    say: Callable[[str], None] = lambda remark: None
+    """Takes remarks for the person who collects."""
 
     @property
     def folder(self) -> Path:
@@ -64,6 +68,7 @@ async def collect(session: Session, on_progress: OnProgress) -> Result:
         graders = session.make_graders(budget)
         known = await recorder.open(session.suite, session.agent.identity)
         todo = missing(plan, known, retry=session.retry_errors)
+        standing = standing_before(plan, todo, known)
         if todo:
             await _prepare(session)
         collection = Collection(
@@ -75,7 +80,7 @@ async def collect(session: Session, on_progress: OnProgress) -> Result:
             seed=session.seed,
             concurrency=session.concurrency,
         )
-        return await run_missing(collection, plan, todo, on_progress)
+        return await run_missing(collection, standing, todo, on_progress)
 
 
 async def _prepare(session: Session) -> None:
@@ -87,6 +92,7 @@ async def _prepare(session: Session) -> None:
 @asynccontextmanager
 async def opened(session: Session) -> AsyncIterator[tuple[Budget, Recorder]]:
     """The session's folder locked, its manifest written, ledger and bank open; all closed at the end."""
+    await session.agent.identify()
     folder = session.folder
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
@@ -94,6 +100,9 @@ async def opened(session: Session) -> AsyncIterator[tuple[Budget, Recorder]]:
         current = describe_run(session.suite, session.agent.identity, settings, seed=session.seed)
         invocation = {**session.invocation, "selection": asdict(session.selection)}
         open_manifest(folder, current, invocation, accept_changes=session.accept_changes)
+        for name in (LEDGER_FILE, TRANSCRIPT_FILE):
+            if repaired := repair_end(folder / name):
+                session.say(repaired)
         async with AsyncExitStack() as closing:
             closing.push_async_callback(session.agent.close)
             if session.judge is not None:
@@ -110,6 +119,26 @@ def run_folder(bank: str, suite: str, agent: Agent) -> Path:
     is_url = "://" in bank and not bank.startswith("sqlite:///")
     base = Path("skilldelta.collect") if is_url else Path(f"{bank.removeprefix('sqlite:///')}.collect")
     return base / f"{_slug(suite)}--{_slug(agent.name)}-{agent.fingerprint[:8]}"
+
+
+def recorded_version(session: Session) -> str:
+    """The version that a command gave at its latest start with these settings, from the manifests; or nothing.
+
+    A plan must not run the command, and its version is part of which executions are its own.
+    """
+    folder, wanted = session.folder, _without_version(session.agent.settings)
+    prefix = folder.name.removesuffix(session.agent.identity.fingerprint[:8])
+    manifests = [path for path in folder.parent.glob(f"*/{MANIFEST_FILE}") if path.parent.name.startswith(prefix)]
+    for path in sorted(manifests, key=lambda path: path.stat().st_mtime, reverse=True):
+        with suppress(InputError):
+            settings = read_manifest(path).settings
+            if _without_version(settings) == wanted:
+                return str(settings.get("harness", ""))
+    return ""
+
+
+def _without_version(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in settings.items() if key not in ("harness", "judge")}
 
 
 @contextmanager

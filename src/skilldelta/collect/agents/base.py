@@ -74,6 +74,10 @@ class CollectAgent(Protocol):
         """Call `execute` once for each planned execution, at most `concurrency` at a time."""
         ...
 
+    async def identify(self) -> None:
+        """Find out what `identity` and `settings` need and cannot know before the agent is run."""
+        ...
+
     async def prepare(self, folder: Path) -> None:
         """Find out before the first call whether runs are possible at all; logs of its own go into the folder."""
         ...

@@ -74,6 +74,9 @@ class ChatAgent:
         self.endpoint.limit(concurrency)
         await run_pool(todo, concurrency + -(-concurrency // 4), execute)
 
+    async def identify(self) -> None:
+        pass
+
     async def prepare(self, folder: Path) -> None:
         await self.endpoint.client.check()
         if self.sandbox is not None:

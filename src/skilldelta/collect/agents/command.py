@@ -8,12 +8,15 @@ the variables that it is given, and everything it started ends with it.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,7 +31,7 @@ from skilldelta.collect.plan import Planned
 from skilldelta.collect.process import split_words
 from skilldelta.collect.process_tree import run_tree
 from skilldelta.collect.workspace import write_below
-from skilldelta.endpoint import read_json
+from skilldelta.endpoint import check_timeout, read_json
 from skilldelta.errors import InputError
 from skilldelta.records import Agent
 
@@ -57,22 +60,19 @@ class CommandAgent:
     output: OutputFields | None = None
     """None: the whole output is the answer."""
     version: str = ""
-    """Empty: asked of the command itself."""
+    """Empty: `identify` asks the command itself."""
     expected_model: str = ""
     timeout: float = 600.0
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     """All that the command sees. Not part of the fingerprint: it holds keys and places, which differ between machines."""
     needs_workdir: bool = True
     _largest: Amount = field(default_factory=lambda: Amount(None, None))
+    _program: str = field(init=False, default="", repr=False)
 
     def __post_init__(self) -> None:
         self._check_skill_as()
-        words = _words(self.command)
-        program = shutil.which(words[0])
-        if program is None:
-            raise InputError(f"the command {words[0]!r} is not on this machine; install it or give its full path")
-        if not self.version:
-            self.version = _version(program, self.environment)
+        check_timeout(self.timeout)
+        self._program = _found(_words(self.command)[0])
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -95,6 +95,11 @@ class CommandAgent:
 
     async def drive(self, todo: Sequence[Planned], concurrency: int, execute: Execute) -> None:
         await run_pool(todo, concurrency, execute)
+
+    async def identify(self) -> None:
+        """Ask the command for its version, unless it was given."""
+        if not self.version:
+            self.version = await asyncio.to_thread(_version, self._program, self.environment)
 
     async def prepare(self, folder: Path) -> None:
         pass
@@ -121,7 +126,7 @@ class CommandAgent:
         kind, _, detail = self.skill_as.partition(":")
         text = attempt.planned.task.text
         prompt = f"{attempt.skill_text}\n\n{text}" if use and kind == "text" else text
-        words = _words(self.command)
+        words = [self._program, *_words(self.command)[1:]]
         extra: list[str] = []
         if use and kind == "file":
             write_below(workdir, _filled(detail, {"skill_name": attempt.planned.task.skill_id}), attempt.skill_text)
@@ -199,6 +204,14 @@ def _words(command: str) -> list[str]:
     return words
 
 
+def _found(program: str) -> str:
+    """The program's full path, as seen from where the person stands: executions run in folders of their own."""
+    path = shutil.which(program)
+    if path is None:
+        raise InputError(f"the command {program!r} is not on this machine; install it or give its full path")
+    return os.path.abspath(path)
+
+
 def _filled(word: str, places: Mapping[str, str]) -> str:
     """Placeholders by their values, in one pass: braces inside a value stay as they are."""
     return re.sub(r"\{(\w+)\}", lambda match: places.get(match[1], match[0]), word)
@@ -206,15 +219,17 @@ def _filled(word: str, places: Mapping[str, str]) -> str:
 
 def _version(program: str, environment: Mapping[str, str]) -> str:
     """What the program says about its version, else a digest of its file."""
-    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired), tempfile.TemporaryDirectory() as folder:
         asked = subprocess.run(
             [program, "--version"],
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             timeout=20,
             stdin=subprocess.DEVNULL,
             env=dict(environment),
             check=False,
+            cwd=folder,
         )
         lines = asked.stdout.strip().splitlines()
         if asked.returncode == 0 and lines:

@@ -88,6 +88,9 @@ class InspectAgent:
         text = "".join(message.content for message in self._messages(attempt))
         return amount(len(text.encode()), self.wanted.max_tokens, self.prices)
 
+    async def identify(self) -> None:
+        pass
+
     async def prepare(self, folder: Path) -> None:
         """Open the model and the solver; what Inspect refuses is refused before anything is paid."""
         self._log_dir = folder

@@ -1,0 +1,164 @@
+"""What `skilldelta collect --dry-run` shows: the executions, how many, what they may cost. Nothing of the agent is run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skilldelta.cli.output import console, number, table, write_json
+from skilldelta.nouns import plural
+from skilldelta.records import CONDITIONS, Condition, Execution
+
+if TYPE_CHECKING:
+    from skilldelta.collect.budget import Amount
+    from skilldelta.collect.plan import Planned
+    from skilldelta.collect.session import Session
+
+ARMS: dict[Condition, str] = {"skip": "without skill", "use": "with skill"}
+
+
+@dataclass(slots=True)
+class Estimate:
+    """What is left of a plan, priced at what each arm took so far; unknown where an arm that has some left has not told."""
+
+    had: Counter[Condition] = field(default_factory=Counter)
+    left: Counter[Condition] = field(default_factory=Counter)
+    tokens: float | None = None
+    usd: float | None = None
+
+
+def print_plan(session: Session, as_json: bool) -> None:
+    """The plan as a table, or as one document that names every execution."""
+    from skilldelta.collect.plan import make_plan
+
+    plan = make_plan(session.suite, session.selection, seed=session.seed)
+    most = _largest(session, plan)
+    version_known = _assume_version(session)
+    estimate = _estimate(plan, _executions(session)) if version_known else None
+    if as_json:
+        _write_document(session, plan, most, estimate)
+    else:
+        _show(session, plan, most, estimate)
+
+
+def largest_in_words(most: Amount) -> str:
+    """An upper bound for people; a bound that is not known is said to be none."""
+    tokens = "no known bound on tokens" if most.tokens is None else f"at most {plural(most.tokens, 'token')}"
+    return tokens if most.usd is None else f"{tokens} and ${most.usd:,.2f}"
+
+
+def _largest(session: Session, plan: Sequence[Planned]) -> Amount:
+    from skilldelta.collect.agents.base import Attempt
+    from skilldelta.collect.budget import Amount
+
+    skills = session.suite.skills
+    return Amount.total(
+        session.agent.largest(
+            Attempt(one, skills[one.task.skill_id].text if one.condition == "use" else "", session.seed)
+        )
+        for one in plan
+    )
+
+
+def _assume_version(session: Session) -> bool:
+    """Take a command's version from its last start, because a plan does not run it; False when there was none."""
+    from skilldelta.collect.agents.command import CommandAgent
+    from skilldelta.collect.session import recorded_version
+
+    if isinstance(session.agent, CommandAgent) and not session.agent.version:
+        session.agent.version = recorded_version(session)
+        return bool(session.agent.version)
+    return True
+
+
+def _executions(session: Session) -> list[Execution]:
+    from skilldelta.bank import Bank
+
+    if "://" not in session.bank and not Path(session.bank).exists():
+        return []
+    with Bank.open(session.bank, readonly=True) as bank:
+        return list(bank.executions(agent=session.agent.identity, suite=session.suite.name))
+
+
+def _estimate(plan: Sequence[Planned], executions: Sequence[Execution]) -> Estimate:
+    from skilldelta.collect.plan import execution_key
+
+    known = {execution_key(one): one for one in executions if one.status == "completed"}
+    estimate = Estimate()
+    had: dict[Condition, list[Execution]] = {arm: [] for arm in CONDITIONS}
+    for planned in plan:
+        if planned.key in known:
+            had[planned.condition].append(known[planned.key])
+            estimate.had[planned.condition] += 1
+        else:
+            estimate.left[planned.condition] += 1
+    estimate.tokens = _projected(estimate.left, {arm: [one.tokens for one in rows] for arm, rows in had.items()})
+    estimate.usd = _projected(estimate.left, {arm: [one.cost_usd for one in rows] for arm, rows in had.items()})
+    return estimate
+
+
+def _projected(left: Counter[Condition], took: dict[Condition, list[float | None]]) -> float | None:
+    """The arms differ, since one reads the skill: each is projected from its own average."""
+    total = 0.0
+    for arm, count in left.items():
+        known = [value for value in took[arm] if value is not None]
+        if count and not known:
+            return None
+        total += count * sum(known) / max(len(known), 1)
+    return total
+
+
+def _write_document(session: Session, plan: Sequence[Planned], most: Amount, estimate: Estimate | None) -> None:
+    identity = session.agent.identity
+    write_json(
+        {
+            "suite": session.suite.name,
+            "agent": {"name": identity.name, "fingerprint": identity.fingerprint if estimate else None},
+            "tasks": len({one.task.task_id for one in plan}),
+            "executions": len(plan),
+            "in_bank": estimate.had.total() if estimate else None,
+            "expected_tokens": estimate.tokens if estimate else None,
+            "expected_usd": estimate.usd if estimate else None,
+            "largest": {"tokens": most.tokens, "usd": most.usd},
+            "plan": [
+                {"task_id": one.task.task_id, "condition": one.condition, "repetition": one.repetition} for one in plan
+            ],
+        }
+    )
+
+
+def _show(session: Session, plan: Sequence[Planned], most: Amount, estimate: Estimate | None) -> None:
+    from skilldelta.collect.agents.command import CommandAgent
+
+    out = console()
+    families: dict[str, Counter[Condition]] = {}
+    for one in plan:
+        families.setdefault(one.task.family or "–", Counter())[one.condition] += 1
+    rows = [[name, *(number(counts[arm]) for arm in ARMS)] for name, counts in families.items()]
+    out.print(table(f"Plan of {session.suite.name}", ("family", *ARMS.values()), rows))
+    tasks = plural(len({one.task.task_id for one in plan}), "task")
+    name = session.agent.identity.name
+    out.print(f"{plural(len(plan), 'execution')} of {tasks} by {name}, {largest_in_words(most)}.", markup=False)
+    if estimate is None:
+        out.print(
+            "What the bank has of this command is not known before it says its version; --agent-version names it."
+        )
+    elif estimate.had:
+        out.print(_left_in_words(estimate))
+    if isinstance(session.agent, CommandAgent):
+        version = f"; its version was {session.agent.version!r} at the last start" if estimate else ""
+        out.print(f"The command was not started, not even for its version{version}.", markup=False)
+    out.print("Nothing was called.")
+
+
+def _left_in_words(estimate: Estimate) -> str:
+    begin = f"In the bank: {estimate.had.total():,}. The other {estimate.left.total():,}"
+    if not estimate.left.total():
+        return f"In the bank: {estimate.had.total():,}, which is all."
+    if estimate.tokens is None:
+        return f"{begin}: tokens unknown, because not every arm has told its own."
+    cost = "" if estimate.usd is None else f" and ${estimate.usd:,.2f}"
+    return f"{begin}: about {plural(estimate.tokens, 'token')}{cost}, each arm at its own average."
