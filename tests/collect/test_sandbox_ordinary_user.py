@@ -63,6 +63,7 @@ def test_the_sandbox_holds_for_an_ordinary_user_too(tmp_path: Path) -> None:
                 "PATH": os.environ["PATH"],
                 "HOME": str(base),
                 "PYTHONPATH": str(PROJECT / "src"),
+                "SKILLDELTA_REQUIRE": "bubblewrap",
                 "PROJECT": str(PROJECT),
                 "NEEDED": " ".join(map(str, needed)),
                 "COVERED": " ".join(map(str, covered)),

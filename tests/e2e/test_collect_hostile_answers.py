@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,9 @@ def test_no_answer_stops_the_collection_or_falls_out_of_it(tmp_path: Path) -> No
     with Bank.open(tmp_path / "b.bank") as bank:
         found = {(one.task_id, one.status, one.success) for one in bank.executions()}
     assert found == {(name, "completed", float(name == "right")) for name in ANSWERS}
+    manifest = json.loads(next(tmp_path.rglob("manifest.json")).read_text())
+    assert manifest["invocations"][0]["sandbox"] == "bubblewrap"
+    assert manifest["invocations"][0]["limits_held_by"] in ("cgroup", "watchdog")
 
 
 READ_KEYS = """

@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +22,7 @@ from skilldelta.errors import InputError
 if TYPE_CHECKING:
     from skilldelta.collect.agents.base import Asks, CollectAgent
     from skilldelta.collect.budget import Budget, Prices
-    from skilldelta.collect.graders import GraderTools
+    from skilldelta.collect.graders import Grader, GraderTools
     from skilldelta.collect.session import Session
     from skilldelta.collect.suite import AgentSettings, Suite
 
@@ -42,10 +42,11 @@ def make_session(folder: Path, options: dict[str, Any]) -> Session:
     prices = Prices(*options["price"]) if options["price"] else None
     suite = load_suite(folder)
     judge = _judge(suite, options, prices)
-    make_graders(suite, _tools(options, judge, None))
+    graders = make_graders(suite, _tools(options, judge, None))
+    agent = _agent(suite, options, prices)
     return Session(
         suite=suite,
-        agent=_agent(suite, options, prices),
+        agent=agent,
         bank=options["bank"],
         make_graders=lambda budget: make_graders(suite, _tools(options, judge, budget)),
         selection=Selection(
@@ -66,6 +67,7 @@ def make_session(folder: Path, options: dict[str, Any]) -> Session:
         invocation={
             "at": datetime.now(UTC).isoformat(timespec="seconds"),
             "command": without_secrets(shlex.join(["skilldelta", *sys.argv[1:]])),
+            **_sandbox_in_use(agent, graders.values()),
         },
         say=note,
     )
@@ -81,6 +83,15 @@ def _check_numbers(options: dict[str, Any]) -> None:
         raise InputError(f"--temperature must be a number of at least 0, got {temperature:g}")
     if output_tokens is not None and output_tokens < 1:
         raise InputError(f"--output-tokens must be at least 1, got {output_tokens}")
+
+
+def _sandbox_in_use(agent: CollectAgent, graders: Iterable[Grader]) -> dict[str, str]:
+    """The sandbox and what holds its limits, when code of an agent will run."""
+    for user in (agent, *graders):
+        sandbox = getattr(user, "sandbox", None)
+        if sandbox is not None:
+            return {"sandbox": sandbox.name, "limits_held_by": sandbox.limiter}
+    return {}
 
 
 def without_secrets(text: str) -> str:

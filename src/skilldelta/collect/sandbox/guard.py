@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import resource
 import select
 import signal
 from collections.abc import Callable, Iterator
@@ -166,6 +165,8 @@ def _cgroup(limits: Limits, first: int) -> Iterator[Cgroup | None]:
 
 def _limit_each_process(first: int, limits: Limits) -> None:
     """What the kernel holds each process to; the payload inherits it from the first one."""
+    import resource  # not on Windows, where this module is imported and never called
+
     seconds = int(limits.seconds) + 1
     each = {
         resource.RLIMIT_AS: limits.memory,
