@@ -191,3 +191,22 @@ def test_a_bundle_is_asked_for_in_any_order_and_keeps_its_focal_family(skilldelt
     found = skilldelta("predict", "--bank", "a.bank", "--skill", "csv+a", "--json", "anything").document
     assert (found["skill"], found["support"]["eligible"]) == ("a+csv", 3)
     assert skilldelta("bank", "list", "--bank", "a.bank", "--skill", "csv+a", "--json").document["pairs"] == pairs
+
+
+def test_evaluate_takes_a_partition_for_both_ridge_controls(skilldelta: Skilldelta, tmp_path: Path) -> None:
+    rows = ["id,text,family,y0,y1,tokens0,tokens1"]
+    rows += [f"t{i},question number {i} of {i % 4},f,{i % 2},{(i // 2) % 2},10,2{i % 7}" for i in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
+    names = ("train", "train", "validation", "test")
+    parts = [f"t{i},{names[i % 4]}" for i in range(40)]
+    (tmp_path / "parts.csv").write_text("\n".join(["task_id,split", *parts]) + "\n")
+    skilldelta("import", "t.csv", "--agent", "ada", "--skill", "s", "--bank", "a.bank")
+    asked = ("evaluate", "--bank", "a.bank", "--resamples", "0", "--json", "--partition")
+    policies = skilldelta(*asked, "parts.csv").document["panels"][0]["policies"]
+
+    for name in ("ridge", "dual_ridge"):
+        assert "evaluated on its supplied test split of 10 of 40 pairs" in policies[name]["notes"][0]
+    (tmp_path / "parts.csv").write_text("task_id,split\nt0,maybe\n")
+    refused = skilldelta(*asked, "parts.csv")
+    assert refused.code == 2
+    assert "parts.csv:2: split must be train, validation or test, got 'maybe'" in refused.err

@@ -76,6 +76,29 @@ def list_pairs(
         note(f"{len(pairing.pairs) - limit:,} more; raise --limit or use --json")
 
 
+@command.command("add-skill")
+@click.argument("name")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--new-version", is_flag=True, help="The skill has changed: evidence of earlier texts becomes stale.")
+@settings.bank_option
+@settings.json_option
+def add_skill(name: str, path: Path, new_version: bool, bank: str, as_json: bool) -> None:
+    """Store the text of a skill, which the relevance control compares with the tasks.
+
+    PATH is a SKILL.md, or a folder that holds one; what stands below the front matter counts.
+    """
+    from skilldelta.bank.skill_text import read_skill_text
+    from skilldelta.bank.skill_versions import add_skill_text
+
+    text = read_skill_text(path)
+    with _open(bank) as opened:
+        added = add_skill_text(opened, name, text, new_version=new_version)
+    if as_json:
+        write_json(asdict(added))
+    else:
+        click.echo(added.in_words())
+
+
 @command.command("verify")
 @settings.bank_option
 @settings.json_option

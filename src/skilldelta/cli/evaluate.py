@@ -47,6 +47,12 @@ TITLES = {
 @settings.seed_option
 @settings.resamples_option
 @click.option(
+    "--partition",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Ridge's own parts: a CSV or JSONL with task_id and split.",
+)
+@click.option(
     "--refit-intervals",
     is_flag=True,
     help="Also intervals that know of refitting. Every policy is scored 21 times: about 20 times the wait.",
@@ -115,6 +121,7 @@ def evaluate_with_noise(bank: str, options: dict[str, Any]) -> list[Evaluated]:
             resamples=options["resamples"],
             judgements=judgements,
             skill_texts=skill_texts,
+            partition=rules.partition,
             progress=advance,
         )
     return [
@@ -130,11 +137,13 @@ def evaluate_with_noise(bank: str, options: dict[str, Any]) -> list[Evaluated]:
 
 
 def _rules(options: dict[str, Any], skill_texts: dict[str, str]) -> Rules:
+    from skilldelta.estimators.partition import read_partition
     from skilldelta.evaluation.roster import Rules
     from skilldelta.predictor import Settings
 
     rule = Settings(k=options["k"], weighting=options["weighting"])
-    return Rules(rule, options["scope"] or "family", options["threshold"], skill_texts)
+    partition = read_partition(options["partition"]) if options.get("partition") else None
+    return Rules(rule, options["scope"] or "family", options["threshold"], skill_texts, partition)
 
 
 def _document(one: Evaluated) -> dict[str, Any]:

@@ -5,7 +5,7 @@ A gain head, and for dual Ridge a head of incremental tokens in thousands, are f
 penalties chosen there by grouped cross-validation. The validation part chooses `lambda` and `eta` of the policy
 `gain - lambda * cost > eta`: the least tokens with success no lower than always-on, and always-on itself where nothing
 cheaper keeps up. Test rows alone get scores, so their outcomes touch nothing; single Ridge is the same search with
-`lambda = 0`.
+`lambda = 0`. A partition that was made elsewhere may take the place of the split.
 """
 
 from __future__ import annotations
@@ -17,24 +17,16 @@ import numpy as np
 
 from skilldelta.estimators.base import NotApplicableError, Score, Scores, Target
 from skilldelta.estimators.linear_head import LinearHead, choose_head
+from skilldelta.estimators.partition import Partition, Split
 from skilldelta.estimators.validation_policy import ValidationPolicy, choose_policy
 from skilldelta.nouns import plural
 from skilldelta.records import text_digest
-from skilldelta.support import Floats, Ints, Strings, Support
+from skilldelta.support import Floats, Strings, Support
 
 PENALTIES: tuple[float, ...] = tuple(10.0 ** (step / 2) for step in range(-6, 9))
 LAMBDAS: tuple[float, ...] = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 """Success given up for a thousand tokens."""
 _TOKENS_PER_UNIT = 1000.0
-
-
-@dataclass(frozen=True, slots=True)
-class Split:
-    """Rows of each part; a task group lies in one part only."""
-
-    train: Ints
-    validation: Ints
-    test: Ints
 
 
 @dataclass(frozen=True)
@@ -46,6 +38,8 @@ class Ridge:
     validation_share: float = 0.2
     test_share: float = 0.2
     split_seed: int = 0
+    partition: Partition | None = None
+    """Parts that were made elsewhere, in place of the shares."""
 
     @property
     def name(self) -> str:
@@ -55,11 +49,11 @@ class Ridge:
     def leave_one_out(self, support: Support) -> Scores:
         """Scores of the test split, NaN elsewhere; threshold is the eta that validation chose."""
         groups = task_groups(support)
-        split = split_groups(groups, self.validation_share, self.test_share, seed=self.split_seed)
+        split = self._split(support, groups)
         fitted = self._fit(support, groups, split)
         values = np.full(len(support), np.nan)
         values[split.test] = fitted.values(support.vectors[split.test].astype(np.float64))
-        notes = (f"evaluated on its test split of {len(split.test)} of {len(support)} pairs", fitted.policy.in_words())
+        notes = (self._split_in_words(split, len(support)), fitted.policy.in_words())
         return Scores(
             values, fitted.policy.threshold, is_gain=fitted.policy.cost_weight == 0, groups=groups, notes=notes
         )
@@ -67,7 +61,20 @@ class Ridge:
     def fit(self, support: Support) -> FittedRidge:
         """Training and validation on the whole support, no part kept for testing."""
         groups = task_groups(support)
+        if self.partition is not None:
+            return self._fit(support, groups, self.partition.split(support))
         return self._fit(support, groups, split_groups(groups, self.validation_share, 0.0, seed=self.split_seed))
+
+    def _split(self, support: Support, groups: Strings) -> Split:
+        if self.partition is not None:
+            return self.partition.split(support)
+        return split_groups(groups, self.validation_share, self.test_share, seed=self.split_seed)
+
+    def _split_in_words(self, split: Split, pairs: int) -> str:
+        supplied = "supplied " if self.partition is not None else ""
+        words = f"evaluated on its {supplied}test split of {len(split.test)} of {pairs} pairs"
+        outside = pairs - len(split.train) - len(split.validation) - len(split.test)
+        return f"{words}; {outside} are in no part" if outside else words
 
     def _fit(self, support: Support, groups: Strings, split: Split) -> FittedRidge:
         cost = (support.tokens1 - support.tokens0) / _TOKENS_PER_UNIT

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from skilldelta.errors import InputError
+from skilldelta.estimators.partition import Partition
 from skilldelta.estimators.self_judge import Judgement
 from skilldelta.evaluation.decomposition import decompose
 from skilldelta.evaluation.draws import Inventory
@@ -43,6 +44,7 @@ def evaluate_panel(
     resamples: int = 10_000,
     judgements: Sequence[Judgement] | None = None,
     skill_texts: Mapping[str, str] | None = None,
+    partition: Partition | None = None,
     progress: Progress | None = None,
 ) -> PanelResult:
     """All policies on the pairs of one agent on one suite; `resamples=0` leaves the intervals out."""
@@ -56,6 +58,7 @@ def evaluate_panel(
         resamples=resamples,
         judgements=None if judgements is None else {(support.agent, support.suite): judgements},
         skill_texts=skill_texts,
+        partition=partition,
         progress=progress,
     ).panels[0]
 
@@ -71,6 +74,7 @@ def evaluate_panels(
     resamples: int = 10_000,
     judgements: Mapping[tuple[str, str], Sequence[Judgement]] | None = None,
     skill_texts: Mapping[str, str] | None = None,
+    partition: Partition | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
     """Several panels together: agents of one suite share their task draws, and means weight panels equally.
@@ -79,7 +83,7 @@ def evaluate_panels(
     """
     _check(supports, threshold, resamples)
     check_names(policies)
-    rules = Rules(settings, scope, threshold, skill_texts or {})
+    rules = Rules(settings, scope, threshold, skill_texts or {}, partition)
     rosters = [
         score_policies(support, policies, rules, (judgements or {}).get((support.agent, support.suite)))
         for support in supports

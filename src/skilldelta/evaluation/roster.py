@@ -12,6 +12,7 @@ from skilldelta.errors import InputError, unknown_name
 from skilldelta.estimators.base import Estimator, NotApplicableError
 from skilldelta.estimators.family_mean import FamilyMean
 from skilldelta.estimators.paper_rule import PaperRule
+from skilldelta.estimators.partition import Partition
 from skilldelta.estimators.relevance import Relevance
 from skilldelta.estimators.ridge import Ridge
 from skilldelta.estimators.self_judge import Judgement, SelfJudge
@@ -47,6 +48,8 @@ class Rules:
     threshold: float = 0.0
     """The cut of every policy that predicts gains; the others bring their own."""
     skill_texts: Mapping[str, str] = field(default_factory=dict)
+    partition: Partition | None = None
+    """Where both Ridge controls train, validate and are tested; their own split unless given."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,8 +107,8 @@ _ESTIMATORS: Mapping[str, Callable[[Rules, Sequence[Judgement]], Estimator]] = {
     "relevance": lambda rules, _: Relevance(rules.skill_texts),
     "tfidf_knn": lambda rules, _: TfidfKnn(rules.settings.k, rules.scope),
     "family_mean": lambda rules, _: FamilyMean(),
-    "ridge": lambda rules, _: Ridge(),
-    "dual_ridge": lambda rules, _: Ridge(dual=True),
+    "ridge": lambda rules, _: Ridge(partition=rules.partition),
+    "dual_ridge": lambda rules, _: Ridge(dual=True, partition=rules.partition),
     "stack": lambda rules, _: Stack(),
     "self_judge": lambda _, judgements: SelfJudge(judgements),
 }

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from skilldelta.bank import Bank
 from skilldelta.bank.importers import FORMATS, detect, read_source
+from skilldelta.bank.skill_text import read_skill_text
+from skilldelta.bank.skill_versions import add_skill_text
 from skilldelta.errors import InputError
 
 _HOW_TO = Path(__file__).resolve().parents[3] / "docs" / "how-to"
@@ -73,3 +76,14 @@ def test_the_table_of_ones_own_imports_and_says_what_the_page_shows(tmp_path: Pa
 
     assert [f"mine.csv: {note}" for note in batch.notes] == shown
     assert len(batch.executions) == 6
+
+
+def test_the_skill_text_is_added_with_the_line_that_the_page_shows(tmp_path: Path) -> None:
+    (table,), (skill,) = _blocks("import.md", "csv"), _blocks("import.md", "markdown")
+    (tmp_path / "mine.csv").write_text(table, encoding="utf-8")
+    (tmp_path / "SKILL.md").write_text(skill, encoding="utf-8")
+    with Bank.open(tmp_path / "bank") as bank:
+        bank.add(read_source(tmp_path / "mine.csv", agent="my-agent", skill="my-skill"))
+        added = add_skill_text(bank, "my-skill", read_skill_text(tmp_path))
+
+    assert f"\n{added.in_words()}\n" in "".join(_blocks("import.md", "console"))

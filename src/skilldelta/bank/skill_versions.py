@@ -1,0 +1,68 @@
+"""A skill's text beside the evidence about it: whether it is the version that the executions were recorded with."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+from skilldelta.bank.batch import Batch
+from skilldelta.bank.store import Bank
+from skilldelta.errors import InputError
+from skilldelta.nouns import plural
+from skilldelta.records import Skill, bundle_name
+
+
+@dataclass(frozen=True, slots=True)
+class AddedText:
+    """What became of a text that was added."""
+
+    skill: str
+    digest: str
+    characters: int
+    is_new: bool
+    executions: int
+    """Executions that count as this version's, the only one known to them."""
+    stale: int
+    """Executions of other versions."""
+    nearest: tuple[str, ...] = ()
+    """Skills of the bank with a similar name, where no execution names this one."""
+
+    def in_words(self) -> str:
+        """One line for people."""
+        verb = "stored" if self.is_new else "known already"
+        line = f"{self.skill}: {plural(self.characters, 'character')} {verb}, version {self.digest[:12]}; "
+        if self.executions:
+            line += f"it is the version of {plural(self.executions, 'recorded execution')}"
+        elif not self.stale:
+            near = f"; did you mean {', '.join(self.nearest)}?" if self.nearest else ""
+            line += f"no recorded execution names this skill yet{near}"
+        if self.stale:
+            line += (
+                f"{', and ' if self.executions else ''}{plural(self.stale, 'execution')} of other versions are stale"
+            )
+        return line
+
+
+def add_skill_text(bank: Bank, name: str, text: str, *, new_version: bool = False) -> AddedText:
+    """Store a text as a version of a skill. One that would make recorded evidence stale must be meant so.
+
+    Executions that do not say their version count as the only version known.
+    """
+    known = bank.skills()
+    skill_id = next((skill.skill_id for skill in known if skill.skill_id == name), bundle_name([name]))
+    skill = Skill.from_text(skill_id, text)
+    runs = [execution.skill_digest for execution in bank.executions(skill_id=skill_id)]
+    versions = {one.digest for one in known if one.skill_id == skill_id and one.digest} | {skill.digest}
+    counted = sum(digest == skill.digest or (not digest and len(versions) == 1) for digest in runs)
+    is_known = any(one.skill_id == skill_id and one.digest == skill.digest for one in known)
+    if runs and not counted and not is_known and not new_version:
+        other = next(iter(versions - {skill.digest}))
+        raise InputError(
+            f"{plural(len(runs), 'execution')} of {skill_id!r} were recorded with another text (version {other[:12]}); "
+            "give that text, or say --new-version if the skill has changed, which makes them stale"
+        )
+    added = bank.add(Batch(skills=[skill]))
+    near = (
+        () if runs else tuple(difflib.get_close_matches(name, {one.skill_id for one in known} - {skill_id}, cutoff=0.4))
+    )
+    return AddedText(skill_id, skill.digest, len(text), added.skills > 0, counted, len(runs) - counted, near)

@@ -1,0 +1,93 @@
+"""A partition of tasks into training, validation and test that was made elsewhere, such as the paper authors' own."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from skilldelta.errors import InputError
+from skilldelta.estimators.base import NotApplicableError
+from skilldelta.files import fault, json_objects, lines
+from skilldelta.support import Ints, Support
+
+Part = Literal["train", "validation", "test"]
+
+_WORDS: Mapping[str, Part] = {
+    "train": "train",
+    "training": "train",
+    "validation": "validation",
+    "valid": "validation",
+    "val": "validation",
+    "dev": "validation",
+    "test": "test",
+    "testing": "test",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Rows of each part; a task group lies in one part only."""
+
+    train: Ints
+    validation: Ints
+    test: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """The part of each task, by suite and id; an empty suite is any."""
+
+    parts: Mapping[tuple[str, str], Part]
+
+    def split(self, support: Support) -> Split:
+        """The rows of each part; a task without one is in none of them."""
+        found = np.array([self._part(support.suite, task_id) for task_id in support.task_ids.tolist()])
+        rows = Split(*(np.flatnonzero(found == part) for part in ("train", "validation", "test")))
+        for name, part in (("training", rows.train), ("validation", rows.validation), ("test", rows.test)):
+            if not len(part):
+                raise NotApplicableError(f"the partition has no {name} task of this panel; add some, or leave it out")
+        return rows
+
+    def _part(self, suite: str, task_id: str) -> str:
+        return self.parts.get((suite, task_id)) or self.parts.get(("", task_id)) or ""
+
+
+def read_partition(path: Path) -> Partition:
+    """A CSV or JSONL file with the columns task_id, split and, where ids are not unique, suite."""
+    parts: dict[tuple[str, str], Part] = {}
+    for number, row in _rows(path):
+        task_id, suite = str(row.get("task_id") or ""), str(row.get("suite") or "")
+        if not task_id:
+            raise fault(path, number, "there is no task_id; give every row one")
+        part = _WORDS.get(str(row.get("split")).strip().lower())
+        if part is None:
+            raise fault(path, number, f"split must be train, validation or test, got {str(row.get('split'))[:40]!r}")
+        if parts.setdefault((suite, task_id), part) != part:
+            raise fault(path, number, f"the task {task_id[:40]!r} is in two parts; a task lies in one only")
+    if not parts:
+        raise InputError(f"{path}: the file has no rows; give one per task")
+    return Partition(parts)
+
+
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    numbered = lines(path)
+    first = next(numbered, (1, ""))
+    if first[1].lstrip().startswith("{"):
+        yield from json_objects(itertools.chain([first], numbered), path)
+        return
+    header = [name.strip().lower() for name in next(csv.reader([first[1]]), [])]
+    if not {"task_id", "split"} <= set(header):
+        raise fault(path, 1, "the columns task_id and split are needed; add a header such as task_id,split")
+    try:
+        table = csv.reader((line for _, line in numbered), strict=True)
+        for cells in table:
+            if cells:
+                yield table.line_num + 1, dict(zip(header, cells, strict=False))
+    except csv.Error as error:
+        raise fault(path, table.line_num + 1, f"not valid CSV ({error}); fix the quotes") from None
