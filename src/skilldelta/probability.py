@@ -14,8 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize
-from scipy.special import expit
 
 from skilldelta.errors import InputError
 from skilldelta.folds import FOLDS, held_out_folds
@@ -76,6 +74,8 @@ class Probabilities:
 
     def of(self, scores: ArrayLike) -> Chances:
         """The chances of many targets."""
+        from scipy.special import expit
+
         place = self.slope * (np.clip(np.asarray(scores, np.float64), self.lowest, self.highest) - self.center)
         return Chances(expit(place / self.scale - self.help_cut), expit(self.harm_cut - place / self.scale))
 
@@ -140,6 +140,9 @@ def _curve(x: Floats, outcome: Floats, w: Floats) -> Probabilities:
 
 def _maximum(z: Floats, labels: Floats, w: Floats) -> tuple[float, float, float]:
     """Slope, middle and half the distance of the cuts with the highest penalised likelihood."""
+    from scipy.optimize import minimize  # slow to import; a curve that is read and not fitted does without
+    from scipy.special import expit
+
     up, down, level = w * (labels > 0), w * (labels < 0), w * (labels == 0)
     total = w.sum()
 

@@ -27,9 +27,10 @@ from skilldelta.errors import BankError, BankWarning, UnwritableBankError
 class Database:
     """Connections to one bank. Threads may share it; a forked process opens its own."""
 
-    def __init__(self, backend: Backend, *, readonly: bool) -> None:
+    def __init__(self, backend: Backend, *, readonly: bool, opened_at: str | Path = "") -> None:
         self.backend = backend
         self.location = backend.location
+        self._opened_at = opened_at or backend.location
         self.readonly = readonly
         self._reader = backend.reader()
         self._identity = backend.identity()
@@ -42,7 +43,7 @@ class Database:
         """Open a bank of the newest version; make it, or bring it there, where that is needed and allowed."""
         backend = backend_of(location, timeout)
         acknowledged = backend.acknowledged()  # before the bank is looked at, which may grow meanwhile
-        database = cls(backend, readonly=readonly)
+        database = cls(backend, readonly=readonly, opened_at=location)
         try:
             version = database._version() if backend.exists() else 0
             if version < LATEST:
@@ -82,6 +83,18 @@ class Database:
                 head = append_commit(connection) if self.backend.changes(connection) != before else None
             if head is not None:
                 self.backend.acknowledge(head)
+
+    @contextmanager
+    def write_soon(self, patience: float) -> Iterator[Connection]:
+        """`write` on a connection of its own, for what is not worth waiting for: BankError after `patience` seconds."""
+        if self.readonly:
+            raise BankError(f"the bank {self.location} was opened read-only; open it for writing")
+        database = Database(backend_of(self._opened_at, patience), readonly=False, opened_at=self._opened_at)
+        try:
+            with database.write() as connection:
+                yield connection
+        finally:
+            database.close()
 
     def revision(self) -> int:
         """The counter of changes to the evidence, read in some microseconds."""

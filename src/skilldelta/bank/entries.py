@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from skilldelta.bank.learned import LearnedStates
 from skilldelta.records import Agent
 
 
@@ -74,6 +75,8 @@ class BankStatus:
     """By encoder identity."""
     decisions: int
     judgements: int
+    learned: LearnedStates
+    """What predictions have learned from the evidence as it is now."""
     panels: tuple[Panel, ...]
 
 

@@ -1,6 +1,6 @@
 """Removal of evidence, with what it leaves behind: tasks, skill versions, agents and vectors that nothing refers to.
 
-Decisions stay: they are an audit log and name a task by digest. Vectors go with the last task that has their text.
+What was learned from the evidence goes with any of it. Decisions stay: they are an audit log and name a task by digest. Vectors go with the last task that has their text.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Connection, TableClause, and_, delete, sel
 
 from skilldelta.bank import schema
 from skilldelta.bank.entries import Forgotten
+from skilldelta.bank.learned import drop_all
 from skilldelta.bank.lookup import bump, chunked
 from skilldelta.errors import InputError
 from skilldelta.records import Agent
@@ -45,6 +46,7 @@ def forget(connection: Connection, removal: Removal) -> Forgotten:
     gone_skills = _remove_unused(connection, schema.skills, "skill_key", skills)
     gone_agents = _remove_unused(connection, schema.agents, "agent_key", agents)
     vectors = _remove_vectors(connection, digests)
+    drop_all(connection)
     if executions or gone_tasks or gone_skills:
         bump(connection, schema.REVISION)
         bump(connection, schema.REMOVALS)

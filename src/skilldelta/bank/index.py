@@ -68,6 +68,24 @@ class Index:
         self._snapshots: dict[tuple[str | None, str | None], _Snapshot] = {}
         self._refreshing = threading.Lock()
 
+    @property
+    def identity(self) -> tuple[str, str, str, str, bool]:
+        """What the rows depend on besides the revision: agent, suite, encoder, and whether stale evidence counts."""
+        agent, suite = self._agent, "" if self._suite is None else f"suite {self._suite}"
+        return (agent.name, agent.fingerprint, suite, self._encoder.identity, self._include_stale)
+
+    def revision(self) -> int:
+        """The revision of the evidence as it is now."""
+        return self._bank.revision()
+
+    def learned(self, name: str, part: str) -> bytes | None:
+        """What was learned from the evidence as it is now, if it was kept."""
+        return self._bank.learned(name, part)
+
+    def keep_learned(self, name: str, parts: Mapping[str, bytes], *, revision: int) -> bool:
+        """Keep what was learned from the rows at a revision."""
+        return self._bank.keep_learned(name, parts, revision=revision)
+
     def scope(self, *, skill: str | None = None, family: str | None = None) -> ScopeRows:
         """The rows of a skill, a family, both, or (neither) all; up to date with what was committed before the call."""
         name = (skill, family)

@@ -74,10 +74,18 @@ judgements = _table(
     tokens=Float,
     answer=Text,
 )
+learned_states = _table(
+    "learned_states",
+    name=Text,
+    part=Text,
+    revision=BigInteger,
+    kept_at=Float,
+    data=LargeBinary,
+)
 
 commits = _table("commits", number=BigInteger, mark=BigInteger)
 
-TABLES = (meta, agents, skills, tasks, executions, encoders, vectors, decisions, judgements, commits)
+TABLES = (meta, agents, skills, tasks, executions, encoders, vectors, decisions, judgements, commits, learned_states)
 
 
 def columns_of(of_table: TableClause) -> tuple[str, ...]:

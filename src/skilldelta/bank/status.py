@@ -10,6 +10,7 @@ from skilldelta.bank import schema
 from skilldelta.bank.backend import Backend
 from skilldelta.bank.entries import BankStatus, Panel
 from skilldelta.bank.evidence import Evidence, read_pairs
+from skilldelta.bank.learned import read_learned
 from skilldelta.bank.reading import read_agents, read_suites, read_versions
 from skilldelta.records import Agent
 
@@ -38,6 +39,7 @@ def read_status(connection: Connection, backend: Backend) -> BankStatus:
         vectors=_counts(connection, by_encoder),
         decisions=_count(connection, schema.decisions),
         judgements=_count(connection, schema.judgements),
+        learned=read_learned(connection),
         panels=tuple(read_panels(connection)),
     )
 

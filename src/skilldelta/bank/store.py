@@ -7,12 +7,12 @@ never wait. A bank may be shared between threads; a forked process opens its own
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from skilldelta.bank import audit, forget, reading, schema, status, vectors, verify
+from skilldelta.bank import audit, forget, learned, reading, schema, status, vectors, verify
 from skilldelta.bank.adding import add_batch
 from skilldelta.bank.batch import Added, Batch
 from skilldelta.bank.changes import Changes, Mark, read_changes
@@ -22,12 +22,16 @@ from skilldelta.bank.evidence import Evidence, read_pairs
 from skilldelta.bank.names import chosen_agent, chosen_suite, current_skill
 from skilldelta.bank.validation import check_batch
 from skilldelta.bank.vectors import Progress, TextEncoder
+from skilldelta.errors import BankError
 from skilldelta.pairing import Pairing
 from skilldelta.records import Agent, Execution, Skill, Task
 from skilldelta.support import Support, Vectors
 
 LOCK_TIMEOUT = 30.0
 """Seconds to wait for another writer."""
+
+KEEPING_PATIENCE = 0.2
+"""Seconds to wait for another writer before something learned is not kept."""
 
 
 class Bank:
@@ -226,6 +230,21 @@ class Bank:
         """Decisions, the newest first."""
         with self._database.read() as connection:
             return audit.read_decisions(connection, limit)
+
+    def learned(self, name: str, part: str) -> bytes | None:
+        """A kept part of what was learned from the evidence as it is now; None where there is none, or it is damaged."""
+        with self._database.read() as connection:
+            return learned.read_part(connection, name, part)
+
+    def keep_learned(self, name: str, parts: Mapping[str, bytes], *, revision: int) -> bool:
+        """Keep what was learned at a revision, unless that would have to wait: for a lock, or for a disk to be writable."""
+        try:
+            with self._database.write_soon(KEEPING_PATIENCE) as connection:
+                return learned.keep(
+                    connection, self._database.backend, name, parts, revision=revision, now=self._clock()
+                )
+        except (BankError, OSError):
+            return False
 
     def add_judgements(self, judgements: Sequence[Judgement]) -> int:
         """Store agents' own answers about known tasks and skills; returns how many were new."""

@@ -223,6 +223,9 @@ def _show_status(found: BankStatus) -> None:
         out.print("not counted: " + ", ".join(f"{count:,} {name}" for name, count in uncounted.items()))
     for encoder, count in found.vectors.items():
         out.print(f"{plural(count, 'vector')} of {encoder}")
+    if found.learned.states:
+        states = plural(found.learned.states, "learned state")
+        out.print(f"{states} kept for the next prediction, {found.learned.size_bytes / 1e6:,.1f} MB")
     agents = list(dict.fromkeys(panel.agent for panel in found.panels))
     columns = ("agent", "suite", "pairs", "lack an arm", "stale", "executions")
     rows = [

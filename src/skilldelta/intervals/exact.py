@@ -15,7 +15,6 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import betaincinv, ndtri
 
 from skilldelta import bounds
 from skilldelta.intervals.neighborhood import Neighborhood
@@ -55,6 +54,8 @@ def is_longer_than_hoeffding(neighborhood: Neighborhood, delta: float) -> bool:
 
 def _limits(neighborhood: Neighborhood, total: int, delta: float) -> tuple[float, float]:
     """Limits of 2 p - 1."""
+    from scipy.special import betaincinv  # slow to import, and other methods do without
+
     count = _successes(neighborhood)
     low = 0.0 if count == 0 else float(betaincinv(count, total - count + 1, delta / 2))
     high = 1.0 if count == total else float(betaincinv(count + 1, total - count, 1 - delta / 2))
@@ -75,4 +76,6 @@ def _deviation(neighborhood: Neighborhood, with_skill: Floats, without: Floats, 
 
 def _price(total: int, delta: float) -> float:
     """About how much longer the limits become on each side when a share of delta is spent elsewhere."""
+    from scipy.special import ndtri
+
     return float(ndtri(delta / 2) - ndtri((1 - _SHARE) * delta / 2)) / math.sqrt(total)

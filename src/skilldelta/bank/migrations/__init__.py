@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from skilldelta.bank import schema
 from skilldelta.bank.lookup import write_counter
-from skilldelta.bank.migrations import m0001_first_tables, m0002_checksums
+from skilldelta.bank.migrations import m0001_first_tables, m0002_checksums, m0003_learned_states
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,7 @@ class Migration:
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(m0001_first_tables.VERSION, m0001_first_tables.upgrade),
     Migration(m0002_checksums.VERSION, m0002_checksums.upgrade),
+    Migration(m0003_learned_states.VERSION, m0003_learned_states.upgrade),
 )
 
 LATEST = MIGRATIONS[-1].version

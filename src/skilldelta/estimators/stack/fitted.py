@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 from skilldelta.estimators.base import Score, Spread, Target
 from skilldelta.estimators.stack.components import COMPONENTS
@@ -77,16 +78,38 @@ class FittedPanel:
         return {skill: of_groups[i] for i, (_, skill) in enumerate(self.panel.keys)}
 
 
+class Groups(Protocol):
+    """Where a model finds the group of a target."""
+
+    @property
+    def panel(self) -> Panel:
+        """All rows."""
+        ...
+
+    @property
+    def freedom(self) -> float:
+        """How sure variances are that were learned from all rows."""
+        ...
+
+    def group(self, key: Key) -> Group | None:
+        """A group, or None where the panel has no row of it."""
+        ...
+
+    def new_family(self, skill: str) -> Expectation:
+        """What a family without any task leads to expect."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Model:
     """Everything a target is scored with: a lens, the panel by family and, made when it is needed, the panel by skill."""
 
     lens: Lens
-    by_family: FittedPanel
-    make_by_skill: Callable[[], FittedPanel]
+    by_family: Groups
+    make_by_skill: Callable[[], Groups]
 
     @cached_property
-    def by_skill(self) -> FittedPanel:
+    def by_skill(self) -> Groups:
         """Rows grouped by skill alone, for targets whose family is not known."""
         return self.make_by_skill()
 

@@ -66,6 +66,13 @@ class Near:
     sizes: tuple[tuple[int, int], ...]  # component, k
     largest: int
 
+    @classmethod
+    def of(cls, features: Floats | Vectors, sizes: tuple[tuple[int, int], ...]) -> Near:
+        """Rows (m, p) made ready."""
+        matrix: Vectors = np.ascontiguousarray(features, np.float32)
+        half: Vectors = np.vecdot(matrix, matrix) / np.float32(2)
+        return cls(matrix, half, sizes, max(k for _, k in sizes))
+
     def nearest_first(self, features: Floats | Vectors) -> Ints:
         """The nearest rows from the nearest to the farthest, equals in record order."""
         distance = self.offset - self.features @ features.astype(np.float32)
@@ -166,9 +173,7 @@ def _near(panel: Panel, block: Ints, weights: Floats) -> dict[View, Near]:
         features = getattr(panel.views, view)
         sizes = tuple((c, k) for c, (_, other, k) in enumerate(NEAREST) if other == view and weights[c] > 0)
         if features is not None and sizes:
-            matrix: Vectors = np.ascontiguousarray(features[block], np.float32)
-            half: Vectors = np.vecdot(matrix, matrix) / np.float32(2)
-            found[view] = Near(matrix, half, sizes, max(k for _, k in sizes))
+            found[view] = Near.of(features[block], sizes)
     return found
 
 

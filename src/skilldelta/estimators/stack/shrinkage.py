@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from skilldelta.estimators.stack.precision import UNIT_VARIANCE
 from skilldelta.estimators.stack.sums import Sums
@@ -238,6 +237,8 @@ def _added(values: Floats, codes: Ints, size: int) -> Floats:
     if size == 1:
         whole: Floats = values.sum(axis=0, keepdims=True)
         return whole
+    from scipy.sparse import csr_array  # takes longer to import than a prediction; only learning needs it
+
     indicator = csr_array((np.ones(len(codes)), codes, np.arange(len(codes) + 1)), shape=(len(codes), size))
     return np.asarray(indicator.T @ values, np.float64)
 

@@ -16,7 +16,7 @@ from skilldelta.estimators.stack.leave_one_out import leave_one_out
 from skilldelta.estimators.stack.panel import Panel
 from skilldelta.estimators.stack.views import Lens, Views
 from skilldelta.estimators.stack.weights import Weights, learn_weights
-from skilldelta.support import Floats, Strings, Support
+from skilldelta.support import Flags, Floats, Strings, Support
 
 GROWTH = 0.1
 """Weights and lens are learned anew when the support has grown by this share; until then new rows only join."""
@@ -92,24 +92,33 @@ class FittedStack:
         learned_on = len(self.scored.scores)
         if self.model is None or abs(len(support) - learned_on) > GROWTH * learned_on:
             return Stack().fit(support)
-        old = self.model
-        views = old.lens.grown(old.by_family.panel.views, self.support, support)
+        old, by_family = self.model, self.model.by_family
+        assert isinstance(by_family, FittedPanel)
+        views = old.lens.grown(by_family.panel.views, self.support, support)
         model = Model(
             old.lens,
-            old.by_family.with_rows_of(Panel.of(support, views)),
+            by_family.with_rows_of(Panel.of(support, views)),
             partial(_by_skill_grown, old, support, views),
         )
         return FittedStack(support, model, self.scored)
 
     def _stack_without(self, task_id: str) -> FittedStack:
         """A stack fitted without a task; in a large support without its whole fold, so that ten serve all tasks."""
-        task_ids = self.support.task_ids
-        large = len(self._tasks) > _LARGE
-        name = f"fold {fold_of(task_id)}" if large else f"task {task_id}"
+        name = left_out_with(task_id, len(self._tasks))
         if name not in self.without:
-            others = folds_of(task_ids) != fold_of(task_id) if large else task_ids != task_id
-            self.without[name] = Stack().fit(self.support.rows(others))
+            self.without[name] = Stack().fit(self.support.rows(rows_without(self.support.task_ids, task_id, name)))
         return self.without[name]
+
+
+def left_out_with(task_id: str, tasks: int) -> str:
+    """What a stack must not have seen to score a task of a support with so many: its fold, or in a small one the task."""
+    return f"fold {fold_of(task_id)}" if tasks > _LARGE else f"task {task_id}"
+
+
+def rows_without(task_ids: Strings, task_id: str, left_out: str) -> Flags:
+    """(n,) the rows that such a stack may see."""
+    kept: Flags = folds_of(task_ids) != fold_of(task_id) if left_out.startswith("fold ") else task_ids != task_id
+    return kept
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,6 +136,7 @@ def _by_skill(support: Support, views: Views, by_family: FittedPanel) -> FittedP
 
 
 def _by_skill_grown(old: Model, support: Support, views: Views) -> FittedPanel:
+    assert isinstance(old.by_skill, FittedPanel)
     return old.by_skill.with_rows_of(Panel.of(support, views, by_skill=True))
 
 

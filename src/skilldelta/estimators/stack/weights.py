@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from skilldelta.estimators.stack.precision import UNIT_VARIANCE
 from skilldelta.support import Floats, Ints
@@ -129,6 +128,8 @@ def _probability(log_odds: float) -> float:
 
 def _non_negative(left: Floats, right: Floats, centre: Floats, spread: float) -> Floats:
     """Minimise w'Aw - 2b'w + |w - centre|^2 / spread^2 over w >= 0; weights that sum to more than 1 are scaled to it."""
+    from scipy.optimize import nnls  # takes longer to import than a prediction; only learning needs it
+
     precision = 1 / spread**2
     factor = np.linalg.cholesky(left + precision * np.eye(len(left)))
     found, _ = nnls(factor.T, np.linalg.solve(factor, right + precision * centre))

@@ -12,11 +12,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from skilldelta.support import Ints, Vectors
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _VOCABULARY = 2**16
@@ -96,6 +99,8 @@ def _main_directions(rows: csr_array, size: int) -> Vectors:
 
 def _sparse_rows(terms: Sequence[list[str]], index: Mapping[str, int], idf: Vectors) -> csr_array:
     """(n, vocabulary) TF-IDF rows of length 1 with sublinear term frequency."""
+    from scipy.sparse import csr_array  # takes longer to import than a prediction; only learning needs it
+
     parts = [_weighted(words, index, idf) for words in terms]
     ends = np.cumsum([0] + [len(columns) for columns, _ in parts])
     columns = np.concatenate([columns for columns, _ in parts])

@@ -1,0 +1,88 @@
+"""What was learned from the evidence, kept beside it: opaque parts under a name, good for one revision of the evidence.
+
+The name says everything else that the parts depend on. They can be learned again at any time, so nothing here is precious:
+parts of another revision are dropped by the next writer, damaged ones are never handed out, and old ones make room for new.
+Keeping them does not move the revision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, delete, func, select
+
+from skilldelta.bank import schema
+from skilldelta.bank.backend import Backend
+from skilldelta.bank.checksum import row_checksum
+from skilldelta.bank.inserting import insert_rows
+from skilldelta.bank.lookup import read_counter
+
+LIMIT = 256 * 2**20
+"""Bytes that all kept states may take; a single one that is larger is not kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedStates:
+    """How much is kept for the evidence as it is now."""
+
+    states: int = 0
+    size_bytes: int = 0
+
+
+def read_part(connection: Connection, name: str, part: str) -> bytes | None:
+    """A part that was learned from the evidence as it is now; None where there is none, or it is damaged."""
+    table = schema.learned_states
+    query = select(*table.c).where(
+        table.c.name == name, table.c.part == part, table.c.revision == read_counter(connection, schema.REVISION)
+    )
+    row = connection.execute(query).first()
+    if row is None or row_checksum(row[:-1]) != row.checksum:
+        return None
+    return bytes(row.data)
+
+
+def keep(
+    connection: Connection,
+    backend: Backend,
+    name: str,
+    parts: Mapping[str, bytes],
+    *,
+    revision: int,
+    now: float,
+    limit: int = LIMIT,
+) -> bool:
+    """Put all parts of a state in place of what its name had; False where the evidence has moved on, or it is too large."""
+    size = sum(map(len, parts.values()))
+    if not parts or size > limit or read_counter(connection, schema.REVISION) != revision:
+        return False
+    table = schema.learned_states
+    connection.execute(delete(table).where((table.c.name == name) | (table.c.revision != revision)))
+    _make_room(connection, limit - size)
+    insert_rows(connection, backend, table, [(name, part, revision, now, data) for part, data in parts.items()])
+    return True
+
+
+def drop_all(connection: Connection) -> None:
+    """Forget everything learned: it may hold words of texts that are being forgotten."""
+    connection.execute(delete(schema.learned_states))
+
+
+def read_learned(connection: Connection) -> LearnedStates:
+    """Counts for the bank's status; stale states do not count."""
+    table = schema.learned_states
+    query = select(func.count(table.c.name.distinct()), func.sum(func.length(table.c.data))).where(
+        table.c.revision == read_counter(connection, schema.REVISION)
+    )
+    states, size = connection.execute(query).one()
+    return LearnedStates(int(states), int(size or 0))
+
+
+def _make_room(connection: Connection, room: int) -> None:
+    """Drop the states kept longest ago until the others fit."""
+    table = schema.learned_states
+    query = select(table.c.name, func.sum(func.length(table.c.data))).group_by(table.c.name)
+    for name, size in connection.execute(query.order_by(func.max(table.c.kept_at).desc(), table.c.name)).all():
+        room -= int(size)
+        if room < 0:
+            connection.execute(delete(table).where(table.c.name == name))

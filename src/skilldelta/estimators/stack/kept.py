@@ -1,0 +1,209 @@
+"""What a fitted stack must remember to score again in another process, without its panel and without learning anew.
+
+A stack is kept in parts, so that a question reads only its own: the lens, the scores of recorded rows, the names of tasks and
+groups, and each group. The vectors of a group's rows are not kept a second time: they come from the evidence, and the gains
+that come with them must be the ones that the group was made of. A new family is judged by all rows, which are not kept: then,
+as where anything is missing or odd, `NotKeptError` says that the stack must be fitted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from importlib.metadata import version
+from importlib.resources import files
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from skilldelta.estimators.base import Score, Target
+from skilldelta.estimators.stack.fitted import FittedPanel, Model
+from skilldelta.estimators.stack.group import Group, Near
+from skilldelta.estimators.stack.panel import Key, Panel
+from skilldelta.estimators.stack.precision import precisions
+from skilldelta.estimators.stack.trend import Trend
+from skilldelta.estimators.stack.unlike import Expectation
+from skilldelta.estimators.stack.views import Lens
+from skilldelta.packing import DamagedError, pack, unpack
+from skilldelta.support import Strings, Support
+
+if TYPE_CHECKING:
+    from skilldelta.estimators.stack.stack import FittedStack, Scored
+
+T = TypeVar("T")
+
+ReadPart = Callable[[str], bytes | None]
+RowsOf = Callable[[Key], Support]
+"""The rows of a group as the evidence has them now; the family of a group by skill is empty."""
+
+_SOURCES = ("familiarity.py", "neighbors.py", "support.py", "pairing.py", "ties.py", "packing.py", "probability.py")
+_FAMILY, _SKILL = "family", "skill"
+_NO_SKILL = "\0"
+"""No skill's name."""
+
+
+class NotKeptError(Exception):
+    """The kept parts cannot answer; the stack must be fitted."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Names:
+    """Which tasks and groups a kept stack knows, and what it expects of others; None where groups by skill were not made."""
+
+    tasks: Strings  # distinct
+    by_family: tuple[Key, ...]
+    by_skill: tuple[Key, ...] | None
+    freedom: float
+    new_families: Mapping[str, Expectation]
+    """By skill."""
+    new_skill: Expectation
+
+
+def parts_of(stack: FittedStack) -> dict[str, bytes]:
+    """A stack in parts. Groups by skill are among them where they exist already, or cost no learning."""
+    model = stack.model
+    if model is None or not isinstance(model.by_family, FittedPanel):
+        return {}
+    panels = {_FAMILY: model.by_family}
+    if model.by_family.panel.nesting.is_flat or "by_skill" in vars(model):
+        assert isinstance(model.by_skill, FittedPanel)
+        panels[_SKILL] = model.by_skill
+    keys = {kind: panel.panel.keys for kind, panel in panels.items()}
+    by_family = model.by_family
+    names = Names(
+        np.unique(stack.support.task_ids),
+        keys[_FAMILY],
+        keys.get(_SKILL),
+        by_family.freedom,
+        {skill: by_family.new_family(skill) for _, skill in by_family.panel.keys},
+        by_family.new_family(_NO_SKILL),
+    )
+    parts = {"names": pack(names), "lens": pack(model.lens), "scored": pack(stack.scored)}
+    for kind, panel in panels.items():
+        for key in panel.panel.keys:
+            group = panel.group(key)
+            assert group is not None
+            parts[_part(kind, key)] = pack(_without_vectors(group, keep_trend=model.lens.projection is not None))
+    return parts
+
+
+class KeptStack:
+    """A stack that was fitted by another process on the same evidence with the same code."""
+
+    def __init__(self, read: ReadPart, rows_of: RowsOf) -> None:
+        self._read = read
+        self._rows_of = rows_of
+
+    def score(self, target: Target) -> Score:
+        """The predicted gain of a target whose task is not in the support."""
+        return self._model.score(target)
+
+    @cached_property
+    def names(self) -> Names:
+        """Its tasks and groups."""
+        return _unpacked(self._read, "names", Names)
+
+    @cached_property
+    def scored(self) -> Scored:
+        """The scores of recorded rows."""
+        from skilldelta.estimators.stack.stack import Scored
+
+        return _unpacked(self._read, "scored", Scored)
+
+    @cached_property
+    def _model(self) -> Model:
+        by_family = _KeptGroups(_FAMILY, self.names, self._read, self._rows_of)
+        by_skill = _KeptGroups(_SKILL, self.names, self._read, self._rows_of)
+        return Model(_unpacked(self._read, "lens", Lens), by_family, lambda: by_skill)
+
+
+class _KeptGroups:
+    """Groups that are read when a target first needs them."""
+
+    def __init__(self, kind: str, names: Names, read: ReadPart, rows_of: RowsOf) -> None:
+        self._kind = kind
+        self._names = names
+        self._keys = names.by_family if kind == _FAMILY else names.by_skill
+        self._read = read
+        self._rows_of = rows_of
+        self._prepared: dict[Key, Group] = {}
+
+    @property
+    def panel(self) -> Panel:
+        """Not kept."""
+        raise NotKeptError("all rows of the panel are asked for")
+
+    @property
+    def freedom(self) -> float:
+        """As it was learned."""
+        return self._names.freedom
+
+    def new_family(self, skill: str) -> Expectation:
+        """As it was learned."""
+        return self._names.new_families.get(skill, self._names.new_skill)
+
+    def group(self, key: Key) -> Group | None:
+        """A group, or None where the panel had no row of it."""
+        if self._keys is None:
+            raise NotKeptError("groups by skill were not made")
+        if key not in self._keys:
+            return None
+        if key not in self._prepared:
+            kept = _unpacked(self._read, _part(self._kind, key), Group)
+            self._prepared[key] = _with_vectors(kept, self._rows_of(key))
+        return self._prepared[key]
+
+
+@cache
+def code_version() -> str:
+    """A digest of everything but the evidence that a stack's numbers depend on: these sources, NumPy and SciPy."""
+    digest = hashlib.blake2b(digest_size=16)
+    digest.update(f"{version('numpy')} {version('scipy')} {version('skilldelta')}".encode())
+    package = files("skilldelta")
+    own = sorted((file for file in files(__package__).iterdir() if file.name.endswith(".py")), key=lambda f: f.name)
+    for file in (*own, *(package / name for name in _SOURCES)):
+        if file.is_file():  # a frozen program has no sources; its versions must do
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def _unpacked(read: ReadPart, part: str, kind: type[T]) -> T:
+    data = read(part)
+    if data is None:
+        raise NotKeptError(part)
+    try:
+        return unpack(data, kind)
+    except DamagedError as error:
+        raise NotKeptError(f"{part}: {error}") from None
+
+
+def _without_vectors(group: Group, *, keep_trend: bool) -> Group:
+    """A group without what its rows' vectors give again: the vectors, nearness by them, and the trend over them."""
+    none = np.empty((0, 0), np.float32)
+    near = {
+        view: replace(found, features=none, offset=none[0:0].ravel()) if view == "vectors" else found
+        for view, found in group.near.items()
+    }
+    trend = group.trend if keep_trend else Trend(np.empty(0), np.empty((0, 0)))
+    return replace(group, vectors=none, near=near, trend=trend)
+
+
+def _with_vectors(group: Group, rows: Support) -> Group:
+    """The group over the rows of the evidence, which must be the rows it was made of."""
+    weights = precisions(rows.r0, rows.r1)
+    if len(rows) != len(group.gains) or not np.array_equal(rows.gains * weights, group.gains):
+        raise NotKeptError("the evidence of the group is another")
+    near = {
+        view: Near.of(rows.vectors, found.sizes) if view == "vectors" else found for view, found in group.near.items()
+    }
+    trend = group.trend
+    if not len(trend.centre):  # vectors are short enough to be features as they are
+        trend = Trend.of(np.asarray(rows.vectors, np.float64), rows.gains, weights)
+    return replace(group, vectors=np.ascontiguousarray(rows.vectors), near=near, trend=trend)
+
+
+def _part(kind: str, key: Key) -> str:
+    return f"{kind} {json.dumps(key)}"

@@ -1,0 +1,98 @@
+"""What was learned is kept for one revision of the evidence, is bounded, and is never handed out damaged."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from skilldelta.bank import learned
+from skilldelta.bank.batch import Batch
+from skilldelta.bank.store import Bank
+from skilldelta.file_lock import file_lock
+
+from .small import THREE_PAIRS, skip
+
+PARTS = {"lens": b"abc", "names": b"12345"}
+
+
+def test_parts_come_back_and_the_revision_does_not_move(filled: Bank) -> None:
+    revision = filled.revision()
+    assert filled.keep_learned("s", PARTS, revision=revision)
+    assert (filled.learned("s", "lens"), filled.learned("s", "names")) == (b"abc", b"12345")
+    assert (filled.learned("s", "other"), filled.learned("t", "lens")) == (None, None)
+    assert filled.revision() == revision
+    status = filled.status().learned
+    assert (status.states, status.size_bytes) == (1, 8)
+    assert filled.verify() == []
+
+
+def test_the_last_writer_of_a_name_wins_whole(filled: Bank) -> None:
+    assert filled.keep_learned("s", PARTS, revision=filled.revision())
+    assert filled.keep_learned("s", {"lens": b"new"}, revision=filled.revision())
+    assert (filled.learned("s", "lens"), filled.learned("s", "names")) == (b"new", None)
+
+
+def test_more_evidence_makes_it_stale_and_the_next_writer_drops_it(filled: Bank) -> None:
+    old = filled.revision()
+    filled.keep_learned("s", PARTS, revision=old)
+    filled.add(Batch(executions=[skip("t1", 1.0, repetition=7)]))
+    assert filled.learned("s", "lens") is None
+    assert filled.status().learned.states == 0
+    assert not filled.keep_learned("s", PARTS, revision=old), "learned from evidence that has moved on meanwhile"
+    assert filled.keep_learned("other", PARTS, revision=filled.revision())
+    assert _rows(filled, "SELECT DISTINCT name FROM learned_states") == [("other",)]
+
+
+def test_forgetting_anything_forgets_what_was_learned(filled: Bank) -> None:
+    """It may hold words of the texts that are forgotten."""
+    filled.keep_learned("s", PARTS, revision=filled.revision())
+    filled.forget(task_id="t1")
+    assert _rows(filled, "SELECT count(*) FROM learned_states") == [(0,)]
+
+
+@pytest.mark.parametrize("damage", ["data = substr(data, 2)", "checksum = 7", "part = 'names' || part"])
+def test_a_damaged_part_is_not_handed_out_and_verify_says_so(filled: Bank, damage: str) -> None:
+    filled.keep_learned("s", {"lens": b"abc"}, revision=filled.revision())
+    with filled._database.write() as connection:
+        connection.exec_driver_sql(f"UPDATE learned_states SET {damage}")
+    assert filled.learned("s", "lens") is None
+    assert filled.learned("s", "nameslens") is None
+    (problem,) = filled.verify()
+    assert "1 row of learned_states changed since stored (wrong checksum)" in problem
+    assert filled.keep_learned("s", {"lens": b"abc"}, revision=filled.revision())
+    assert filled.learned("s", "lens") == b"abc"
+
+
+def test_the_oldest_states_make_room_and_one_that_is_too_large_is_not_kept(
+    filled: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = iter(range(9))
+    monkeypatch.setattr(filled, "_clock", lambda: float(next(times)))
+    monkeypatch.setattr(learned.keep, "__kwdefaults__", {"limit": 10})
+    revision = filled.revision()
+    assert filled.keep_learned("a", {"p": b"1234"}, revision=revision)
+    assert filled.keep_learned("b", {"p": b"1234"}, revision=revision)
+    assert filled.keep_learned("c", {"p": b"123456"}, revision=revision)
+    assert [filled.learned(name, "p") for name in "abc"] == [None, b"1234", b"123456"]
+    assert not filled.keep_learned("d", {"p": b"12345678901"}, revision=revision)
+
+
+def test_a_locked_or_read_only_bank_is_not_waited_for(sqlite_bank: Bank) -> None:
+    filled = sqlite_bank
+    filled.add(THREE_PAIRS)
+    with file_lock(Path(f"{filled.location}.lock"), timeout=1):
+        assert not filled.keep_learned("s", PARTS, revision=filled.revision())
+    foreign = sqlite3.connect(filled.location, isolation_level=None)
+    foreign.execute("BEGIN IMMEDIATE")
+    assert not filled.keep_learned("s", PARTS, revision=filled.revision())
+    foreign.close()
+    with Bank.open(filled.location, readonly=True) as readonly:
+        assert not readonly.keep_learned("s", PARTS, revision=readonly.revision())
+        assert readonly.learned("s", "lens") is None
+
+
+def _rows(bank: Bank, query: str) -> list[tuple[object, ...]]:
+    with bank._database.read() as connection:
+        return [tuple(row) for row in connection.exec_driver_sql(query)]
