@@ -1,0 +1,80 @@
+"""Secrets stay inside the process: what is printed, logged or kept passes through here first.
+
+Two ways to know a secret. Its value is known, because it came from the environment or from a command's words: then it is
+taken out of everything, data included. Or its place gives it away, such as the password of a URL: then it is taken out
+of messages and commands, but not out of data, where a task may be about such an address.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from urllib.parse import quote, quote_plus, unquote
+
+MASK = "***"
+_SHORTEST = 6
+"""Characters of the shortest value that is remembered: shorter ones occur in ordinary words."""
+
+_known: set[str] = set()
+
+_SECRET_WORDS = "api[-_]?key|key|token|secret|password|passwd|pwd|passphrase|credentials?|auth|signature|sig"
+_SECRET_NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)S?$", re.IGNORECASE)
+
+# Each pattern has the secret as its last group.
+_PLACES = (
+    re.compile(r"\w://[^:/\s@'\"]*:([^\s'\"]+)@"),  # user:password@host; a password may hold @ and /
+    re.compile(r"https?://([^:/\s@'\"]+)@"),  # a token in the user's place
+    re.compile(rf"[?&;](?:ssl)?(?:access[-_])?(?:{_SECRET_WORDS})=([^&#\s'\"]+)", re.IGNORECASE),
+    re.compile(rf"(?<![\w-])--?(?:\w+[-_])*(?:{_SECRET_WORDS})(?:=|\s+)('[^']*'|\"[^\"]*\"|[^\s'\"]+)", re.IGNORECASE),
+    re.compile(r"\b(?:\w+_)?(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PWD)\s?=\s?('[^']*'|\"[^\"]*\"|[^\s'\"&;,]+)", re.I),
+    re.compile(r"\b(?:bearer|basic)\s+([\w.~+/=-]{8,})", re.IGNORECASE),
+    re.compile(r"\b((?:sk-|ghp_|gho_|github_pat_|xox[abps]-|AKIA|AIza)[\w-]{12,})"),
+)
+
+
+def keep_secret(*values: str | None) -> None:
+    """Remember values that must not leave the process, as they are and as URLs and JSON spell them."""
+    for value in values:
+        if value and len(value) >= _SHORTEST:
+            spelled = (value, quote(value), quote(value, safe=""), quote_plus(value), unquote(value), _in_json(value))
+            _known.update(form for form in spelled if len(form) >= _SHORTEST)
+
+
+def keep_secrets_of(environment: Mapping[str, str], words: Iterable[str] = ()) -> None:
+    """Remember what an environment and a command's words hold that looks like a secret."""
+    keep_secret(*(value for name, value in environment.items() if _SECRET_NAME.search(name)))
+    for word in (*words, *environment.values()):
+        keep_secret(*_secrets_in(word))
+
+
+def without_known_secrets(text: str) -> str:
+    """Data as it may leave the process: values that are known to be secret are masked."""
+    for value in _known:
+        if value in text:
+            text = text.replace(value, MASK)
+    return text
+
+
+def redacted(text: str) -> str:
+    """A message, command or address as it may be shown: known secrets, and whatever stands where secrets stand."""
+    text = without_known_secrets(text)
+    for pattern in _PLACES:
+        text = pattern.sub(_masked, text)
+    return text
+
+
+def _secrets_in(text: str) -> list[str]:
+    if "://" not in text:
+        return []
+    return [match[1] for pattern in _PLACES[:3] for match in pattern.finditer(text)]
+
+
+def _masked(match: re.Match[str]) -> str:
+    start, end = match.span(1)
+    whole, offset = match[0], match.start()
+    return whole[: start - offset] + MASK + whole[end - offset :]
+
+
+def _in_json(value: str) -> str:
+    return json.dumps(value, ensure_ascii=False)[1:-1]
