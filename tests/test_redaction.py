@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from skilldelta import redaction
@@ -9,9 +7,8 @@ from skilldelta.redaction import keep_secret, keep_secrets_of, redacted, without
 
 
 @pytest.fixture(autouse=True)
-def forgotten(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(redaction, "_known", set())
-    yield
 
 
 @pytest.mark.parametrize(

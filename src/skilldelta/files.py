@@ -17,6 +17,7 @@ from typing import IO, Any, Literal
 
 from skilldelta.errors import InputError
 from skilldelta.output_guard import refuse_database
+from skilldelta.redaction import without_known_secrets
 
 MOST_TEXT = 64 << 20
 """Bytes of a text that is read whole, and of one line: far above what people write, far below what fills a memory."""
@@ -67,8 +68,8 @@ def write_bytes(path: Path, content: bytes, *, private: bool = False) -> None:
 
 
 def write_text(path: Path, text: str, *, private: bool = False, errors: Errors = "strict") -> None:
-    """Replace a file's content by a text in UTF-8, with the line ends as they are; see `replacing`."""
-    write_bytes(path, text.encode("utf-8", errors), private=private)
+    """Replace a file's content by a text in UTF-8, with the line ends as they are and known secrets masked."""
+    write_bytes(path, without_known_secrets(text).encode("utf-8", errors), private=private)
 
 
 def check_destination(path: Path) -> None:

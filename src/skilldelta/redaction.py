@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
 from urllib.parse import quote, quote_plus, unquote
 
 MASK = "***"
@@ -62,6 +65,35 @@ def redacted(text: str) -> str:
     for pattern in _PLACES:
         text = pattern.sub(_masked, text)
     return text
+
+
+@contextmanager
+def guarded_streams() -> Iterator[None]:
+    """Mask known secrets in everything that is printed, whoever prints it: a library's warning, a traceback."""
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = _Guarded(sys.stdout), _Guarded(sys.stderr)  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+class _Guarded:
+    """A text stream that masks; everything else is the stream's own."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        written: int = self._stream.write(without_known_secrets(text))
+        return written
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def _secrets_in(text: str) -> list[str]:

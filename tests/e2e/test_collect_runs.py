@@ -16,9 +16,9 @@ import pytest
 from collect.endpoint import Endpoint, completion, serving
 from collect.suites import SKILL, solve, write_suite
 from skilldelta.bank import Bank
-from skilldelta.cli.collect_session import without_secrets
 from skilldelta.cli.main import run
 from skilldelta.records import Execution
+from skilldelta.redaction import redacted
 
 
 def collect(suite: Path, endpoint: Endpoint | str, *options: str) -> int:
@@ -388,6 +388,4 @@ def test_an_endpoint_without_token_counts_leaves_tokens_unknown(suite: Path) -> 
 
 def test_what_is_written_down_holds_no_password_of_an_address() -> None:
     command = "skilldelta collect s --bank postgresql+psycopg://me:secret@db/x --base-url https://a:b@host/v1"
-    assert without_secrets(command) == (
-        "skilldelta collect s --bank postgresql+psycopg://…@db/x --base-url https://…@host/v1"
-    )
+    assert redacted(command) == ("skilldelta collect s --bank postgresql+psycopg://me:***@db/x --base-url https://a:***@host/v1")

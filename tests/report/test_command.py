@@ -70,10 +70,3 @@ def test_without_the_extra_the_command_says_so_before_it_evaluates(
     assert capfd.readouterr().err == (
         "error: the report needs an optional package; install it with: pip install 'skilldelta[report]'\n"
     )
-
-
-def test_a_password_in_a_bank_url_is_not_written_into_the_report() -> None:
-    from skilldelta.cli.report import _without_password
-
-    assert _without_password("postgresql://me:secret@host/db") == "postgresql://me:***@host/db"
-    assert _without_password("folder/file.bank") == "folder/file.bank"

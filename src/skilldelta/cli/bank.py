@@ -14,6 +14,7 @@ from skilldelta.cli.output import console, note, number, percent, progress, shor
 from skilldelta.cli.output_paths import OutputPath
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.nouns import plural
+from skilldelta.redaction import redacted
 
 if TYPE_CHECKING:
     from skilldelta.bank import Bank, BankStatus
@@ -107,11 +108,13 @@ def verify(bank: str, as_json: bool) -> int:
     with _open(bank) as opened:
         problems = opened.verify()
     if as_json:
-        write_json({"bank": bank, "problems": problems})
+        write_json({"bank": redacted(bank), "problems": problems})
     else:
+        out = console()
         for problem in problems:
-            click.echo(problem)
-        click.echo(f"{bank}: {plural(len(problems), 'problem') if problems else 'no problem found'}")
+            out.print(problem, soft_wrap=True)
+        found = plural(len(problems), "problem") if problems else "no problem found"
+        out.print(f"{redacted(bank)}: {found}", soft_wrap=True)
     return 1 if problems else 0
 
 
@@ -210,9 +213,8 @@ def _show_status(found: BankStatus) -> None:
 
     out = console()
     executions = sum(found.executions.values())
-    out.print(
-        f"[bold]{found.location}[/bold]  {found.backend}, {found.size_bytes / 1e6:,.1f} MB, schema {found.schema_version}"
-    )
+    size = f"{found.size_bytes / 1e6:,.1f} MB, schema {found.schema_version}"
+    out.print(f"{found.location}  {found.backend}, {size}", style="bold", soft_wrap=True)
     out.print(
         f"{plural(executions, 'execution')} of {plural(found.tasks, 'task')} by {plural(found.agents, 'agent')}, "
         f"{plural(found.skills, 'skill')} in {plural(found.skill_versions, 'version')}, "

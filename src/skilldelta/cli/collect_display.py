@@ -10,9 +10,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from skilldelta.cli.collect_plan import ARMS
-from skilldelta.cli.collect_session import without_secrets
 from skilldelta.cli.output import console, note, number, percent, signed, table, write_json
 from skilldelta.nouns import plural
+from skilldelta.redaction import redacted
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -194,7 +194,7 @@ def _document(session: Session, result: Result, reasons: Counter[str]) -> dict[s
     standing, identity = result.standing, session.agent.identity
     spend = standing.spend
     return {
-        "bank": without_secrets(session.bank),
+        "bank": redacted(session.bank),
         "folder": str(session.folder),
         "suite": session.suite.name,
         "agent": {"name": identity.name, "fingerprint": identity.fingerprint},

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilldelta.cli.collect_plan import largest_in_words
-from skilldelta.cli.collect_session import without_secrets
 from skilldelta.cli.output import console, note, number, table, write_json
 from skilldelta.nouns import plural
+from skilldelta.redaction import redacted
 
 if TYPE_CHECKING:
     from skilldelta.bank.entries import Judgement
@@ -82,7 +82,7 @@ def _show(session: Session, plan: JudgePlan, model: str, most: Amount, mean_toke
 def print_judgements(session: Session, standing: JudgeStanding, as_json: bool) -> None:
     """How a round of self-judgements came out."""
     document: dict[str, Any] = {
-        "bank": without_secrets(session.bank),
+        "bank": redacted(session.bank),
         "suite": session.suite.name,
         "planned": standing.planned,
         "before": standing.before,

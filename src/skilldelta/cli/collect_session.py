@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 import shlex
 import sys
 from collections.abc import Iterable, Sequence
@@ -18,6 +17,7 @@ import yaml
 from skilldelta.cli.output import note
 from skilldelta.cli.proxies import environment_proxy
 from skilldelta.errors import InputError
+from skilldelta.redaction import redacted
 
 if TYPE_CHECKING:
     from skilldelta.collect.agents.base import Asks, CollectAgent
@@ -66,7 +66,7 @@ def make_session(folder: Path, options: dict[str, Any]) -> Session:
         judge=judge,
         invocation={
             "at": datetime.now(UTC).isoformat(timespec="seconds"),
-            "command": without_secrets(shlex.join(["skilldelta", *sys.argv[1:]])),
+            "command": redacted(shlex.join(["skilldelta", *sys.argv[1:]])),
             **_sandbox_in_use(agent, graders.values()),
         },
         say=note,
@@ -92,11 +92,6 @@ def _sandbox_in_use(agent: CollectAgent, graders: Iterable[Grader]) -> dict[str,
         if sandbox is not None:
             return {"sandbox": sandbox.name, "limits_held_by": sandbox.limiter}
     return {}
-
-
-def without_secrets(text: str) -> str:
-    """A command or address as it may be written down: names and passwords before the @ of a URL are left out."""
-    return re.sub(r"(\w://)[^/@\s'\"]+@", r"\1…@", text)
 
 
 def _agent(suite: Suite, options: dict[str, Any], prices: Prices | None) -> CollectAgent:

@@ -52,12 +52,12 @@ def _support(bank: Bank) -> Support:
 
 def _tell_what_there_is(out: Console, support: Support, made: dict[str, Any]) -> None:
     gains = support.gains
-    out.rule("[bold]1  The bank: paired executions")
+    out.rule("1  The bank: paired executions")
     out.print(
-        f"{number(support.r0.sum() + support.r1.sum())} real executions of [bold]{support.agent}[/bold] on "
+        f"{number(support.r0.sum() + support.r1.sum())} real executions of {support.agent} on "
         f"{len(support)} tasks of an imaginary trading company: each task without its skill, and with it.\n"
         f"Success without the skills {percent(support.y0.mean())}, with them {percent(support.y1.mean())}. They helped on "
-        f"{(gains > 0).sum()} tasks, [bold]did harm on {(gains < 0).sum()}[/bold] and changed nothing on {(gains == 0).sum()}.\n"
+        f"{(gains > 0).sum()} tasks, did harm on {(gains < 0).sum()} and changed nothing on {(gains == 0).sum()}.\n"
         f"So neither never nor always is right. ({made['summary']})"
     )
 
@@ -71,7 +71,7 @@ def _ask_three(out: Console, bank: Bank, support: Support) -> None:
     from skilldelta.predictor import predict_each
 
     out.print()
-    out.rule("[bold]2  Will the skill help on this task?")
+    out.rule("2  Will the skill help on this task?")
     out.print("Three tasks asked as if they were new: their own executions are left out of the evidence.")
     advisor = Advisor(bank, load_encoder(), agent=bank.resolve_agent(None))
     gains = predict_each(support, "family").gains
@@ -81,8 +81,8 @@ def _ask_three(out: Console, bank: Bank, support: Support) -> None:
                 support.texts[row], str(support.skills[row]), str(support.families[row]), str(support.task_ids[row])
             )
         )
-        out.print(f"\n[bold]{shorten(support.texts[row], 110)}[/bold]  (skill: {advice.skill})")
-        out.print(f"  → [bold]{advice.decision.action}[/bold]: {advice.decision.reason}")
+        out.print(f"\n{shorten(support.texts[row], 110)}  (skill: {advice.skill})", style="bold")
+        out.print(f"  → {advice.decision.action}: {advice.decision.reason}")
         for neighbor in advice.neighbors[:3]:
             out.print(
                 f"    {signed(neighbor.gain, 2)}  {percent(neighbor.y0, 0)} → {percent(neighbor.y1, 0)}  "
@@ -99,7 +99,7 @@ def _evaluate(out: Console, bank: str, seed: int, resamples: int, report: bool) 
     from skilldelta.cli.paper_flags import MAIN_SETTING
 
     out.print()
-    out.rule("[bold]3  What would the gate have bought?")
+    out.rule("3  What would the gate have bought?")
     out.print("Every task in turn is the new one. Intervals show what may be chance.\n")
     options = {
         "agent": None,
@@ -132,7 +132,7 @@ def _write_report(panels: list[Any], bank: str, options: dict[str, Any]) -> None
 
 def _say_what_next(out: Console, bank: Path) -> None:
     out.print()
-    out.rule("[bold]4  Your turn")
+    out.rule("4  Your turn")
     out.print(
         f'skilldelta predict --bank {bank} --skill warehouse-units "How many cans are in 3 pallets of beans?"\n'
         f"skilldelta bank list --bank {bank}\n"

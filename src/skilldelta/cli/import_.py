@@ -13,6 +13,7 @@ from skilldelta.cli import settings
 from skilldelta.cli.output import console, note, number, table, write_json
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
+from skilldelta.redaction import redacted
 
 if TYPE_CHECKING:
     from skilldelta.bank import Known
@@ -83,14 +84,14 @@ def _show(bank: str, names: list[str], batches: list[Batch], added: list[Added],
             {"path": name, **asdict(one), "notes": list(batch.notes)}
             for name, batch, one in zip(names, batches, added, strict=True)
         ]
-        write_json({"bank": bank, "sources": sources})
+        write_json({"bank": redacted(bank), "sources": sources})
         return
     columns = ("source", "new tasks", "new executions", "new vectors", "was in the bank already")
     rows = [
         [name, number(one.tasks), number(one.executions), number(one.vectors), _known_in_words(one.known)]
         for name, one in zip(names, added, strict=True)
     ]
-    console().print(table(f"Imported into {bank}", columns, rows))
+    console().print(table(f"Imported into {redacted(bank)}", columns, rows))
     if not any(one.executions for one in added):
         note("nothing new: every execution was in the bank already")
 

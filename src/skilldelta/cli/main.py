@@ -14,6 +14,7 @@ import click
 
 from skilldelta.cli.value_sources import trace, with_source
 from skilldelta.errors import SkillDeltaError
+from skilldelta.redaction import guarded_streams, keep_secrets_of
 from skilldelta.version import __version__
 
 COMMANDS: dict[str, str] = {
@@ -96,7 +97,10 @@ def main(args: list[str] | None = None) -> None:
     # One BLAS thread unless asked otherwise: products here are small, and a second thread on a busy machine waits in a
     # spin for a core, which turns a fraction of a millisecond into several.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    sys.exit(run(args))
+    keep_secrets_of(os.environ, sys.argv if args is None else args)
+    with guarded_streams():
+        code = run(args)
+    sys.exit(code)
 
 
 def run(args: list[str] | None = None) -> int:
@@ -125,5 +129,7 @@ def run(args: list[str] | None = None) -> int:
 
 
 def _fail(message: str) -> int:
-    click.echo(f"error: {' '.join(message.split())}", err=True)
+    from skilldelta.cli.output import note
+
+    note(f"error: {' '.join(message.split())}")
     return 2

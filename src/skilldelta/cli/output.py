@@ -16,39 +16,38 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from skilldelta.cli.readable import readable
 from skilldelta.files import write_text
+from skilldelta.redaction import redacted
 
 if TYPE_CHECKING:
-    from rich.console import Console, Group
+    from rich.console import Group
+
+    from skilldelta.cli.screen import Screen
 
 Progress = Callable[[int, int], None]
 
 
-def console() -> Console:
-    """Stdout for people. Not a terminal: plain text, wide enough that nothing is cut."""
-    from rich.console import Console
+def console() -> Screen:
+    """Stdout for people, with foreign text made harmless. Not a terminal: plain text, as wide as COLUMNS or 120."""
+    from skilldelta.cli.screen import Screen
 
-    return Console(highlight=False, soft_wrap=False, width=None if _is_terminal() else 120)
+    return Screen()
 
 
 def note(message: str) -> None:
     """A remark on stderr, out of the way of --json."""
-    click.echo(message, err=True)
+    click.echo(readable(redacted(message)), err=True)
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> Group:
-    """A plain table under its title; the first `left` columns are words, the others numbers."""
-    from rich import box
-    from rich.console import Group
-    from rich.table import Table
-    from rich.text import Text
+    """A plain table under its title; the first `left` columns are words, the others numbers.
 
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for i, column in enumerate(columns):
-        made.add_column(column, justify="left" if i < left else "right", overflow="fold")
-    for row in rows:
-        made.add_row(*(Text(cell) for cell in row))
-    return Group(Text(title, style="bold"), made)
+    Where the screen is too narrow, long words are shortened, then further columns go into a table of their own.
+    """
+    from skilldelta.cli.screen import fitted
+
+    return fitted(title, columns, rows, left=left, width=console().width)
 
 
 def write_json(document: Any, output: Path | None = None) -> None:
@@ -119,7 +118,3 @@ def shorten(text: str, width: int) -> str:
     """One line of a text, cut with an ellipsis."""
     line = " ".join(text.split())
     return line if len(line) <= width else line[: width - 1] + "…"
-
-
-def _is_terminal() -> bool:
-    return sys.stdout.isatty()

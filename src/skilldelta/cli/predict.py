@@ -175,7 +175,7 @@ def _in(options: dict[str, Any]) -> str:
 def _show(advice: Advice, policy: Policy) -> None:
     out = console()
     decision, interval = advice.decision, advice.interval
-    out.print(f"[bold]{_WORDS[decision.action]}[/bold]", highlight=False)
+    out.print(_WORDS[decision.action], style="bold")
     out.print(f"{decision.reason[0].upper()}{decision.reason[1:]}.")
     if interval is None:
         out.print(f"It would change with {decision.would_change}.")

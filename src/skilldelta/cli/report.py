@@ -19,6 +19,7 @@ from skilldelta.cli.output_paths import OutputPath
 from skilldelta.cli.paper_flags import is_overridden, with_paper_settings
 from skilldelta.errors import unknown_name
 from skilldelta.nouns import plural
+from skilldelta.redaction import redacted
 
 if TYPE_CHECKING:
     from skilldelta.bank import Bank
@@ -177,13 +178,5 @@ def _command_line(ctx: click.Context, bank: str) -> str:
         if is_overridden(ctx, name):
             continue
         flag = parameter.opts[0]
-        words += [flag] if value is True else [flag, _without_password(bank) if name == "bank" else str(value)]
+        words += [flag] if value is True else [flag, redacted(str(value))]
     return shlex.join(words)
-
-
-def _without_password(bank: str) -> str:
-    if "://" not in bank:
-        return bank
-    from sqlalchemy import make_url
-
-    return make_url(bank).render_as_string(hide_password=True)

@@ -1,0 +1,79 @@
+"""What reaches a person's screen: foreign text made harmless, tables that fit."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from skilldelta.cli.readable import readable
+from skilldelta.cli.screen import fitted
+
+from .conftest import Skilldelta, pair_rows
+
+HOSTILE = "docs[/api]\x1b]0;owned\x07\u202e[bold]"
+
+
+def printed(width: int, columns: list[str], rows: list[list[str]], left: int = 1) -> list[str]:
+    out = StringIO()
+    Console(file=out, width=width, markup=False).print(fitted("Title", columns, rows, left=left, width=width))
+    return [line.rstrip() for line in out.getvalue().splitlines()]
+
+
+def test_controls_and_marks_of_direction_are_spelled_out() -> None:
+    assert readable("a\x1b[31mb\u202ec\ud800\td\n") == "a\\x1b[31mb\\u202ec\\ud800\td\n"
+
+
+def test_a_table_that_fits_is_one_table() -> None:
+    lines = printed(40, ["name", "one", "two"], [["alpha", "1", "2"]])
+    assert sum("name" in line for line in lines) == 1
+
+
+def test_columns_that_do_not_fit_go_into_a_second_table_with_the_first_column() -> None:
+    columns = ["policy", *(f"number {i}" for i in range(8))]
+    lines = printed(60, columns, [["always on", *("12.345" for _ in range(8))]])
+    assert max(map(len, lines)) <= 60
+    assert sum("policy" in line for line in lines) == 2
+    assert sum("always on" in line for line in lines) == 2
+    assert all(any(column in line for line in lines) for column in columns)
+
+
+def test_long_words_are_shortened_before_numbers_move() -> None:
+    lines = printed(40, ["task", "gain"], [["a very long name of a task that goes on and on", "+1.00"]])
+    assert max(map(len, lines)) <= 40
+    assert sum("task" in line for line in lines if "gain" in line) == 1
+    assert any("…" in line and "+1.00" in line for line in lines)
+
+
+@pytest.mark.parametrize("columns", ["80", "60"])
+def test_every_command_fits_a_narrow_screen_and_survives_hostile_names(
+    skilldelta: Skilldelta, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    rows = [{**row, "skill": HOSTILE, "family": HOSTILE, "agent": f"toy {HOSTILE}"} for row in pair_rows()]
+    rows = [{**row, "text": f"{HOSTILE} {row['text']}"} for row in rows]
+    source = tmp_path / "hostile.jsonl"
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for words in (
+        ["import", source, "--suite", HOSTILE],
+        ["bank", "status"],
+        ["bank", "list"],
+        ["predict", "--skill", HOSTILE, "convert five miles"],
+        ["predict", "--skill", HOSTILE, "--paper", "convert five miles"],
+        ["evaluate", "--resamples", "50"],
+        ["sweep", "threshold"],
+        ["sweep", "evidence"],
+        ["calibrate", "--use-rate", "0.5"],
+        ["predict", "--skill", "[/nowhere]\x1b[2J", "convert"],
+    ):
+        ran = skilldelta(*words, "--bank", "hostile.bank")
+        assert ran.code in (0, 2)
+        for stream in (ran.out, ran.err):
+            assert "\x1b" not in stream
+            assert "\u202e" not in stream
+            assert "\x07" not in stream
+        wide = [line for line in ran.out.splitlines() if len(line) > int(columns)]
+        assert not wide, (words, wide)
