@@ -388,4 +388,6 @@ def test_an_endpoint_without_token_counts_leaves_tokens_unknown(suite: Path) -> 
 
 def test_what_is_written_down_holds_no_password_of_an_address() -> None:
     command = "skilldelta collect s --bank postgresql+psycopg://me:secret@db/x --base-url https://a:b@host/v1"
-    assert redacted(command) == ("skilldelta collect s --bank postgresql+psycopg://me:***@db/x --base-url https://a:***@host/v1")
+    assert redacted(command) == (
+        "skilldelta collect s --bank postgresql+psycopg://me:***@db/x --base-url https://a:***@host/v1"
+    )
