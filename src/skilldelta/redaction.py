@@ -71,7 +71,7 @@ def redacted(text: str) -> str:
 def guarded_streams() -> Iterator[None]:
     """Mask known secrets in everything that is printed, whoever prints it: a library's warning, a traceback."""
     before = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = _Guarded(sys.stdout), _Guarded(sys.stderr)  # type: ignore[assignment]
+    sys.stdout, sys.stderr = _Guarded(sys.stdout), _Guarded(sys.stderr)
     try:
         yield
     finally:
