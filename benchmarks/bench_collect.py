@@ -146,7 +146,7 @@ def _measure(suite_folder: str, url: str, bank: str, repetitions: str) -> dict[s
     seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
     done = result.standing.finished
     assert done == result.standing.planned
-    assert not result.standing.errors
+    assert not result.standing.now.errors
     return {
         "rate": done / result.standing.seconds,
         "whole_rate": done / seconds,

@@ -258,9 +258,16 @@ def test_the_environment_and_netrc_are_not_read(monkeypatch: pytest.MonkeyPatch,
 def test_an_endpoint_that_is_down_is_found_before_the_first_call() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
-    client = JsonEndpoint(f"http://127.0.0.1:{port}/v1", "/x")
+
+    async def check() -> None:
+        client = JsonEndpoint(f"http://127.0.0.1:{port}/v1", "/x")
+        try:
+            await client.check()
+        finally:
+            await client.close()
+
     with pytest.raises(InputError, match="nothing answers at"):
-        asyncio.run(client.check())
+        asyncio.run(check())
     with pytest.raises(NoAnswerError, match="cannot be reached") as caught:
         post(f"http://127.0.0.1:{port}/v1")
     assert not caught.value.sent

@@ -54,6 +54,7 @@ class JsonEndpoint:
         self.url = _below(check_base_url(base_url), path)
         self.key = check_key(api_key)
         self.timeout = check_timeout(timeout)
+        self._address = urlunsplit(self.url)
         self._proxy = _checked_proxy(proxy)
         self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if self.key:
@@ -69,11 +70,9 @@ class JsonEndpoint:
         """One request and its whole answer, or a NoAnswerError; never a second request."""
         import aiohttp
 
-        if self._session is None:
-            self._session = _open_session(self._headers, self.timeout)
         try:
-            async with self._session.post(
-                urlunsplit(self.url), data=body, allow_redirects=False, proxy=self._proxy
+            async with self._opened().post(
+                self._address, data=body, allow_redirects=False, proxy=self._proxy
             ) as response:
                 content = await _read_bounded(response)
                 headers = {name.lower(): value for name, value in response.headers.items()}
@@ -91,6 +90,7 @@ class JsonEndpoint:
 
     async def check(self) -> None:
         """Whether anything listens there (or at the proxy on the way); an InputError when not."""
+        self._opened()
         way = urlsplit(self._proxy) if self._proxy else self.url
         port = way.port or (443 if way.scheme == "https" else 80)
         try:
@@ -102,6 +102,11 @@ class JsonEndpoint:
                 f"nothing answers at {self.place}{through} ({_reason(error)}); start the endpoint or correct the address"
             ) from None
         writer.close()
+
+    def _opened(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            self._session = _open_session(self._headers, self.timeout)
+        return self._session
 
     async def close(self) -> None:
         """Close the connections; requests in flight are the caller's to cancel."""
@@ -116,8 +121,9 @@ def read_json(body: bytes | str) -> Any:
     An integer too long for any count is read as a float (infinite, if need be): converting thousands of digits is slow,
     and the rest of the document is still worth having.
     """
+    text = body if isinstance(body, str) else body.decode(json.detect_encoding(body), "surrogatepass")
     try:
-        return json.loads(body, parse_int=_bounded_integer)
+        return _decoder.decode(text.removeprefix("\ufeff"))
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
@@ -223,6 +229,9 @@ async def _read_bounded(response: aiohttp.ClientResponse) -> bytes:
 
 def _bounded_integer(digits: str) -> int | float:
     return int(digits) if len(digits) <= _LONGEST_INTEGER else float(digits)
+
+
+_decoder = json.JSONDecoder(parse_int=_bounded_integer)
 
 
 def _below(url: SplitResult, path: str) -> SplitResult:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skilldelta.collect.budget import Amount, Budget, Caps, Prices, Retries
-from skilldelta.collect.failures import CapReachedError, TransportError
+from skilldelta.collect.failures import CapReachedError, IncompleteError, StopCollectionError, TransportError
 from skilldelta.collect.ledger import Ledger, read_spend
 from skilldelta.errors import InputError
 
@@ -172,3 +172,54 @@ def test_waits_double_stay_below_the_longest_and_follow_the_server() -> None:
 
 def test_prices_are_per_million_tokens() -> None:
     assert Prices(input=3, output=15).usd(1_000_000, 100_000) == pytest.approx(4.5)
+
+
+@pytest.mark.parametrize(
+    ("error", "booked"),
+    [
+        (TransportError("busy"), 0),
+        (TransportError("reset", may_be_paid=True), 10),
+        (IncompleteError("refused", may_be_paid=False), 0),
+        (IncompleteError("broke down"), 10),
+        (StopCollectionError("bad key"), 0),
+        (StopCollectionError("another model", may_be_paid=True), 10),
+        (RuntimeError("a bug"), 10),
+    ],
+)
+def test_a_failed_call_is_booked_at_its_most_unless_it_was_surely_not_paid(
+    tmp_path: Path, error: Exception, booked: float
+) -> None:
+    async def work(budget: Budget) -> None:
+        async def send() -> int:
+            raise error
+
+        with pytest.raises(type(error)):
+            await budget.call("t", Amount(10, None), send, lambda _: Amount(), retry=False)
+
+    spending(tmp_path / "l", work)
+    assert read_spend(tmp_path / "l").tokens == booked
+
+
+def test_a_call_of_unknown_cost_is_unknown_and_caps_count_its_most(tmp_path: Path) -> None:
+    path = tmp_path / "l"
+
+    async def silent(budget: Budget) -> None:
+        async def send() -> int:
+            return 0
+
+        await budget.call("t", Amount(10, 0.1), send, lambda _: Amount(None, None))
+
+    spending(path, silent)
+    spending(path, call)
+    spend = read_spend(path)
+    assert (spend.tokens, spend.total_tokens, spend.tokens_unknown, spend.most_tokens) == (4, None, 1, 10)
+    assert (spend.total_usd, spend.usd_unknown) == (None, 1)
+    with pytest.raises(CapReachedError, match=r"cap of 20 tokens has no room for another call \(14 spent\)"):
+        spending(path, call, Caps(tokens=20))
+
+
+@pytest.mark.parametrize("cap", ["calls", "tokens", "usd", "seconds"])
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+def test_a_cap_that_could_never_bind_is_refused(cap: str, value: float) -> None:
+    with pytest.raises(InputError, match="could never bind"):
+        Caps(**{cap: value})  # type: ignore[arg-type]

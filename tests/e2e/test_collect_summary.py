@@ -52,6 +52,7 @@ def test_a_collection_in_which_everything_fails_says_why_and_is_no_success(tmp_p
     assert collect(suite, *options) == 1
     out, errors = said()
     assert "6 of 6 executions in the bank, 0 run now" in out
+    assert "6 calls, tokens unknown." in out, "what a failed command used is not known"
     assert "  3 × the command ended with exit code 1: no key" in errors
     assert "--retry-errors" in errors
     assert collect(suite, *options, "--json") == 1

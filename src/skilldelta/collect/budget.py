@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from skilldelta.collect.failures import CapReachedError, TransportError
+from skilldelta.collect.failures import CapReachedError, IncompleteError, StopCollectionError, TransportError
 from skilldelta.collect.ledger import Ledger, Spend
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
@@ -131,19 +131,17 @@ class Budget:
         times = self.retries.times if retry else 0
         for attempt in range(times + 1):
             number = await self._reserve(name, most)
-            spent = Amount()
+            spent = most  # whatever ends the call early, the endpoint may well have done the work
             try:
                 result = await send()
                 spent = amount_of(result)
                 return result
-            except TransportError as error:
-                spent = most if error.may_be_paid else Amount()
-                if attempt == times:
+            except Exception as error:
+                if _is_unpaid(error):
+                    spent = Amount()
+                if attempt == times or not isinstance(error, TransportError):
                     raise
                 wait = self.retries.wait(attempt, error.retry_after, self._rng)
-            except asyncio.CancelledError:
-                spent = most  # stopped in flight: the endpoint may well have done the work
-                raise
             finally:
                 self._settle(number, most, spent)
             await asyncio.sleep(wait)
@@ -193,6 +191,13 @@ class Budget:
         if caps.seconds is not None and self.seconds >= caps.seconds:
             return f"the cap of {caps.seconds:,.0f} s is reached"
         return ""
+
+
+def _is_unpaid(error: Exception) -> bool:
+    """A refusal, or a failure before anything was sent; `status_code` is a refusal as Inspect's providers raise it."""
+    if isinstance(error, TransportError | IncompleteError | StopCollectionError):
+        return not error.may_be_paid
+    return isinstance(getattr(error, "status_code", None), int)
 
 
 def _sum(values: Sequence[float | None]) -> float | None:

@@ -109,7 +109,8 @@ def check_model(asked: str, returned: str) -> None:
     if not dated:
         raise StopCollectionError(
             f"asked for model {asked!r}, the endpoint answered as {returned!r}; "
-            f"start the model that was asked for, or say --returned-model {returned!r} if it is the same"
+            f"start the model that was asked for, or say --returned-model {returned!r} if it is the same",
+            may_be_paid=True,
         )
 
 
@@ -129,7 +130,7 @@ def _refuse_failures(answer: Answer, base_url: str, model: str) -> None:
             f"{base_url} redirects (HTTP {status}), and a key is not handed on; give the address it redirects to"
         )
     if status in (400, 413, 422):
-        raise IncompleteError(f"{base_url} refused the request (HTTP {status}: {said})")
+        raise IncompleteError(f"{base_url} refused the request (HTTP {status}: {said})", may_be_paid=False)
     raise TransportError(f"{base_url} answered HTTP {status}: {said}", retry_after=_retry_after(answer))
 
 

@@ -20,6 +20,10 @@ class TransportError(SkillDeltaError):
 class IncompleteError(SkillDeltaError):
     """This one execution cannot be finished (a prompt too long, a limit hit): recorded as incomplete, never counted."""
 
+    def __init__(self, message: str, *, may_be_paid: bool = True) -> None:
+        super().__init__(message)
+        self.may_be_paid = may_be_paid
+
 
 class GraderError(SkillDeltaError):
     """The grader crashed: recorded as grader_error, never as a failure of the agent."""
@@ -27,6 +31,10 @@ class GraderError(SkillDeltaError):
 
 class StopCollectionError(InputError):
     """The whole collection must stop: a refused key, another model than asked. Nothing of this execution is recorded."""
+
+    def __init__(self, message: str, *, may_be_paid: bool = False) -> None:
+        super().__init__(message)
+        self.may_be_paid = may_be_paid
 
 
 class CapReachedError(SkillDeltaError):
