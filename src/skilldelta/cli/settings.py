@@ -70,6 +70,17 @@ def resamples_option(function: F) -> F:
     )(function)
 
 
+def margin_option(function: F) -> F:
+    """--margin."""
+    return click.option(
+        "--margin",
+        type=float,
+        default=0.02,
+        show_default=True,
+        help="Differences of success below this count as none in the verdict; 0.02 is 2 points.",
+    )(function)
+
+
 def encoder_options(function: F) -> F:
     """--encoder and where an endpoint is; the key comes from the environment only."""
     function = click.option("--encoder-model", envvar="SKILLDELTA_ENCODER_MODEL", metavar="NAME", help="Its model.")(

@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 from skilldelta.estimators.base import NotApplicableError, Score, Scores, Target
 from skilldelta.estimators.lexical import Lexicon
 from skilldelta.estimators.paper_rule import ScopeRows
+from skilldelta.neighbors import Neighbors
 from skilldelta.support import Floats, Ints, Scope, Support
 from skilldelta.ties import ROUNDING
 
@@ -36,20 +37,10 @@ class TfidfKnn:
         return "tfidf_knn"
 
     def leave_one_out(self, support: Support) -> Scores:
-        """Every row from its scope's other tasks, a block of rows at a time; no n x n matrix is held."""
-        words = _inventory(support).inventory
-        values = np.zeros(len(support))
-        for block in support.blocks(self.scope):
-            inside = words[block]
-            columns = csr_array(inside.T)
-            codes, gains = support.task_codes[block], support.gains[block]
-            step = max(1, _BLOCK_CELLS // len(block))
-            for start in range(0, len(block), step):
-                part = slice(start, start + step)
-                similarity = (inside[part] @ columns).toarray()
-                barred = codes[None, :] == codes[part, None]
-                values[block[part]] = _local_average(similarity, barred, gains, self.k)
-        return Scores(values, supported=support.has_others(self.scope))
+        """Every row from its scope's other tasks."""
+        found = nearest_by_words(support, self.k, self.scope)
+        values = _average(found.similarities, found.rows >= 0, support.gains[found.rows])
+        return Scores(values, supported=found.rows[:, 0] >= 0)
 
     def fit(self, support: Support) -> FittedTfidfKnn:
         """The vocabulary and the word rows of the support."""
@@ -77,6 +68,30 @@ class FittedTfidfKnn:
         return Score(gain, {"tfidf_knn": gain}, {"tfidf_knn": 1.0})
 
 
+def nearest_by_words(support: Support, k: int, scope: Scope) -> Neighbors:
+    """The k rows of other tasks in scope with the most similar words, a block of rows at a time: no n x n matrix."""
+    words = _inventory(support).inventory
+    blocks = list(support.blocks(scope))
+    width = min(k, max(len(block) for block in blocks))
+    found = Neighbors(np.full((len(support), width), -1, np.int64), np.zeros((len(support), width)))
+    for block in blocks:
+        inside = words[block]
+        columns = csr_array(inside.T)
+        codes = support.task_codes[block]
+        step = max(1, _BLOCK_CELLS // len(block))
+        for start in range(0, len(block), step):
+            part = slice(start, start + step)
+            similarity = (inside[part] @ columns).toarray()
+            barred = codes[None, :] == codes[part, None]
+            nearest = _largest(similarity, barred, k)
+            there = ~np.take_along_axis(barred, nearest, axis=1)
+            filled = nearest.shape[1]
+            found.rows[block[part], :filled] = np.where(there, block[nearest], -1)
+            similar = np.take_along_axis(similarity, nearest, axis=1)
+            found.similarities[block[part], :filled] = np.where(there, similar, 0.0)
+    return found
+
+
 def _inventory(support: Support) -> Lexicon:
     if not support.texts:
         raise NotApplicableError("the panel has no task texts; import or collect them with their text")
@@ -86,11 +101,16 @@ def _inventory(support: Support) -> Lexicon:
 def _local_average(similarity: Floats, barred: NDArray[np.bool_], gains: Floats, k: int) -> Floats:
     """Per row of `similarity`, the clipped-cosine mean gain of its k largest columns that are not barred."""
     nearest = _largest(similarity, barred, k)
-    found = ~np.take_along_axis(barred, nearest, axis=1)
-    shares = np.where(found, np.take_along_axis(similarity, nearest, axis=1), 0.0)
-    shares = np.where(shares.sum(axis=1, keepdims=True) > 0, shares, found)
+    there = ~np.take_along_axis(barred, nearest, axis=1)
+    return _average(np.take_along_axis(similarity, nearest, axis=1), there, gains[nearest])
+
+
+def _average(similarities: Floats, there: NDArray[np.bool_], gains: Floats) -> Floats:
+    """Clipped-cosine means of neighbours' gains, each (m, k); 0 where no neighbour is there."""
+    shares = np.where(there, similarities, 0.0)
+    shares = np.where(shares.sum(axis=1, keepdims=True) > 0, shares, there)
     total = shares.sum(axis=1)
-    means = (shares * gains[nearest]).sum(axis=1) / np.where(total > 0, total, 1.0)
+    means = (shares * gains).sum(axis=1) / np.where(total > 0, total, 1.0)
     # Gains that cancel are exactly zero, as in the predictor, so that equality skips.
     return np.where(np.abs(means) > ROUNDING, means, 0.0)
 

@@ -8,20 +8,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from skilldelta.errors import InputError
 from skilldelta.estimators.partition import Partition
 from skilldelta.estimators.self_judge import Judgement
+from skilldelta.evaluation.comparison import check_margin
 from skilldelta.evaluation.decomposition import decompose
 from skilldelta.evaluation.draws import Inventory
 from skilldelta.evaluation.few_tasks import few_tasks
+from skilldelta.evaluation.holdout import Holdout, as_scored, holdout_notes
 from skilldelta.evaluation.intervals import Intervals, Plan, draws_of, panel_intervals
 from skilldelta.evaluation.means import mean_over_panels
 from skilldelta.evaluation.metrics import auroc
+from skilldelta.evaluation.panel_nulls import Nulls, below_chance, panel_nulls
+from skilldelta.evaluation.permutation import SHUFFLES
 from skilldelta.evaluation.policy import Outcomes, Policy, Totals, columns
-from skilldelta.evaluation.results import Evaluation, PanelResult, PolicyResult, Range
+from skilldelta.evaluation.results import MARGIN, Evaluation, PanelResult, PolicyResult, Range
 from skilldelta.evaluation.roster import Roster, Rules, check_names, score_policies
 from skilldelta.evaluation.structure import family_counts, structure_of
 from skilldelta.gate import check_threshold
@@ -42,12 +47,20 @@ def evaluate_panel(
     scope: Scope = "family",
     threshold: float = 0.0,
     resamples: int = 10_000,
+    margin: float = MARGIN,
+    shuffles: int = SHUFFLES,
+    null_stack: bool = False,
+    holdout: Holdout = "task",
     judgements: Sequence[Judgement] | None = None,
     skill_texts: Mapping[str, str] | None = None,
     partition: Partition | None = None,
     progress: Progress | None = None,
 ) -> PanelResult:
-    """All policies on the pairs of one agent on one suite; `resamples=0` leaves the intervals out."""
+    """All policies on the pairs of one agent on one suite; `resamples=0` leaves the intervals out.
+
+    `shuffles` of the outcomes show what chance gives, 0 leaves that out; `null_stack` fits the stack anew to each of
+    twice as many. `holdout="family"` scores every task without its whole family, in the scope skill or global.
+    """
     return evaluate_panels(
         [support],
         rng=rng,
@@ -56,6 +69,10 @@ def evaluate_panel(
         scope=scope,
         threshold=threshold,
         resamples=resamples,
+        margin=margin,
+        shuffles=shuffles,
+        null_stack=null_stack,
+        holdout=holdout,
         judgements=None if judgements is None else {(support.agent, support.suite): judgements},
         skill_texts=skill_texts,
         partition=partition,
@@ -72,6 +89,10 @@ def evaluate_panels(
     scope: Scope = "family",
     threshold: float = 0.0,
     resamples: int = 10_000,
+    margin: float = MARGIN,
+    shuffles: int = SHUFFLES,
+    null_stack: bool = False,
+    holdout: Holdout = "task",
     judgements: Mapping[tuple[str, str], Sequence[Judgement]] | None = None,
     skill_texts: Mapping[str, str] | None = None,
     partition: Partition | None = None,
@@ -81,23 +102,30 @@ def evaluate_panels(
 
     `judgements` are keyed by (agent, suite). Two panels of the same agent and suite are refused.
     """
-    _check(supports, threshold, resamples)
+    _check(supports, threshold, resamples, shuffles)
+    check_margin(margin)
     check_names(policies)
-    rules = Rules(settings, scope, threshold, skill_texts or {}, partition)
+    rules = Rules(settings, scope, threshold, skill_texts or {}, partition, holdout)
     rosters = [
         score_policies(support, policies, rules, (judgements or {}).get((support.agent, support.suite)))
         for support in supports
     ]
     found = _resample(supports, rosters, resamples, rng, progress)
+    nulls = [
+        panel_nulls(support, roster.policies, rules, shuffles=shuffles, with_stack=null_stack, rng=rng)
+        for support, roster in zip(supports, rosters, strict=True)
+    ]
     panels = tuple(
-        _panel(support, roster, intervals, resamples)
-        for support, roster, intervals in zip(supports, rosters, found, strict=True)
+        _panel(support, roster, rules, intervals, null, resamples, margin)
+        for support, roster, intervals, null in zip(supports, rosters, found, nulls, strict=True)
     )
     return Evaluation(panels, mean_over_panels(panels, [intervals.samples for intervals in found]))
 
 
-def _check(supports: Sequence[Support], threshold: float, resamples: int) -> None:
+def _check(supports: Sequence[Support], threshold: float, resamples: int, shuffles: int) -> None:
     check_threshold(threshold)
+    if shuffles < 0:
+        raise InputError(f"shuffles must be 0 (no permutation null) or more, got {shuffles}")
     if resamples < 0:
         raise InputError(f"resamples must be 0 (no intervals) or more, got {resamples}")
     if not supports:
@@ -146,7 +174,14 @@ def _ticker(progress: Progress | None, total: int) -> Callable[[int], None] | No
     return tick
 
 
-def _panel(support: Support, roster: Roster, intervals: Intervals, resamples: int) -> PanelResult:
+def _panel(
+    support: Support, roster: Roster, rules: Rules, intervals: Intervals, nulls: Nulls, resamples: int, margin: float
+) -> PanelResult:
+    policies = {
+        name: replace(policy_result(policy, support, intervals.ranges.get(name, {})), null=nulls.get(name, {}))
+        for name, policy in roster.policies.items()
+    }
+    scored = as_scored(support, rules.holdout)
     return PanelResult(
         agent=support.agent,
         suite=support.suite,
@@ -156,15 +191,19 @@ def _panel(support: Support, roster: Roster, intervals: Intervals, resamples: in
         off=float(support.y0.mean()),
         on=float(support.y1.mean()),
         oracle=float(np.maximum(support.y0, support.y1).mean()),
-        policies={
-            name: policy_result(policy, support, intervals.ranges.get(name, {}))
-            for name, policy in roster.policies.items()
-        },
+        policies=policies,
         support=support,
         counts=family_counts(support),
-        structure=structure_of(support),
+        structure=structure_of(support, rules.scope),
         resamples=resamples,
-        notes=(*(few_tasks(support.task_ids) if resamples else ()), *_notes(support), *roster.left_out),
+        notes=(
+            *(few_tasks(support.task_ids) if resamples else ()),
+            *holdout_notes(support, scored, rules.scope),
+            *_notes(support),
+            *below_chance(policies.values()),
+            *roster.left_out,
+        ),
+        margin=margin,
     )
 
 
@@ -181,6 +220,7 @@ def policy_result(policy: Policy, support: Support, intervals: Mapping[str, Rang
         name=policy.name,
         success=float(totals.success[0]),
         success_gain=float(totals.success_gain[0]),
+        always_on=float(outcomes.y1.mean()),
         use_rate=float(totals.use_rate[0]),
         tokens=_known(totals.mean_tokens),
         token_saving=_known(totals.token_saving),
@@ -224,8 +264,6 @@ def _notes(support: Support) -> list[str]:
     if singletons:
         alone = plural(singletons, "family has", "families have")
         notes.append(f"{alone} one task only: no support in scope, and nothing to choose within")
-    if len(np.unique(support.scope_labels("family"))) == 1 and len(support) > 1:
-        notes.append("one family only: an AUROC well below 0.5 means that nothing tells its tasks apart, not a ranking")
     unnamed = int((support.families == "").sum())
     if unnamed:
         notes.append(f"{plural(unnamed, 'pair has', 'pairs have')} no family: the skill stands in for it")

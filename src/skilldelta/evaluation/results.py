@@ -7,8 +7,8 @@ Computing these numbers is `leave_one_out`'s work; drawing them is the report's.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,12 +20,36 @@ Actions = NDArray[np.bool_] | Floats
 """(n,) what a policy does: use or skip, or the probability of use where it is random."""
 
 
+MARGIN = 0.02
+"""Differences of success below this count as none in a verdict, unless a margin is given."""
+
+
 @dataclass(frozen=True, slots=True)
 class Range:
     """A percentile interval; both ends are None where no resample gave a value."""
 
     low: float | None
     high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class NullDistribution:
+    """A metric on shuffled panels: its mean, the middle 95%, and how often it reaches the value observed."""
+
+    mean: float
+    low: float
+    high: float
+    p: float
+    """One-sided, the observed panel counted among the shuffles."""
+
+
+@dataclass(frozen=True, slots=True)
+class PermutationNull:
+    """What a policy shows when outcomes are shuffled; a metric without both classes is None."""
+
+    shuffles: int
+    auroc: NullDistribution | None
+    advantage_vs_random: NullDistribution | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,9 +84,18 @@ class PolicyResult:
     supported: NDArray[np.bool_] | None = None  # (n,) rows with evidence; None where every score is an estimate
     success_gain: float = 0.0
     """Success minus always-off's on the same rows."""
+    always_on: float = math.nan
+    """Success of always using the skill on the same rows: the panel's own, or that of a test split."""
     router_tokens: float | None = None
     """Mean tokens of the routing call itself."""
     notes: tuple[str, ...] = ()
+    null: Mapping[str, PermutationNull] = field(default_factory=dict)
+    """Outcomes shuffled `within` families and `across` them; empty where no shuffle was made."""
+
+    @property
+    def success_vs_always_on(self) -> float:
+        """Success minus always-on's on the same rows."""
+        return self.success - self.always_on
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +109,19 @@ class FamilyCounts:
     tie: int
     off: float
     on: float
+    both_succeed: int = 0
+    """Ties in which every run succeeded, with the skill and without."""
+    both_fail: int = 0
 
     @property
     def gain(self) -> float:
         """Mean observed gain of the family."""
         return self.on - self.off
+
+    @property
+    def tie_between(self) -> int:
+        """Ties of the same partial success in both arms, which only repetitions or partial credit make."""
+        return self.tie - self.both_succeed - self.both_fail
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +137,16 @@ class Structure:
     """Distinct supplied skills, a bundle counted as one."""
     families_with_several_skills: int
     tasks_with_several_skills: int
+    bundles: int = 0
+    """Distinct supplied bundles of two or more skills."""
+    edges: int = 0
+    """Task–skill memberships: a task under a bundle of three skills has three."""
+    without_support: int = 0
+    """Rows with no pair of another task in their scope."""
+    eligible_smallest: int = 0
+    """Pairs of other tasks in scope of a row, at least, in the median, and at most."""
+    eligible_median: float = 0.0
+    eligible_largest: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,6 +171,8 @@ class PanelResult:
     structure: Structure
     resamples: int
     notes: tuple[str, ...] = ()
+    margin: float = MARGIN
+    """Differences of success below this count as none in a verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +183,32 @@ class Estimate:
     interval: Range
 
 
+@dataclass(frozen=True, slots=True)
+class PolicyMeans:
+    """One policy over all panels: means of equal weight, and in how many panels it is ahead."""
+
+    metrics: Mapping[str, Estimate]
+    wins: Mapping[str, int]
+    """Panels in which the policy is above: `success_gain` (always-off), `success_vs_always_on`,
+    `advantage_vs_random`, `within_group`, and `auroc_vs_POLICY` for every policy that ranks."""
+    clear: Mapping[str, int]
+    """Panels whose own interval lies above zero, for the differences among these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What several panels show together, for policies that every panel has."""
+
+    panels: int
+    policies: Mapping[str, PolicyMeans]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
     """Several panels evaluated together, task draws shared across the agents of a suite."""
 
     panels: tuple[PanelResult, ...]
-    means: Mapping[str, Mapping[str, Estimate]] = field(default_factory=dict)
-    """Policy, then metric: the mean over panels of equal weight, for policies that every panel has."""
+    means: Means
 
 
 def panel_to_dict(panel: PanelResult) -> dict[str, Any]:
@@ -145,17 +217,50 @@ def panel_to_dict(panel: PanelResult) -> dict[str, Any]:
         "agent": panel.agent,
         "suite": panel.suite,
         "tasks": panel.tasks,
+        "pairs": panel.pairs,
         "families": panel.families,
         "off": panel.off,
         "on": panel.on,
         "oracle": panel.oracle,
         "policies": {name: _policy_to_dict(policy) for name, policy in panel.policies.items()},
+        "counts": _counts_to_dict(panel.counts),
+        "by_family": [{"family": one.family, **_counts_to_dict([one])} for one in panel.counts],
+        "structure": asdict(panel.structure),
         "notes": list(panel.notes),
     }
 
 
+def means_to_dict(means: Means) -> dict[str, Any]:
+    """`means` in `evaluate --json`."""
+    return {
+        "panels": means.panels,
+        "policies": {
+            name: {
+                **{metric: _estimate_to_dict(found) for metric, found in policy.metrics.items()},
+                "wins": dict(policy.wins),
+                "clear": dict(policy.clear),
+            }
+            for name, policy in means.policies.items()
+        },
+    }
+
+
+def _estimate_to_dict(found: Estimate) -> dict[str, float | None]:
+    return {"mean": _number(found.value), "low": _number(found.interval.low), "high": _number(found.interval.high)}
+
+
+_COUNTS = ("pairs", "help", "harm", "tie", "both_succeed", "both_fail", "tie_between")
+
+
+def _counts_to_dict(counts: Sequence[FamilyCounts]) -> dict[str, int]:
+    return {name: sum(getattr(one, name) for one in counts) for name in _COUNTS}
+
+
 _METRICS = (
     "success",
+    "success_gain",
+    "success_vs_always_on",
+    "always_on",
     "use_rate",
     "tokens",
     "token_saving",
@@ -177,6 +282,7 @@ def _policy_to_dict(policy: PolicyResult) -> dict[str, Any]:
     document["tasks"] = len(policy.rows)
     document["threshold"] = _number(policy.threshold)
     document["notes"] = list(policy.notes)
+    document["null"] = {kind: asdict(found) for kind, found in policy.null.items()} or None
     return document
 
 

@@ -19,6 +19,7 @@ from skilldelta.estimators.self_judge import Judgement, SelfJudge
 from skilldelta.estimators.stack import Stack
 from skilldelta.estimators.tfidf_knn import TfidfKnn
 from skilldelta.estimators.with_skill_only import WithSkillOnly
+from skilldelta.evaluation.holdout import WITHOUT_FAMILY, Holdout, as_scored, check_holdout
 from skilldelta.evaluation.policy import Policy
 from skilldelta.predictor import PAPER, Settings
 from skilldelta.support import Scope, Support
@@ -50,6 +51,8 @@ class Rules:
     skill_texts: Mapping[str, str] = field(default_factory=dict)
     partition: Partition | None = None
     """Where both Ridge controls train, validate and are tested; their own split unless given."""
+    holdout: Holdout = "task"
+    """What is left out together with a target."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,20 +67,25 @@ def score_policies(
     support: Support, names: Sequence[str] | None, rules: Rules, judgements: Sequence[Judgement] | None
 ) -> Roster:
     """Every named policy on a panel (all of them unless named)."""
+    check_holdout(rules.holdout, rules.scope)
     wanted = check_names(names)
-    n = len(support)
+    n, scored = len(support), as_scored(support, rules.holdout)
     policies: dict[str, Policy] = {
         "always_off": Policy.constant("always_off", 0.0, n),
         "always_on": Policy.constant("always_on", 1.0, n),
-        "skilldelta": _scored(PaperRule(rules.settings, rules.scope), support, rules),
+        "skilldelta": _scored(PaperRule(rules.settings, rules.scope), scored, rules),
     }
     policies["random_matched"] = Policy.constant("random_matched", float(policies["skilldelta"].actions.mean()), n)
     left_out = []
     for name in wanted:
         if name in policies:
             continue
+        if rules.holdout == "family" and name in WITHOUT_FAMILY:
+            left_out.append(f"{name} is left out: {WITHOUT_FAMILY[name]}")
+            continue
         try:
-            policies[name] = _scored(_ESTIMATORS[name](rules, judgements or ()), support, rules)
+            panel = support if name == "self_judge" else scored  # judgements are found by task id
+            policies[name] = _scored(_ESTIMATORS[name](rules, judgements or ()), panel, rules)
         except NotApplicableError as error:
             if name != "self_judge" or judgements:
                 left_out.append(f"{name} is left out: {error}")

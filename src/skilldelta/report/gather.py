@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from skilldelta.evaluation.accounting import Account, Baseline, RoutingCost, account
+from skilldelta.evaluation.comparison import default_gate
 from skilldelta.evaluation.nested import Scorer
 from skilldelta.evaluation.noise_floor import noise_of_executions
 from skilldelta.evaluation.results import PanelResult
@@ -15,7 +16,6 @@ from skilldelta.records import Execution
 from skilldelta.report.forecast import forecasts_of
 from skilldelta.report.panel import PanelReport
 from skilldelta.report.scaling_curves import scaling_curves
-from skilldelta.report.verdict import default_gate
 from skilldelta.support import Scope
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from skilldelta.evaluation.comparison import default_gate
 from skilldelta.evaluation.results import PanelResult, PolicyResult
 from skilldelta.nouns import plural
 from skilldelta.report.content import Cell, Column, Figure, Plot, Table
 from skilldelta.report.figures.advantage import TITLE, row, spec
 from skilldelta.report.groups import distinct_labels
 from skilldelta.report.numbers import cell, count, decimal, percent, points, size, spread, words_cell
-from skilldelta.report.verdict import Tone, default_gate, verdict
+from skilldelta.report.verdict import Tone, summary
 
 _COLUMNS = (
     Column("Panel", numeric=False),
@@ -65,7 +66,7 @@ def _row(line: _Line) -> list[Cell]:
     panel, own = line.panel, line.own
     start = [
         Cell(line.label, link=line.place),
-        words_cell(_ANSWERS[verdict(panel, line.gate).tone]),
+        words_cell(_ANSWERS[summary(panel, line.gate).tone]),
         cell(count(panel.pairs), panel.pairs),
         cell(percent(panel.off), panel.off),
         cell(percent(panel.on), panel.on),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skilldelta.evaluation.accounting import Account
+from skilldelta.evaluation.comparison import default_gate
 from skilldelta.evaluation.evidence import EvidenceCurve
 from skilldelta.evaluation.noise_floor import NoiseFloor
 from skilldelta.evaluation.results import PanelResult
@@ -25,7 +26,7 @@ from skilldelta.report.numbers import decimal, percent
 from skilldelta.report.palette import policy_words
 from skilldelta.report.panel_html import PanelContent, Tile
 from skilldelta.report.policies import meanings, policy_table
-from skilldelta.report.verdict import default_gate, verdict
+from skilldelta.report.verdict import summary
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +57,7 @@ def panel_content(panel: PanelReport, *, place: str, gate: str | None, per_kind:
         place=place,
         title=panel.title,
         gate=chosen,
-        verdict=verdict(result, chosen),
+        summary=summary(result, chosen),
         noise=_sentence(panel.noise.sentence) if panel.noise else "",
         tiles=_tiles(result, chosen),
         policies=policy_table(result),

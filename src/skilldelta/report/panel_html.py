@@ -11,7 +11,7 @@ from skilldelta.report.family_html import family_list_html
 from skilldelta.report.figure_html import figure_html
 from skilldelta.report.html import Markup, element
 from skilldelta.report.tables import table_html
-from skilldelta.report.verdict import Verdict
+from skilldelta.report.verdict import Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class PanelContent:
     """The panel's id in the page, and the prefix of its sections' ids."""
     title: str
     gate: str
-    verdict: Verdict
+    summary: Summary
     noise: str
     """The noise floor in one sentence, or nothing."""
     tiles: Sequence[Tile]
@@ -51,7 +51,7 @@ def panel_html(panel: PanelContent, *, with_title: bool) -> Markup:
     return element(
         "div",
         element("h2", panel.title, class_="panel-title") if with_title else None,
-        _verdict(panel.verdict, panel.noise),
+        _summary(panel.summary, panel.noise),
         element("div", *[_tile(tile) for tile in panel.tiles], class_="tiles"),
         _policies(panel),
         *figures,
@@ -61,7 +61,7 @@ def panel_html(panel: PanelContent, *, with_title: bool) -> Markup:
     )
 
 
-def _verdict(found: Verdict, noise: str) -> Markup:
+def _summary(found: Summary, noise: str) -> Markup:
     lines = [
         ("What it did", found.answer),
         ("How sure", found.certainty),

@@ -1,7 +1,7 @@
 """The summary on top: should I use the gate here, how sure are we, and against what.
 
-The gate is compared with the better of its two simplest rivals, always using the skill and never using it. Everything is
-read from intervals that the evaluation made; nothing is resampled here.
+The gate is compared with the better of its two simplest rivals, always using the skill and never using it. What an
+interval allows is `comparison`'s to say; here it becomes words, the same for the page, `evaluate` and `audit`.
 """
 
 from __future__ import annotations
@@ -9,23 +9,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from skilldelta.evaluation.results import PanelResult, PolicyResult, Range
+from skilldelta.evaluation.comparison import Comparison, better_constant, compare
+from skilldelta.evaluation.results import PanelResult, PolicyResult
 from skilldelta.nouns import plural
-from skilldelta.report.numbers import percent, points, size, spread
+from skilldelta.report.numbers import count, percent, points, size, spread
 from skilldelta.report.palette import policy_words
 
 Tone = Literal["yes", "trade", "no", "open"]
 
 WORTHWHILE_SAVING = 0.05
 """Saved tokens below this share do not decide a verdict."""
-WORTHWHILE_GAIN = 0.02
-"""Success above never using the skill, below which a gain that may be chance does not speak for the gate."""
 SMALL_PANEL = 50
 """Pairs below which the summary says that the panel is small."""
 
+_RIVALS = {"always_on": "always using the skill", "always_off": "never using the skill"}
+
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Summary:
     """The answer in one line, and the three things a reader asks next."""
 
     tone: Tone
@@ -36,84 +37,88 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rival:
-    """The better constant policy and how the gate stands against it."""
+class Headline:
+    """A verdict in one line."""
 
-    words: str
-    is_on: bool
-    difference: float
-    interval: Range | None
-
-    @property
-    def is_beaten(self) -> bool:
-        return self.interval is not None and self.interval.low is not None and self.interval.low > 0
-
-    @property
-    def is_better(self) -> bool:
-        return self.interval is not None and self.interval.high is not None and self.interval.high < 0
+    tone: Tone
+    text: str
 
 
-def default_gate(panel: PanelResult) -> str:
-    """The policy that the summary is about: the product's own estimator where it was evaluated, else the paper's rule."""
-    return "stack" if "stack" in panel.policies else "skilldelta"
-
-
-def verdict(panel: PanelResult, gate: str) -> Verdict:
+def summary(panel: PanelResult, gate: str) -> Summary:
     """Should this gate be used on this panel's kind of task?"""
     own = panel.policies.get(gate)
     if own is None:
         known = ", ".join(panel.policies)
-        return Verdict("open", f"{policy_words(gate)} was not evaluated here", f"Evaluated were: {known}.", "", "")
-    rival = _rival(panel, own)
-    tone, headline = _decision(own, rival)
-    return Verdict(tone, headline, _answer(panel, own), _certainty(panel, own, rival), _comparison(panel, own))
+        return Summary("open", f"{policy_words(gate)} was not evaluated here", f"Evaluated were: {known}.", "", "")
+    found = compare(panel, own, better_constant(panel, own))
+    line = gate_headline(panel, own)
+    return Summary(line.tone, line.text, _answer(panel, own), _certainty(panel, own, found), _comparison(panel, own))
 
 
-def _rival(panel: PanelResult, own: PolicyResult) -> _Rival:
-    if panel.on > panel.off:
-        return _Rival("always using the skill", True, own.success - panel.on, own.intervals.get("success_vs_always_on"))
-    return _Rival("never using the skill", False, own.success - panel.off, own.intervals.get("success_gain"))
+def gate_headline(panel: PanelResult, own: PolicyResult) -> Headline:
+    """The verdict on a policy against the better constant one, on the policy's own rows."""
+    against = better_constant(panel, own)
+    found = compare(panel, own, against)
+    if found is None:
+        return no_verdict(len(own.rows))
+    line = headline(found)
+    if found.verdict in ("better", "worse") or found.is_same or against == "always_off":
+        return line
+    # Keeping up with always-on is no reason for a gate that never using the skill keeps up with as well.
+    never = compare(panel, own, "always_off")
+    if never is None or never.verdict == "better":
+        return line
+    return Headline("open", f"{line.text} It is not shown to beat never using the skill, which is cheapest.")
 
 
-def _decision(own: PolicyResult, rival: _Rival) -> tuple[Tone, str]:
-    saving = own.token_saving or 0.0
-    saves = rival.is_on and saving >= WORTHWHILE_SAVING
-    if rival.is_beaten:
-        return "yes", f"Yes. The gate does better than {rival.words}" + (
-            f" and saves {percent(saving, 0)} of tokens." if saves else "."
-        )
-    if rival.is_better:
+def headline(found: Comparison) -> Headline:
+    """A comparison in one line: the verdict first, then the difference, its interval and the tokens."""
+    rival = _RIVALS[found.against]
+    if found.is_same:
+        return Headline("open", f"It makes no difference. The gate decides the same on every task: {rival} is simpler.")
+    numbers = f"{points(found.difference)} points (95%: {spread(found.interval, as_points=True)})"
+    saves = found.against == "always_on" and (found.token_saving or 0.0) >= WORTHWHILE_SAVING
+    saving = f"saves {percent(found.token_saving, 0)} of tokens"
+    if found.verdict == "better":
+        return Headline("yes", f"Better than {rival}{f', and {saving}' if saves else ''}: {numbers}.")
+    if found.verdict == "worse":
         if saves:
-            return (
-                "trade",
-                f"Only if tokens matter. The gate saves {percent(saving, 0)} of them and costs {size(rival.difference)} of success.",
-            )
-        return "no", f"No. {rival.words.capitalize()} does better."
-    if own.use_rate in (0.0, 1.0):
-        return "open", f"It makes no difference. The gate decides the same on every task: {rival.words} is simpler."
-    if saves and own.success_gain < WORTHWHILE_GAIN and not _excludes_zero(own.intervals.get("success_gain")):
-        return (
-            "open",
-            "Not clear yet. No reliable difference from always or never using the skill; never is the cheapest.",
-        )
-    if saves:
-        same = (
-            "about the same success as"
-            if rival.interval is not None
-            else f"{size(rival.difference)} {_side(rival.difference)}"
-        )
-        return "yes", f"Yes, to save tokens. {same.capitalize()} {rival.words}, with {percent(saving, 0)} fewer tokens."
-    if rival.interval is None or rival.interval.low is None:
-        return (
-            "open",
-            f"Undecided. {size(rival.difference).capitalize()} {_side(rival.difference)} {rival.words}, without an interval.",
-        )
-    return "open", f"Not clear yet. No reliable difference from {rival.words}."
+            return Headline("trade", f"Worse than {rival}, but {saving}: {numbers}.")
+        return Headline("no", f"Worse than {rival}: {numbers}.")
+    if found.verdict == "equivalent":
+        within = f"{numbers}, within the margin of {size(found.margin)}"
+        if saves:
+            return Headline("yes", f"Equivalent to {rival}, and {saving}: {within}.")
+        return Headline("open", f"Equivalent to {rival}, which is simpler: {within}.")
+    also = f" It {saving}." if saves else ""
+    return Headline("open", f"Not enough evidence against {rival}: {numbers}.{_more(found)}{also}")
+
+
+def no_verdict(pairs: int) -> Headline:
+    """What stands where no interval allows a verdict."""
+    if pairs < 2:
+        return Headline("open", "No verdict: one pair says nothing about the next. Collect more tasks.")
+    return Headline("open", "No verdict: intervals were not computed.")
+
+
+def _more(found: Comparison) -> str:
+    if found.more_tasks is None:
+        return ""
+    about = _rounded_up(found.more_tasks)
+    tasks = "1 more task" if about == 1 else f"{count(about)} more tasks"
+    return f" About {tasks} would settle it, if the difference stays."
+
+
+def _rounded_up(tasks: int) -> int:
+    """Two digits are all that an estimate deserves."""
+    step = 10 ** max(0, len(str(tasks)) - 2)
+    return -(-tasks // step) * step
 
 
 def _answer(panel: PanelResult, own: PolicyResult) -> str:
     """What the gate did and reached, against always-on, in one sentence."""
-    difference = own.success - panel.on
+    on, off = (float(arm[own.rows].mean()) for arm in (panel.support.y1, panel.support.y0))
+    difference = own.success - on
     where = "exactly as often as" if abs(difference) < 5e-4 else f"{size(difference)} {_side(difference)}"
     tokens = ""
     if own.token_saving is not None:
@@ -121,21 +126,22 @@ def _answer(panel: PanelResult, own: PolicyResult) -> str:
         tokens = f", {verb} {percent(joint, 0)} {'of' if own.token_saving >= 0 else 'more'} tokens"
     return (
         f"{policy_words(own.name)} used the skill on {percent(own.use_rate, 0)} of tasks and reached {percent(own.success)}, "
-        f"{where} always using it ({percent(panel.on)}){tokens}. Never using it reached {percent(panel.off)}."
+        f"{where} always using it ({percent(on)}){tokens}. Never using it reached {percent(off)}."
     )
 
 
-def _certainty(panel: PanelResult, own: PolicyResult, rival: _Rival) -> str:
+def _certainty(panel: PanelResult, own: PolicyResult, found: Comparison | None) -> str:
     scored = f"Every task was scored from other tasks only, {plural(len(own.rows), 'pair')} in all."
-    if not spread(rival.interval):
+    if found is None:
         return f"{scored} Intervals were not computed, so chance is not ruled out."
-    if rival.interval is not None and rival.interval.low == rival.interval.high == 0:
-        return f"{scored} Where its decisions differ from {rival.words}, both outcomes were the same."
+    rival = _RIVALS[found.against]
+    if found.difference == 0 and not found.is_same and own.intervals[_metric(found)].low == 0:
+        scored += f" Where its decisions differ from {rival}, both outcomes were the same."
     text = (
-        f"{scored} The difference to {rival.words} is {points(rival.difference)} points, with a 95% interval of "
-        f"{spread(rival.interval, as_points=True)}."
+        f"{scored} The difference to {rival} is {points(found.difference)} points, with a 95% interval of "
+        f"{spread(found.interval, as_points=True)}."
     )
-    by_family = own.intervals.get("success_vs_always_on_by_family" if rival.is_on else "success_gain_by_family")
+    by_family = own.intervals.get(f"{_metric(found)}_by_family")
     if spread(by_family):
         text += (
             f" For tasks of new families, rather than new tasks of these, it is {spread(by_family, as_points=True)}."
@@ -143,6 +149,10 @@ def _certainty(panel: PanelResult, own: PolicyResult, rival: _Rival) -> str:
     if panel.pairs < SMALL_PANEL:
         text += " That is a small panel; more pairs would narrow it."
     return text
+
+
+def _metric(found: Comparison) -> str:
+    return "success_vs_always_on" if found.against == "always_on" else "success_gain"
 
 
 def _comparison(panel: PanelResult, own: PolicyResult) -> str:
@@ -173,10 +183,6 @@ def _best_control(panel: PanelResult, own: PolicyResult) -> PolicyResult | None:
     plain = {"always_off", "always_on", "random_matched", own.name}
     others = [p for p in panel.policies.values() if p.name not in plain and len(p.rows) == len(own.rows)]
     return max(others, key=lambda policy: policy.success, default=None)
-
-
-def _excludes_zero(found: Range | None) -> bool:
-    return found is not None and found.low is not None and found.high is not None and (found.low > 0 or found.high < 0)
 
 
 def _side(difference: float) -> str:

@@ -1,0 +1,144 @@
+"""A policy against always or never using the skill: the difference, its interval, and the verdict that it allows.
+
+The verdict is read off the interval alone. `equivalent` means that the whole interval lies within a margin around zero;
+`better` and `worse` that it excludes zero and reaches beyond the margin; anything else is `not enough evidence`, with an
+estimate of how many more tasks would settle it. Words for people are the report's.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from skilldelta.errors import InputError
+from skilldelta.evaluation.few_tasks import ENOUGH
+from skilldelta.evaluation.results import MARGIN, PanelResult, PolicyResult, Range
+
+Verdict = Literal["better", "equivalent", "worse", "not enough evidence"]
+Constant = Literal["always_on", "always_off"]
+
+_METRICS: dict[Constant, str] = {"always_on": "success_vs_always_on", "always_off": "success_gain"}
+_UNSEEN = 3.0
+"""The rule of three: what did not happen in n tasks has, at 95%, a rate below 3 / n."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How a policy stands against a constant one on the same rows."""
+
+    policy: str
+    against: Constant
+    difference: float
+    interval: Range
+    """95%, of the difference."""
+    margin: float
+    tasks: int
+    verdict: Verdict
+    more_tasks: int | None = None
+    """Roughly how many more tasks would settle it, if the difference stays; None where it is settled, or never will be."""
+    token_saving: float | None = None
+    """Share of always-on's tokens."""
+    is_same: bool = False
+    """Whether the policy acts as the constant one on every row."""
+
+
+def default_gate(panel: PanelResult) -> str:
+    """The policy that a verdict is about: the product's own estimator where it was evaluated, else the paper's rule."""
+    return "stack" if "stack" in panel.policies else "skilldelta"
+
+
+def compare(panel: PanelResult, policy: PolicyResult, against: Constant) -> Comparison | None:
+    """The comparison on the policy's own rows, by the panel's margin; None without an interval, and for a single task."""
+    found = policy.intervals.get(_METRICS[against])
+    tasks = len(np.unique(panel.support.task_ids[policy.rows]))
+    if found is None or found.low is None or found.high is None:
+        return None
+    arm = panel.support.y1 if against == "always_on" else panel.support.y0
+    constant = 1.0 if against == "always_on" else 0.0
+    return judge(
+        policy.name,
+        against,
+        difference=policy.success - float(arm[policy.rows].mean()),
+        interval=found,
+        tasks=tasks,
+        margin=panel.margin,
+        is_same=bool((np.asarray(policy.actions, np.float64)[policy.rows] == constant).all()),
+        token_saving=policy.token_saving,
+    )
+
+
+def better_constant(panel: PanelResult, policy: PolicyResult) -> Constant:
+    """The harder of the two constant policies to beat, on the policy's own rows; never, where they are level."""
+    on, off = (float(arm[policy.rows].mean()) for arm in (panel.support.y1, panel.support.y0))
+    return "always_on" if on > off else "always_off"
+
+
+def judge(
+    policy: str,
+    against: Constant,
+    *,
+    difference: float,
+    interval: Range,
+    tasks: int,
+    margin: float = MARGIN,
+    is_same: bool = False,
+    token_saving: float | None = None,
+) -> Comparison | None:
+    """The verdict that an interval over so many tasks allows; None for a single task or an interval without ends.
+
+    `is_same` says that the policy acts as the constant one everywhere, so that there is no difference to be unsure of.
+    """
+    check_margin(margin)
+    if tasks < 2 or interval.low is None or interval.high is None:
+        return None
+    seen = interval if is_same else _widened(interval, tasks)
+    assert seen.low is not None
+    assert seen.high is not None
+    verdict = _verdict(seen.low, seen.high, margin)
+    more = None
+    if tasks < ENOUGH and not is_same:  # too few for the interval itself to be believed
+        verdict, more = "not enough evidence", ENOUGH - tasks
+    if verdict == "not enough evidence":
+        half = (seen.high - seen.low) / 2
+        wanted = _tasks_to_settle(difference, half, tasks, margin)
+        more = wanted if more is None or wanted is None else max(more, wanted)
+    return Comparison(policy, against, difference, seen, margin, tasks, verdict, more, token_saving, is_same)
+
+
+def check_margin(margin: float) -> None:
+    """Refuse a margin that no difference of success can be compared with."""
+    if not 0 <= margin < 1:
+        raise InputError(f"margin must be at least 0 and below 1 (0.02 is 2 points), got {margin}")
+
+
+def _verdict(low: float, high: float, margin: float) -> Verdict:
+    if -margin <= low and high <= margin:
+        return "equivalent"
+    if low > 0:
+        return "better"
+    return "worse" if high < 0 else "not enough evidence"
+
+
+def _widened(interval: Range, tasks: int) -> Range:
+    """An interval without width, from outcomes that never differed, says only that differences are rare."""
+    assert interval.low is not None
+    assert interval.high is not None
+    if interval.low < interval.high:
+        return interval
+    rare = min(1.0, _UNSEEN / tasks)
+    return Range(max(-1.0, interval.low - rare), min(1.0, interval.high + rare))
+
+
+def _tasks_to_settle(difference: float, half: float, tasks: int, margin: float) -> int | None:
+    """The least number of further tasks at which an interval of this centre excludes zero or fits the margin.
+
+    Its half-width shrinks with the square root of the number of tasks.
+    """
+    size = abs(difference)
+    narrow_enough = max(size, margin - size)
+    if narrow_enough <= 0:
+        return None
+    return max(1, math.ceil(tasks * (half / narrow_enough) ** 2) - tasks)
