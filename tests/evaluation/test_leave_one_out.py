@@ -83,11 +83,17 @@ def test_the_json_form_has_every_documented_key(rng: np.random.Generator) -> Non
     )
     for policy in document["policies"].values():
         assert set(keys.split()) <= policy.keys()
-        assert {"success", "success_gain", "advantage_vs_random", "within_group"} <= policy["intervals"].keys()
+        assert {"success", "success_gain", "advantage_vs_random"} <= policy["intervals"].keys()
+        assert {"success", "within_group"} <= policy["conditional_intervals"].keys()
         assert all(set(ends) == {"low", "high"} for ends in policy["intervals"].values())
     assert "auroc" in document["policies"]["skilldelta"]["intervals"]
     assert "auroc_by_family" in document["policies"]["skilldelta"]["intervals"]
-    assert "balanced_accuracy_vs_self_judge" in document["policies"]["skilldelta"]["intervals"]
+    assert "balanced_accuracy_vs_self_judge" in document["policies"]["skilldelta"]["conditional_intervals"]
+    assert {"counts", "by_family", "structure", "pairs"} <= document.keys()
+    null = document["policies"]["skilldelta"]["null"]
+    assert null.keys() == {"within", "across"}
+    assert null["within"]["auroc"].keys() == {"mean", "low", "high", "p"}
+    assert document["policies"]["stack"]["null"] is None
 
 
 def test_the_same_seed_gives_the_same_intervals(rng: np.random.Generator) -> None:
@@ -108,7 +114,7 @@ def test_intervals_hold_their_estimates(rng: np.random.Generator) -> None:
     result = evaluate_panel(_simulated(rng), rng=rng, resamples=400, policies=FAST)
     for policy in result.policies.values():
         for metric in ("success", "success_gain", "tokens", "token_saving", "use_rate"):
-            found = policy.intervals[metric]
+            found = policy.conditional_intervals[metric]
             assert found.low is not None
             assert found.low - 1e-12 <= getattr(policy, metric) <= found.high + 1e-12
 
@@ -242,7 +248,7 @@ def test_self_judgements_cost_their_calls_and_unasked_tasks_are_counted(rng: np.
     assert judge.token_saving is not None
     assert judge.token_saving < 0
     assert judge.notes == ("30 of 120 tasks were never asked",)
-    assert "balanced_accuracy_vs_self_judge" in result.policies["skilldelta"].intervals
+    assert "balanced_accuracy_vs_self_judge" in result.policies["skilldelta"].conditional_intervals
 
 
 def test_a_task_under_two_skills_counts_as_one_task(rng: np.random.Generator) -> None:
@@ -264,8 +270,8 @@ def test_agents_of_a_suite_share_draws_so_that_twins_agree(rng: np.random.Genera
         for metric, expected in first.policies[name].intervals.items():
             other = second.policies[name].intervals[metric]
             assert (other.low, other.high) == pytest.approx((expected.low, expected.high), abs=1e-12), metric
-            mean = found.means[name].get(metric)
-            if mean is not None and metric in ("within_group", "between_group", "success"):
+            mean = found.means.policies[name].metrics.get(metric)
+            if mean is not None and metric in ("between_group", "success"):
                 assert (mean.interval.low, mean.interval.high) == pytest.approx(
                     (expected.low, expected.high), abs=1e-12
                 )
@@ -277,7 +283,7 @@ def test_means_weight_panels_equally_and_their_parts_add_up(rng: np.random.Gener
         for tasks, agent, suite in ((60, "a", "x"), (120, "b", "x"), (90, "a", "y"))
     ]
     found = evaluate_panels(panels, rng=rng, policies=FAST, resamples=60)
-    mean = found.means["skilldelta"]
+    mean = found.means.policies["skilldelta"].metrics
     assert mean["success"].value == pytest.approx(np.mean([p.policies["skilldelta"].success for p in found.panels]))
     assert mean["within_group"].value + mean["between_group"].value == pytest.approx(mean["advantage_vs_random"].value)
     assert mean["within_group"].interval.low is not None

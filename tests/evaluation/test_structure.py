@@ -18,9 +18,9 @@ PANEL = Support.from_arrays(
 
 def test_help_harm_and_tie_are_counted_by_family_in_order_of_appearance() -> None:
     assert family_counts(PANEL) == (
-        FamilyCounts("late", pairs=3, help=2, harm=0, tie=1, off=0.5, on=1.0),
+        FamilyCounts("late", pairs=3, help=2, harm=0, tie=1, off=0.5, on=1.0, both_succeed=1),
         FamilyCounts("early", pairs=1, help=0, harm=1, tie=0, off=1.0, on=0.0),
-        FamilyCounts("no family recorded (skill p)", pairs=1, help=0, harm=0, tie=1, off=1.0, on=1.0),
+        FamilyCounts("no family recorded (skill p)", pairs=1, help=0, harm=0, tie=1, off=1.0, on=1.0, both_succeed=1),
     )
     assert family_counts(PANEL)[0].gain == 0.5
 
@@ -35,4 +35,9 @@ def test_structure_counts_tasks_and_not_rows() -> None:
         skills=2,
         families_with_several_skills=1,
         tasks_with_several_skills=1,
+        edges=5,
+        without_support=2,
+        eligible_smallest=0,
+        eligible_median=1.0,
+        eligible_largest=2,
     )

@@ -95,7 +95,7 @@ def test_row_21_the_matching_rate_is_taken_anew_in_every_draw(support: Support, 
 
 
 def test_row_21_every_design_leaves_its_intervals(panel: PanelResult) -> None:
-    found = panel.policies["skilldelta"].intervals
+    found = panel.policies["skilldelta"].conditional_intervals
     for metric in ("auroc", "success_gain", "advantage_vs_random", "advantage_vs_random_by_family", "within_group"):
         assert metric in found
     assert "balanced_accuracy_vs_self_judge" in found

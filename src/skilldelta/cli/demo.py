@@ -95,7 +95,8 @@ def _ask_three(out: Console, bank: Bank, support: Support) -> None:
 
 
 def _evaluate(out: Console, bank: str, seed: int, resamples: int, report: bool) -> None:
-    from skilldelta.cli.evaluate import evaluate_bank, show_panel
+    from skilldelta.cli.evaluate import evaluate_bank
+    from skilldelta.cli.evaluation_tables import show_panel, show_verdicts
     from skilldelta.cli.paper_flags import MAIN_SETTING
 
     out.print()
@@ -112,6 +113,7 @@ def _evaluate(out: Console, bank: str, seed: int, resamples: int, report: bool) 
     panels = evaluate_bank(bank, options)
     for panel in panels:
         show_panel(panel)
+    show_verdicts(panels)
     if report:
         _write_report(panels, bank, options)
 

@@ -9,31 +9,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.output import console, note, number, percent, progress, signed, table, write_json
+from skilldelta.cli.evaluation_tables import show_means, show_panel, show_verdicts
+from skilldelta.cli.output import console, note, progress, write_json
 from skilldelta.cli.paper_flags import with_paper_settings
 from skilldelta.cli.refitting import refitted, with_refitted
-from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
     from skilldelta.cli.refitting import Ranges
+    from skilldelta.evaluation.corrections import CorrectedRecord
+    from skilldelta.evaluation.exclusions import Exclusion
     from skilldelta.evaluation.noise_floor import NoiseFloor
-    from skilldelta.evaluation.results import PanelResult, PolicyResult
+    from skilldelta.evaluation.results import Means, PanelResult
     from skilldelta.evaluation.roster import Rules
-
-TITLES = {
-    "always_off": "always off",
-    "always_on": "always on",
-    "random_matched": "random, same use rate",
-    "skilldelta": "SkillDelta (paper)",
-    "with_skill_only": "with-skill only",
-    "relevance": "relevance",
-    "tfidf_knn": "TF-IDF kNN",
-    "family_mean": "family mean",
-    "ridge": "Ridge",
-    "dual_ridge": "dual Ridge",
-    "stack": "SkillDelta stack",
-    "self_judge": "self-judge",
-}
+    from skilldelta.support import Scope
 
 
 @click.command("evaluate")
@@ -46,6 +34,28 @@ TITLES = {
 @settings.threshold_option
 @settings.seed_option
 @settings.resamples_option
+@settings.margin_option
+@click.option(
+    "--shuffles",
+    type=click.IntRange(min=0),
+    default=199,
+    show_default=True,
+    help="Panels with shuffled gains that show what chance gives; 0 leaves them out.",
+)
+@click.option(
+    "--null-stack",
+    is_flag=True,
+    help="Shuffle for the stack too. It is fitted anew to each of twice --shuffles panels: some 400 times its wait.",
+)
+@click.option(
+    "--holdout",
+    type=click.Choice(["task", "family"]),
+    default="task",
+    show_default=True,
+    help="What is left out with a target. With family, support comes from --scope skill (default) or global.",
+)
+@settings.exclude_options
+@settings.corrections_option
 @click.option(
     "--partition",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -68,35 +78,54 @@ def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None
     """
     evaluated = evaluate_with_noise(bank, with_paper_settings(ctx, options))
     if as_json or output:
-        write_json({"panels": [_document(one) for one in evaluated]}, output)
+        from skilldelta.evaluation.results import means_to_dict
+
+        panels = [_document(one) for one in evaluated.panels]
+        write_json({"panels": panels, "means": means_to_dict(evaluated.means)}, output)
         return
-    for one in evaluated:
-        show_panel(with_refitted(one.panel, one.refitted))
+    shown = [with_refitted(one.panel, one.refitted) for one in evaluated.panels]
+    for one, panel in zip(evaluated.panels, shown, strict=True):
+        show_panel(panel)
         console().print(f"  noise floor: {one.noise.sentence}\n", style="dim")
+    if len(shown) > 1:
+        show_means(evaluated.means)
+    show_verdicts(shown)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Evaluated:
+class EvaluatedPanel:
     """A panel's results beside how large gains look when nothing differs."""
 
     panel: PanelResult
     noise: NoiseFloor
     refitted: Ranges
     """Empty unless asked for."""
+    excluded: tuple[Exclusion, ...] = ()
+    corrected: tuple[CorrectedRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluated:
+    """The chosen panels of a bank, and what they show together."""
+
+    panels: list[EvaluatedPanel]
+    means: Means
 
 
 def evaluate_bank(bank: str, options: dict[str, Any]) -> list[PanelResult]:
     """Evaluate the chosen panels of a bank; also what `report` and `demo` show."""
-    return [one.panel for one in evaluate_with_noise(bank, options)]
+    return [one.panel for one in evaluate_with_noise(bank, options).panels]
 
 
-def evaluate_with_noise(bank: str, options: dict[str, Any]) -> list[Evaluated]:
+def evaluate_with_noise(bank: str, options: dict[str, Any]) -> Evaluated:
     """Evaluate the chosen panels of a bank, with everything that `evaluate` itself shows."""
     import numpy as np
 
     from skilldelta.bank import Bank
     from skilldelta.cli.panels import load_panels
     from skilldelta.evaluation.leave_one_out import evaluate_panels
+    from skilldelta.evaluation.permutation import SHUFFLES
+    from skilldelta.evaluation.results import MARGIN
 
     with Bank.open(bank, create=False) as opened:
         panels = load_panels(opened, options)
@@ -119,21 +148,28 @@ def evaluate_with_noise(bank: str, options: dict[str, Any]) -> list[Evaluated]:
             threshold=rules.threshold,
             rng=rng,
             resamples=options["resamples"],
+            margin=options.get("margin", MARGIN),
+            shuffles=options.get("shuffles", SHUFFLES),
+            null_stack=options.get("null_stack", False),
+            holdout=rules.holdout,
             judgements=judgements,
             skill_texts=skill_texts,
             partition=rules.partition,
             progress=advance,
         )
-    return [
-        Evaluated(
+    evaluated = [
+        EvaluatedPanel(
             result,
             panel.noise,
             refitted(result, rules, judgements.get((result.agent, result.suite)), rng)
             if options.get("refit_intervals")
             else {},
+            panel.excluded,
+            panel.corrected,
         )
         for result, panel in zip(evaluation.panels, panels, strict=True)
     ]
+    return Evaluated(evaluated, evaluation.means)
 
 
 def _rules(options: dict[str, Any], skill_texts: dict[str, str]) -> Rules:
@@ -142,54 +178,25 @@ def _rules(options: dict[str, Any], skill_texts: dict[str, str]) -> Rules:
     from skilldelta.predictor import Settings
 
     rule = Settings(k=options["k"], weighting=options["weighting"])
+    holdout = options.get("holdout", "task")
+    scope: Scope = options["scope"] or ("skill" if holdout == "family" else "family")
     partition = read_partition(options["partition"]) if options.get("partition") else None
-    return Rules(rule, options["scope"] or "family", options["threshold"], skill_texts, partition)
+    return Rules(rule, scope, options["threshold"], skill_texts, partition, holdout)
 
 
-def _document(one: Evaluated) -> dict[str, Any]:
+def _document(one: EvaluatedPanel) -> dict[str, Any]:
+    from skilldelta.evaluation.comparison import gate_comparison
     from skilldelta.evaluation.results import panel_to_dict
 
-    document = {**panel_to_dict(one.panel), "noise_floor": asdict(one.noise)}
+    verdict = gate_comparison(one.panel)
+    document = {
+        **panel_to_dict(one.panel),
+        "noise_floor": asdict(one.noise),
+        "verdict": None if verdict is None else asdict(verdict),
+        "excluded": [asdict(task) for task in one.excluded],
+        "corrected": [asdict(record) for record in one.corrected],
+    }
     for name, ranges in one.refitted.items():
         found = {metric: asdict(interval) for metric, interval in ranges.items()}
         document["policies"][name]["refitted_intervals"] = found
     return document
-
-
-def show_panel(panel: PanelResult) -> None:
-    """The policy table of one panel."""
-    title = f"{panel.agent} on {panel.suite}: {plural(panel.tasks, 'task')} in {plural(panel.families, 'family', 'families')}"
-    rows = [_row(name, policy) for name, policy in panel.policies.items()]
-    rows.append(["oracle (knows both outcomes)", percent(panel.oracle), *[""] * 7])
-    out = console()
-    out.print(table(title, _COLUMNS, rows))
-    for remark in (
-        *panel.notes,
-        *(f"{TITLES.get(p.name, p.name)}: {n}" for p in panel.policies.values() for n in p.notes),
-    ):
-        out.print(f"  {remark}", style="dim")
-
-
-_COLUMNS = ("policy", "success", "95%", "uses", "tokens/task", "saved", "AUROC", "vs random", "95%")
-
-
-def _row(name: str, policy: PolicyResult) -> list[str]:
-    return [
-        TITLES.get(name, name),
-        percent(policy.success),
-        _range(policy, "success"),
-        percent(policy.use_rate, 0),
-        number(policy.tokens),
-        percent(policy.token_saving),
-        "–" if policy.auroc is None else f"{policy.auroc:.3f}",
-        signed(100 * policy.advantage_vs_random, 1),
-        _range(policy, "advantage_vs_random"),
-    ]
-
-
-def _range(policy: PolicyResult, metric: str) -> str:
-    found = policy.intervals.get(metric)
-    if found is None or found.low is None or found.high is None:
-        return ""
-    low, high = (round(100 * end, 1) + 0.0 for end in (found.low, found.high))
-    return f"{low:.1f}…{high:.1f}"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from skilldelta.cli.encoding import chosen_encoder
+from skilldelta.cli.named_records import corrections, exclusions
 from skilldelta.cli.output import progress
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.nouns import plural
@@ -14,6 +15,8 @@ from skilldelta.nouns import plural
 if TYPE_CHECKING:
     from skilldelta.bank import Bank, Panel
     from skilldelta.encoders.base import Encoder
+    from skilldelta.evaluation.corrections import CorrectedRecord, Correction
+    from skilldelta.evaluation.exclusions import Exclusion
     from skilldelta.evaluation.noise_floor import NoiseFloor
     from skilldelta.evaluation.policy import Policy
     from skilldelta.pairing import Pairing
@@ -33,12 +36,49 @@ class LoadedPanel:
     pairing: Pairing
     notes: tuple[str, ...]
     noise: NoiseFloor
+    excluded: tuple[Exclusion, ...] = ()
+    corrected: tuple[CorrectedRecord, ...] = ()
 
 
 def load_panels(bank: Bank, options: Mapping[str, Any]) -> list[LoadedPanel]:
-    """Every panel of the bank, or those of --agent and --suite, with their supports."""
-    encoder = chosen_encoder(bank, options)
-    return [_loaded(bank, panel, encoder) for panel in wanted_panels(bank, options)]
+    """Every panel of the bank, or those of --agent and --suite, corrected and without what is excluded by name."""
+    from skilldelta.evaluation.corrections import check_corrections
+    from skilldelta.evaluation.exclusions import check_exclusions
+
+    encoder, excluded, corrected = chosen_encoder(bank, options), exclusions(options), corrections(options)
+    panels = [_loaded(bank, panel, encoder) for panel in wanted_panels(bank, options)]
+    known = {str(task_id) for panel in panels for task_id in panel.support.task_ids}
+    check_exclusions(excluded, known)
+    check_corrections(corrected, known)
+    return [_as_named(_as_corrected(bank, panel, corrected), excluded) for panel in panels]
+
+
+def _as_corrected(bank: Bank, panel: LoadedPanel, corrected: Sequence[Correction]) -> LoadedPanel:
+    if not corrected:
+        return panel
+    from skilldelta.evaluation.corrections import corrected_panel
+
+    executions = bank.executions(agent=panel.agent, suite=panel.suite)
+    found = corrected_panel(panel.support, panel.pairing.pairs, executions, corrected)
+    return replace(panel, support=found.support, corrected=found.records, notes=(*panel.notes, *flags(found.records)))
+
+
+def flags(records: Sequence[CorrectedRecord]) -> list[str]:
+    """The corrected records of a panel, in words."""
+    if not records:
+        return []
+    counted = plural(len(records), "corrected record counts", "corrected records count")
+    return [f"{counted} as corrected: {'; '.join(map(str, records))}"]
+
+
+def _as_named(panel: LoadedPanel, excluded: Sequence[Exclusion]) -> LoadedPanel:
+    from skilldelta.evaluation.exclusions import exclusions_in, without_excluded
+
+    here = exclusions_in(panel.support, excluded)
+    if not here:
+        return panel
+    gone = f"{plural(len(here), 'task is', 'tasks are')} excluded by name: {'; '.join(map(str, here))}"
+    return replace(panel, support=without_excluded(panel.support, here), excluded=here, notes=(*panel.notes, gone))
 
 
 def chosen_panel(bank: Bank, options: Mapping[str, Any]) -> Panel:

@@ -5,6 +5,7 @@ these defaults; the file is read in `project_file`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -78,6 +79,29 @@ def margin_option(function: F) -> F:
         default=0.02,
         show_default=True,
         help="Differences of success below this count as none in the verdict; 0.02 is 2 points.",
+    )(function)
+
+
+def exclude_options(function: F) -> F:
+    """--exclude and --exclude-file."""
+    function = click.option(
+        "--exclude-file",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="Tasks to leave out, one per line: the id, a tab, and the reason.",
+    )(function)
+    return click.option(
+        "--exclude", multiple=True, metavar="TASK_ID", help="Leave this task out, and say so; can be repeated."
+    )(function)
+
+
+def corrections_option(function: F) -> F:
+    """--corrections."""
+    return click.option(
+        "--corrections",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="Corrected gradings, one JSON object per line: task_id, condition, success, reason. Each is flagged.",
     )(function)
 
 

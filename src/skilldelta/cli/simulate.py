@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.evaluate import show_panel
+from skilldelta.cli.evaluation_tables import show_panel
 from skilldelta.cli.output import console, note, percent, write_json
 from skilldelta.cli.output_paths import OutputPath
 from skilldelta.files import write_text

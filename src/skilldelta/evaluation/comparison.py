@@ -70,6 +70,12 @@ def compare(panel: PanelResult, policy: PolicyResult, against: Constant) -> Comp
     )
 
 
+def gate_comparison(panel: PanelResult) -> Comparison | None:
+    """The panel's verdict: its gate against the better constant policy."""
+    own = panel.policies.get(default_gate(panel))
+    return None if own is None else compare(panel, own, better_constant(panel, own))
+
+
 def better_constant(panel: PanelResult, policy: PolicyResult) -> Constant:
     """The harder of the two constant policies to beat, on the policy's own rows; never, where they are level."""
     on, off = (float(arm[policy.rows].mean()) for arm in (panel.support.y1, panel.support.y0))

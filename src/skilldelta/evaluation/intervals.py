@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from skilldelta.evaluation.bootstrap import Difference, Tick, percentile_range, resample_components, resample_policies
+from skilldelta.evaluation.covering import Replicates
 from skilldelta.evaluation.draws import Design, Inventory
+from skilldelta.evaluation.jackknife import Splits, replicates
+from skilldelta.evaluation.linear_rules import LinearRule
 from skilldelta.evaluation.policy import Outcomes, Policy
 from skilldelta.evaluation.results import Range
 from skilldelta.support import Floats, Support
 
 _ADVANTAGE = "advantage_vs_random"
-_SHARED_COLUMNS = ("success", "use_rate", "token_saving", "auroc", "balanced_accuracy")
+_SHARED_COLUMNS = (
+    "success",
+    "success_gain",
+    "success_vs_always_on",
+    "use_rate",
+    "token_saving",
+    "auroc",
+    "balanced_accuracy",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +39,12 @@ class Plan:
     task_seed: int
     family_seed: int
     within_seed: int
+    split_seed: int
 
     @classmethod
     def of(cls, resamples: int, rng: np.random.Generator) -> Plan:
         """A plan with fresh seeds."""
-        seeds = rng.integers(2**63, size=3).tolist()
+        seeds = rng.integers(2**63, size=4).tolist()
         return cls(resamples, *seeds)
 
     @property
@@ -43,23 +55,37 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Intervals:
-    """Ranges by policy and metric, and the draws from which means over panels are made."""
+    """Ranges by policy and metric with actions fixed, and what means over panels are made from."""
 
     ranges: Mapping[str, Mapping[str, Range]]
     samples: Mapping[str, Mapping[str, Floats]]
+    replicates: Mapping[str, Replicates] = field(default_factory=dict)
+    """Of the rules that were refitted, by policy and metric."""
 
 
 def panel_intervals(
-    support: Support, policies: Sequence[Policy], plan: Plan, inventory: Inventory, *, tick: Tick | None = None
+    support: Support,
+    policies: Sequence[Policy],
+    plan: Plan,
+    inventory: Inventory,
+    *,
+    linear: Mapping[str, LinearRule] | None = None,
+    tick: Tick | None = None,
 ) -> Intervals:
-    """Intervals of every policy: whole-panel policies together, policies with rows of their own each on those rows."""
+    """Intervals of every policy: whole-panel policies together, policies with rows of their own each on those rows.
+
+    The `linear` rules among them are also refitted.
+    """
     everywhere = [policy for policy in policies if len(policy.rows) == len(support)]
     ranges, samples = _on_shared_rows(support, everywhere, plan, inventory, tick)
     reference = next((policy for policy in everywhere if policy.name == "skilldelta"), None)
     for policy in policies:
         if len(policy.rows) < len(support):
             ranges[policy.name] = _on_own_rows(support, policy, reference, plan, inventory, tick, ranges)
-    return Intervals(ranges, samples)
+    splits = Splits.draw(inventory, np.random.default_rng(plan.split_seed))
+    named = {policy.name: policy for policy in policies}
+    refitted = {name: replicates(support, named[name], rule, splits) for name, rule in (linear or {}).items()}
+    return Intervals(ranges, samples, refitted)
 
 
 def draws_of(support: Support, policies: Sequence[Policy], plan: Plan) -> int:

@@ -16,17 +16,19 @@ from skilldelta.errors import InputError
 from skilldelta.estimators.partition import Partition
 from skilldelta.estimators.self_judge import Judgement
 from skilldelta.evaluation.comparison import check_margin
+from skilldelta.evaluation.covering import covering_intervals
 from skilldelta.evaluation.decomposition import decompose
 from skilldelta.evaluation.draws import Inventory
 from skilldelta.evaluation.few_tasks import few_tasks
 from skilldelta.evaluation.holdout import Holdout, as_scored, holdout_notes
 from skilldelta.evaluation.intervals import Intervals, Plan, draws_of, panel_intervals
+from skilldelta.evaluation.linear_rules import LinearRule, linear_rules
 from skilldelta.evaluation.means import mean_over_panels
 from skilldelta.evaluation.metrics import auroc
 from skilldelta.evaluation.panel_nulls import Nulls, below_chance, panel_nulls
 from skilldelta.evaluation.permutation import SHUFFLES
 from skilldelta.evaluation.policy import Outcomes, Policy, Totals, columns
-from skilldelta.evaluation.results import MARGIN, Evaluation, PanelResult, PolicyResult, Range
+from skilldelta.evaluation.results import MARGIN, Evaluation, PanelResult, PermutationNull, PolicyResult, Range
 from skilldelta.evaluation.roster import Roster, Rules, check_names, score_policies
 from skilldelta.evaluation.structure import family_counts, structure_of
 from skilldelta.gate import check_threshold
@@ -110,16 +112,20 @@ def evaluate_panels(
         score_policies(support, policies, rules, (judgements or {}).get((support.agent, support.suite)))
         for support in supports
     ]
-    found = _resample(supports, rosters, resamples, rng, progress)
-    nulls = [
-        panel_nulls(support, roster.policies, rules, shuffles=shuffles, with_stack=null_stack, rng=rng)
+    linear = [
+        linear_rules(as_scored(support, holdout), roster.policies, rules) if resamples or shuffles else {}
         for support, roster in zip(supports, rosters, strict=True)
+    ]
+    found = _resample(supports, rosters, linear, resamples, rng, progress)
+    nulls = [
+        panel_nulls(support, roster.policies, rules, known, shuffles=shuffles, with_stack=null_stack, rng=rng)
+        for support, roster, known in zip(supports, rosters, linear, strict=True)
     ]
     panels = tuple(
         _panel(support, roster, rules, intervals, null, resamples, margin)
         for support, roster, intervals, null in zip(supports, rosters, found, nulls, strict=True)
     )
-    return Evaluation(panels, mean_over_panels(panels, [intervals.samples for intervals in found]))
+    return Evaluation(panels, mean_over_panels(panels, found))
 
 
 def _check(supports: Sequence[Support], threshold: float, resamples: int, shuffles: int) -> None:
@@ -143,6 +149,7 @@ def _check(supports: Sequence[Support], threshold: float, resamples: int, shuffl
 def _resample(
     supports: Sequence[Support],
     rosters: Sequence[Roster],
+    linear: Sequence[Mapping[str, LinearRule]],
     resamples: int,
     rng: np.random.Generator,
     progress: Progress | None,
@@ -156,8 +163,8 @@ def _resample(
     total = sum(draws_of(s, m, plans[s.suite]) for s, m in zip(supports, members, strict=True))
     tick = _ticker(progress, total)
     return [
-        panel_intervals(support, policies, plans[support.suite], inventories[support.suite], tick=tick)
-        for support, policies in zip(supports, members, strict=True)
+        panel_intervals(support, policies, plans[support.suite], inventories[support.suite], linear=known, tick=tick)
+        for support, policies, known in zip(supports, members, linear, strict=True)
     ]
 
 
@@ -178,7 +185,9 @@ def _panel(
     support: Support, roster: Roster, rules: Rules, intervals: Intervals, nulls: Nulls, resamples: int, margin: float
 ) -> PanelResult:
     policies = {
-        name: replace(policy_result(policy, support, intervals.ranges.get(name, {})), null=nulls.get(name, {}))
+        name: _with_evidence(
+            policy_result(policy, support, intervals.ranges.get(name, {})), intervals, nulls.get(name, {})
+        )
         for name, policy in roster.policies.items()
     }
     scored = as_scored(support, rules.holdout)
@@ -205,6 +214,12 @@ def _panel(
         ),
         margin=margin,
     )
+
+
+def _with_evidence(result: PolicyResult, intervals: Intervals, nulls: Mapping[str, PermutationNull]) -> PolicyResult:
+    """A policy's value beside how sure it is, and what chance gives."""
+    covering = covering_intervals(result, result.intervals, intervals.replicates.get(result.name))
+    return replace(result, intervals=covering, conditional_intervals=result.intervals, null=nulls)
 
 
 def policy_result(policy: Policy, support: Support, intervals: Mapping[str, Range]) -> PolicyResult:

@@ -26,8 +26,8 @@ Averaged = Literal["gain", "positive", "y1"]
 
 LINEAR = ("skilldelta", "with_skill_only", "tfidf_knn", "family_mean")
 
-_SPARE = 3
-"""Neighbours kept per neighbour used: with a twentieth of the tasks away, a list of three times k never runs out."""
+_SPARE = 4
+"""Neighbours kept per neighbour used: with a quarter of the tasks away, a list of four times k does not run out."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +41,10 @@ class Rescored:
 class LinearRule(Protocol):
     """A rule that can score its panel with other outcomes, and without some of its tasks."""
 
-    averaged: Averaged
+    @property
+    def averaged(self) -> Averaged:
+        """What is averaged."""
+        ...
 
     def scores(self, outcomes: Floats) -> Floats:
         """(n, draws) leave-one-task-out scores for outcomes (n, draws)."""
@@ -151,6 +154,8 @@ class FamilyRule:
 
 def _sums(codes: Ints, values: Floats) -> Floats:
     """(n, draws) for each row the sum of its group."""
-    grouping = csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(int(codes.max()) + 1, len(codes)))
-    found: Floats = (grouping @ values)[codes]
-    return found
+    grouping = csr_array(
+        (np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(int(codes.max()) + 1, len(codes))
+    )
+    sums = np.asarray(grouping @ values)
+    return sums[codes]

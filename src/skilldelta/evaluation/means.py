@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from skilldelta.evaluation.bootstrap import percentile_range
+from skilldelta.evaluation.intervals import Intervals
+from skilldelta.evaluation.jackknife import normal_range, standard_error
 from skilldelta.evaluation.results import Estimate, Means, PanelResult, PolicyMeans, PolicyResult, Range
 from skilldelta.support import Floats
 
@@ -25,35 +27,57 @@ METRICS = (
 _DIFFERENCES = ("success_gain", "success_vs_always_on", "advantage_vs_random", "within_group")
 
 
-def mean_over_panels(
-    panels: Sequence[PanelResult], samples: Sequence[Mapping[str, Mapping[str, Floats]]]
-) -> Means:
+def mean_over_panels(panels: Sequence[PanelResult], intervals: Sequence[Intervals]) -> Means:
     """By policy and metric, for policies of every panel and metrics that every panel knows.
 
-    The advantage and its two parts come from draws within families, the other metrics from draws of tasks.
+    Conditional intervals come from draws shared by the agents of a suite: within families for the advantage and its two
+    parts, of tasks for the rest. Rules that were refitted have intervals from their replicates.
     """
     common = [name for name in panels[0].policies if all(name in panel.policies for panel in panels)]
     results = {name: [panel.policies[name] for panel in panels] for name in common}
+    suites = [panel.suite for panel in panels]
     return Means(
         len(panels),
         {
-            name: PolicyMeans(_means(found, [s.get(name, {}) for s in samples]), _wins(name, results), _clear(found))
+            name: PolicyMeans(_means(found, name, suites, intervals), _wins(name, results), _clear(found))
             for name, found in results.items()
         },
     )
 
 
-def _means(policies: Sequence[PolicyResult], samples: Sequence[Mapping[str, Floats]]) -> dict[str, Estimate]:
+def _means(
+    policies: Sequence[PolicyResult], name: str, suites: Sequence[str], intervals: Sequence[Intervals]
+) -> dict[str, Estimate]:
+    samples = [found.samples.get(name, {}) for found in intervals]
+    replicates = [found.replicates.get(name, {}) for found in intervals]
     means = {}
     for metric in METRICS:
         values = [getattr(policy, metric) for policy in policies]
         if any(value is None for value in values):
             continue
+        value = float(np.mean(values))
         draws = [found[metric] for found in samples if metric in found]
-        complete = len(draws) == len(policies)
-        interval = percentile_range(np.mean(draws, axis=0)) if complete else Range(None, None)
-        means[metric] = Estimate(float(np.mean(values)), interval)
+        conditional = percentile_range(np.mean(draws, axis=0)) if len(draws) == len(policies) else _UNKNOWN
+        refitted = [found[metric] for found in replicates if metric in found]
+        covering = conditional if not any(replicates) else _refitted(metric, value, refitted, suites)
+        is_covered = all(metric in policy.intervals for policy in policies)
+        means[metric] = Estimate(value, covering if is_covered else _UNKNOWN, conditional)
     return means
+
+
+_UNKNOWN = Range(None, None)
+
+
+def _refitted(metric: str, value: float, replicates: Sequence[Floats], suites: Sequence[str]) -> Range:
+    """Agents of a suite lost the same tasks in a replicate, so that they add up there; suites are independent."""
+    if len(replicates) < len(suites):
+        return _UNKNOWN
+    by_suite = [
+        np.sum([found for found, of in zip(replicates, suites, strict=True) if of == suite], axis=0)
+        for suite in dict.fromkeys(suites)
+    ]
+    error = float(np.sqrt(sum(standard_error(found) ** 2 for found in by_suite))) / len(suites)
+    return normal_range(metric, value, error)
 
 
 def _wins(name: str, results: Mapping[str, Sequence[PolicyResult]]) -> dict[str, int]:

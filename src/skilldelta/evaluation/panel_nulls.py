@@ -8,7 +8,7 @@ import numpy as np
 
 from skilldelta.estimators.stack import Stack
 from skilldelta.evaluation.holdout import as_scored
-from skilldelta.evaluation.linear_rules import linear_rules
+from skilldelta.evaluation.linear_rules import LinearRule
 from skilldelta.evaluation.permutation import Scoring, linear_scoring, permutation_nulls, repeated_scoring
 from skilldelta.evaluation.policy import Policy
 from skilldelta.evaluation.results import PermutationNull, PolicyResult
@@ -23,18 +23,18 @@ def panel_nulls(
     support: Support,
     policies: Mapping[str, Policy],
     rules: Rules,
+    linear: Mapping[str, LinearRule],
     *,
     shuffles: int,
     with_stack: bool,
     rng: np.random.Generator,
 ) -> Nulls:
-    """For the rules whose neighbours do not depend on gains, and for the stack where asked: it is fitted anew each time."""
+    """For the linear rules, and for the stack where asked: it is fitted anew each time."""
     if not shuffles:
         return {}
-    scored = as_scored(support, rules.holdout)
-    linear = linear_rules(scored, policies, rules)
     scorings: dict[str, Scoring] = {name: linear_scoring(rule) for name, rule in linear.items()}
     if with_stack and "stack" in policies:
+        scored = as_scored(support, rules.holdout)
         scorings["stack"] = repeated_scoring(lambda panel: Stack().leave_one_out(panel).values, scored)
     return permutation_nulls(support, policies, scorings, shuffles=shuffles, rng=rng)
 

@@ -9,7 +9,6 @@ do not reach it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -112,9 +111,7 @@ def _aurocs(scores: Floats, positive: Flags) -> Floats:
     return areas
 
 
-def _null(
-    policy: Policy, support: Support, shuffled: list[tuple[Floats, Floats]], shuffles: int
-) -> PermutationNull:
+def _null(policy: Policy, support: Support, shuffled: list[tuple[Floats, Floats]], shuffles: int) -> PermutationNull:
     assert policy.scores is not None
     auroc, gained = _statistics(policy.scores[:, None], support.gains[:, None], policy)
     return PermutationNull(

@@ -56,10 +56,11 @@ class PermutationNull:
 class PolicyResult:
     """One policy on one panel.
 
-    `intervals` are 95% ranges by metric name: the fields below, `success_gain` (over always-off),
-    `success_vs_always_on`, `balanced_accuracy_vs_skilldelta` and `success_vs_skilldelta` (this policy minus SkillDelta on
-    the same draws), on `skilldelta` also `balanced_accuracy_vs_self_judge`; the same names with `_by_family` come from
-    resampling whole families.
+    `intervals` are 95% ranges by metric name: the fields below, `success_gain` (over always-off) and
+    `success_vs_always_on`; the same names with `_by_family` come from resampling whole families. They take in that a
+    rule is refitted to other tasks, or are left out. `conditional_intervals` have all of these with scores and actions
+    fixed, and `balanced_accuracy_vs_skilldelta`, `success_vs_skilldelta` (this policy minus SkillDelta on the same
+    draws), on `skilldelta` also `balanced_accuracy_vs_self_judge`.
     """
 
     name: str
@@ -91,6 +92,8 @@ class PolicyResult:
     notes: tuple[str, ...] = ()
     null: Mapping[str, PermutationNull] = field(default_factory=dict)
     """Outcomes shuffled `within` families and `across` them; empty where no shuffle was made."""
+    conditional_intervals: Mapping[str, Range] = field(default_factory=dict)
+    """The paper's: tasks resampled with scores and actions fixed, which leaves out that other tasks would move them."""
 
     @property
     def success_vs_always_on(self) -> float:
@@ -177,10 +180,11 @@ class PanelResult:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A value with its interval."""
+    """A value with its interval; `conditional` holds scores and actions fixed, as the paper does."""
 
     value: float
     interval: Range
+    conditional: Range
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,8 +249,9 @@ def means_to_dict(means: Means) -> dict[str, Any]:
     }
 
 
-def _estimate_to_dict(found: Estimate) -> dict[str, float | None]:
-    return {"mean": _number(found.value), "low": _number(found.interval.low), "high": _number(found.interval.high)}
+def _estimate_to_dict(found: Estimate) -> dict[str, Any]:
+    ranges = _ranges_to_dict({"interval": found.interval, "conditional_interval": found.conditional})
+    return {"mean": _number(found.value), **ranges}
 
 
 _COUNTS = ("pairs", "help", "harm", "tie", "both_succeed", "both_fail", "tie_between")
@@ -276,14 +281,17 @@ _METRICS = (
 
 def _policy_to_dict(policy: PolicyResult) -> dict[str, Any]:
     document: dict[str, Any] = {name: _number(getattr(policy, name)) for name in _METRICS}
-    document["intervals"] = {
-        name: {"low": _number(found.low), "high": _number(found.high)} for name, found in policy.intervals.items()
-    }
+    document["intervals"] = _ranges_to_dict(policy.intervals)
+    document["conditional_intervals"] = _ranges_to_dict(policy.conditional_intervals)
     document["tasks"] = len(policy.rows)
     document["threshold"] = _number(policy.threshold)
     document["notes"] = list(policy.notes)
     document["null"] = {kind: asdict(found) for kind, found in policy.null.items()} or None
     return document
+
+
+def _ranges_to_dict(ranges: Mapping[str, Range]) -> dict[str, dict[str, float | None]]:
+    return {name: {"low": _number(found.low), "high": _number(found.high)} for name, found in ranges.items()}
 
 
 def _number(value: float | None) -> float | None:

@@ -111,7 +111,7 @@ def _more(found: Comparison) -> str:
 
 def _rounded_up(tasks: int) -> int:
     """Two digits are all that an estimate deserves."""
-    step = 10 ** max(0, len(str(tasks)) - 2)
+    step = int(10 ** max(0, len(str(tasks)) - 2))
     return -(-tasks // step) * step
 
 

@@ -1,0 +1,129 @@
+"""Records that were corrected after they were made: the bank keeps the original, an evaluation uses and flags the other.
+
+A grader that misread an answer, or a test case that was wrong, changes what a run was worth, not that it ran. Executions
+stay as they were recorded; corrections are a list beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from skilldelta.errors import InputError
+from skilldelta.pairing import is_counted, pair_executions
+from skilldelta.records import Condition, Execution, Pair
+from skilldelta.support import Support
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What one execution should have been graded; skill and repetition are needed where a task has several."""
+
+    task_id: str
+    condition: Condition
+    success: float
+    reason: str = ""
+    skill: str | None = None
+    repetition: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedRecord:
+    """One flagged execution: what was recorded, and what it counts as."""
+
+    task_id: str
+    skill: str
+    condition: Condition
+    repetition: int
+    original: float
+    corrected: float
+    reason: str
+
+    def __str__(self) -> str:
+        why = f", {self.reason}" if self.reason else ""
+        return f"{self.task_id} ({self.condition}: {self.original:g} counts as {self.corrected:g}{why})"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CorrectedPanel:
+    """A panel whose outcomes are the corrected ones, and every record that was."""
+
+    support: Support
+    records: tuple[CorrectedRecord, ...]
+
+
+def corrected_panel(
+    support: Support, pairs: Sequence[Pair], executions: Iterable[Execution], corrections: Sequence[Correction]
+) -> CorrectedPanel:
+    """Apply those corrections whose task is in the panel; `pairs` are the support's rows, `executions` their records."""
+    present = set(support.task_ids.tolist())
+    wanted = [one for one in corrections if one.task_id in present]
+    if not wanted:
+        return CorrectedPanel(support, ())
+    held = list(executions)
+    places = [_place(one, held) for one in wanted]
+    records = tuple(_record(one, held[place]) for one, place in zip(wanted, places, strict=True))
+    for one, place in zip(wanted, places, strict=True):
+        held[place] = replace(held[place], success=one.success)
+    paired = _paired_again(pairs, held)
+    return CorrectedPanel(
+        support.with_outcomes(np.array([pair.y0 for pair in paired]), np.array([pair.y1 for pair in paired])), records
+    )
+
+
+def check_corrections(corrections: Sequence[Correction], known: Iterable[str]) -> None:
+    """Refuse a correction of a task that nothing has, and two of the same record."""
+    tasks, seen = set(known), set()
+    for one in corrections:
+        if one.task_id not in tasks:
+            raise InputError(f"task {one.task_id!r} of the corrections has no pair here; check its id")
+        if not 0 <= one.success <= 1:
+            raise InputError(f"the corrected success of task {one.task_id!r} must lie in [0, 1], got {one.success:g}")
+        record = (one.task_id, one.condition, one.skill, one.repetition)
+        if record in seen:
+            raise InputError(f"task {one.task_id!r} ({one.condition}) is corrected twice; keep one line")
+        seen.add(record)
+
+
+def _place(correction: Correction, executions: Sequence[Execution]) -> int:
+    found = [
+        place
+        for place, one in enumerate(executions)
+        if one.task_id == correction.task_id
+        and one.condition == correction.condition
+        and correction.skill in (None, one.skill_id)
+        and correction.repetition in (None, one.repetition)
+        and is_counted(one)
+    ]
+    about = f"the correction of task {correction.task_id!r} ({correction.condition})"
+    if not found:
+        raise InputError(f"{about} fits no counted execution; check its condition, skill and repetition")
+    if len(found) > 1:
+        raise InputError(f"{about} fits {len(found)} executions; say which repetition, or which skill")
+    return found[0]
+
+
+def _record(correction: Correction, execution: Execution) -> CorrectedRecord:
+    assert execution.success is not None
+    return CorrectedRecord(
+        execution.task_id,
+        execution.skill_id,
+        execution.condition,
+        execution.repetition,
+        execution.success,
+        correction.success,
+        correction.reason,
+    )
+
+
+def _paired_again(pairs: Sequence[Pair], executions: Sequence[Execution]) -> Sequence[Pair]:
+    """The same pairs from corrected executions, in the same order."""
+    found = pair_executions(executions, families={(pair.suite, pair.task_id): pair.family for pair in pairs}).pairs
+    by_key = {_key(pair): pair for pair in found}
+    return [by_key[_key(pair)] for pair in pairs]
+
+
+def _key(pair: Pair) -> tuple[str, str, str, str]:
+    return (pair.suite, pair.task_id, pair.skill_id, pair.skill_digest)
