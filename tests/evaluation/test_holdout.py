@@ -21,9 +21,7 @@ def _support(rng: np.random.Generator) -> Support:
 def test_a_familys_outcomes_never_move_its_own_scores(rng: np.random.Generator, scope: Scope) -> None:
     support = _support(rng)
     own = support.families == support.families[0]
-    flipped = support.with_outcomes(
-        np.where(own, 1 - support.y0, support.y0), np.where(own, 1 - support.y1, support.y1)
-    )
+    flipped = support.with_outcomes(np.where(own, 0.0, support.y0), np.where(own, 1.0, support.y1))
     before, after = (
         evaluate_panel(one, policies=SCORED, rng=rng, resamples=0, holdout="family", scope=scope)
         for one in (support, flipped)
