@@ -73,8 +73,9 @@ if TYPE_CHECKING:
 def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None, **options: Any) -> None:
     """Leave-one-task-out evaluation of every policy on every panel (agent × suite).
 
-    Scores never see their own task's outcome. Intervals are percentile bootstraps over tasks with scores and actions
-    fixed; a task's outcome also moves the scores of its neighbours, which only --refit-intervals takes in.
+    Scores never see their own task's outcome. Intervals take in that rules are refitted to other tasks where that is
+    cheap, or are left out where they would not cover; --json also has the paper's, with scores and actions fixed.
+    The last line is the verdict that the interval of the gate allows.
     """
     evaluated = evaluate_with_noise(bank, with_paper_settings(ctx, options))
     if as_json or output:

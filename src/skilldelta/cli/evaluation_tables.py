@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from skilldelta.cli.output import console, number, percent, signed, table
+from skilldelta.cli.output import console, percent, signed, table
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ TITLES = {
     "self_judge": "self-judge",
 }
 
-_BOUGHT = ("policy", "success", "vs off", "vs on", "95%", "uses", "tokens", "saved")
-_CHOSE = ("policy", "AUROC", "95%", "vs random", "95%", "p within", "p across")
-_MEANS = ("policy", "success", "vs on", "95%", "wins", "vs random", "95%", "wins", "saved")
+_BOUGHT = ("policy", "success", "vs off", "vs on", "95%", "uses", "saved")
+_CHOSE = ("policy", "AUROC", "95%", "vs random", "95%", "p in", "p all")
+_MEANS = ("policy", "success", "vs on", "95%", "wins", "vs random", "95%", "wins")
 
 
 def show_panel(panel: PanelResult) -> None:
@@ -36,7 +36,7 @@ def show_panel(panel: PanelResult) -> None:
     title = f"{panel.agent} on {panel.suite}: {plural(panel.tasks, 'task')} in {plural(panel.families, 'family', 'families')}"
     bought = [_bought(policy) for policy in panel.policies.values()]
     off, on = panel.oracle - panel.off, panel.oracle - panel.on
-    bought.append(["oracle", percent(panel.oracle), _points(off), _points(on), "", "", "", ""])
+    bought.append(["oracle", percent(panel.oracle), _points(off), _points(on), "", "", ""])
     chose = [_chose(policy) for policy in panel.policies.values() if policy.auroc is not None]
     out = console()
     out.print(table(title, _BOUGHT, bought))
@@ -74,7 +74,6 @@ def _bought(policy: PolicyResult) -> list[str]:
         _points(policy.success_vs_always_on),
         _range(policy.intervals.get("success_vs_always_on"), is_open=True),
         percent(policy.use_rate, 0),
-        number(policy.tokens),
         percent(policy.token_saving),
     ]
 
@@ -95,7 +94,7 @@ def _remarks(panel: PanelResult) -> list[str]:
     remarks = list(panel.notes)
     if any(policy.null for policy in panel.policies.values()):
         remarks.insert(
-            0, "p: how often an AUROC as high comes from gains shuffled within families, and across all of them"
+            0, "p: how often gains shuffled within families (p in), or among all tasks (p all), reach such an AUROC"
         )
     for policy in panel.policies.values():
         remarks += [f"{TITLES.get(policy.name, policy.name)}: {remark}" for remark in policy.notes]
@@ -108,7 +107,6 @@ def _remarks(panel: PanelResult) -> list[str]:
 
 def _mean_row(name: str, policy: PolicyMeans, panels: int) -> list[str]:
     on, random = policy.metrics["success_vs_always_on"], policy.metrics["advantage_vs_random"]
-    saving = policy.metrics.get("token_saving")
     return [
         TITLES.get(name, name),
         percent(policy.metrics["success"].value),
@@ -118,7 +116,6 @@ def _mean_row(name: str, policy: PolicyMeans, panels: int) -> list[str]:
         _points(random.value),
         _mean_range(random),
         f"{policy.wins['advantage_vs_random']}/{panels}",
-        percent(None if saving is None else saving.value),
     ]
 
 
