@@ -13,13 +13,14 @@ from skilldelta.cli import settings
 from skilldelta.cli.evaluation_tables import show_panel
 from skilldelta.cli.output import console, note, percent, write_json
 from skilldelta.cli.output_paths import OutputPath
+from skilldelta.errors import InputError
 from skilldelta.files import write_text
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
     from skilldelta.evaluation.simulate import SimulatedPanel
     from skilldelta.evaluation.theory import TheoryCheck
-    from skilldelta.support import Scope
+    from skilldelta.support import Floats, Scope
 
 KINDS = ("no_effect", "always_helps", "family_only", "local_only", "mixed")
 
@@ -38,6 +39,14 @@ KINDS = ("no_effect", "always_helps", "family_only", "local_only", "mixed")
 @click.option("--residual", type=float, default=0.0, show_default=True, help="eps: what the representation misses.")
 @click.option("--base-rate", type=float, default=0.5, show_default=True, help="Success without the skill.")
 @click.option("--delta", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, show_default=True)
+@click.option(
+    "--per-token",
+    type=float,
+    default=0.0,
+    show_default=True,
+    help="Success that one more token must buy: a threshold per task.",
+)
+@click.option("--theory", is_flag=True, help="Also the rates that the theory promises, beside what was measured.")
 @settings.rule_options
 @settings.threshold_option
 @settings.seed_option
@@ -78,7 +87,8 @@ def command(pairs: Path | None, as_json: bool, output: Path | None, **options: A
         threshold=options["threshold"],
         resamples=options["resamples"],
     )
-    check = check_theory(panel, settings=rule, scope=scope, threshold=options["threshold"], delta=options["delta"])
+    thresholds = _thresholds(panel, options)
+    check = check_theory(panel, settings=rule, scope=scope, threshold=thresholds, delta=options["delta"])
     if pairs is not None:
         write_text(pairs, _pairs_jsonl(panel))
         note(f"{plural(len(panel.support), 'pair')} written to {pairs}")
@@ -92,6 +102,8 @@ def command(pairs: Path | None, as_json: bool, output: Path | None, **options: A
         return
     show_panel(result)
     _show_truth(panel, check)
+    if options["theory"]:
+        _show_rates(check)
 
 
 def _show_truth(panel: SimulatedPanel, check: TheoryCheck) -> None:
@@ -108,6 +120,36 @@ def _show_truth(panel: SimulatedPanel, check: TheoryCheck) -> None:
     out.print(
         f"The paper's band covers the true gain on {percent(check.covered)} of tasks (promised {percent(1 - check.delta, 0)}); "
         f"its mean half-width is {check.mean_bound:.2f}, so the three-way gate acts on {percent(check.acted)}."
+    )
+
+
+def _thresholds(panel: SimulatedPanel, options: dict[str, Any]) -> float | Floats:
+    """One threshold, or with a price of tokens one for each task."""
+    per_token: float = options["per_token"]
+    if not per_token >= 0:
+        raise InputError(f"per-token must not be negative, got {per_token}")
+    threshold: float = options["threshold"]
+    return threshold + per_token * (panel.mean_tokens1 - panel.mean_tokens0) if per_token else threshold
+
+
+def _show_rates(check: TheoryCheck) -> None:
+    out, rate, margin = console(), check.rate, check.margin
+    if rate is None:
+        out.print(
+            "The k-neighbour rate needs at least 2k tasks in every scope: simulate more tasks, or give a smaller --k."
+        )
+    else:
+        best = "" if rate.best_k is None else f" Coverage and noise balance at k = {rate.best_k:.1f}."
+        out.print(
+            f"The k-neighbour rate promises errors of at most {rate.rate:.2f} on {percent(1 - rate.failure)} of tasks "
+            f"(n = {rate.n}, k = {rate.k}, c = {rate.mass:.2g}, nu = {rate.dimension:g}); measured: "
+            f"{percent(rate.kept)} of errors are within it.{best}"
+        )
+    consequence = "" if margin.consequence is None else f"; by the margin alone, {percent(margin.consequence)}"
+    out.print(
+        f"Coverage against margin at b = {margin.half_width:.2f}: {percent(margin.badly_covered)} of tasks are badly covered "
+        f"and {percent(margin.hard_to_call)} hard to call, so that at most {percent(margin.split)} of decisions may differ "
+        f"from the oracle's{consequence}."
     )
 
 

@@ -56,7 +56,13 @@ def local_terms(predictions: Predictions, support: Support) -> LocalTerms:
 
 
 def mean_regret(
-    predicted: Floats, tau: Floats, terms: LocalTerms, *, threshold: float = 0.0, smoothness: float, residual: float
+    predicted: Floats,
+    tau: Floats,
+    terms: LocalTerms,
+    *,
+    threshold: float | Floats = 0.0,
+    smoothness: float,
+    residual: float,
 ) -> MeanRegret:
     """E R <= E|error| <= L E[rho] + eps + E[sqrt(v)], over supported targets.
 
@@ -70,11 +76,11 @@ def mean_regret(
     )
 
 
-def disagreement_bound(tau: Floats, bounds: Floats, *, threshold: float = 0.0, delta: float) -> float:
+def disagreement_bound(tau: Floats, bounds: Floats, *, threshold: float | Floats = 0.0, delta: float) -> float:
     """delta + P(|tau - eta| <= B): how often the action may differ from the oracle's on a fresh target."""
     return delta + float((np.abs(tau - threshold) <= bounds).mean())
 
 
-def coverage_margin_split(tau: Floats, bounds: Floats, *, threshold: float = 0.0, margin: float) -> float:
+def coverage_margin_split(tau: Floats, bounds: Floats, *, threshold: float | Floats = 0.0, margin: float) -> float:
     """P(B > b) + P(|tau - eta| <= b), at least P(|tau - eta| <= B): targets badly covered, and targets hard to call."""
     return float((bounds > margin).mean() + (np.abs(tau - threshold) <= margin).mean())

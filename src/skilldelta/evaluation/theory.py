@@ -11,10 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from skilldelta.errors import InputError
+from skilldelta.evaluation.local_rate import LocalRate, Margin, local_rate, margin_of
 from skilldelta.evaluation.regret import MeanRegret, disagreement_bound, local_terms, mean_regret
 from skilldelta.evaluation.simulate import SimulatedPanel
 from skilldelta.predictor import PAPER, Settings, predict_each
-from skilldelta.support import Scope
+from skilldelta.support import Flags, Floats, Scope
 from skilldelta.ties import exceeds
 
 
@@ -36,6 +37,9 @@ class TheoryCheck:
     acted_wrongly: float
     """Share of targets on which it acts against the oracle; at most delta on average."""
     delta: float
+    rate: LocalRate | None
+    """What k neighbours promise; None where the panel is too small for the rate to hold."""
+    margin: Margin
 
 
 def check_theory(
@@ -43,10 +47,12 @@ def check_theory(
     *,
     settings: Settings = PAPER,
     scope: Scope = "family",
-    threshold: float = 0.0,
+    threshold: float | Floats = 0.0,
     delta: float = 0.05,
 ) -> TheoryCheck:
     """Predict every task of a simulated panel from the others and compare with its true gain.
+
+    The threshold may be one for each task (n,): eta(t), such as one that rises with the tokens that a skill adds.
 
     The simulator promises its smoothness within a family; over a wider scope the bound may fail more often than delta.
     """
@@ -66,9 +72,15 @@ def check_theory(
         covered=float((np.abs(predicted - tau) <= bounds)[at].mean()),
         mean_bound=float(bounds[at].mean()),
         disagreement=float((exceeds(predicted, threshold) != best)[at].mean()),
-        disagreement_bound=disagreement_bound(tau[at], bounds[at], threshold=threshold, delta=delta),
+        disagreement_bound=disagreement_bound(tau[at], bounds[at], threshold=_at(threshold, at), delta=delta),
         regret=mean_regret(predicted, tau, terms, threshold=threshold, smoothness=smoothness, residual=residual),
         acted=float((use | skip)[at].mean()),
         acted_wrongly=float(wrong[at].mean()),
         delta=delta,
+        rate=local_rate(panel, np.abs(predicted - tau)[at], settings=settings, scope=scope, delta=delta),
+        margin=margin_of(tau[at], bounds[at], threshold=_at(threshold, at), delta=delta),
     )
+
+
+def _at(threshold: float | Floats, rows: Flags) -> float | Floats:
+    return threshold[rows] if isinstance(threshold, np.ndarray) else threshold
