@@ -106,6 +106,7 @@ class Advice:
             "gain": decision.gain,
             "threshold": decision.threshold,
             "reason": decision.reason,
+            "fallback": decision.is_fallback,
             "agent": self.agent,
             "skill": self.skill,
             "suite": self.suite or None,

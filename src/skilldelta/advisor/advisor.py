@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -40,11 +41,27 @@ class Policy:
     cost_rule: CostRule | None = None
     price: float | None = None
     """Dollars per million tokens."""
+    smoothness: float = 0.0
+    """L of the paper's bound: how fast gains may change with distance. 0 leaves the coverage term out."""
+    residual: float = 0.0
+    """eps of the paper's bound: how far the gains of two tasks at one place may differ."""
 
     def __post_init__(self) -> None:
+        self._check_bias()
         check_threshold(self.threshold)
         if self.estimator not in ("skilldelta", "stack"):
             raise InputError(f"estimator must be skilldelta or stack, got {self.estimator!r}")
+
+    def _check_bias(self) -> None:
+        """The bias terms belong to the paper's bound on the paper's rule."""
+        for name, value in (("lipschitz", self.smoothness), ("epsilon", self.residual)):
+            if not (math.isfinite(value) and value >= 0):
+                raise InputError(f"{name} must be a number that is not negative, got {value}")
+            if value and (self.estimator != "skilldelta" or self.method != "hoeffding"):
+                raise InputError(
+                    f"{name} widens the paper's band around the paper's rule; give --paper, or --estimator skilldelta and "
+                    "--interval hoeffding"
+                )
 
 
 class Advisor:
@@ -142,7 +159,20 @@ class Advisor:
         if policy.method == "conformal":
             return intervals.conformal(gain, panel.residuals(), family=question.family, level=policy.level)
         found = intervals.Neighborhood(near.weights, rows.y0[at], rows.y1[at], rows.r0[at], rows.r1[at])
-        return intervals.interval(policy.method, found, level=policy.level)
+        interval = intervals.interval(policy.method, found, level=policy.level)
+        return self._with_bias(interval, rows, near) if policy.smoothness or policy.residual else interval
+
+    def _with_bias(self, interval: Interval, rows: ScopeRows, near: Prediction) -> Interval:
+        """The whole B_delta of the paper: what neighbours at a distance may miss beside the noise of their executions."""
+        evidence = bounds.evidence(near.weights, near.similarities, rows.r0[near.rows], rows.r1[near.rows])
+        half_width = bounds.error_bound(
+            radius=evidence.radius,
+            noise=evidence.noise,
+            delta=1 - interval.level,
+            smoothness=self._policy.smoothness,
+            residual=self._policy.residual,
+        )
+        return Interval(max(-1.0, near.gain - half_width), min(1.0, near.gain + half_width), interval.level, "b_delta")
 
     def _cost(self, question: Question, rows: ScopeRows, near: Prediction) -> Cost | None:
         names = {"family": question.family, "skill": question.skill, "task_id": question.task_id}

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.output import console, percent, shorten, signed, table, write_json
+from skilldelta.cli.output import console, note, percent, shorten, signed, table, write_json
 from skilldelta.cli.paper_flags import with_paper_settings
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.nouns import plural
@@ -66,11 +68,22 @@ _WORDS = {"use": "use the skill", "skip": "skip the skill", "abstain": "abstain:
     help="exact, betting, empirical_bernstein, hoeffding_independent, hoeffding or conformal.",
 )
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True)
+@click.option(
+    "--lipschitz", type=float, default=0.0, metavar="L", help="B_delta of the paper: add L times the mean distance."
+)
+@click.option("--epsilon", type=float, default=0.0, metavar="E", help="B_delta of the paper: add E.")
 @click.option("--success-worth", type=float, metavar="USD", help="What one success is worth; needs --price.")
 @click.option("--price", type=float, metavar="USD", help="What a million tokens cost.")
 @click.option(
     "--explain", is_flag=True, help="Add components, chances and cost to the JSON document; text always has them."
 )
+@click.option(
+    "--fallback",
+    type=click.Choice(["use", "skip", "abstain"]),
+    envvar="SKILLDELTA_FALLBACK",
+    help="The decision when routing fails: the bank is locked, the encoder does not answer. Without it that is an error.",
+)
+@click.option("--record", is_flag=True, help="Write the decision into the bank's decision log, and show its id.")
 @settings.json_option
 @settings.output_option
 @click.pass_context
@@ -86,21 +99,64 @@ def command(
     """
     options = with_paper_settings(ctx, options)
 
-    from skilldelta.advisor import Advisor
-    from skilldelta.bank import Bank
-    from skilldelta.cli.encoding import chosen_encoder
-
     policy = _policy(options)
-    with Bank.open(bank, create=False) as opened:
-        agent = opened.resolve_agent(options["agent"])
-        question = _question(opened, agent, text, options)
-        encoder = chosen_encoder(opened, options, given=_given_vector(question, options))
-        advisor = Advisor(opened, encoder, agent=agent, policy=policy)
-        advice = advisor.ask(question, explain=options["explain"] or not (as_json or output))
+    answer = _answer(bank, text, policy, {**options, "explain": options["explain"] or not (as_json or output)})
     if as_json or output:
-        write_json(advice.to_dict(), output)
-    else:
-        _show(advice, policy)
+        recorded = {} if answer.decision_id is None else {"decision_id": answer.decision_id}
+        write_json({**answer.advice.to_dict(), **recorded}, output)
+        return
+    _show(answer.advice, policy)
+    if answer.decision_id is not None:
+        note(f"recorded as decision {answer.decision_id}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    advice: Advice
+    decision_id: int | None = None
+
+
+def _answer(bank: str, text: str | None, policy: Policy, options: dict[str, Any]) -> _Answer:
+    """The advice, or the fallback where one is configured and routing fails; bad input is an error in any case."""
+    from skilldelta.advisor.failure import ROUTING_FAILURES, fallback_advice
+    from skilldelta.bank import Bank
+
+    try:
+        with Bank.open(bank, create=False) as opened:
+            agent = opened.resolve_agent(options["agent"])
+            question = _question(opened, agent, text, options)
+            advice = _advice(opened, agent, question, policy, options)
+            return _Answer(advice, _recorded(opened, advice, agent, question) if options["record"] else None)
+    except ROUTING_FAILURES as error:
+        if not options["fallback"]:
+            raise
+        names = {name: options[name] or "" for name in ("skill", "family", "agent", "suite")}
+        return _Answer(fallback_advice(error, options["fallback"], policy, **names))
+
+
+def _advice(opened: Bank, agent: Agent, question: Question, policy: Policy, options: dict[str, Any]) -> Advice:
+    """An encoder that fails leaves a bank in which the fallback can be recorded."""
+    from skilldelta.advisor import Advisor
+    from skilldelta.advisor.failure import fallback_advice
+    from skilldelta.cli.encoding import chosen_encoder
+    from skilldelta.encoders.base import EncoderError
+
+    try:
+        encoder = chosen_encoder(opened, options, given=_given_vector(question, options))
+        return Advisor(opened, encoder, agent=agent, policy=policy).ask(question, explain=options["explain"])
+    except EncoderError as error:
+        if not options["fallback"]:
+            raise
+        names = {"skill": question.skill, "family": question.family, "suite": question.suite}
+        return fallback_advice(error, options["fallback"], policy, agent=agent.name, **names)
+
+
+def _recorded(opened: Bank, advice: Advice, agent: Agent, question: Question) -> int:
+    from skilldelta.advisor.recording import decision_record
+
+    skill = opened.resolve_skill(question.skill)
+    names = {"text": question.text, "task_id": question.task_id}
+    return opened.record_decision(decision_record(advice, agent=agent, skill=skill, **names, time=time.time()))
 
 
 def _policy(options: dict[str, Any]) -> Policy:
@@ -119,6 +175,8 @@ def _policy(options: dict[str, Any]) -> Policy:
         method="hoeffding" if paper else options["method"],
         cost_rule=_cost_rule(options),
         price=options["price"],
+        smoothness=options["lipschitz"],
+        residual=options["epsilon"],
     )
 
 

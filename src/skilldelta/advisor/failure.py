@@ -1,0 +1,44 @@
+"""Advice when nobody could be asked: the configured fallback, with the failure as its reason.
+
+A routing failure is one of transport: the bank is locked, gone or damaged, the encoder's endpoint does not answer. A question
+that nobody could answer is not one: it is an error wherever it is asked.
+"""
+
+from __future__ import annotations
+
+from skilldelta.advisor.advice import Advice
+from skilldelta.advisor.advisor import Policy
+from skilldelta.encoders.base import EncoderError
+from skilldelta.endpoint import NoAnswerError
+from skilldelta.errors import BankError
+from skilldelta.gate import Action, routing_failure
+
+ROUTING_FAILURES = (BankError, EncoderError, NoAnswerError)
+
+
+def fallback_advice(
+    error: Exception,
+    fallback: Action,
+    policy: Policy,
+    *,
+    skill: str,
+    family: str = "",
+    agent: str = "",
+    suite: str = "",
+) -> Advice:
+    """The fallback, without any evidence."""
+    return Advice(
+        decision=routing_failure(str(error), threshold=policy.threshold, fallback=fallback),
+        agent=agent,
+        skill=skill,
+        suite=suite,
+        family=family,
+        estimator=policy.estimator,
+        settings=policy.settings,
+        scope="family" if family else "skill",
+        eligible=0,
+        neighbors=(),
+        effective=None,
+        radius=None,
+        interval=None,
+    )
