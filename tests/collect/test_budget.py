@@ -11,6 +11,7 @@ import pytest
 from skilldelta.collect.budget import Amount, Budget, Caps, Prices, Retries
 from skilldelta.collect.failures import CapReachedError, IncompleteError, StopCollectionError, TransportError
 from skilldelta.collect.ledger import Ledger, read_spend
+from skilldelta.collect.line_log import repair_end
 from skilldelta.errors import InputError
 
 NO_WAIT = Retries(times=2, first_wait=0.0)
@@ -80,6 +81,19 @@ def test_a_line_torn_by_a_kill_is_dropped_and_the_ledger_goes_on(tmp_path: Path)
         file.write('{"call":1,"name":"t","rese')
     spending(path, call)
     assert (read_spend(path).calls, read_spend(path).tokens) == (2, 8)
+
+
+def test_a_ledger_cut_at_any_byte_of_its_last_line_never_loses_a_reservation(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.jsonl"
+    spending(path, call)
+    whole = path.read_bytes()
+    *before, settled, _ = whole.splitlines(keepends=True)
+    for cut in range(len(settled) + 1):
+        path.write_bytes(b"".join(before) + settled[:cut])
+        repair_end(path)
+        spending(path, call)
+        known = 4 if cut >= len(settled) - 1 else 10  # settled, or else at the most it can have cost
+        assert (read_spend(path).calls, read_spend(path).tokens) == (2, known + 4), cut
 
 
 def test_a_file_that_is_no_ledger_is_refused(tmp_path: Path) -> None:

@@ -248,7 +248,7 @@ def test_an_answer_that_is_not_one_good_vector_a_text_is_refused(
         make().encode(["a", "b"])
 
 
-@pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"data": 3}', b"", b"\xff"])
+@pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"data": 3}', b"", b"\xff", b"[" * 100_000])
 def test_an_answer_of_another_kind_is_refused(
     body: bytes, make: Callable[..., OpenAIEncoder], endpoint: Endpoint
 ) -> None:
