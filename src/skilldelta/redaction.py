@@ -97,9 +97,7 @@ class _Guarded:
 
 
 def _secrets_in(text: str) -> list[str]:
-    if "://" not in text:
-        return []
-    return [match[1] for pattern in _PLACES[:3] for match in pattern.finditer(text)]
+    return [match[1].strip("'\"") for pattern in _PLACES for match in pattern.finditer(text)]
 
 
 def _masked(match: re.Match[str]) -> str:

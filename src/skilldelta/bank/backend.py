@@ -15,6 +15,7 @@ from sqlalchemy.exc import ArgumentError
 
 from skilldelta.bank.commits import Head
 from skilldelta.errors import InputError
+from skilldelta.redaction import redacted
 
 
 def backend_of(location: str | Path, timeout: float) -> Backend:
@@ -28,12 +29,14 @@ def backend_of(location: str | Path, timeout: float) -> Backend:
         return SQLite(_expanded(Path(location)), timeout)
     try:
         url = make_url(location)
-    except ArgumentError:
-        raise InputError(f"{location!r} is not a path or a database URL; give a path or postgresql://…") from None
+    except (ArgumentError, ValueError):  # ValueError: a port that is no number
+        raise InputError(
+            f"{redacted(location)!r} is not a path or a database URL; give a path or postgresql://…"
+        ) from None
     family = url.get_backend_name()
     if family == "sqlite":
         if not url.database or url.database == ":memory:":
-            raise InputError(f"{location!r} names no file; give sqlite:///path, or a path")
+            raise InputError(f"{redacted(location)!r} names no file; give sqlite:///path, or a path")
         return SQLite(Path(url.database), timeout)
     if family == "postgresql":
         return PostgreSQL(location, timeout)

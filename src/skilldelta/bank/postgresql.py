@@ -16,6 +16,7 @@ from skilldelta.bank.commits import Head
 from skilldelta.bank.lookup import read_counter
 from skilldelta.bank.schema import SCHEMA_VERSION
 from skilldelta.errors import MissingExtraError
+from skilldelta.redaction import redacted
 
 _ADVISORY_LOCK = 0x536B446C
 _CONNECT_SECONDS = 10
@@ -34,7 +35,7 @@ class PostgreSQL:
             parsed = parsed.set(drivername="postgresql+psycopg")
         self._url = parsed
         self._timeout = timeout
-        self.location = parsed.render_as_string(hide_password=True)
+        self.location = redacted(parsed.render_as_string(hide_password=True))
 
     def exists(self) -> bool:
         return True

@@ -17,7 +17,7 @@ import yaml
 from skilldelta.cli.output import note
 from skilldelta.cli.proxies import environment_proxy
 from skilldelta.errors import InputError
-from skilldelta.redaction import redacted
+from skilldelta.redaction import keep_secret, redacted
 
 if TYPE_CHECKING:
     from skilldelta.collect.agents.base import Asks, CollectAgent
@@ -124,6 +124,7 @@ def _model_agent(
         raise InputError("no agent named; give --model NAME (with --base-url URL), or --command 'program …'")
     sandbox = find_sandbox(options["sandbox"]) if wanted.solver == "code" else None
     key = check_key(os.environ.get(options["key_variable"]))
+    keep_secret(key)
     if base_url:
         check_base_url(base_url)
     if base_url and wanted.solver in CHAT_SOLVERS:
@@ -173,6 +174,9 @@ def _command_agent(suite: Suite, options: dict[str, Any]) -> CollectAgent:
         fields = OutputFields(
             options["answer_field"], tuple(options["token_fields"]), options["cost_field"], options["model_field"]
         )
+    named = (*suite.agent.environment, *options["passed_variables"])
+    environment = agent_environment(os.environ, named)
+    keep_secret(*(environment[name] for name in named))
     return CommandAgent(
         name=options["agent"] or Path(split_words(options["command_line"])[0]).name,
         command=options["command_line"],
@@ -182,7 +186,7 @@ def _command_agent(suite: Suite, options: dict[str, Any]) -> CollectAgent:
         version=options["agent_version"],
         expected_model=options["model"] or "",
         timeout=options["timeout"],
-        environment=agent_environment(os.environ, (*suite.agent.environment, *options["passed_variables"])),
+        environment=environment,
     )
 
 

@@ -73,7 +73,7 @@ class Ledger:
         self.path = path
         before, self._next_id, length = _replay(path)
         self.before = before
-        self._file = os.open(path, os.O_CREAT | os.O_RDWR | os.O_APPEND, 0o644)
+        self._file = os.open(path, os.O_CREAT | os.O_RDWR | os.O_APPEND, 0o600)
         os.ftruncate(self._file, length)  # a line that was torn when the process died was never promised to anyone
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ledger")
         self._lines: list[str] = []

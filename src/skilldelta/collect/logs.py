@@ -71,7 +71,10 @@ def _portion(file: Any) -> list[dict[str, Any]]:
 def _write_log(path: Path, rows: list[dict[str, Any]], manifest: Manifest, now: datetime) -> None:
     model = f"openai-api/{manifest.settings.get('model') or manifest.agent.name}"
     samples = list(_samples(rows, model))
-    with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+    with (
+        replacing(path, private=True) as file,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+    ):
         for sample in samples:
             archive.writestr(f"samples/{sample['id']}_epoch_{sample['epoch']}.json", _json(sample))
         archive.writestr("summaries.json", _json([_summary(sample) for sample in samples]))

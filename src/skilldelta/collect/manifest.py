@@ -19,6 +19,7 @@ from skilldelta.collect.suite import Suite, SuiteTask
 from skilldelta.errors import InputError
 from skilldelta.files import json_document, write_text
 from skilldelta.records import Agent
+from skilldelta.redaction import redacted
 from skilldelta.version import __version__
 
 MANIFEST_FILE = "manifest.json"
@@ -111,7 +112,7 @@ def write_manifest(path: Path, manifest: Manifest) -> None:
         "format": _FORMAT,
         "suite": manifest.suite,
         "agent": {"name": manifest.agent.name, "fingerprint": manifest.agent.fingerprint},
-        "settings": dict(manifest.settings),
+        "settings": {name: _shown(value) for name, value in manifest.settings.items()},
         "seed": manifest.seed,
         "versions": dict(manifest.versions),
         "invocations": [dict(one) for one in manifest.invocations],
@@ -119,7 +120,12 @@ def write_manifest(path: Path, manifest: Manifest) -> None:
         "files": dict(manifest.files),
         "tasks": dict(manifest.tasks),
     }
-    write_text(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+    write_text(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n", private=True)
+
+
+def _shown(value: Any) -> Any:
+    """A setting as it may be kept: a command may hold keys. The fingerprint is of the whole one."""
+    return redacted(value) if isinstance(value, str) else value
 
 
 def _changed(kind: str, old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:

@@ -94,7 +94,7 @@ async def opened(session: Session) -> AsyncIterator[tuple[Budget, Recorder]]:
     """The session's folder locked, its manifest written, ledger and bank open; all closed at the end."""
     await session.agent.identify()
     folder = session.folder
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     with locked(folder):
         settings = {**session.agent.settings, **({"judge": dict(session.judge.settings)} if session.judge else {})}
         current = describe_run(session.suite, session.agent.identity, settings, seed=session.seed)

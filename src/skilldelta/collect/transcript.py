@@ -11,14 +11,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from skilldelta.redaction import without_known_secrets
+
 TRANSCRIPT_FILE = "transcript.jsonl"
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _ROW_START = b'{"sample":'
 
 
 def encode_row(row: Mapping[str, Any]) -> bytes:
-    """One line. A surrogate can only stand in a JSON string, and there its backslash form is JSON's own escape."""
-    return _encode(row).encode("utf-8", "backslashreplace") + b"\n"
+    """One line, known secrets masked. A surrogate stands in a JSON string only, where its backslash form is an escape."""
+    return without_known_secrets(_encode(row)).encode("utf-8", "backslashreplace") + b"\n"
 
 
 def read_rows(path: Path) -> Iterator[dict[str, Any]]:
