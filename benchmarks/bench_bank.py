@@ -14,8 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
+from skilldelta.bank import schema
 from skilldelta.bank.batch import Batch, TextVector
+from skilldelta.bank.checksum import execution_checksum, vector_checksum
 from skilldelta.bank.index import Index
+from skilldelta.bank.reading import executions_query
 from skilldelta.bank.store import Bank
 from skilldelta.predictor import predict
 from skilldelta.records import Agent, Execution, Skill, Task, text_digest
@@ -78,12 +81,33 @@ def _lookups(bank: Bank, rng: np.random.Generator) -> dict[str, float]:
     refresh = _seconds(lambda: index.scope(family="family 7"))
     return {
         "first_touch_ms": 1e3 * opening,
+        "checksums_share_of_first_touch": _checksums_share(bank),
         "refresh_after_one_execution_ms": 1e3 * refresh,
         "revision_us": 1e6 * _best(bank.revision),
         "warm_lookup_us": 1e6 * lookup,
         "warm_decision_us": 1e6 * decided,
         "warm_decision_vs_bare_product_and_sort": decided / floor,
     }
+
+
+def _checksums_share(bank: Bank) -> float:
+    """What it costs to check every execution and vector of a scope, as a share of loading it; both at their best."""
+    with bank._database.read() as connection:
+        query = executions_query(connection, agent=AGENT, family="family 7")
+        executions = [tuple(row)[: len(schema.executions.c) - 1] for row in connection.execute(query)]
+        stored = [tuple(row)[:-1] for row in connection.execute(schema.vectors.select().limit(PAIRS // FAMILIES))]
+
+    def check() -> None:
+        for row in executions:
+            execution_checksum(row)
+        for row in stored:
+            vector_checksum(row)
+
+    def load() -> None:
+        Index(bank, _GivenVectors(), AGENT).scope(family="family 7")
+
+    checking = _best(check, rounds=20, calls=1)
+    return checking / (_best(load, rounds=20, calls=1) - checking)
 
 
 def _batch(rng: np.random.Generator) -> Batch:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import subprocess
 import sys
 from functools import partial
 from pathlib import Path, PureWindowsPath
@@ -296,3 +297,32 @@ def test_a_file_that_was_replaced_while_open_is_noticed(tmp_path: Path, way: str
     if way == "replaced":
         with Bank.open(tmp_path / "my.bank") as bank:
             assert bank.verify() == []
+
+
+_ON_A_SMALL_DISK = """
+import resource, sys
+from skilldelta.bank.store import Bank
+from skilldelta.bank.batch import Batch
+from skilldelta.errors import BankError
+from skilldelta.records import Task
+with Bank.open(sys.argv[1]) as bank:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
+    try:
+        bank.add(Batch([Task(f"t{i}", f"Question {i}? " * 50) for i in range(2_000)]))
+    except BankError as error:
+        print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="file sizes cannot be limited there")
+def test_a_write_that_the_disk_has_no_room_for_leaves_the_bank_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "my.bank"
+    with Bank.open(path) as bank:
+        bank.add(THREE_PAIRS)
+    script = [sys.executable, "-c", _ON_A_SMALL_DISK, str(path)]
+    answer = subprocess.run(script, capture_output=True, text=True, timeout=60)
+    assert "full" in answer.stdout, answer.stderr
+    assert len(answer.stdout.splitlines()) == 1
+    with Bank.open(path) as bank:
+        assert bank.verify() == []
+        assert len(bank.tasks()) == 3

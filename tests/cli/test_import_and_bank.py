@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -88,6 +89,25 @@ def test_the_npz_export_holds_one_panel_in_one_order(skilldelta: Skilldelta, toy
 def test_verify_finds_nothing_in_a_sound_bank(skilldelta: Skilldelta, toy_bank: str) -> None:
     assert skilldelta("bank", "verify", "--bank", toy_bank).code == 0
     assert skilldelta("bank", "verify", "--bank", toy_bank, "--json").document["problems"] == []
+
+
+def test_lost_commits_are_warned_of_found_by_verify_and_never_written_over(
+    skilldelta: Skilldelta, toy_bank: str, tmp_path: Path
+) -> None:
+    shutil.copy(toy_bank, tmp_path / "earlier")
+    skilldelta("bank", "forget", "--bank", toy_bank, "--skill", "units-skill", "--yes")
+    shutil.copy(tmp_path / "earlier", toy_bank)
+    told = skilldelta("bank", "status", "--bank", toy_bank)
+    assert told.code == 0
+    assert "warning: 1 acknowledged commit is missing" in told.err
+    assert len(told.err.splitlines()) == 1
+    verified = skilldelta("bank", "verify", "--bank", toy_bank, "--json")
+    assert verified.code == 1
+    assert len(verified.document["problems"]) == 1
+    refused = skilldelta("bank", "forget", "--bank", toy_bank, "--skill", "units-skill", "--yes")
+    assert refused.code == 2
+    Path(f"{toy_bank}.commits").unlink()
+    assert skilldelta("bank", "forget", "--bank", toy_bank, "--skill", "units-skill", "--yes").code == 0
 
 
 def test_forget_removes_what_fits_and_asks_first(skilldelta: Skilldelta, toy_bank: str) -> None:

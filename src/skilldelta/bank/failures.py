@@ -31,7 +31,7 @@ def _of_a_file(cause: str, location: str) -> BankError:
             f"the bank {location} cannot be written or opened ({cause}); check its folder's permissions"
         )
     if "full" in said:
-        return BankError(f"the disk of the bank {location} is full ({cause}); free some space and repeat")
+        return UnwritableBankError(f"the disk of the bank {location} is full ({cause}); free some space and repeat")
     if "malformed" in said:
         return BankError(f"the bank {location} is damaged ({cause}); restore a copy of it")
     if "disk i/o" in said:

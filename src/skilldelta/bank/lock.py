@@ -6,6 +6,7 @@ other, and writers do not starve one another.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -26,8 +27,9 @@ def write_lock(path: Path, timeout: float) -> Iterator[None]:
                 "wait for it to finish, or end it"
             ) from None
         except OSError as error:
+            is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            remedy = "free some space" if is_full else "make it and its folder writable"
             raise UnwritableBankError(
-                f"cannot write to the bank: {path} cannot be opened ({error.strerror}); "
-                "make it and its folder writable, or choose another bank"
+                f"cannot write to the bank: {path} cannot be opened ({error.strerror}); {remedy}, or choose another bank"
             ) from None
         yield

@@ -8,12 +8,14 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import click
 
 from skilldelta.cli.value_sources import trace, with_source
-from skilldelta.errors import SkillDeltaError
+from skilldelta.errors import BankWarning, SkillDeltaError
 from skilldelta.redaction import guarded_streams, keep_secrets_of
 from skilldelta.version import __version__
 
@@ -104,7 +106,25 @@ def main(args: list[str] | None = None) -> None:
 
 
 def run(args: list[str] | None = None) -> int:
-    """Run the command line and return its exit code; every error a user can mend is one line on stderr."""
+    """Run the command line and return its exit code; errors and warnings are one line each on stderr."""
+    with warnings.catch_warnings():
+        warnings.showwarning = _shown_in_one_line(warnings.showwarning)
+        return _run(args)
+
+
+def _shown_in_one_line(show: Callable[..., None]) -> Callable[..., None]:
+    def show_warning(message: Warning | str, category: type[Warning], *place: Any, **options: Any) -> None:
+        if issubclass(category, BankWarning):
+            from skilldelta.cli.output import note
+
+            note(f"warning: {' '.join(str(message).split())}")
+        else:
+            show(message, category, *place, **options)
+
+    return show_warning
+
+
+def _run(args: list[str] | None) -> int:
     try:
         result: Any = cli.main(args=args, prog_name="skilldelta", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
