@@ -308,7 +308,7 @@ from skilldelta.records import Task
 with Bank.open(sys.argv[1]) as bank:
     resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
     try:
-        bank.add(Batch([Task(f"t{i}", f"Question {i}? " * 50) for i in range(2_000)]))
+        bank.add(Batch([Task(f"n{i}", f"Question {i}? " * 50, "f") for i in range(2_000)]))
     except BankError as error:
         print(error)
 """

@@ -53,7 +53,7 @@ def test_verification_finds_what_does_not_belong(filled: Bank, statement: str, w
     filled.support(TinyEncoder(), agent=AGENT)
     tamper(filled, statement)
     problems = filled.verify()
-    assert len(problems) <= 2
+    assert len(problems) <= 3  # its checksum does not fit either
     assert words in problems[0]
 
 
