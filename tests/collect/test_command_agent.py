@@ -228,6 +228,13 @@ def test_a_named_variable_that_is_not_set_is_refused(
     assert "the variable 'NOT_SET_HERE' that the command is to get is not set" in capsys.readouterr().err
 
 
+def test_variables_are_for_commands_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    suite = write_suite(tmp_path / "suite", tasks=1)
+    options = ["--bank", str(tmp_path / "b.bank"), "--base-url", "http://127.0.0.1:9/v1", "--model", "m"]
+    assert run(["collect", str(suite), *options, "--pass-env", "PATH"]) == 2
+    assert "--pass-env belongs to a --command" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("value", ["MY_KEY", "[1]", "['A=b']", "{A: b}"])
 def test_a_suite_names_variables_and_never_holds_their_values(tmp_path: Path, value: str) -> None:
     with pytest.raises(InputError, match="environment must be a list of names of variables"):

@@ -164,6 +164,14 @@ def test_a_bwrap_that_says_nothing_cannot_start(tmp_path: Path) -> None:
         asyncio.run(Bubblewrap(str(broken)).run(["true"], limits=Limits()))
 
 
+def test_a_bwrap_that_hangs_is_no_failure_of_the_payload(tmp_path: Path) -> None:
+    broken = tmp_path / "bwrap"
+    broken.write_text("#!/bin/sh\n[ $1 = --help ] || exec sleep 60\n")
+    broken.chmod(0o755)
+    with pytest.raises(StopCollectionError, match="did not start in time"):
+        asyncio.run(Bubblewrap(str(broken)).run(["true"], limits=Limits(seconds=0.5)))
+
+
 def fake_docker(folder: Path, script: str) -> Docker:
     """A `docker` that runs what comes after the image, or the script."""
     program = folder / "docker"

@@ -97,6 +97,8 @@ def _sandbox_in_use(agent: CollectAgent, graders: Iterable[Grader]) -> dict[str,
 def _agent(suite: Suite, options: dict[str, Any], prices: Prices | None) -> CollectAgent:
     if options["command_line"]:
         return _command_agent(suite, options)
+    if options["passed_variables"]:
+        raise InputError("--pass-env belongs to a --command; a model's key is named with --key-variable")
     chosen = {
         "solver": options["solver"],
         "temperature": options["temperature"],

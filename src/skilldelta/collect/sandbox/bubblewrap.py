@@ -82,9 +82,13 @@ def _judged(finished: Finished, guarded: Guarded) -> Finished:
     if guarded.stopped:
         return replace(finished, exit_code=None, stopped=guarded.stopped)
     # A failed set-up ends bwrap with an exit code. Only the kernel, out of memory, or we end it with a signal.
-    killed = finished.exit_code is not None and finished.exit_code < 0
-    if finished.exit_code is None or guarded.payload_ended or (guarded.payload_released and killed):
+    killed = finished.exit_code is None or finished.exit_code < 0
+    if guarded.payload_ended or (guarded.payload_released and killed):
         return finished
+    if finished.exit_code is None:
+        raise StopCollectionError(
+            "the sandbox did not start in time; is the machine overloaded? Run the same command again"
+        )
     said = " ".join(finished.stderr.split())[:300] or f"exit code {finished.exit_code}"
     raise StopCollectionError(f"the sandbox cannot start: {said}")
 

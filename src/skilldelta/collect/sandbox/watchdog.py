@@ -28,10 +28,12 @@ class Watchdog:
     limits: Limits
     workdir: Path | None
     memory_too: bool
+    _in_memory: bool = field(init=False)
     _before: int = field(init=False)
     _hidden: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
+        self._in_memory = self.workdir is not None and _is_in_memory(self.workdir)
         self._before = self._stored()
 
     def exceeded(self) -> str:
@@ -59,9 +61,7 @@ class Watchdog:
 
     def _stored(self) -> int:
         """Bytes below the working copy where the kernel does not count writes: a file system kept in memory."""
-        if self.workdir is None or not self.workdir.is_dir() or os.major(self.workdir.stat().st_dev) != 0:
-            return 0
-        return _size_below(self.workdir)
+        return _size_below(self.workdir) if self.workdir is not None and self._in_memory else 0
 
 
 def memory_of(tree: Sequence[int]) -> int:
@@ -141,6 +141,17 @@ def _written_by(pid: int) -> int:
     except OSError:
         return 0
     return int(counts["write_bytes"]) - int(counts["cancelled_write_bytes"])
+
+
+def _is_in_memory(folder: Path) -> bool:
+    with contextlib.suppress(OSError):
+        device = folder.stat().st_dev
+        number = f"{os.major(device)}:{os.minor(device)}"
+        for line in _text("/proc/self/mountinfo").splitlines():
+            before, _, after = line.partition(" - ")
+            if before.split()[2] == number:
+                return after.split()[0] in ("tmpfs", "ramfs")
+    return False
 
 
 def _size_below(folder: Path) -> int:
