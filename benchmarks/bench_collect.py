@@ -121,6 +121,8 @@ def _write_suite(folder: Path, *, tasks: int) -> Path:
 def _measure(suite_folder: str, url: str, bank: str, repetitions: str) -> dict[str, float]:
     import resource
 
+    import aiohttp  # noqa: F401  (what is imported on first use is start-up, not rate)
+
     from skilldelta.bank import Bank
     from skilldelta.collect.agents.chat import ChatAgent, chat_sampling
     from skilldelta.collect.chat import ChatEndpoint
@@ -130,7 +132,7 @@ def _measure(suite_folder: str, url: str, bank: str, repetitions: str) -> dict[s
     from skilldelta.collect.suite import load_suite
 
     with Bank.open(f"{bank}.warm"):
-        pass  # what is imported on first use is start-up, not rate
+        pass
     suite = load_suite(Path(suite_folder))
     agent = ChatAgent("bench", ChatEndpoint(url), chat_sampling("bench", suite.agent), suite.agent.system)
     session = Session(
