@@ -27,7 +27,7 @@ def test_a_dataclass_comes_back_bit_by_bit_in_the_same_memory_order() -> None:
 
 
 def test_containers_keep_their_kind_and_keys() -> None:
-    value = {("a", "b"): (1, None), 3: [True, "x", 0.1]}
+    value = {("a", "b"): (1, None), 3: [True, "x", 0.1], "words": {"ä": 1, "b c": 2}, "none": {}}
     assert unpack(pack(value), dict) == value
     assert pack(unpack(pack(value), dict)) == pack(value)
 

@@ -67,6 +67,8 @@ def _tree(value: object, arrays: list[NDArray[Any]]) -> Any:
         held = {field.name: _tree(getattr(value, field.name), arrays) for field in fields(value) if field.init}
         return {"class": f"{type(value).__module__}:{type(value).__qualname__}", "held": held}
     if isinstance(value, Mapping):
+        if all(type(key) is str and type(item) is int for key, item in value.items()):
+            return {"numbers": dict(value)}  # a vocabulary: tens of thousands of words, as JSON has them
         return {"mapping": [[_tree(key, arrays), _tree(item, arrays)] for key, item in value.items()]}
     if isinstance(value, tuple | list):
         return {type(value).__name__: [_tree(item, arrays) for item in value]}
@@ -80,10 +82,18 @@ def _value(tree: Any, arrays: list[NDArray[Any]]) -> Any:
         return arrays[tree["array"]]
     if "class" in tree:
         return _class(tree["class"])(**{name: _value(held, arrays) for name, held in tree["held"].items()})
+    if "numbers" in tree:
+        return _whole_numbers(tree["numbers"])
     if "mapping" in tree:
         return {_value(key, arrays): _value(item, arrays) for key, item in tree["mapping"]}
     ((name, items),) = tree.items()
     return {"tuple": tuple, "list": list}[name](_value(item, arrays) for item in items)
+
+
+def _whole_numbers(found: dict[str, int]) -> dict[str, int]:
+    if not all(type(item) is int for item in found.values()):
+        raise DamagedError("a number is not whole")
+    return found
 
 
 def _class(name: str) -> Any:

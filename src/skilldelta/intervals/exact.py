@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from statistics import NormalDist
 
 import numpy as np
 
 from skilldelta import bounds
 from skilldelta.intervals.neighborhood import Neighborhood
+from skilldelta.quantiles import beta_quantile
 from skilldelta.support import Floats
 
 _SHARE = 0.1
@@ -54,11 +56,9 @@ def is_longer_than_hoeffding(neighborhood: Neighborhood, delta: float) -> bool:
 
 def _limits(neighborhood: Neighborhood, total: int, delta: float) -> tuple[float, float]:
     """Limits of 2 p - 1."""
-    from scipy.special import betaincinv  # slow to import, and other methods do without
-
     count = _successes(neighborhood)
-    low = 0.0 if count == 0 else float(betaincinv(count, total - count + 1, delta / 2))
-    high = 1.0 if count == total else float(betaincinv(count + 1, total - count, 1 - delta / 2))
+    low = 0.0 if count == 0 else (beta_quantile(count, total - count + 1, delta / 2))
+    high = 1.0 if count == total else (beta_quantile(count + 1, total - count, 1 - delta / 2))
     return 2 * low - 1, 2 * high - 1
 
 
@@ -76,6 +76,5 @@ def _deviation(neighborhood: Neighborhood, with_skill: Floats, without: Floats, 
 
 def _price(total: int, delta: float) -> float:
     """About how much longer the limits become on each side when a share of delta is spent elsewhere."""
-    from scipy.special import ndtri
-
-    return float(ndtri(delta / 2) - ndtri((1 - _SHARE) * delta / 2)) / math.sqrt(total)
+    normal = NormalDist()
+    return (normal.inv_cdf(delta / 2) - normal.inv_cdf((1 - _SHARE) * delta / 2)) / math.sqrt(total)
