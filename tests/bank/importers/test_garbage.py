@@ -43,7 +43,12 @@ RUN = {
     "status": "completed",
 }
 DOCUMENTS: list[Any] = [PAIR, RUN, PANEL, SUPPORT, native("no_skill"), native("oracle_skill")]
-TABLES = [WIDE + "t1,Two?,sums,adding,ada,0,1,10,20\n", LONG + "t1,Two?,adding,ada,use,0,1,10,completed\n"]
+TABLES = [
+    WIDE + "t1,Two?,sums,adding,ada,0,1,10,20\n",
+    LONG + "t1,Two?,adding,ada,use,0,1,10,completed\n",
+    ",ID,Prompt,Baseline_1,Baseline_2,With Skill,tokens_with\n0,t1,Two?,pass,fail,85%,7\n1,t1,Two?,1,,0,\n",
+    "id;question;arm;passed\nt1;Two?;without;no\nt1;Two?;with;yes\n",
+]
 FORMAT_NAMES = ["auto", *FORMATS]
 GARBAGE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a busy machine is no fault
 

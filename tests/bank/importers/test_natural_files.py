@@ -61,7 +61,7 @@ def test_a_mapping_goes_before_every_guess(write: Write) -> None:
 
     assert outcomes(batch) == ONE_PAIR
     assert batch.tasks[0].text == "Two?"
-    assert any("left out" in note and "'prompt'" in note and "'baseline'" in note for note in batch.notes)
+    assert "left out: 'prompt', 'baseline'" in batch.notes
 
 
 def test_an_empty_mapping_leaves_a_field_out(write: Write) -> None:

@@ -262,7 +262,7 @@ class _Draft:
     def _take(self, name: str, columns: tuple[str, ...]) -> None:
         self.places[name] = columns
         for column in columns:
-            self.free.pop(column, None)
+            self.free.pop(column if column in self.row else column.partition(".")[0], None)
 
     def _ask(self, name: str, candidates: Sequence[str]) -> None:
         """Refuse to choose, with the exact words that do."""

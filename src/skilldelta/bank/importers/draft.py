@@ -36,15 +36,6 @@ class Defaults:
 
 
 @dataclass(slots=True)
-class PairRows:
-    """The rows of one pair so far: where the next repetition starts, and where the last row's executions stand."""
-
-    next: int
-    begin: int
-    end: int
-
-
-@dataclass(slots=True)
 class Draft:
     """Collects the rows of one source. `batch` closes it."""
 
@@ -58,7 +49,8 @@ class Draft:
     _skills: dict[tuple[str, str], Skill] = field(default_factory=dict)
     _agents: dict[tuple[str, str], Agent] = field(default_factory=dict)
     _seen: dict[Hashable, Place] = field(default_factory=dict)
-    _rows: dict[Hashable, PairRows] = field(default_factory=dict)
+    _rows: dict[tuple[str, ...], int] = field(default_factory=dict)
+    """Where the executions of a pair's last row begin."""
     _understood: dict[str, None] = field(default_factory=dict)
     _counts: Counter[str] = field(default_factory=Counter)
 
@@ -107,23 +99,25 @@ class Draft:
             raise RowError(said(_at(self._seen[key])))
         self._seen[key] = place
 
-    def first_repetition(self, key: Hashable) -> int:
+    def first_repetition(self, key: tuple[str, ...]) -> int:
         """Where the repetitions of a pair's next row start: a task that stands in several rows was run several times."""
-        rows = self._rows.get(key)
-        return 0 if rows is None else rows.next
+        return 1 + max((e.repetition for e in self._last_row(key)), default=-1) if key in self._rows else 0
 
-    def take_repetitions(self, key: Hashable, executions: Sequence[Execution], length: int) -> None:
+    def take_repetitions(self, key: tuple[str, ...], executions: Sequence[Execution]) -> None:
         """Add one row of a pair. Rows that repeat the one before to the token are counted: they may be copies."""
-        begin = len(self.executions)
-        self.executions.extend(executions)
-        rows = self._rows.get(key)
-        if rows is None:
-            self._rows[key] = PairRows(length, begin, len(self.executions))
+        if not executions:
             return
-        earlier = self.executions[rows.begin : rows.end]
-        self._counts["rows of repetitions"] += 1
-        self._counts["rows that may be copies"] += _observed(earlier) == _observed(executions) != []
-        self._rows[key] = PairRows(rows.next + length, begin, len(self.executions))
+        if key in self._rows:
+            self._counts["rows of repetitions"] += 1
+            self._counts["rows that may be copies"] += _observed(self._last_row(key)) == _observed(executions) != []
+        self._rows[key] = len(self.executions)
+        self.executions += executions
+
+    def _last_row(self, key: tuple[str, ...]) -> list[Execution]:
+        begin = end = self._rows[key]
+        while end < len(self.executions) and _pair_of(self.executions[end]) == key:
+            end += 1
+        return self.executions[begin:end]
 
     def read_as(self, value: str, meaning: str) -> None:
         """Say once that a value of the file was understood."""
@@ -186,6 +180,10 @@ class Draft:
                 f"{shown(known)}, here {shown(value)}; give different tasks different ids"
             )
         return known or value
+
+
+def _pair_of(e: Execution) -> tuple[str, ...]:
+    return (e.suite, e.task_id, e.skill_id, e.skill_digest, e.agent.name, e.agent.fingerprint)
 
 
 def _observed(executions: Sequence[Execution]) -> list[tuple[str, float | None, float]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import reprlib
 import sys
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from skilldelta.bank.importers.source import Row, RowError
 from skilldelta.bank.importers.vocabulary import FAILED, MISSING, PASSED
@@ -19,24 +19,18 @@ _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 60
 
 
-class Outcome(NamedTuple):
-    """One repetition of one arm."""
-
-    repetition: int
-    success: float
-    tokens: float | None
+Remark = Literal["", "ragged tokens", "means of unknown spread"]
 
 
 class Runs(NamedTuple):
     """The repetitions of one arm of a pair, and what of its row could not be used."""
 
-    outcomes: list[Outcome]
-    length: int
-    """Places in the list, missing repetitions among them."""
-    without_tokens: bool = False
-    """Whether the tokens had another length than the successes, so that they are unknown."""
-    spread_unknown: bool = False
-    """Whether the arm is a mean that no successes and failures have, so that every repetition carries the mean."""
+    successes: list[float | None]
+    """By repetition; None is a missing one."""
+    tokens: list[float | None]
+    remark: Remark = ""
+    """Tokens of another length than the successes are unknown; a mean that no successes and failures have stands for
+    every repetition."""
 
 
 def shown(value: object) -> str:
@@ -122,19 +116,17 @@ def arm(row: Row, y: str, tokens: str, count: int | None = None) -> Runs:
     repetition. Tokens of another length than the successes are unknown.
     """
     if y not in row:
-        raise RowError(f"there is no {y}; write [] for an arm that was not run")
-    given = row[y]
-    successes, costs = _listed(given), _listed(row.get(tokens))
+        raise RowError(f"there is no {y}; write [] for an arm that was not run, or say --map {y}=COLUMN")
+    given, spent = row[y], row.get(tokens)
+    successes = given if type(given) is list else _listed(given)
+    costs = spent if type(spent) is list else _listed(spent)
     if count is not None and not (count == 1 and len(successes) <= 1):
         return _mean_of(given, costs, count, y, tokens)
-    ragged = len(costs) != len(successes) and bool(costs or row.get(tokens) is not None) and bool(successes)
-    outcomes = []
-    for repetition, value in enumerate(successes):
-        result = success(value, y)
-        spent = amount(costs[repetition], tokens) if costs and not ragged else None
-        if result is not None:
-            outcomes.append(Outcome(repetition, result, spent))
-    return Runs(outcomes, len(successes), without_tokens=ragged)
+    ragged = len(costs) != len(successes) and spent is not None and bool(successes)
+    if ragged or not costs:
+        costs = [None] * len(successes)
+    remark: Remark = "ragged tokens" if ragged else ""
+    return Runs([success(value, y) for value in successes], [amount(cost, tokens) for cost in costs], remark)
 
 
 def repetition_count(row: Row, own: str, given: int | None) -> int | None:
@@ -157,7 +149,7 @@ def _mean_of(given: Any, costs: list[Any], count: int, y: str, tokens: str) -> R
     """As many runs as a mean was taken over, with that mean: successes and failures where it can be theirs."""
     listed = _listed(given)
     if not listed:
-        return Runs([], 0)
+        return Runs([], [])
     if len(listed) > 1:
         if len(listed) != count:
             raise RowError(
@@ -166,13 +158,13 @@ def _mean_of(given: Any, costs: list[Any], count: int, y: str, tokens: str) -> R
         return arm({y: given, tokens: costs or None}, y, tokens)
     mean = success(listed[0], y)
     if mean is None:
-        return Runs([], 0)
+        return Runs([], [])
     spent = amount(costs[0], tokens) if len(costs) == 1 else None
     passed = round(mean * count)
     is_binary = abs(mean * count - passed) <= min(_ROUNDED * count, 0.05) + 1e-9
-    values = [1.0] * passed + [0.0] * (count - passed) if is_binary else [mean] * count
-    outcomes = [Outcome(repetition, value, spent) for repetition, value in enumerate(values)]
-    return Runs(outcomes, count, without_tokens=len(costs) > 1, spread_unknown=not is_binary)
+    values: list[float | None] = [*([1.0] * passed), *([0.0] * (count - passed))] if is_binary else [mean] * count
+    ragged: Remark = "ragged tokens" if len(costs) > 1 else ""
+    return Runs(values, [spent] * count, ragged if is_binary else "means of unknown spread")
 
 
 def _success_in_words(value: str, name: str) -> float | None:

@@ -10,7 +10,7 @@ from skilldelta.bank.importers.draft import Draft
 from skilldelta.bank.importers.fields import Runs, arm, repetition_count, shown, skill_name, task_text, whole, word
 from skilldelta.bank.importers.source import Row, RowError
 from skilldelta.files import Place
-from skilldelta.records import Condition, Execution
+from skilldelta.records import CONDITIONS, Execution
 
 
 def take_pair(draft: Draft, place: Place, row: Row) -> None:
@@ -21,47 +21,46 @@ def take_pair(draft: Draft, place: Place, row: Row) -> None:
     digest = word(row, "skill_digest")
     skill = draft.skill(skill_name(row), digest)
     key = (suite, task_id, skill, digest, agent.name, agent.fingerprint)
-    arms = _arms(draft, row)
-    length = max(runs.length for _, runs in arms)
-    first = _first_repetition(draft, place, key, row, length)
+    skip, use = _arms(draft, row)
+    said = row.get("repetition")
+    first = draft.first_repetition(key) if said is None else _said_repetition(draft, place, key, said, (skip, use))
     executions = [
         Execution(
             agent=agent,
             suite=suite,
             task_id=task_id,
             condition=condition,
-            repetition=first + outcome.repetition,
-            success=outcome.success,
+            repetition=repetition,
+            success=success,
             skill_id=skill,
             skill_digest=digest,
-            tokens=outcome.tokens,
+            tokens=tokens,
         )
-        for condition, runs in arms
-        for outcome in runs.outcomes
+        for condition, runs in zip(CONDITIONS, (skip, use), strict=True)
+        for repetition, (success, tokens) in enumerate(zip(runs.successes, runs.tokens, strict=True), first)
+        if success is not None
     ]
-    draft.take_repetitions(key, executions, length)
+    draft.take_repetitions(key, executions)
 
 
-def _arms(draft: Draft, row: Row) -> tuple[tuple[Condition, Runs], ...]:
-    counted = draft.defaults.repetitions is not None or not _COUNTS.isdisjoint(row)
-    counts = [repetition_count(row, own, draft.defaults.repetitions) if counted else None for own in ("r0", "r1")]
-    skip, use = arm(row, "y0", "tokens0", counts[0]), arm(row, "y1", "tokens1", counts[1])
-    for runs in (skip, use):
-        if runs.without_tokens:
-            draft.count("ragged tokens")
-        if runs.spread_unknown:
-            draft.count("means of unknown spread")
-    return ("skip", skip), ("use", use)
+def _arms(draft: Draft, row: Row) -> tuple[Runs, Runs]:
+    """The runs without and with the skill."""
+    count0 = count1 = draft.defaults.repetitions
+    if "repetitions" in row or "r0" in row or "r1" in row:
+        count0, count1 = repetition_count(row, "r0", count0), repetition_count(row, "r1", count1)
+    skip, use = arm(row, "y0", "tokens0", count0), arm(row, "y1", "tokens1", count1)
+    for remark in (skip.remark, use.remark):
+        if remark:
+            draft.count(remark)
+    return skip, use
 
 
-_COUNTS = frozenset(("r0", "r1", "repetitions"))
-
-
-def _first_repetition(draft: Draft, place: Place, key: tuple[str, ...], row: Row, length: int) -> int:
+def _said_repetition(draft: Draft, place: Place, key: tuple[str, ...], value: object, arms: tuple[Runs, Runs]) -> int:
     """Repetitions are numbered in file order, unless the row says which one it is."""
-    said = whole(row.get("repetition"), "repetition") if "repetition" in row else None
+    said = whole(value, "repetition")
     if said is None:
         return draft.first_repetition(key)
+    length = max(len(runs.successes) for runs in arms)
     if length > 1:
         raise RowError(f"repetition {said} stands beside {length} successes; leave it out with --map repetition=")
     draft.once(

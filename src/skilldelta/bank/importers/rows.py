@@ -21,12 +21,14 @@ def read_rows(source: Source, defaults: Defaults, rows: Iterable[tuple[Place, Ro
     draft = Draft(source.path, defaults)
     columns = Columns(defaults.columns, form, defaults.given)
     counts: Counter[Hashable] = Counter()
-    unnamed = _Unnamed()
+    unnamed = _Unnamed(draft)
 
     def take(place: Place, row: Row) -> None:
         plan = columns.plan(row)
         try:
-            named = unnamed.with_id(plan.applied(row))
+            named = plan.applied(row) if plan.places else row
+            if "task_id" not in named:
+                named = unnamed.with_id(named)
             if plan.form == "pairs":
                 take_pair(draft, place, named)
             else:
@@ -52,16 +54,17 @@ def read_runs_jsonl(source: Source, defaults: Defaults) -> Batch:
 class _Unnamed:
     """Ids for the tasks of a file that has none: a digest of the text, which stays the same at every import."""
 
-    def __init__(self) -> None:
-        self._is_named: bool | None = None
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._named = 0
 
     def with_id(self, row: Row) -> Row:
-        if self._is_named is None:
-            self._is_named = "task_id" in row
-        if self._is_named or "task_id" in row:
+        """The row with an id, unless an earlier row of the file brought its own: then this one lacks what it needs."""
+        if not self._named and self._draft.executions:
             return row
         text = task_text(row)
+        self._named += bool(text)
         return {**row, "task_id": f"task-{text_digest(text)[:12]}" if text else ""}
 
     def notes(self) -> list[str]:
-        return ["there is no id column: each task is named by a digest of its text"] if self._is_named is False else []
+        return ["there is no id column: each task is named by a digest of its text"] if self._named else []
