@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
+from skilldelta.cli.named_records import exclusions
 from skilldelta.cli.output import note, write_json
 from skilldelta.cli.output_paths import OutputPath
 from skilldelta.errors import InputError
@@ -44,6 +46,7 @@ _KEYS = {"task_id", "text", "question", "family", "skill"}
     help="Who predicts the gains: the paper's rule (skilldelta), stack or the family mean.",
 )
 @settings.rule_options
+@settings.exclude_options
 @click.option(
     "--threshold", default="0", show_default=True, help="A number, or the rule prevalence or balanced_accuracy."
 )
@@ -68,23 +71,27 @@ def command(targets: Path, output: Path, bank: str, overwrite: bool, as_json: bo
         encoder = chosen_encoder(opened, options)
         panel = chosen_panel(opened, options)
         support = opened.support(encoder, agent=panel.agent, suite=panel.suite)
+    excluded = exclusions(options)
     sealed = freeze(
         support,
         _targets(targets, encoder),
         rule=_rule(options),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         estimator=frozen_estimator(options["estimator"]),
+        exclusions=excluded,
     )
     write_sealed(sealed, output, overwrite=overwrite)
     used = sum(prediction.action == "use" for prediction in sealed.predictions)
     if as_json:
         document = {"output": str(output), "seal": sealed.seal, "targets": len(sealed.targets), "use": used}
-        write_json({**document, "estimator": sealed.settings.estimator})
+        write_json({**document, "estimator": sealed.settings.estimator, "excluded": [asdict(one) for one in excluded]})
         return
     note(
         f"{plural(len(sealed.targets), 'prediction')} from {plural(len(sealed.support), 'pair')} sealed in {output}; "
         f"{sealed.settings.estimator} uses the skill on {used}"
     )
+    if excluded:
+        note(f"excluded by name, and sealed as such: {'; '.join(map(str, excluded))}")
     click.echo(sealed.seal)
 
 

@@ -15,13 +15,16 @@ import numpy as np
 from skilldelta.errors import InputError
 from skilldelta.estimators.base import Estimator, Target
 from skilldelta.evaluation.bootstrap import percentile_range, resample_policies
+from skilldelta.evaluation.comparison import Comparison, judge
+from skilldelta.evaluation.corrections import CorrectedRecord
 from skilldelta.evaluation.draws import Design, Inventory
+from skilldelta.evaluation.exclusions import Exclusion, check_exclusions, without_excluded
 from skilldelta.evaluation.few_tasks import few_tasks
 from skilldelta.evaluation.frozen_estimator import PAPER_RULE, why_not_repeated
 from skilldelta.evaluation.frozen_rule import FrozenGain, FrozenRule
 from skilldelta.evaluation.metrics import auroc
 from skilldelta.evaluation.policy import Outcomes, Policy, Totals, columns
-from skilldelta.evaluation.results import Range
+from skilldelta.evaluation.results import MARGIN, Range
 from skilldelta.evaluation.seal import (
     SealedPanel,
     SealedPrediction,
@@ -66,6 +69,13 @@ class AuditResult:
     """Whose predictions were sealed."""
     intervals: Mapping[str, Range] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    success_vs_always_on: float = 0.0
+    verdict: Comparison | None = None
+    """Against always using the skill; None without an interval, and for a single task."""
+    excluded: tuple[Exclusion, ...] = ()
+    """Tasks that were sealed as left out, with their reasons."""
+    corrected: tuple[CorrectedRecord, ...] = ()
+    """Records that were corrected after they were made."""
 
 
 def freeze(
@@ -75,16 +85,21 @@ def freeze(
     rule: FrozenRule,
     created: str,
     estimator: Estimator | None = None,
+    exclusions: Sequence[Exclusion] = (),
 ) -> SealedPanel:
     """Predict and decide every target, and seal. Targets need ids, texts and vectors; their outcomes must not exist.
 
     `estimator` replaces the paper's rule as the source of predicted gains; scope and threshold are still the rule's.
+    `exclusions` are left out of support and targets, and sealed with their reasons.
     """
+    check_exclusions(exclusions, {*support.task_ids.tolist(), *(target.task_id for target in targets)})
+    gone = {one.task_id for one in exclusions}
+    support, targets = without_excluded(support, exclusions), [one for one in targets if one.task_id not in gone]
     _check_targets(support, targets)
     threshold = rule.resolve_threshold(support, estimator)
     gains = rule.gains(support, targets, estimator)
     return seal(
-        _settings(support, rule, threshold, estimator),
+        _settings(support, rule, threshold, estimator, exclusions),
         sealed_rows(support),
         [_sealed_target(target) for target in targets],
         [_sealed_prediction(support, *made, threshold) for made in zip(targets, gains, strict=True)],
@@ -93,7 +108,8 @@ def freeze(
 
 
 def split_outcomes(sealed: SealedPanel, current: Support) -> tuple[Support, Support]:
-    """The rows of a panel as it is now: evidence, and outcomes of the sealed targets."""
+    """The rows of a panel as it is now: evidence, and outcomes of the sealed targets; sealed exclusions are in neither."""
+    current = without_excluded(current, sealed.settings.excluded)
     asked = {(target.task_id, target.skill) for target in sealed.targets}
     pairs = zip(current.task_ids.tolist(), current.skills.tolist(), strict=True)
     is_outcome = np.array([pair in asked for pair in pairs], dtype=bool)
@@ -109,16 +125,19 @@ def audit(
     published_seal: str | None = None,
     resamples: int = 0,
     rng: np.random.Generator | None = None,
+    margin: float = MARGIN,
+    corrected: Sequence[CorrectedRecord] = (),
 ) -> AuditResult:
     """Evaluate sealed predictions on outcomes, or raise `SealBrokenError` with every change found.
 
     `support` is the evidence as it is now, without the targets (`split_outcomes`). `rule` is what the caller believes
-    was frozen, `published_seal` a seal noted elsewhere; each is compared where it is given.
+    was frozen, `published_seal` a seal noted elsewhere; each is compared where it is given. `corrected` are records
+    that were corrected since: those of targets are in the outcomes, those of the support leave it as it was sealed.
     """
     changes = changes_since(sealed, support, outcomes, rule=rule, published_seal=published_seal)
     if changes:
         raise SealBrokenError(changes)
-    return _evaluate(sealed, outcomes, resamples, rng)
+    return _evaluate(sealed, outcomes, resamples, rng, margin, corrected)
 
 
 def _check_targets(support: Support, targets: Sequence[Target]) -> None:
@@ -137,7 +156,9 @@ def _check_targets(support: Support, targets: Sequence[Target]) -> None:
         )
 
 
-def _settings(support: Support, rule: FrozenRule, threshold: float, estimator: Estimator | None) -> SealedSettings:
+def _settings(
+    support: Support, rule: FrozenRule, threshold: float, estimator: Estimator | None, exclusions: Sequence[Exclusion]
+) -> SealedSettings:
     return SealedSettings(
         agent=support.agent,
         suite=support.suite,
@@ -151,6 +172,7 @@ def _settings(support: Support, rule: FrozenRule, threshold: float, estimator: E
         threshold=threshold,
         threshold_rule=rule.threshold if isinstance(rule.threshold, str) else None,
         estimator_version=None if estimator is None else __version__,
+        excluded=tuple(exclusions),
     )
 
 
@@ -171,7 +193,14 @@ def _sealed_prediction(support: Support, target: Target, made: FrozenGain, thres
     )
 
 
-def _evaluate(sealed: SealedPanel, outcomes: Support, resamples: int, rng: np.random.Generator | None) -> AuditResult:
+def _evaluate(
+    sealed: SealedPanel,
+    outcomes: Support,
+    resamples: int,
+    rng: np.random.Generator | None,
+    margin: float,
+    corrected: Sequence[CorrectedRecord],
+) -> AuditResult:
     if not len(outcomes):
         raise InputError(
             f"none of the {plural(len(sealed.targets), 'target')} has outcomes yet; collect them, then audit"
@@ -183,6 +212,7 @@ def _evaluate(sealed: SealedPanel, outcomes: Support, resamples: int, rng: np.ra
     policy = Policy("sealed", actions, np.arange(len(joined)), scores=scores, is_gain=True)
     recorded = Outcomes.of(outcomes, policy.rows)
     totals = Totals.from_sums(columns(policy, recorded).sum(axis=0)[None])
+    intervals = _intervals(policy, recorded, outcomes, resamples, rng)
     found = set(joined)
     missing = tuple(target.task_id for target in sealed.targets if (target.task_id, target.skill) not in found)
     return AuditResult(
@@ -203,7 +233,20 @@ def _evaluate(sealed: SealedPanel, outcomes: Support, resamples: int, rng: np.ra
         token_saving=_known(totals.token_saving),
         advantage_vs_random=float(totals.advantage_vs_random[0]),
         estimator=sealed.settings.estimator,
-        intervals=_intervals(policy, recorded, outcomes, resamples, rng),
+        intervals=intervals,
+        success_vs_always_on=float(totals.success_vs_always_on[0]),
+        verdict=judge(
+            sealed.settings.estimator,
+            "always_on",
+            difference=float(totals.success_vs_always_on[0]),
+            interval=intervals.get("success_vs_always_on", Range(None, None)),
+            tasks=len(np.unique(outcomes.task_ids)),
+            margin=margin,
+            is_same=bool(actions.all()),
+            token_saving=_known(totals.token_saving),
+        ),
+        excluded=sealed.settings.excluded,
+        corrected=tuple(corrected),
         notes=(*_notes(sealed, missing, recorded), *(few_tasks(outcomes.task_ids) if resamples else ())),
     )
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from skilldelta.errors import InputError
+from skilldelta.evaluation.exclusions import Exclusion
 from skilldelta.files import MOST_DOCUMENT, read_text, write_text
 from skilldelta.gate import Action
 from skilldelta.support import Support, Vectors
@@ -46,6 +47,8 @@ class SealedSettings:
     """The rule behind the threshold; None where it was given as a number."""
     estimator_version: str | None = None
     """The SkillDelta whose code predicted; None for the paper's rule, which its settings define."""
+    excluded: tuple[Exclusion, ...] = ()
+    """Tasks that were left out by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +136,8 @@ def _content(panel: SealedPanel) -> dict[str, Any]:
     content = asdict(panel)
     if panel.settings.estimator_version is None:
         del content["settings"]["estimator_version"]
+    if not panel.settings.excluded:
+        del content["settings"]["excluded"]
     return content
 
 
@@ -206,6 +211,11 @@ def _no_number(name: str) -> float:
     raise ValueError(f"{name} is no number of a sealed panel")
 
 
+def _settings(section: Mapping[str, Any]) -> SealedSettings:
+    excluded = tuple(Exclusion(**one) for one in section.get("excluded", ()))
+    return SealedSettings(**{**section, "excluded": excluded})
+
+
 def _panel(document: Mapping[str, Any]) -> SealedPanel:
     predictions = (
         item | {"neighbors": tuple(item["neighbors"]), "weights": tuple(item["weights"])}
@@ -213,7 +223,7 @@ def _panel(document: Mapping[str, Any]) -> SealedPanel:
     )
     return SealedPanel(
         created=document["created"],
-        settings=SealedSettings(**document["settings"]),
+        settings=_settings(document["settings"]),
         support=tuple(SealedRow(**row) for row in document["support"]),
         targets=tuple(SealedTarget(**target) for target in document["targets"]),
         predictions=tuple(SealedPrediction(**item) for item in predictions),
