@@ -17,6 +17,7 @@ from skilldelta.cli.main import run
 pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
 
 CANARY = "canary-19c3e7"
+PLAIN = "plain-words-88b1"
 ANSWERS = {
     "forged failure": "echo 'bwrap: x' >&2; exit 1",
     "exit 127": "exit 127",
@@ -58,7 +59,8 @@ def test_code_of_an_agent_brings_no_key_into_transcript_logs_or_bank(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("SKILLDELTA_API_KEY", CANARY)
-    monkeypatch.setenv("ANOTHER_KEY", CANARY)
+    # Nothing but the sandbox keeps this one back: neither its name nor its place gives it away to the redaction.
+    monkeypatch.setenv("PLAIN_VARIABLE", PLAIN)
     suite = write_suite(tmp_path / "suite", tasks=1, settings="agent: {solver: code, system: Write solve().}")
     with serving(lambda request: READ_KEYS) as endpoint:
         options = ["--base-url", endpoint.url, "--model", "m", "--bank", str(tmp_path / "b.bank")]
@@ -67,5 +69,6 @@ def test_code_of_an_agent_brings_no_key_into_transcript_logs_or_bank(
     assert '"status"' in transcript
     printed = "".join(capsys.readouterr())
     written = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
-    assert CANARY not in printed
-    assert CANARY.encode() not in written
+    for canary in (CANARY, PLAIN):
+        assert canary not in printed
+        assert canary.encode() not in written
