@@ -91,7 +91,7 @@ def flagged(support: Support, false_flags: float) -> tuple[float, float]:
 
 
 def test_demo_tasks_under_a_skill_of_another_family_are_all_flagged(tmp_path: Path) -> None:
-    with open_bank(tmp_path / "demo.bank") as bank:
+    with open_bank(tmp_path / "demo.bank", create=True) as bank:
         bank.add(bundled_batch())
         support = bank.support(load_encoder(), agent=bank.resolve_agent(None))
     found, limit = flagged(support, 0.05)
@@ -101,7 +101,7 @@ def test_demo_tasks_under_a_skill_of_another_family_are_all_flagged(tmp_path: Pa
 
 @pytest.mark.slow
 def test_real_tasks_under_a_skill_of_another_family_are_flagged(shared_data: Path, tmp_path: Path) -> None:
-    with open_bank(tmp_path / "bbh.bank") as bank:
+    with open_bank(tmp_path / "bbh.bank", create=True) as bank:
         bank.add(read_source(shared_data / "bbh_cot" / "pairs.jsonl"))
         support = bank.support(load_encoder(), agent=bank.resolve_agent(None))
     found, limit = flagged(support, 0.05)

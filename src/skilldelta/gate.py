@@ -7,7 +7,7 @@ configured fallback, skip unless said otherwise.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from skilldelta.errors import InputError
@@ -65,6 +65,30 @@ def decide(
     if interval is None:
         raise InputError(f"the {rule} rule needs an interval; give one, or use the plain rule")
     return _with_interval(gain, threshold, evidence, rule, interval)
+
+
+def unlike(decision: Decision, familiarity: float | None, limit: float, rule: Rule) -> Decision:
+    """The decision; or skip, under the three-way rule abstain, where the task is less familiar than the limit."""
+    if familiarity is None or familiarity >= limit:
+        return decision
+    found = f"{familiarity:.3f}" if familiarity >= 0.0005 else "below 0.001"
+    reason = (
+        f"the task is unlike the recorded ones (familiarity {found}, the limit is {limit:.4g}), "
+        f"so the predicted gain {decision.gain:+.3f} is little more than a guess"
+    )
+    action: Action = "abstain" if rule == "three_way" else "skip"
+    return replace(
+        decision,
+        action=action,
+        reason=reason,
+        would_change="paired executions of tasks like this one, or a lower limit",
+    )
+
+
+def check_familiarity_limit(limit: float) -> None:
+    """Refuse a limit that is not a share."""
+    if not 0 <= limit <= 1:
+        raise InputError(f"familiarity_limit must lie between 0 and 1, got {limit}")
 
 
 def routing_failure(error: str, *, threshold: float = 0.0, fallback: Action = "skip") -> Decision:

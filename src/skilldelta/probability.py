@@ -43,6 +43,13 @@ class Chance:
         """The chances in words."""
         return f"{self.help:.0%} likely to help, {self.harm:.0%} to harm, {self.tie:.0%} to change nothing"
 
+    def blended(self, other: Chance, share: float) -> Chance:
+        """These chances with the probability `share`, else the other ones."""
+        return Chance(
+            share * self.help + (1 - share) * other.help,
+            share * self.harm + (1 - share) * other.harm,
+        )
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chances:
@@ -98,6 +105,15 @@ def fit_probabilities(scores: ArrayLike, gains: ArrayLike, weights: ArrayLike | 
     if not len(x):
         return _curve(np.zeros(1), np.zeros(0), np.zeros(0))
     return _curve(x, np.sign(d), w)
+
+
+def new_family_chance(gains: Floats, families: Strings) -> Chance:
+    """How often a comparison helps and harms in a family, one vote per recorded family: all that is known of a new one."""
+    _, place, rows = np.unique(families, return_inverse=True, return_counts=True)
+    helped, harmed = (np.bincount(place, weights=sign, minlength=len(rows)) / rows for sign in (gains > 0, gains < 0))
+    # One family more of which nothing is known, so that a bank of one family is not sure of the next.
+    votes = len(rows) + 1
+    return Chance((float(helped.sum()) + _PRIOR[2]) / votes, (float(harmed.sum()) + _PRIOR[0]) / votes)
 
 
 def cross_fitted(

@@ -16,7 +16,7 @@ DOCUMENTED = {
 def test_the_json_document_has_exactly_the_documented_keys(skilldelta: Skilldelta, toy_bank: str) -> None:
     found = skilldelta("predict", "--bank", toy_bank, "--skill", "units-skill", "--json", "convert four miles").document
     assert set(found) == DOCUMENTED
-    assert set(found["support"]) == {"eligible", "used", "effective", "radius"}
+    assert set(found["support"]) == {"eligible", "used", "effective", "radius", "familiarity"}
     assert set(found["interval"]) == {"low", "high", "level", "method"}
     assert set(found["neighbors"][0]) == {"task_id", "similarity", "weight", "gain", "y0", "y1", "r0", "r1", "text"}
 
@@ -170,3 +170,8 @@ def test_the_paper_goes_before_the_environment_and_the_file(
     assert skilldelta(*asked, "--k", 3).document["k"] == 3
     refused = skilldelta(*asked, "--interval", "exact").err
     assert "leave out --interval, or paper in skilldelta.toml" in refused
+
+
+def test_a_scope_of_few_tasks_says_that_it_cannot_tell_what_is_usual(skilldelta: Skilldelta, toy_bank: str) -> None:
+    found = skilldelta("predict", "--bank", toy_bank, "--skill", "units-skill", "convert four miles").out
+    assert "Too few recorded tasks (4) to say whether the task is like them." in " ".join(found.split())

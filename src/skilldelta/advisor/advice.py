@@ -9,9 +9,14 @@ from typing import Any, Literal
 from skilldelta.costs import Cost
 from skilldelta.errors import InputError
 from skilldelta.gate import Decision, Interval
+from skilldelta.intervals import CONFORMAL, STACK
+from skilldelta.nouns import plural
 from skilldelta.predictor import Settings
 from skilldelta.probability import Chance
 from skilldelta.support import Scope
+
+_UNLIKE, _ODD = 0.01, 0.1
+"""Familiarity in words: tasks of the scope fall below these in one case of a hundred and of ten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +95,8 @@ class Advice:
     neighbors: tuple[Neighbor, ...]
     effective: float | None
     radius: float | None
+    familiarity: float | None
+    """How much the task resembles the recorded tasks of the scope; None where these are too few to say."""
     interval: Interval | None
     explanation: Explanation | None = None
 
@@ -97,6 +104,35 @@ class Advice:
     def settings_choose(self) -> Literal["gain", "neighbors"]:
         """What k, weighting and scope decide: the gain of the paper's rule, else which pairs are shown and bounded."""
         return "gain" if self.estimator == "skilldelta" else "neighbors"
+
+    @property
+    def familiarity_sentence(self) -> str:
+        """How much the task resembles the recorded ones, in words."""
+        share = self.familiarity
+        if share is None:
+            return f"Too few recorded tasks ({self.eligible}) to say whether the task is like them"
+        if share < _UNLIKE:
+            return "The task is unlike the recorded ones"
+        if share < _ODD:
+            return f"The task is odd: only {share:.0%} of the recorded ones are as far from their nearest tasks"
+        return f"The task is like the recorded ones: {share:.0%} of them are no nearer to their nearest tasks"
+
+    @property
+    def interval_sentence(self) -> str:
+        """What the interval covers and, where it is not made from what the gain is made from, why the two differ."""
+        if self.interval is None:
+            return ""
+        if self.interval.method == STACK:
+            return "The interval is for the mean gain of tasks like this one"
+        if self.interval.method.startswith(CONFORMAL):
+            return "The interval is for the gain that one more recorded pair would show, run-to-run noise included"
+        nearest = plural(len(self.neighbors), "nearest pair")
+        if self.estimator == "skilldelta":
+            return f"The interval is for the mean gain of the {nearest}"
+        return (
+            f"The gain rests on all pairs of the suite, the interval on the {nearest} alone, "
+            "so the gain may lie outside it"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `predict --json`; an explanation is part of it only where one was asked for."""
@@ -121,6 +157,7 @@ class Advice:
                 "used": len(self.neighbors),
                 "effective": self.effective,
                 "radius": self.radius,
+                "familiarity": self.familiarity,
             },
             "interval": None
             if interval is None

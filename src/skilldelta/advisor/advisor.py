@@ -9,14 +9,15 @@ from typing import Literal
 from skilldelta import bounds, intervals
 from skilldelta.advisor.advice import Advice, Explanation, Neighbor, Question
 from skilldelta.advisor.panel_view import PanelView
+from skilldelta.advisor.scope_familiarity import ScopeFamiliarity
 from skilldelta.bank.index import Index, ScopeRows
 from skilldelta.bank.store import Bank
 from skilldelta.costs import Cost, CostRule, TokenCosts
 from skilldelta.encoders import load_encoder
 from skilldelta.encoders.base import Encoder
-from skilldelta.errors import InputError
+from skilldelta.errors import InputError, unknown_name
 from skilldelta.estimators.base import Score, Target
-from skilldelta.gate import Decision, Interval, Rule, check_threshold, decide
+from skilldelta.gate import Decision, Interval, Rule, check_familiarity_limit, check_threshold, decide, unlike
 from skilldelta.predictor import PAPER, Prediction, Settings, predict
 from skilldelta.records import Agent
 from skilldelta.support import Scope, Vectors
@@ -25,6 +26,9 @@ ScopeChoice = Literal["auto", "paper", "family", "skill", "global"]
 """`auto` is the family of the supplied skill where it has evidence, else the skill; `paper` is the family, whatever the skill,
 where it is known, else the skill."""
 EstimatorName = Literal["skilldelta", "stack"]
+
+FAMILIARITY_LIMIT = 0.01
+"""One in a hundred tasks like the recorded ones falls below it, and nearly all tasks of other kinds do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,10 @@ class Policy:
     threshold: float = 0.0
     rule: Rule = "plain"
     level: float = 0.95
-    method: str = intervals.DEFAULT
+    method: str | None = None
+    """The interval's; None is the stack's own, for the paper's rule `exact`."""
+    familiarity_limit: float | None = None
+    """Less familiar tasks are skipped, under the three-way rule abstained from; None is 0.01, for the paper's rule 0: never."""
     cost_rule: CostRule | None = None
     price: float | None = None
     """Dollars per million tokens."""
@@ -51,6 +58,23 @@ class Policy:
         check_threshold(self.threshold)
         if self.estimator not in ("skilldelta", "stack"):
             raise InputError(f"estimator must be skilldelta or stack, got {self.estimator!r}")
+        if self.interval_method not in intervals.NAMES:
+            raise unknown_name("interval", self.interval_method, intervals.NAMES)
+        if self.interval_method == intervals.STACK and self.estimator != "stack":
+            raise InputError("the interval stack belongs to the stack's gain; choose another for the paper's rule")
+        check_familiarity_limit(self.limit)
+
+    @property
+    def interval_method(self) -> str:
+        """The method that makes the interval."""
+        return self.method or (intervals.STACK if self.estimator == "stack" else intervals.DEFAULT)
+
+    @property
+    def limit(self) -> float:
+        """The familiarity below which a prediction is not acted on."""
+        if self.familiarity_limit is not None:
+            return self.familiarity_limit
+        return FAMILIARITY_LIMIT if self.estimator == "stack" else 0.0
 
     def _check_bias(self) -> None:
         """The bias terms belong to the paper's bound on the paper's rule."""
@@ -83,6 +107,7 @@ class Advisor:
         self._encoder = encoder
         self._views: dict[str, tuple[Index, PanelView]] = {}
         self._agent = agent
+        self._familiarity = ScopeFamiliarity()
 
     def ask(self, question: Question, *, explain: bool = False) -> Advice:
         """Predict, decide and explain. No evidence in scope is an answer (skip), not an error."""
@@ -95,17 +120,19 @@ class Advisor:
         own = rows.row_of_task.get(question.task_id) if question.task_id else None
         near = predict(query, rows.vectors, rows.gains, settings=self._policy.settings, excluded=own)
         score = self._score(question, query, near, panel)
+        familiarity = self._familiarity_of(question, scope, rows, query, score)
         cost = self._cost(question, rows, near) if explain or self._policy.cost_rule else None
-        interval = None if near.is_fallback else self._interval(question, rows, near, score.gain, panel)
-        decision = self._decide(score.gain, near, interval, cost)
+        interval = None if near.is_fallback else self._interval(question, rows, near, score, panel)
+        decision = self._decide(score.gain, near, interval, cost, familiarity)
         return self._advice(
             question,
             scope,
             rows,
             near,
             decision,
+            familiarity,
             interval,
-            Explanation(score.components, score.shares, panel.chance(score.gain), cost) if explain else None,
+            Explanation(score.components, score.shares, panel.chance(score), cost) if explain else None,
         )
 
     def _completed(self, question: Question) -> Question:
@@ -151,16 +178,30 @@ class Advisor:
         target = Target(query, question.text, question.family, question.skill, question.task_id)
         return panel.score(target)
 
+    def _familiarity_of(
+        self, question: Question, scope: Scope, rows: ScopeRows, query: Vectors, score: Score
+    ) -> float | None:
+        """The familiarity that the estimator found, else that of the scope."""
+        if self._policy.estimator == "stack":
+            return score.familiarity
+        name = (question.suite, scope, question.family, question.skill)
+        return self._familiarity.of(name, rows, query, question.task_id)
+
     def _interval(
-        self, question: Question, rows: ScopeRows, near: Prediction, gain: float, panel: PanelView
+        self, question: Question, rows: ScopeRows, near: Prediction, score: Score, panel: PanelView
     ) -> Interval:
-        """The interval of the nearest pairs' expected gain, whatever the estimator; conformal asks the estimator's errors."""
-        policy, at = self._policy, near.rows
-        if policy.method == "conformal":
-            return intervals.conformal(gain, panel.residuals(), family=question.family, level=policy.level)
+        """The stack's own interval, that of the nearest pairs' expected gain, or that of the estimator's errors."""
+        level, method, at = self._policy.level, self._policy.interval_method, near.rows
+        if method == intervals.STACK:
+            if score.spread is None:
+                return Interval(-1.0, 1.0, level, method)
+            deviation, freedom = score.spread.deviation, score.spread.freedom
+            return intervals.posterior(score.gain, deviation=deviation, freedom=freedom, level=level)
+        if method == intervals.CONFORMAL:
+            return intervals.conformal(score.gain, panel.residuals(), family=question.family, level=level)
         found = intervals.Neighborhood(near.weights, rows.y0[at], rows.y1[at], rows.r0[at], rows.r1[at])
-        interval = intervals.interval(policy.method, found, level=policy.level)
-        return self._with_bias(interval, rows, near) if policy.smoothness or policy.residual else interval
+        interval = intervals.interval(method, found, level=level)
+        return self._with_bias(interval, rows, near) if self._policy.smoothness or self._policy.residual else interval
 
     def _with_bias(self, interval: Interval, rows: ScopeRows, near: Prediction) -> Interval:
         """The whole B_delta of the paper: what neighbours at a distance may miss beside the noise of their executions."""
@@ -178,11 +219,18 @@ class Advisor:
         names = {"family": question.family, "skill": question.skill, "task_id": question.task_id}
         return TokenCosts.of(rows.support).predict(near.rows, **names, price=self._policy.price)
 
-    def _decide(self, gain: float, near: Prediction, interval: Interval | None, cost: Cost | None) -> Decision:
+    def _decide(
+        self,
+        gain: float,
+        near: Prediction,
+        interval: Interval | None,
+        cost: Cost | None,
+        familiarity: float | None,
+    ) -> Decision:
         """The gate, with the tokens' weight on the threshold's side: gain > threshold + lambda * tokens."""
         policy = self._policy
         threshold = policy.cost_rule.for_plain_gain(policy.threshold, cost) if policy.cost_rule else policy.threshold
-        return decide(
+        decision = decide(
             gain,
             threshold=threshold,
             eligible=near.eligible,
@@ -190,6 +238,7 @@ class Advisor:
             interval=interval,
             used=len(near.rows) if policy.estimator == "skilldelta" else None,
         )
+        return decision if decision.is_fallback else unlike(decision, familiarity, policy.limit, policy.rule)
 
     def _advice(
         self,
@@ -198,6 +247,7 @@ class Advisor:
         rows: ScopeRows,
         near: Prediction,
         decision: Decision,
+        familiarity: float | None,
         interval: Interval | None,
         explanation: Explanation | None,
     ) -> Advice:
@@ -217,6 +267,7 @@ class Advisor:
             neighbors=tuple(_neighbor(rows, near, i) for i in range(len(near.rows))),
             effective=None if evidence is None else evidence.effective,
             radius=None if evidence is None else evidence.radius,
+            familiarity=familiarity,
             interval=interval,
             explanation=explanation,
         )

@@ -40,5 +40,6 @@ def fallback_advice(
         neighbors=(),
         effective=None,
         radius=None,
+        familiarity=None,
         interval=None,
     )

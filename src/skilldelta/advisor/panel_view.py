@@ -11,7 +11,7 @@ from skilldelta.estimators.paper_rule import PaperRule
 from skilldelta.estimators.stack.stack import Scored
 from skilldelta.intervals import Residuals
 from skilldelta.predictor import Settings
-from skilldelta.probability import Chance, Probabilities, fit_probabilities
+from skilldelta.probability import Chance, Probabilities, fit_probabilities, new_family_chance
 
 _ENOUGH_FOR_CHANCES = 20
 """Pairs below which a curve over scores would be a guess."""
@@ -32,15 +32,22 @@ class PanelView:
         """The stack's score of a new target."""
         return self._stacks.score(target)
 
-    def chance(self, gain: float) -> Chance | None:
-        """How likely one more pair shows help or harm at this predicted gain; None on a small panel."""
+    def chance(self, score: Score) -> Chance | None:
+        """How likely one more pair shows help or harm at this predicted gain; None on a small panel.
+
+        As far as the target is unlike the recorded tasks it is what families show on the whole.
+        """
         revision = self._index.revision()
         if revision != self._revision or self._probabilities is None:
             known = self._scored()
             if len(known.gains) < _ENOUGH_FOR_CHANCES:
                 return None
             self._probabilities, self._revision = fit_probabilities(known.scores, known.gains), revision
-        return self._probabilities.at(gain)
+        found = self._probabilities.at(score.gain)
+        if score.credit == 1:
+            return found
+        known = self._scored()
+        return found.blended(new_family_chance(known.gains, known.families), score.credit)
 
     def residuals(self) -> Residuals:
         """How wrong the estimator was on the recorded tasks, each predicted without its own outcome."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.evaluation_tables import show_means, show_panel, show_verdicts
+from skilldelta.cli.evaluation_tables import show_means, show_panel, show_risk, show_verdicts
 from skilldelta.cli.output import console, note, progress, write_json
 from skilldelta.cli.paper_flags import with_paper_settings
 from skilldelta.cli.refitting import refitted, with_refitted
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from skilldelta.evaluation.exclusions import Exclusion
     from skilldelta.evaluation.noise_floor import NoiseFloor
     from skilldelta.evaluation.results import Means, PanelResult
+    from skilldelta.evaluation.risk_coverage import CoveragePoint
     from skilldelta.evaluation.roster import Rules
     from skilldelta.support import Scope
 
@@ -87,6 +88,7 @@ def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None
     shown = [with_refitted(one.panel, one.refitted) for one in evaluated.panels]
     for one, panel in zip(evaluated.panels, shown, strict=True):
         show_panel(panel)
+        show_risk(one.risk)
         console().print(f"  noise floor: {one.noise.sentence}\n", style="dim")
     if len(shown) > 1:
         show_means(evaluated.means)
@@ -103,6 +105,8 @@ class EvaluatedPanel:
     """Empty unless asked for."""
     excluded: tuple[Exclusion, ...] = ()
     corrected: tuple[CorrectedRecord, ...] = ()
+    risk: tuple[CoveragePoint, ...] = ()
+    """Of the stack, when its most unlike tasks are left to the fallback."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,6 +131,7 @@ def evaluate_with_noise(bank: str, options: dict[str, Any]) -> Evaluated:
     from skilldelta.evaluation.leave_one_out import evaluate_panels
     from skilldelta.evaluation.permutation import SHUFFLES
     from skilldelta.evaluation.results import MARGIN
+    from skilldelta.evaluation.risk_coverage import of_panel
 
     with Bank.open(bank, create=False) as opened:
         panels = load_panels(opened, options)
@@ -167,6 +172,7 @@ def evaluate_with_noise(bank: str, options: dict[str, Any]) -> Evaluated:
             else {},
             panel.excluded,
             panel.corrected,
+            of_panel(result, scope=rules.scope),
         )
         for result, panel in zip(evaluation.panels, panels, strict=True)
     ]
@@ -196,6 +202,7 @@ def _document(one: EvaluatedPanel) -> dict[str, Any]:
         "verdict": None if verdict is None else asdict(verdict),
         "excluded": [asdict(task) for task in one.excluded],
         "corrected": [asdict(record) for record in one.corrected],
+        "risk_coverage": [asdict(point) for point in one.risk],
     }
     for name, ranges in one.refitted.items():
         found = {metric: asdict(interval) for metric, interval in ranges.items()}

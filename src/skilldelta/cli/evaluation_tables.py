@@ -10,6 +10,7 @@ from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
     from skilldelta.evaluation.results import Estimate, Means, PanelResult, PolicyMeans, PolicyResult, Range
+    from skilldelta.evaluation.risk_coverage import CoveragePoint
 
 TITLES = {
     "always_off": "always off",
@@ -44,6 +45,23 @@ def show_panel(panel: PanelResult) -> None:
         out.print(table("How they chose", _CHOSE, chose))
     for remark in _remarks(panel):
         out.print(f"  {remark}", style="dim")
+
+
+def show_risk(points: tuple[CoveragePoint, ...]) -> None:
+    """What the stack loses and gains when its most unlike tasks are skipped; nothing where that is not known."""
+    if not points:
+        return
+    rows = [
+        [
+            percent(point.coverage),
+            "–" if point.familiarity is None else f"{point.familiarity:.3f}",
+            f"{100 * point.risk:.1f}",
+            percent(point.success),
+        ]
+        for point in points
+    ]
+    title = "SkillDelta stack when the tasks most unlike the others are skipped"
+    console().print(table(title, ("decided", "familiarity from", "points lost there", "success on all"), rows))
 
 
 def show_means(means: Means) -> None:

@@ -17,8 +17,14 @@ from skilldelta.errors import InputError
 SETTLED = frozenset({"estimator", "method", "success_worth", "price"})
 """Parameters that make it the paper's rule, in whatever command has them."""
 
-MAIN_SETTING: Mapping[str, Any] = {"k": 6, "weighting": "cosine", "scope": None, "threshold": 0.0}
-"""The paper's main setting; no scope means the family where it is recorded."""
+MAIN_SETTING: Mapping[str, Any] = {
+    "k": 6,
+    "weighting": "cosine",
+    "scope": None,
+    "threshold": 0.0,
+    "familiarity_limit": None,
+}
+"""The paper's main setting; no scope means the family where it is recorded, no limit that familiarity is only shown."""
 
 
 def with_paper_settings(ctx: click.Context, options: dict[str, Any]) -> dict[str, Any]:

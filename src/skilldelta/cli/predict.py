@@ -63,15 +63,20 @@ _WORDS = {"use": "use the skill", "skip": "skip the skill", "abstain": "abstain:
 @click.option(
     "--interval",
     "method",
-    default="exact",
-    show_default=True,
-    help="exact, betting, empirical_bernstein, hoeffding_independent, hoeffding or conformal.",
+    show_default="stack; exact for the paper's rule",
+    help="stack, exact, betting, empirical_bernstein, hoeffding_independent, hoeffding or conformal.",
 )
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True)
 @click.option(
     "--lipschitz", type=float, default=0.0, metavar="L", help="B_delta of the paper: add L times the mean distance."
 )
 @click.option("--epsilon", type=float, default=0.0, metavar="E", help="B_delta of the paper: add E.")
+@click.option(
+    "--familiarity-limit",
+    type=click.FloatRange(0, 1),
+    show_default="0.01; 0 for the paper's rule",
+    help="A task less like the recorded ones than this share of them is skipped or abstained from.",
+)
 @click.option("--success-worth", type=float, metavar="USD", help="What one success is worth; needs --price.")
 @click.option("--price", type=float, metavar="USD", help="What a million tokens cost.")
 @click.option(
@@ -173,6 +178,7 @@ def _policy(options: dict[str, Any]) -> Policy:
         rule=options["rule"],
         level=options["level"],
         method="hoeffding" if paper else options["method"],
+        familiarity_limit=options["familiarity_limit"],
         cost_rule=_cost_rule(options),
         price=options["price"],
         smoothness=options["lipschitz"],
@@ -242,6 +248,8 @@ def _show(advice: Advice, policy: Policy) -> None:
         f"{interval.level:.0%} interval {signed(interval.low)} to {signed(interval.high)} ({interval.method}); "
         f"scope {advice.scope}{_where(advice)}; effective support {advice.effective:.1f}; mean distance {advice.radius:.2f}."
     )
+    out.print(f"{advice.interval_sentence}.")
+    out.print(f"{advice.familiarity_sentence}.")
     out.print(f"It would change with {decision.would_change}.")
     if words := _settings_in_words(advice, policy):
         out.print(words)

@@ -34,6 +34,7 @@ SHARED_KEYS = (
     "rule",
     "interval",
     "level",
+    "familiarity_limit",
     "seed",
     "resamples",
     "fallback",

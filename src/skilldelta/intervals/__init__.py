@@ -1,8 +1,8 @@
 """Intervals for a predicted gain, from the paper's band to tighter ones, each with its promise in one line.
 
-All but `conformal` promise to cover the weighted expected gain of the neighbours; how far the target's own gain may lie
-from that is the coverage term of the paper's bound, which no amount of repetition removes. `conformal` promises to
-cover the gain that one more recorded pair would show.
+`stack` promises to cover the expected gain of tasks like the target, `conformal` the gain that one more recorded pair would
+show. All others promise to cover the weighted expected gain of the neighbours; how far the target's own gain may lie from
+that is the coverage term of the paper's bound, which no amount of repetition removes.
 """
 
 from __future__ import annotations
@@ -17,8 +17,22 @@ from skilldelta.intervals.betting import betting
 from skilldelta.intervals.conformal import Residuals, conformal
 from skilldelta.intervals.exact import exact, is_longer_than_hoeffding
 from skilldelta.intervals.neighborhood import Neighborhood
+from skilldelta.intervals.posterior import STACK, posterior
 
-__all__ = ["DEFAULT", "METHODS", "Interval", "Method", "Neighborhood", "Residuals", "conformal", "interval"]
+__all__ = [
+    "CONFORMAL",
+    "DEFAULT",
+    "METHODS",
+    "NAMES",
+    "STACK",
+    "Interval",
+    "Method",
+    "Neighborhood",
+    "Residuals",
+    "conformal",
+    "interval",
+    "posterior",
+]
 
 Ends = tuple[float, float]
 
@@ -61,8 +75,10 @@ _ALL = (
 )
 
 METHODS: Mapping[str, Method] = {method.name: method for method in _ALL}
+CONFORMAL = "conformal"
+NAMES: tuple[str, ...] = (STACK, *reversed(list(METHODS)), CONFORMAL)
 DEFAULT = "exact"
-"""For a decision at few neighbours. It gives way where outcomes are not 0 or 1 or weights differ much, and says so."""
+"""For the neighbours of a decision. It gives way where outcomes are not 0 or 1 or weights differ much, and says so."""
 
 
 def interval(method: str, neighborhood: Neighborhood, *, level: float = 0.95) -> Interval:
