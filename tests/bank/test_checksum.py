@@ -40,6 +40,7 @@ def test_every_row_of_every_table_has_its_checksum(everything: Bank) -> None:
     everything.add(Batch(skills=[Skill("dates2", "", "0" * 64)]))
     everything.add(Batch([Task("t9", "Zero?", "f")], executions=[use("t9", -0.0, tokens=-0.0, seconds=1e-300)]))
     everything.forget(task_id="t3")
+    assert everything.keep_learned("state", {"part": b"weights"}, revision=everything.revision())
     assert everything.verify() == []
     with everything._database.read() as connection:
         for table in schema.TABLES:
@@ -99,6 +100,40 @@ def test_a_vector_that_changed_is_not_used(filled: Bank) -> None:
     tamper(filled, "UPDATE vectors SET vector = x'000000000000000000000000'")
     with pytest.raises(BankError, match=r"the vector of text .* by encoder 'tiny/3' in the bank was changed"):
         filled.support(TinyEncoder(), agent=AGENT)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE executions SET repetition = 'many' WHERE key = 1",
+        "UPDATE executions SET recorded_at = 'now' WHERE key = 1",
+        "UPDATE vectors SET vector = 'text'",
+        "UPDATE tasks SET text = x'FF' WHERE key = 1",
+        "UPDATE tasks SET text_digest = 5 WHERE key = 1",
+        "UPDATE skills SET text = 7 WHERE skill_id = 'dates'",
+        "UPDATE tasks SET text = CAST(x'FF' AS TEXT) WHERE key = 1",
+    ],
+)
+def test_a_value_of_another_type_is_found_in_one_line(sqlite_filled: Bank, change: str) -> None:
+    sqlite_filled.support(TinyEncoder(), agent=AGENT)
+    tamper(sqlite_filled, change)
+    try:
+        problems = sqlite_filled.verify()
+    except BankError as error:
+        problems = [str(error)]
+    assert "changed since stored" in problems[-1] or "is damaged" in problems[-1]
+
+
+def test_a_table_that_cannot_be_described_is_damage(sqlite_filled: Bank) -> None:
+    """SQLite quotes the damaged statement in its complaint, in bytes that are no text."""
+    path = Path(sqlite_filled.location)
+    sqlite_filled.close()
+    raw = path.read_bytes()
+    path.write_bytes(
+        raw.replace(b"CREATE TABLE judgements", b"CREATE TABLE judgem\xa0nts").replace(b"(key", b"(\xa0ey")
+    )
+    with pytest.raises(BankError, match="is damaged"):
+        Bank.open(path)
 
 
 def test_columns_of_unlike_types_and_lengths_do_not_look_alike() -> None:

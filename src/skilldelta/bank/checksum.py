@@ -6,6 +6,7 @@ checked whenever they are read. Which row fails is for `verify` and `reading` to
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from struct import Struct
 from typing import Any
@@ -16,6 +17,7 @@ from skilldelta.errors import BankError
 Row = Sequence[Any]
 
 _UNKNOWN = float("nan")  # stands for NULL; a real one is never stored
+_NO_CHECKSUM = -1
 _integer, _float, _length = Struct("<cq").pack, Struct("<cd").pack, Struct("<cI").pack
 _execution = Struct("<6q5d").pack
 
@@ -28,21 +30,27 @@ def row_checksum(row: Row) -> int:
 def execution_checksum(row: Row) -> int:
     """The same for executions: whole numbers, then numbers, then words."""
     key, agent, task, skill, condition, repetition, attempt, success, tokens, seconds, cost_usd, status, recorded = row
-    packed = _execution(
-        *(key, agent, task, skill, repetition, attempt),
-        _UNKNOWN if success is None else success,
-        _UNKNOWN if tokens is None else tokens,
-        _UNKNOWN if seconds is None else seconds,
-        _UNKNOWN if cost_usd is None else cost_usd,
-        recorded,
-    )
+    try:
+        packed = _execution(
+            *(key, agent, task, skill, repetition, attempt),
+            _UNKNOWN if success is None else success,
+            _UNKNOWN if tokens is None else tokens,
+            _UNKNOWN if seconds is None else seconds,
+            _UNKNOWN if cost_usd is None else cost_usd,
+            recorded,
+        )
+    except struct.error:  # a value of another type than was stored
+        return _NO_CHECKSUM
     return crc32(f"{condition} {status}".encode(), crc32(packed))
 
 
 def vector_checksum(row: Row) -> int:
     """The same for vectors: the digest of the text, then the vector."""
     encoder_key, text_digest, vector = row
-    return crc32(vector, crc32(text_digest, encoder_key))
+    try:
+        return crc32(vector, crc32(text_digest, encoder_key))
+    except TypeError:
+        return _NO_CHECKSUM
 
 
 def checksum_of(table: str) -> Callable[[Row], int]:

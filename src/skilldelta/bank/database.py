@@ -6,7 +6,6 @@ because closing the last connection checkpoints the log.
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 import warnings
 from collections.abc import Iterator
@@ -14,12 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import DBAPIError
 
 from skilldelta.bank import schema
 from skilldelta.bank.backend import Backend, Counter, backend_of
 from skilldelta.bank.commits import Head, append_commit
-from skilldelta.bank.failures import explained
+from skilldelta.bank.failures import DRIVER_ERRORS, explained
 from skilldelta.bank.migrations import LATEST, migrate
 from skilldelta.errors import BankError, BankWarning, UnwritableBankError
 
@@ -105,7 +103,7 @@ class Database:
                 with self._opening:
                     counter = self._revision = self._revision or self.backend.counter(self._reader, schema.REVISION)
             return counter.read()
-        except (DBAPIError, sqlite3.Error) as error:
+        except DRIVER_ERRORS as error:
             raise explained(error, self.location) from error
 
     def close(self) -> None:
@@ -185,5 +183,5 @@ class Database:
     def _errors_explained(self) -> Iterator[None]:
         try:
             yield
-        except (DBAPIError, sqlite3.Error) as error:
+        except DRIVER_ERRORS as error:
             raise explained(error, self.location) from error

@@ -8,11 +8,16 @@ from sqlalchemy.exc import DBAPIError
 
 from skilldelta.errors import BankError, UnwritableBankError
 
+DRIVER_ERRORS = (DBAPIError, sqlite3.Error, UnicodeDecodeError)
+"""What a database may raise; the last one when SQLite complains about a text that it cannot even quote."""
+
 _UNREACHABLE = ("connection", "server", "resolve host", "ssl", "timeout expired")
 
 
-def explained(error: DBAPIError | sqlite3.Error, location: str) -> BankError:
+def explained(error: DBAPIError | sqlite3.Error | UnicodeDecodeError, location: str) -> BankError:
     """A driver's error as one line with a remedy."""
+    if isinstance(error, UnicodeDecodeError):
+        return _of_a_file("malformed text", location)
     driver = error.orig if isinstance(error, DBAPIError) else error
     cause = (str(driver).strip() or type(driver).__name__).splitlines()[0]
     if isinstance(driver, sqlite3.Error):
@@ -32,7 +37,7 @@ def _of_a_file(cause: str, location: str) -> BankError:
         )
     if "full" in said:
         return UnwritableBankError(f"the disk of the bank {location} is full ({cause}); free some space and repeat")
-    if "malformed" in said:
+    if "malformed" in said or "decode" in said:
         return BankError(f"the bank {location} is damaged ({cause}); restore a copy of it")
     if "disk i/o" in said:
         return BankError(f"the disk of the bank {location} fails or is full ({cause}); check the disk, and repeat")

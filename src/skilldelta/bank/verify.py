@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Callable
-
 import numpy as np
 from sqlalchemy import Connection, TableClause, func, select
 
@@ -35,15 +32,22 @@ def problems(connection: Connection, backend: Backend, acknowledged: Head | None
     if damaged:
         return damaged  # queries on a damaged file would only fail, or repeat it
     missing = backend.lost(connection, acknowledged)
-    return [
-        *([missing] if missing else []),
-        *gaps(connection),
-        *_orphans(connection),
-        *_wrong_values(connection),
-        *_wrong_texts(connection),
-        *_wrong_vectors(connection),
-        *(line for table in schema.TABLES for line in _changed_rows(connection, table)),
-    ]
+    changed = [line for table in schema.TABLES for line in _changed_rows(connection, table)]
+    return [*([missing] if missing else []), *gaps(connection), *_wrong_content(connection, bool(changed)), *changed]
+
+
+def _wrong_content(connection: Connection, is_changed: bool) -> list[str]:
+    try:
+        return [
+            *_orphans(connection),
+            *_wrong_values(connection),
+            *_wrong_texts(connection),
+            *_wrong_vectors(connection),
+        ]
+    except (AttributeError, TypeError, ValueError):
+        if is_changed:  # a damaged value may be of any type; its checksum says so
+            return []
+        raise
 
 
 def _orphans(connection: Connection) -> list[str]:
@@ -115,19 +119,12 @@ def _changed_rows(connection: Connection, table: TableClause) -> list[str]:
     checksum = checksum_of(table.name)
     changed: list[str] = []
     for *stored, known in connection.execution_options(yield_per=_ROWS_AT_ONCE).execute(select(*table.c)):
-        if _checksum(checksum, stored) != known:
+        if checksum(stored) != known:
             changed.append(_name(stored))
     if not changed:
         return []
     named = ", ".join(changed[:_NAMED]) + (", …" if len(changed) > _NAMED else "")
     return [f"{plural(len(changed), 'row')} of {table.name} changed since stored (wrong checksum): {named}"]
-
-
-def _checksum(checksum: Callable[[Row], int], row: Row) -> int | None:
-    try:
-        return checksum(row)
-    except (TypeError, ValueError, struct.error):  # a value of another type than was stored
-        return None
 
 
 def _name(row: Row) -> str:
