@@ -45,6 +45,13 @@ def test_more_evidence_makes_it_stale_and_the_next_writer_drops_it(filled: Bank)
     assert _rows(filled, "SELECT DISTINCT name FROM learned_states") == [("other",)]
 
 
+def test_other_code_takes_the_place_of_what_earlier_code_has_learned(filled: Bank) -> None:
+    for name in ("a 1.0", "b 1.0", "a 1.1"):
+        assert filled.keep_learned(name, PARTS, revision=filled.revision())
+    kept = [name for name in ("a 1.0", "b 1.0", "a 1.1") if filled.learned(name, "lens")]
+    assert kept == ["b 1.0", "a 1.1"]
+
+
 def test_forgetting_anything_forgets_what_was_learned(filled: Bank) -> None:
     """It may hold words of the texts that are forgotten."""
     filled.keep_learned("s", PARTS, revision=filled.revision())

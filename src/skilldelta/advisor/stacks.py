@@ -103,8 +103,8 @@ class Stacks:
 
     def _place(self, name: str) -> str:
         """A name that another agent, suite, encoder or version of the code does not share."""
-        told = json.dumps(["stack", name, *self._index.identity, code_version()])
-        return f"stack {hashlib.blake2b(told.encode(), digest_size=16).hexdigest()}"
+        told = json.dumps([name, *self._index.identity])
+        return f"stack:{hashlib.blake2b(told.encode(), digest_size=16).hexdigest()} {code_version()}"
 
 
 def _seen(support: Support, name: str, task_id: str) -> Support:

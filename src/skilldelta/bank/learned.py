@@ -1,7 +1,7 @@
 """What was learned from the evidence, kept beside it: opaque parts under a name, good for one revision of the evidence.
 
-The name says everything else that the parts depend on. They can be learned again at any time, so nothing here is precious:
-parts of another revision are dropped by the next writer, damaged ones are never handed out, and old ones make room for new.
+The name says everything else that the parts depend on, behind its last space the version of the code. They can be learned again at any time, so nothing here is precious:
+parts of another revision or code are dropped by the next writer, damaged ones are never handed out, and old ones make room for new.
 Keeping them does not move the revision.
 """
 
@@ -57,7 +57,8 @@ def keep(
     if not parts or size > limit or read_counter(connection, schema.REVISION) != revision:
         return False
     table = schema.learned_states
-    connection.execute(delete(table).where((table.c.name == name) | (table.c.revision != revision)))
+    of_any_code = table.c.name.startswith(f"{name.rpartition(' ')[0]} ", autoescape=True)
+    connection.execute(delete(table).where((table.c.name == name) | of_any_code | (table.c.revision != revision)))
     _make_room(connection, limit - size)
     insert_rows(connection, backend, table, [(name, part, revision, now, data) for part, data in parts.items()])
     return True
