@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 @settings.threshold_option
 @settings.seed_option
 @settings.resamples_option
+@settings.margin_option
 @click.option("--gate", metavar="POLICY", help="The policy that the summary is about: stack, skilldelta or a control.")
 @click.option(
     "--output",

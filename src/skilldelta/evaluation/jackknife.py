@@ -86,7 +86,8 @@ def replicates(support: Support, policy: Policy, rule: LinearRule, splits: Split
         found = rule.scores_without(left_out[:, column], outcomes)
         scores[:, column] = found.values
         actions[:, column] = exceeds(found.values, policy.threshold) & found.supported
-    values = _metrics(support, ~left_out, scores, actions, is_gain=policy.is_gain)
+    with np.errstate(invalid="ignore"):  # a replicate without any row has no value: NaN
+        values = _metrics(support, ~left_out, scores, actions, is_gain=policy.is_gain)
     return {name: found.reshape(-1, splits.parts) for name, found in values.items()}
 
 

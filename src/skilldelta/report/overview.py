@@ -73,7 +73,7 @@ def _row(line: _Line) -> list[Cell]:
     ]
     if own is None:
         return [*start, *[Cell("–")] * (len(_COLUMNS) - len(start))]
-    difference = own.success - panel.on
+    difference = own.success_vs_always_on
     interval = spread(own.intervals.get("success_vs_always_on"), as_points=True)
     return [
         *start,
@@ -90,12 +90,13 @@ def _words(lines: Sequence[_Line]) -> list[str]:
     owned = [(line.panel, line.own) for line in lines if line.own is not None]
     if not owned:
         return ["The gate was evaluated on none of these panels."]
-    mean_difference = sum(own.success - panel.on for panel, own in owned) / len(owned)
+    mean_difference = sum(own.success_vs_always_on for _, own in owned) / len(owned)
     side = "above" if mean_difference >= 0 else "below"
+    ahead = sum(own.success_vs_always_on > 0 for _, own in owned)
     above_random = sum(own.advantage_vs_random > 0 for _, own in owned)
     text = (
         f"Over {plural(len(owned), 'panel')} of equal weight, the gate is on average {size(mean_difference)} "
-        f"{side} always using the skill, and above random use at the same rate in {above_random} of them."
+        f"{side} always using the skill, ahead of it in {ahead} of them, and above random use at the same rate in {above_random}."
     )
     savings = [own.token_saving for _, own in owned if own.token_saving is not None]
     if savings:

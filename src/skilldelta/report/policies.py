@@ -39,15 +39,18 @@ def meanings(panel: PanelResult) -> list[tuple[str, str]]:
 def _row(panel: PanelResult, policy: PolicyResult) -> list[Cell]:
     # A policy judged on its own test split is compared with always-on on that split.
     rows = policy.rows
-    on = float(panel.support.y1[rows].mean()) if len(rows) else panel.on
-    split = "" if len(rows) == panel.pairs else f"\non {plural(len(rows), 'test pair')}"
+    split = (
+        ""
+        if len(rows) == panel.pairs
+        else f"\non {plural(len(rows), 'test pair')}, always on {percent(policy.always_on)}"
+    )
     return [
         Cell(policy_words(policy.name) + split, tone=policy.name),
         _with(percent(policy.success), percent_spread(_open(policy, "success")), policy.success),
         _with(
-            points(policy.success - on),
+            points(policy.success_vs_always_on),
             spread(_open(policy, "success_vs_always_on"), as_points=True),
-            policy.success - on,
+            policy.success_vs_always_on,
         ),
         cell(percent(policy.use_rate), policy.use_rate),
         cell(count(policy.tokens), policy.tokens),

@@ -95,10 +95,12 @@ def _drawn(found: Sequence[Group]) -> list[Group]:
 
 
 def _words(panel: PanelResult, found: Sequence[Group], drawn: int) -> list[str]:
-    helped, harmed, tied = (sum(getattr(found, kind) for found in panel.counts) for kind in ("help", "harm", "tie"))
+    kinds = ("help", "harm", "tie", "both_succeed", "both_fail")
+    helped, harmed, tied, solved, failed = (sum(getattr(found, kind) for found in panel.counts) for kind in kinds)
     sentences = [
         f"The skill helped {count(helped)} of {plural(panel.pairs, 'pair')} ({percent(helped / panel.pairs, 0)}), harmed "
-        f"{count(harmed)} ({percent(harmed / panel.pairs, 0)}) and changed nothing in {count(tied)}. "
+        f"{count(harmed)} ({percent(harmed / panel.pairs, 0)}) and changed nothing in {count(tied)}: "
+        f"{count(solved)} were solved either way, {count(failed)} neither way. "
         f"{_balance(found)}"
     ]
     if drawn < len(panel.counts):
@@ -130,4 +132,13 @@ def _coverage(structure: Structure) -> str:
         if structure.singletons
         else ""
     )
-    return f"{sizes}{alone}. {plural(structure.skills, 'skill was', 'skills were')} supplied."
+    bundles = (
+        f" {plural(structure.bundles, 'of them is a bundle', 'of them are bundles')}, with {count(structure.edges)} memberships of tasks in skills."
+        if structure.bundles
+        else ""
+    )
+    eligible = (
+        f" A task can learn from {structure.eligible_smallest} to {structure.eligible_largest} pairs of other tasks "
+        f"(median {structure.eligible_median:g}); {count(structure.without_support)} can learn from none."
+    )
+    return f"{sizes}{alone}. {plural(structure.skills, 'skill was', 'skills were')} supplied.{bundles}{eligible}"
