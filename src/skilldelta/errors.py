@@ -7,6 +7,7 @@ exits with code 2; libraries catch `SkillDeltaError`.
 from __future__ import annotations
 
 import difflib
+import reprlib
 from collections.abc import Iterable
 
 
@@ -42,5 +43,17 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     names = sorted(set(known))
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.4) or names[:5]
     if not near:
-        return InputError(f"unknown {kind} {name!r}: the bank has none yet; import or collect executions first")
-    return InputError(f"unknown {kind} {name!r}; did you mean {', '.join(near)}?")
+        return InputError(f"unknown {kind} {shown(name)}: the bank has none yet; import or collect executions first")
+    return InputError(f"unknown {kind} {shown(name)}; did you mean {', '.join(near)}?")
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 60
+
+
+def shown(value: object) -> str:
+    """A value for a message: one line, and never long, whatever it holds."""
+    try:
+        return _SHORT.repr(value)
+    except ValueError:  # an integer of thousands of digits
+        return "a number of thousands of digits"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from skilldelta.cli.readable import readable
+from skilldelta.cli.readable import one_line, readable
 from skilldelta.cli.screen import fitted
 
 from .conftest import Skilldelta, pair_rows
@@ -25,6 +25,12 @@ def printed(width: int, columns: list[str], rows: list[list[str]], left: int = 1
 
 def test_controls_and_marks_of_direction_are_spelled_out() -> None:
     assert readable("a\x1b[31mb\u202ec\ud800\td\n") == "a\\x1b[31mb\\u202ec\\ud800\td\n"
+
+
+def test_a_message_is_one_line_with_an_end() -> None:
+    assert one_line("a\n  b\x1b") == "a b\\x1b"
+    assert len(one_line("x" * 10_000)) == 299
+    assert len(one_line("words and " * 10_000)) < 1_501
 
 
 def test_a_table_that_fits_is_one_table() -> None:

@@ -12,12 +12,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from skilldelta.cli.output import note
 from skilldelta.cli.proxies import environment_proxy
 from skilldelta.errors import InputError
 from skilldelta.redaction import keep_secret, redacted
+from skilldelta.settings_text import yaml_value
 
 if TYPE_CHECKING:
     from skilldelta.collect.agents.base import Asks, CollectAgent
@@ -221,7 +220,7 @@ def _arguments(pairs: Sequence[str]) -> dict[str, Any]:
         key, equals, value = pair.partition("=")
         if not equals or not key:
             raise InputError(f"--solver-arg must be KEY=VALUE, got {pair!r}")
-        arguments[key] = yaml.safe_load(value)
+        arguments[key] = yaml_value(value, f"--solver-arg {key}")
     return arguments
 
 

@@ -150,6 +150,7 @@ def _run(args: list[str] | None) -> int:
 
 def _fail(message: str) -> int:
     from skilldelta.cli.output import note
+    from skilldelta.cli.readable import one_line
 
-    note(f"error: {' '.join(message.split())}")
+    note(f"error: {one_line(message)}")
     return 2

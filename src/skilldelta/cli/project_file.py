@@ -6,7 +6,7 @@ dashes: `encoder_url` or `encoder-url` for --encoder-url.
 
 from __future__ import annotations
 
-import tomllib
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +14,9 @@ from typing import Any
 
 import click
 
-from skilldelta.errors import InputError, unknown_name
+from skilldelta.errors import InputError, shown, unknown_name
 from skilldelta.files import read_text
+from skilldelta.settings_text import MOST_SETTINGS, toml_table
 
 FILE_NAME = "skilldelta.toml"
 
@@ -72,10 +73,14 @@ class ProjectFile:
         return found
 
     def _checked(self, name: str, option: click.Parameter) -> Any:
-        """Click converts single values; a list or a date where one is wanted would break it."""
+        """Click converts texts and numbers; what it would cut, or break on, is refused."""
         value = self.values[name]
-        if not isinstance(value, str | int | float | bool) and not getattr(option, "multiple", False):
-            raise InputError(f"{self.place(name)}: must be one text or number, got {value!r}")
+        several = isinstance(value, list) and getattr(option, "multiple", False)
+        for one in value if several else [value]:
+            if not isinstance(one, str | int | float | bool):
+                raise InputError(f"{self.place(name)}: must be one text or number, got {shown(value)}")
+            if isinstance(option.type, click.types.IntParamType) and not _is_whole(one):
+                raise InputError(f"{self.place(name)}: must be a whole number, got {shown(one)}")
         return value
 
     def _fault(self, error: InputError) -> InputError:
@@ -111,16 +116,18 @@ def _name(key: str) -> str:
     return key.replace("-", "_")
 
 
+def _is_whole(value: str | int | float | bool) -> bool:
+    """Click would cut 2.5 to 2, take true for 1, and break on infinity."""
+    return isinstance(value, str) or (not isinstance(value, bool) and math.isfinite(value) and value == int(value))
+
+
 def _nearest(folder: Path) -> Path | None:
     places = (place / FILE_NAME for place in (folder, *folder.parents))
     return next((path for path in places if path.is_file()), None)
 
 
 def _read(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not valid TOML ({error}); mend the line or remove the file") from None
+    return toml_table(read_text(path, most=MOST_SETTINGS), str(path))
 
 
 def _relative_to(path: Path, values: dict[str, Any]) -> dict[str, Any]:

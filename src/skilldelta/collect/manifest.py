@@ -102,7 +102,7 @@ def read_manifest(path: Path) -> Manifest:
         return Manifest(agent=agent, invocations=tuple(data.pop("invocations")), **data)
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
-            f"{path}: not a manifest of a collection ({error}); restore it or move its folder away"
+            f"{path}: not a manifest of a collection ({str(error)[:200]}); restore it or move its folder away"
         ) from None
 
 

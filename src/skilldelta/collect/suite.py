@@ -6,17 +6,17 @@ exist is the graders' knowledge, who runs the tasks is the agents'.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from skilldelta.errors import InputError
+from skilldelta.errors import InputError, shown
 from skilldelta.files import json_lines, read_text
 from skilldelta.records import Skill, Task
+from skilldelta.settings_text import MOST_SETTINGS, yaml_value
 
 SUITE_FILE = "suite.yaml"
 UNANSWERED_GRADERS = ("python", "command", "judge", "inspect")
@@ -109,14 +109,11 @@ def load_suite(folder: Path) -> Suite:
 
 def _read_settings(folder: Path) -> dict[str, Any]:
     path = folder / SUITE_FILE
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise InputError(
             f"{folder} is not a suite: it has no {SUITE_FILE}; start one with: skilldelta suite init {folder}"
         )
-    try:
-        settings = yaml.safe_load(read_text(path)) or {}
-    except yaml.YAMLError as error:
-        raise InputError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
+    settings = yaml_value(read_text(path, most=MOST_SETTINGS), str(path)) or {}
     if not isinstance(settings, dict):
         raise InputError(f"{path}: expected settings like `name: my-suite`, got {type(settings).__name__}")
     _refuse_unknown(settings, _SUITE_KEYS, str(path))
@@ -125,23 +122,38 @@ def _read_settings(folder: Path) -> dict[str, Any]:
 
 def _agent_settings(settings: Any, where: str) -> AgentSettings:
     if not isinstance(settings, dict):
-        raise InputError(f"{where}: expected settings like `solver: generate`, got {settings!r}")
+        raise InputError(f"{where}: expected settings like `solver: generate`, got {shown(settings)}")
     _refuse_unknown(settings, _AGENT_KEYS, where)
     temperature = settings.get("temperature", 0.0)
     max_tokens = settings.get("max_tokens", 1024)
-    if not isinstance(temperature, int | float) or isinstance(temperature, bool) or temperature < 0:
-        raise InputError(f"{where}: temperature must be a number of at least 0, got {temperature!r}")
-    if not isinstance(max_tokens, int) or isinstance(max_tokens, bool) or max_tokens < 1:
-        raise InputError(f"{where}: max_tokens must be at least 1, got {max_tokens!r}")
+    if not isinstance(temperature, int | float) or isinstance(temperature, bool) or not 0 <= temperature < 1e6:
+        raise InputError(f"{where}: temperature must be a number of at least 0, got {shown(temperature)}")
+    if not isinstance(max_tokens, int) or isinstance(max_tokens, bool) or not 1 <= max_tokens < 2**31:
+        raise InputError(f"{where}: max_tokens must be at least 1, got {shown(max_tokens)}")
     return AgentSettings(
         solver=_text(settings, "solver", where, default="generate"),
         system=_text(settings, "system", where, default=""),
         temperature=float(temperature),
         max_tokens=max_tokens,
-        top_p=settings.get("top_p"),
-        stop=tuple(settings.get("stop") or ()),
+        top_p=_share(settings.get("top_p"), where),
+        stop=_texts(settings.get("stop") or [], where),
         environment=_variable_names(settings.get("environment") or [], where),
     )
+
+
+def _share(value: Any, where: str) -> float | None:
+    if value is None:
+        return None
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1:
+        raise InputError(f"{where}: top_p must be a number from 0 to 1, got {shown(value)}")
+    return float(value)
+
+
+def _texts(value: Any, where: str) -> tuple[str, ...]:
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise InputError(f"{where}: stop must be a text or a list of texts, got {shown(value)}")
+    return tuple(texts)
 
 
 def _variable_names(names: Any, where: str) -> tuple[str, ...]:
@@ -151,7 +163,7 @@ def _variable_names(names: Any, where: str) -> tuple[str, ...]:
 
 
 def _read_rows(path: Path) -> list[tuple[int, dict[str, Any]]]:
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise InputError(f"{path}: the tasks file is missing; name another with `tasks:` in {SUITE_FILE}")
     return list(json_lines(path))
 
@@ -167,7 +179,7 @@ def _task(row: dict[str, Any], where: str, *, default_grader: Any, folder: Path)
         raise InputError(f"{where}: task {task_id!r} has no answer, and its grader {grader['type']!r} needs one")
     metadata = row.get("metadata") or {}
     if not isinstance(metadata, dict):
-        raise InputError(f"{where}: metadata must be an object, got {metadata!r}")
+        raise InputError(f"{where}: metadata must be an object, got {shown(metadata)}")
     return SuiteTask(
         task_id=task_id,
         text=_text(row, "text", where),
@@ -184,7 +196,7 @@ def _files(row: dict[str, Any], where: str, folder: Path) -> Path | None:
     if "files" not in row:
         return None
     files = folder / _text(row, "files", where)
-    if not files.is_dir():
+    if not os.path.isdir(files):
         raise InputError(f"{where}: the folder {files} does not exist; `files` names a folder to copy for the task")
     return files
 
@@ -194,7 +206,7 @@ def _skill_names(row: dict[str, Any], where: str) -> list[str]:
     value = row.get("skill")
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, list) or not names or not all(isinstance(name, str) and name for name in names):
-        raise InputError(f"{where}: skill must be a name or a list of names, got {value!r}")
+        raise InputError(f"{where}: skill must be a name or a list of names, got {shown(value)}")
     return sorted(set(names))
 
 
@@ -206,7 +218,7 @@ def _bundle(names: list[str], single: Mapping[str, Skill], where: str, folder: P
 
 
 def _read_skills(folder: Path) -> dict[str, Skill]:
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise InputError(f"{folder}: the skills folder is missing; put each skill into {folder / 'NAME' / 'SKILL.md'}")
     return {path.parent.name: read_skill(path) for path in sorted(folder.glob("*/SKILL.md"))}
 
@@ -218,14 +230,13 @@ def read_skill(path: Path) -> Skill:
     ends = [i for i, line in enumerate(lines) if i > 0 and line.rstrip() == "---"]
     if not lines or lines[0].rstrip() != "---" or not ends:
         raise InputError(f"{path}: no front matter; begin the file with --- / name: … / description: … / ---")
-    try:
-        front = yaml.safe_load("".join(lines[1 : ends[0]]))
-    except yaml.YAMLError as error:
-        raise InputError(f"{path}: front matter is not valid YAML: {' '.join(str(error).split())}") from None
+    front = yaml_value("".join(lines[1 : ends[0]]), f"{path}: front matter")
     if not isinstance(front, dict) or not front.get("name") or not front.get("description"):
         raise InputError(f"{path}: the front matter needs both name and description")
     if front["name"] != path.parent.name:
-        raise InputError(f"{path}: the front matter says name {front['name']!r}, its folder is {path.parent.name!r}")
+        raise InputError(
+            f"{path}: the front matter says name {shown(front['name'])}, its folder is {path.parent.name!r}"
+        )
     body = "".join(lines[ends[0] + 1 :]).strip()
     if not body:
         raise InputError(f"{path}: the skill has no text after its front matter, so there is nothing to inject")
@@ -234,17 +245,17 @@ def read_skill(path: Path) -> Skill:
 
 def _check_grader(grader: Any, where: str) -> None:
     if not isinstance(grader, dict) or not isinstance(grader.get("type"), str):
-        raise InputError(f"{where}: expected an object with a type, such as {{type: exact}}, got {grader!r}")
+        raise InputError(f"{where}: expected an object with a type, such as {{type: exact}}, got {shown(grader)}")
 
 
 def _text(row: Mapping[str, Any], key: str, where: str, *, default: str | None = None) -> str:
     value = row.get(key, default)
     if not isinstance(value, str) or (default is None and not value.strip()):
-        raise InputError(f"{where}: {key} must be a text, got {value!r}")
+        raise InputError(f"{where}: {key} must be a text, got {shown(value)}")
     return value
 
 
 def _refuse_unknown(row: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
     for key in row:
         if key not in known:
-            raise InputError(f"{where}: unknown key {key!r}; known are {', '.join(known)}")
+            raise InputError(f"{where}: unknown key {shown(key)}; known are {', '.join(known)}")

@@ -7,16 +7,17 @@ characters, where it cannot be changed, and gives it to the audit.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from skilldelta.errors import InputError
+from skilldelta.errors import InputError, shown
 from skilldelta.evaluation.exclusions import Exclusion
 from skilldelta.files import MOST_DOCUMENT, read_text, write_text
 from skilldelta.gate import Action
@@ -26,6 +27,9 @@ FORMAT = "skilldelta-sealed-panel"
 VERSION = 1
 SECTIONS = ("settings", "support", "targets", "predictions")
 
+Record = TypeVar("Record")
+_LARGEST = 2**53
+"""Beyond it a number of a sealed panel is no number that a prediction or a count can have."""
 _DIGITS = 16  # of a row's digests, which only have to tell rows apart; sections have whole hashes
 
 
@@ -196,15 +200,17 @@ def read_sealed(path: Path) -> SealedPanel:
     try:
         document = json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} cannot be read as a sealed panel: {error}") from None
+        raise InputError(f"{path} cannot be read as a sealed panel: {str(error)[:200]}") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise InputError(f"{path} is not a sealed panel; give a file that freeze wrote")
     if document.get("version") != VERSION:
-        raise InputError(f"{path} has version {document.get('version')!r}, this SkillDelta reads version {VERSION}")
+        raise InputError(
+            f"{path} has version {shown(document.get('version'))}, this SkillDelta reads version {VERSION}"
+        )
     try:
         return _panel(document)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path} is damaged: {error}; give the file as freeze wrote it") from None
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise InputError(f"{path} is damaged: {str(error)[:200]}; give the file as freeze wrote it") from None
 
 
 def _no_number(name: str) -> float:
@@ -212,20 +218,44 @@ def _no_number(name: str) -> float:
 
 
 def _settings(section: Mapping[str, Any]) -> SealedSettings:
-    excluded = tuple(Exclusion(**one) for one in section.get("excluded", ()))
-    return SealedSettings(**{**section, "excluded": excluded})
+    excluded = tuple(_record(Exclusion, one) for one in section.get("excluded", ()))
+    return _record(SealedSettings, {**section, "excluded": excluded})
 
 
 def _panel(document: Mapping[str, Any]) -> SealedPanel:
-    predictions = (
-        item | {"neighbors": tuple(item["neighbors"]), "weights": tuple(item["weights"])}
-        for item in document["predictions"]
-    )
-    return SealedPanel(
+    panel = SealedPanel(
         created=document["created"],
         settings=_settings(document["settings"]),
-        support=tuple(SealedRow(**row) for row in document["support"]),
-        targets=tuple(SealedTarget(**target) for target in document["targets"]),
-        predictions=tuple(SealedPrediction(**item) for item in predictions),
+        support=tuple(_record(SealedRow, row) for row in document["support"]),
+        targets=tuple(_record(SealedTarget, target) for target in document["targets"]),
+        predictions=tuple(_record(SealedPrediction, item) for item in document["predictions"]),
         hashes=dict(document["hashes"]),
     )
+    if not all(isinstance(text, str) for text in (panel.created, *panel.hashes, *panel.hashes.values())):
+        raise TypeError("the date and the hashes must be texts")
+    return panel
+
+
+def _record(kind: type[Record], values: Any) -> Record:
+    """A row of the file with every field of its type; whoever edits a file may leave anything there."""
+    fields = {name: tuple(value) if isinstance(value, list) else value for name, value in dict(values).items()}
+    record = kind(**fields)
+    for field in dataclasses.fields(kind):  # type: ignore[arg-type]
+        value = getattr(record, field.name)
+        if not _fits(value, str(field.type)):
+            raise TypeError(f"{field.name} is {shown(value)}")
+    return record
+
+
+def _fits(value: Any, kind: str) -> bool:
+    """Whether a value of the file can stand in a field of this type, as the annotation spells it."""
+    if kind.endswith(" | None"):
+        return value is None or _fits(value, kind.removesuffix(" | None"))
+    if kind.startswith("tuple["):
+        inner = kind.removeprefix("tuple[").removesuffix(", ...]")
+        return isinstance(value, tuple) and all(_fits(one, inner) for one in value)
+    if kind == "float":
+        return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _LARGEST
+    if kind == "int":
+        return isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST
+    return isinstance(value, Exclusion) if kind == "Exclusion" else isinstance(value, str)

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from skilldelta.bank.importers.fields import shown
 from skilldelta.bank.importers.source import Row, RowError
 from skilldelta.bank.importers.vocabulary import ALIASES, INDEXES, ArmColumn, arm_column, plain_name
+from skilldelta.errors import shown
 
 Form = Literal["pairs", "runs"]
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 from skilldelta.bank.batch import Batch
 from skilldelta.bank.importers.draft import Defaults
-from skilldelta.bank.importers.fields import shown
 from skilldelta.bank.importers.rows import read_rows
 from skilldelta.bank.importers.source import Row, Source, lines
+from skilldelta.errors import shown
 from skilldelta.files import Place, fault
 from skilldelta.nouns import plural
 

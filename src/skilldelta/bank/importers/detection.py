@@ -11,12 +11,12 @@ from typing import Any
 from skilldelta.bank.importers.columns import FIELDS, PAIRS, RUNS, Columns
 from skilldelta.bank.importers.csv_table import header_of
 from skilldelta.bank.importers.draft import Defaults
-from skilldelta.bank.importers.fields import shown
 from skilldelta.bank.importers.json_array import arrays_in
 from skilldelta.bank.importers.paper_support import SCHEMA
 from skilldelta.bank.importers.parquet import MAGIC
 from skilldelta.bank.importers.source import RowError, Source
 from skilldelta.bank.importers.vocabulary import ALIASES, arm_column, plain_name
+from skilldelta.errors import shown
 from skilldelta.files import fault
 
 _HEAD = 1 << 20  # bytes read to find the first line

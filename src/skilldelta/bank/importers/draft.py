@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from skilldelta.bank.batch import Batch, TextVector
-from skilldelta.bank.importers.fields import shown
 from skilldelta.bank.importers.source import RowError
+from skilldelta.errors import shown
 from skilldelta.files import Place, fault
 from skilldelta.nouns import plural
 from skilldelta.records import Agent, Condition, Execution, Skill, Task, bundle_name

@@ -7,16 +7,13 @@ range is refused, whatever it was meant to be.
 from __future__ import annotations
 
 import json
-import reprlib
 import sys
 from typing import Any, Literal, NamedTuple
 
 from skilldelta.bank.importers.source import Row, RowError
 from skilldelta.bank.importers.vocabulary import FAILED, MISSING, PASSED
+from skilldelta.errors import shown
 from skilldelta.records import bundle_name
-
-_SHORT = reprlib.Repr()
-_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 60
 
 
 Remark = Literal["", "ragged tokens", "means of unknown spread"]
@@ -31,11 +28,6 @@ class Runs(NamedTuple):
     remark: Remark = ""
     """Tokens of another length than the successes are unknown; a mean that no successes and failures have stands for
     every repetition."""
-
-
-def shown(value: object) -> str:
-    """A value for a message: one line, and never long."""
-    return _SHORT.repr(value)
 
 
 def word(row: Row, name: str) -> str:

@@ -7,9 +7,9 @@ from typing import Any
 
 from skilldelta.bank.batch import Batch
 from skilldelta.bank.importers.draft import Defaults
-from skilldelta.bank.importers.fields import shown
 from skilldelta.bank.importers.rows import read_rows
 from skilldelta.bank.importers.source import Row, Source, json_value
+from skilldelta.errors import shown
 from skilldelta.files import Place, fault
 
 

@@ -7,8 +7,9 @@ several rows was run several times.
 from __future__ import annotations
 
 from skilldelta.bank.importers.draft import Draft
-from skilldelta.bank.importers.fields import Runs, arm, repetition_count, shown, skill_name, task_text, whole, word
+from skilldelta.bank.importers.fields import Runs, arm, repetition_count, skill_name, task_text, whole, word
 from skilldelta.bank.importers.source import Row, RowError
+from skilldelta.errors import shown
 from skilldelta.files import Place
 from skilldelta.records import CONDITIONS, Execution
 

@@ -16,11 +16,11 @@ import numpy as np
 from skilldelta.bank.batch import Batch
 from skilldelta.bank.importers.columns import PAIRS, left_out_note
 from skilldelta.bank.importers.draft import Defaults, Draft
-from skilldelta.bank.importers.fields import shown, skill_name, word
+from skilldelta.bank.importers.fields import skill_name, word
 from skilldelta.bank.importers.pairs_jsonl import take_pair
 from skilldelta.bank.importers.paper_vectors import load_npz, text_vectors
 from skilldelta.bank.importers.source import Row, Source, json_document, take_each
-from skilldelta.errors import InputError
+from skilldelta.errors import InputError, shown
 from skilldelta.files import Place, fault
 
 COLUMNS = PAIRS | {"id"}

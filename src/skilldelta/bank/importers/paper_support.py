@@ -13,11 +13,12 @@ from typing import Any
 from skilldelta.bank.batch import Batch
 from skilldelta.bank.importers.columns import left_out_note
 from skilldelta.bank.importers.draft import Defaults, Draft
-from skilldelta.bank.importers.fields import shown, skill_name, word
+from skilldelta.bank.importers.fields import skill_name, word
 from skilldelta.bank.importers.pairs_jsonl import take_pair
 from skilldelta.bank.importers.paper_panel import listed_rows
 from skilldelta.bank.importers.paper_vectors import text_vectors, unit_matrix
 from skilldelta.bank.importers.source import Row, RowError, Source, json_document, take_each
+from skilldelta.errors import shown
 from skilldelta.files import Place, fault
 from skilldelta.nouns import plural
 

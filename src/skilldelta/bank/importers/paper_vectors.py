@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skilldelta.bank.batch import TextVector
-from skilldelta.bank.importers.fields import shown
-from skilldelta.errors import InputError
+from skilldelta.errors import InputError, shown
 from skilldelta.records import Task, text_digest
 from skilldelta.support import Vectors, unit_rows
 

@@ -12,9 +12,10 @@ from collections.abc import Hashable
 from typing import cast
 
 from skilldelta.bank.importers.draft import Draft
-from skilldelta.bank.importers.fields import amount, shown, skill_name, success, task_text, whole, word
+from skilldelta.bank.importers.fields import amount, skill_name, success, task_text, whole, word
 from skilldelta.bank.importers.source import Row, RowError
 from skilldelta.bank.importers.vocabulary import condition_of
+from skilldelta.errors import shown
 from skilldelta.files import Place
 from skilldelta.records import CONDITIONS, STATUSES, Condition, Execution, Status
 
