@@ -15,7 +15,6 @@ from skilldelta.bank.importers.vocabulary import FAILED, MISSING, PASSED
 from skilldelta.errors import shown
 from skilldelta.records import bundle_name
 
-
 Remark = Literal["", "ragged tokens", "means of unknown spread"]
 
 
