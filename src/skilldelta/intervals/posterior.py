@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from scipy.special import stdtrit
-
 from skilldelta.errors import InputError
 from skilldelta.gate import Interval
+from skilldelta.quantiles import student_quantile
 
 STACK = "stack"
 
@@ -17,5 +16,5 @@ def posterior(gain: float, *, deviation: float, freedom: float, level: float = 0
     """
     if not 0 < level < 1:
         raise InputError(f"level must lie between 0 and 1, got {level}")
-    half_width = float(stdtrit(freedom, (1 + level) / 2)) * deviation
+    half_width = student_quantile(freedom, (1 + level) / 2) * deviation
     return Interval(max(-1.0, gain - half_width), min(1.0, gain + half_width), level, STACK)
