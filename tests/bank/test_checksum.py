@@ -109,6 +109,7 @@ def test_a_vector_that_changed_is_not_used(filled: Bank) -> None:
         "UPDATE executions SET recorded_at = 'now' WHERE key = 1",
         "UPDATE vectors SET vector = 'text'",
         "UPDATE tasks SET text = x'FF' WHERE key = 1",
+        "UPDATE tasks SET text = CAST(text AS BLOB) WHERE key = 1",
         "UPDATE tasks SET text_digest = 5 WHERE key = 1",
         "UPDATE skills SET text = 7 WHERE skill_id = 'dates'",
         "UPDATE tasks SET text = CAST(x'FF' AS TEXT) WHERE key = 1",
@@ -137,7 +138,21 @@ def test_a_table_that_cannot_be_described_is_damage(sqlite_filled: Bank) -> None
 
 
 def test_columns_of_unlike_types_and_lengths_do_not_look_alike() -> None:
-    rows = [(1,), (1.0,), ("1",), (None,), ("", "a"), ("a", ""), (b"", "a", ""), (0,), (0.0,), (), (True, 1), (1,) * 3]
+    rows = [
+        (1,),
+        (1.0,),
+        ("1",),
+        (b"1",),
+        (None,),
+        ("", "a"),
+        ("a", ""),
+        (b"", "a", ""),
+        (0,),
+        (0.0,),
+        (),
+        (True, 1),
+        (1,) * 3,
+    ]
     assert len({row_checksum(row) for row in rows}) == len(rows)
     assert row_checksum((True,)) == row_checksum((1,))  # SQLite has no other truth
     assert row_checksum((-0.0,)) == row_checksum((0.0,))

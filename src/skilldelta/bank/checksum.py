@@ -79,5 +79,7 @@ def _encoded(value: Any) -> bytes:
         return _integer(b"i", value)
     if isinstance(value, float):
         return _float(b"f", value + 0.0)  # SQLite keeps no sign of a zero
-    raw = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else bytes(value)
-    return _length(b"s", len(raw)) + raw
+    if isinstance(value, str):
+        raw = value.encode("utf-8", "surrogatepass")
+        return _length(b"s", len(raw)) + raw
+    return _length(b"b", len(value)) + bytes(value)
