@@ -17,6 +17,7 @@ import pytest
 
 from skilldelta.bank import creation
 from skilldelta.bank.migrations import LATEST
+from skilldelta.bank.sqlite import SQLite
 from skilldelta.bank.store import Bank
 from skilldelta.errors import BankError
 
@@ -117,6 +118,27 @@ def test_threads_that_make_a_bank_at_once_make_one(tmp_path: Path) -> None:
     assert {bank.status().schema_version for bank in banks} == {LATEST}
     for bank in banks:
         bank.close()
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_bank_that_appears_while_it_is_opened_is_the_bank(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_there: bool
+) -> None:
+    path = tmp_path / "my.bank"
+    if is_there:
+        path.touch()
+    exists = SQLite.exists
+    asked: list[bool] = []
+
+    def appear(backend: SQLite) -> bool:
+        if not asked:
+            asked.append(True)
+            Bank.open(path).close()
+        return exists(backend)
+
+    monkeypatch.setattr(SQLite, "exists", appear)
+    with Bank.open(path) as bank:
+        assert bank.add(THREE_PAIRS).executions == 6
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="rights are no permission bits there")

@@ -33,8 +33,11 @@ if os.geteuid() == 0:
     os.setresgid(65534, 65534, 65534)
     os.setresuid(65534, 65534, 65534)
 path = sys.argv[1]
+tempfile.tempdir = tempfile.mkdtemp()
 with warnings.catch_warnings(record=True) as said:
     warnings.simplefilter("always")
+    with Bank.open(path, readonly=True) as reader:
+        reader.revision()
     with Bank.open(path) as bank:
         print(len(list(bank.executions())), bank.revision(), len(bank.support(TinyEncoder(), agent=AGENT)))
         try:
@@ -42,8 +45,9 @@ with warnings.catch_warnings(record=True) as said:
             print("written")
         except BankError as error:
             print(error)
-for warning in said:
-    print(warning.message)
+for message in dict.fromkeys(str(warning.message) for warning in said):
+    print(message)
+assert not os.listdir(tempfile.gettempdir())
 """
 
 
@@ -104,7 +108,9 @@ def test_a_bank_in_a_folder_that_cannot_be_written_is_read_and_not_written(folde
 
 def test_a_new_bank_in_a_folder_that_cannot_be_written_is_refused(folder: Path) -> None:
     folder.chmod(0o555)
-    script = _AS_AN_ORDINARY_USER.replace("with Bank.open(path) as bank:", "with Bank.open(path + '.new') as bank:")
+    script = _AS_AN_ORDINARY_USER.replace(
+        "with Bank.open(path, readonly=True) as reader:", "with Bank.open(path) as reader:"
+    )
     answer = subprocess.run(
         [sys.executable, "-c", script, str(folder / "a.bank")],
         capture_output=True,

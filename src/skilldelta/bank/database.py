@@ -31,7 +31,7 @@ class Database:
         self._opened_at = opened_at or backend.location
         self.readonly = readonly
         self._reader = backend.reader()
-        self._identity = backend.identity()
+        self._identity: object = None
         self._writer: Engine | None = None
         self._revision: Counter | None = None
         self._opening = threading.Lock()
@@ -121,6 +121,7 @@ class Database:
                 writer.dispose()  # someone holds the lock for long: SQLite's own locks are enough for closing
         elif not self.readonly:
             self.backend.tidy()
+        self.backend.release()
 
     def _version(self) -> int:
         with self.read() as connection:
@@ -142,7 +143,7 @@ class Database:
             )
         if not self.backend.exists():
             self.backend.create(self._make_first_tables)
-            self._identity = self.backend.identity()
+        self._identity = self.backend.identity()  # an empty file was replaced, by this process or a faster one
         if self._version() < LATEST:
             with self._transaction() as connection:
                 self._make_tables(connection)
@@ -174,7 +175,10 @@ class Database:
 
     def _check_not_replaced(self) -> None:
         """A file that took the place of an open one has nothing to do with its log, and would be damaged by it."""
-        if self.backend.identity() != self._identity:
+        identity = self.backend.identity()
+        if self._identity is None:
+            self._identity = identity
+        if identity != self._identity:
             raise BankError(
                 f"the file of the bank {self.location} was replaced or removed while it was open; open it again"
             )

@@ -66,6 +66,9 @@ class PostgreSQL:
     def tidy(self) -> None:
         """Nothing: a server leaves no files behind."""
 
+    def release(self) -> None:
+        """Nothing: nothing was copied."""
+
     def version(self, connection: Connection) -> int:
         found = connection.execute(text("SELECT to_regclass('skilldelta.meta')")).scalar()
         return read_counter(connection, SCHEMA_VERSION) if found else 0

@@ -102,12 +102,15 @@ class SQLite:
 
     def tidy(self) -> None:
         """Remove the log files that a reader makes and cannot remove, unless someone is writing or may not."""
-        if self._copy is not None:
-            self._copy.remove()
-            self._copy = None
-        elif os.path.exists(self._wal):
+        if os.path.exists(self._wal):
             with suppress(BankError, sqlite3.Error), write_lock(self._lock, 0):
                 self._connect_writer().close()
+
+    def release(self) -> None:
+        """Remove the copy that was read, if one was needed."""
+        copy, self._copy = self._copy, None
+        if copy is not None:
+            copy.remove()
 
     def version(self, connection: Connection) -> int:
         """The schema version, 0 for an empty database; any other program's database is refused."""
