@@ -12,7 +12,7 @@ EXTRAS ?= report,collect,parquet,dev
 CONSTRAINTS ?= constraints.txt
 INSTALL = $(BIN)/python -m pip install --quiet $(if $(CONSTRAINTS),--constraint $(CONSTRAINTS)) --editable
 
-.PHONY: demo test test-slow test-latest lint types imports pytest bench constraints collect-demo clean
+.PHONY: demo test test-slow test-latest lint types imports pytest bench docs constraints collect-demo clean
 
 demo: .venv/demo
 	$(BIN)/skilldelta demo
@@ -20,8 +20,8 @@ demo: .venv/demo
 test: lint types imports pytest
 
 lint: .venv/dev
-	$(BIN)/ruff check src tests benchmarks local_model
-	$(BIN)/ruff format --check src tests benchmarks local_model
+	$(BIN)/ruff check src tests benchmarks docsite local_model
+	$(BIN)/ruff format --check src tests benchmarks docsite local_model
 
 types: .venv/dev
 	$(BIN)/mypy
@@ -45,10 +45,14 @@ test-latest:
 bench: .venv/dev
 	$(BIN)/python -m benchmarks
 
+# The documentation site, in build/site. A broken link or anchor, and an asset of another host, fail it.
+docs: .venv/docs
+	$(BIN)/python -m docsite
+
 # Writes the versions installed in .venv to constraints.txt. To move to the newest ones:
 # make clean && make test CONSTRAINTS= && make constraints
-constraints: .venv/dev
-	$(BIN)/python .ci/constraints.py $(EXTRAS) > constraints.new
+constraints: .venv/dev .venv/docs
+	$(BIN)/python .ci/constraints.py $(EXTRAS),docs > constraints.new
 	mv constraints.new constraints.txt
 
 # .venv/python is a mark and not the interpreter, whose place differs between systems.
@@ -64,6 +68,10 @@ constraints: .venv/dev
 .venv/dev: .venv/python pyproject.toml $(CONSTRAINTS)
 	$(INSTALL) ".[$(EXTRAS)]"
 	@touch $@ .venv/demo
+
+.venv/docs: .venv/python pyproject.toml $(CONSTRAINTS)
+	$(INSTALL) ".[docs]"
+	@touch $@
 
 clean:
 	rm -rf .venv .venv-latest build dist .mypy_cache .ruff_cache .pytest_cache demo-output

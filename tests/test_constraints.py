@@ -1,4 +1,4 @@
-"""constraints.txt holds an exact version that fits for everything that `make test` installs, and nothing else."""
+"""constraints.txt holds an exact version that fits for everything that `make test` and `make docs` install, and nothing else."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_every_direct_dependency_has_a_version_that_fits() -> None:
     extras = re.search(r"^EXTRAS \?= (.*)$", (_ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     assert extras is not None
     lines = project["dependencies"] + [
-        one for extra in extras[1].split(",") for one in project["optional-dependencies"][extra]
+        one for extra in (*extras[1].split(","), "docs") for one in project["optional-dependencies"][extra]
     ]
     pinned = pins()
     for requirement in map(Requirement, lines):
