@@ -25,7 +25,9 @@ def test_the_path_for_newcomers_is_as_long_as_the_page_says() -> None:
     said = re.search(r"about ([\d,]+) lines", text)
     assert said is not None
     lines = sum(len((SOURCE / file).read_text(encoding="utf-8").splitlines()) for file in PATH)
-    assert abs(int(said[1].replace(",", "")) - lines) <= lines / 20, f"the path has {lines} lines, the page says {said[1]}"
+    assert abs(int(said[1].replace(",", "")) - lines) <= lines / 20, (
+        f"the path has {lines} lines, the page says {said[1]}"
+    )
 
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
@@ -40,7 +42,9 @@ def test_every_folder_of_the_package_is_a_room() -> None:
 
 
 def test_what_the_import_rule_forbids_is_what_is_checked() -> None:
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
     forbidden = {one for contract in contracts if contract["type"] == "forbidden" for one in contract["source_modules"]}
     text = section("docs/architecture.md", "The import rule")
     assert {f"skilldelta.{name}" for name in re.findall(r"^- `(\w+)`", text, re.MULTILINE)} >= forbidden
@@ -48,7 +52,9 @@ def test_what_the_import_rule_forbids_is_what_is_checked() -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_module_or_name_of_the_package_that_a_page_mentions_exists(page: str) -> None:
-    for name in sorted(set(re.findall(r"`(skilldelta(?:\.\w+)+)`", read(page))) - {"skilldelta.toml", "skilldelta.bank"}):
+    for name in sorted(
+        set(re.findall(r"`(skilldelta(?:\.\w+)+)`", read(page))) - {"skilldelta.toml", "skilldelta.bank"}
+    ):
         try:
             importlib.import_module(name)
         except ModuleNotFoundError:
@@ -76,6 +82,10 @@ def test_every_term_is_linked_from_a_page_that_uses_it() -> None:
     groups = re.findall(r"^## (.*)$", read("docs/glossary.md"), re.MULTILINE)
     terms = {anchor_on_host(title) for title in headings("docs/glossary.md")[1:] if title not in groups}
     linked = {
-        link.partition("#")[2] for page in PAGES if "glossary" not in page for link in links(page) if "glossary.md#" in link
+        link.partition("#")[2]
+        for page in PAGES
+        if "glossary" not in page
+        for link in links(page)
+        if "glossary.md#" in link
     }
     assert terms - linked == set()

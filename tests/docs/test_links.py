@@ -73,4 +73,3 @@ def test_every_page_is_reached_from_the_readme() -> None:
                 seen.add(there)
                 waiting.append(there)
     assert seen == set(PAGES)
-
