@@ -106,6 +106,11 @@ class Advice:
         return "gain" if self.estimator == "skilldelta" else "neighbors"
 
     @property
+    def is_odd(self) -> bool:
+        """Whether few recorded tasks are so far from the others, or too few are recorded to say."""
+        return self.familiarity is None or self.familiarity < _ODD
+
+    @property
     def familiarity_sentence(self) -> str:
         """How much the task resembles the recorded ones, in words."""
         share = self.familiarity

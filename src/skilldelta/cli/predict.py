@@ -11,21 +11,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.output import console, note, percent, shorten, signed, table, write_json
+from skilldelta.cli.advice_display import show_advice
+from skilldelta.cli.output import note, write_json
 from skilldelta.cli.paper_flags import with_paper_settings
 from skilldelta.errors import InputError, unknown_name
-from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from skilldelta.advisor import Advice, Policy, Question, ScopeChoice
     from skilldelta.bank.store import Bank
     from skilldelta.costs import CostRule
     from skilldelta.records import Agent
     from skilldelta.support import Vectors
-
-_WORDS = {"use": "use the skill", "skip": "skip the skill", "abstain": "abstain: the evidence does not settle it"}
 
 
 @click.command("predict")
@@ -79,9 +75,7 @@ _WORDS = {"use": "use the skill", "skip": "skip the skill", "abstain": "abstain:
 )
 @click.option("--success-worth", type=float, metavar="USD", help="What one success is worth; needs --price.")
 @click.option("--price", type=float, metavar="USD", help="What a million tokens cost.")
-@click.option(
-    "--explain", is_flag=True, help="Add components, chances and cost to the JSON document; text always has them."
-)
+@click.option("--explain", is_flag=True, help="Add what the gain is made of, the chances, the cost and the settings.")
 @click.option(
     "--fallback",
     type=click.Choice(["use", "skip", "abstain"]),
@@ -105,12 +99,14 @@ def command(
     options = with_paper_settings(ctx, options)
 
     policy = _policy(options)
-    answer = _answer(bank, text, policy, {**options, "explain": options["explain"] or not (as_json or output)})
-    if as_json or output:
+    is_document = as_json or output is not None
+    weighs_cost = policy.cost_rule is not None and not is_document  # then the cost is part of the reason
+    answer = _answer(bank, text, policy, {**options, "explain": options["explain"] or weighs_cost})
+    if is_document:
         recorded = {} if answer.decision_id is None else {"decision_id": answer.decision_id}
         write_json({**answer.advice.to_dict(), **recorded}, output)
         return
-    _show(answer.advice, policy)
+    show_advice(answer.advice, policy, explain=options["explain"])
     if answer.decision_id is not None:
         note(f"recorded as decision {answer.decision_id}")
 
@@ -234,83 +230,3 @@ def _known_suite(bank: Bank, options: dict[str, Any]) -> str | None:
 
 def _in(options: dict[str, Any]) -> str:
     return f" in suite {options['suite']!r}" if options["suite"] else ""
-
-
-def _show(advice: Advice, policy: Policy) -> None:
-    out = console()
-    decision, interval = advice.decision, advice.interval
-    out.print(_WORDS[decision.action], style="bold")
-    out.print(f"{decision.reason[0].upper()}{decision.reason[1:]}.")
-    if interval is None:
-        out.print(f"It would change with {decision.would_change}.")
-        return
-    out.print(
-        f"{interval.level:.0%} interval {signed(interval.low)} to {signed(interval.high)} ({interval.method}); "
-        f"scope {advice.scope}{_where(advice)}; effective support {advice.effective:.1f}; mean distance {advice.radius:.2f}."
-    )
-    out.print(f"{advice.interval_sentence}.")
-    out.print(f"{advice.familiarity_sentence}.")
-    out.print(f"It would change with {decision.would_change}.")
-    if words := _settings_in_words(advice, policy):
-        out.print(words)
-    _show_explanation(out, advice, policy)
-    rows = [
-        [
-            shorten(n.task_id, 28),
-            shorten(n.text, 40),
-            f"{n.similarity:.3f}",
-            f"{n.weight:.3f}",
-            signed(n.gain, 2),
-            f"{percent(n.y0, 0)} → {percent(n.y1, 0)}",
-            f"{n.r0}/{n.r1}",
-        ]
-        for n in advice.neighbors
-    ]
-    out.print(table("Nearest paired executions", _COLUMNS, rows, left=2))
-
-
-def _settings_in_words(advice: Advice, policy: Policy) -> str:
-    """Settings other than the paper's main one, and what they decide; empty where there are none."""
-    from skilldelta.predictor import PAPER
-
-    named = [] if advice.settings.k == PAPER.k else [f"k = {advice.settings.k}"]
-    named += [] if advice.settings.weighting == PAPER.weighting else [f"{advice.settings.weighting} weights"]
-    named += [] if policy.scope in ("auto", "paper") else [f"scope {policy.scope}"]
-    if not named:
-        return ""
-    if advice.settings_choose == "gain":
-        return f"The paper's rule with {', '.join(named)}."
-    return f"{', '.join(named).capitalize()}: for the pairs shown and bounded; the gain is the stack's, from all pairs."
-
-
-def _where(advice: Advice) -> str:
-    """The family and the suite of the evidence, where there is one."""
-    family = f" {advice.family}" if advice.scope == "family" else ""
-    return f"{family} in {advice.suite}" if advice.suite else family
-
-
-def _show_explanation(out: Console, advice: Advice, policy: Policy) -> None:
-    from skilldelta.estimators.stack.component_words import SMALLEST_SHARE, component_words
-
-    found = advice.explanation
-    if found is None:
-        return
-    if found.chance is not None:
-        out.print(f"{found.chance.sentence[0].upper()}{found.chance.sentence[1:]}.")
-    if policy.cost_rule is not None and policy.rule == "plain":
-        out.print(policy.cost_rule.sentence(advice.decision.gain, found.cost, threshold=policy.threshold))
-    elif found.cost is not None:
-        dollars = "" if found.cost.dollars is None else f" (${found.cost.dollars:.2g})"
-        verb = "add" if found.cost.tokens >= 0 else "save"
-        out.print(f"It is predicted to {verb} {plural(abs(found.cost.tokens), 'token')}{dollars}.")
-    parts = sorted(found.shares.items(), key=lambda part: -part[1])
-    counted = [
-        f"{component_words(name)} {signed(found.components[name])} ({percent(share, 0)})"
-        for name, share in parts
-        if share >= SMALLEST_SHARE
-    ]
-    if len(counted) > 1:
-        out.print("Made of: " + ", ".join(counted) + ".")
-
-
-_COLUMNS = ("task", "text", "cosine", "weight", "gain", "without → with", "runs")
