@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from skilldelta.bank.batch import Batch
-from skilldelta.bank.entries import Forgotten
+from skilldelta.bank.entries import Foreseen, Forgotten, Judgement
+from skilldelta.bank.forget import Removal
 from skilldelta.bank.store import Bank
 from skilldelta.errors import InputError
 from skilldelta.records import Skill
 
-from .small import AGENT, OTHER_AGENT, TASKS, THREE_PAIRS, TinyEncoder, skip, use
+from .small import AGENT, OTHER_AGENT, SKILL, TASKS, THREE_PAIRS, TinyEncoder, skip, use
 
 OTHER_SKILL = Skill.from_text("units", "Convert to SI units.")
 
@@ -73,6 +74,32 @@ def test_a_forgotten_attempt_leaves_room_for_the_next(tmp_path: Path) -> None:
 def test_what_was_forgotten_can_be_added_again(filled: Bank) -> None:
     filled.forget(suite="default")
     assert filled.add(THREE_PAIRS).executions == 6
+
+
+@pytest.mark.parametrize(
+    "removal",
+    [
+        Removal(task_id="t2"),
+        Removal(skill_id="dates"),
+        Removal(skill_id="units"),
+        Removal(agent=AGENT),
+        Removal(agent=OTHER_AGENT),
+        Removal(agent=AGENT, task_id="t1"),
+        Removal(suite="default"),
+        Removal(suite="elsewhere"),
+        Removal(before=0.0),
+        Removal(before=9e12),
+        Removal(skill_id="dates", before=9e12),
+    ],
+)
+def test_what_is_foreseen_is_what_is_removed(filled: Bank, removal: Removal) -> None:
+    others = [skip("t1", 0.0, agent=OTHER_AGENT), use("t1", 1.0, OTHER_SKILL, agent=OTHER_AGENT)]
+    filled.add(Batch(skills=[OTHER_SKILL], executions=others))
+    filled.add_judgements([Judgement(AGENT, "default", "t1", "dates", SKILL.digest, use=True)])
+    revision, foreseen = filled.revision(), filled.foreseen(removal)
+    assert filled.revision() == revision
+    gone = filled.remove(removal)
+    assert foreseen == Foreseen(gone.executions, gone.tasks, gone.skills, gone.judgements)
 
 
 def test_forgetting_without_a_filter_is_refused(filled: Bank) -> None:

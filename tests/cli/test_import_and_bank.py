@@ -61,7 +61,7 @@ def test_one_of_a_kind_is_named_in_the_singular(skilldelta: Skilldelta, pairs_fi
     )
     assert "1 pair of toy" in skilldelta("bank", "list", "--bank", "one.bank").out
     gone = skilldelta("bank", "forget", "--bank", "one.bank", "--task-id", "units-0", "--yes")
-    assert gone.out.startswith("2 executions, 1 task, 1 skill, 1 agent, ")
+    assert gone.out == "2 executions, 1 task, 1 skill, 1 agent removed\n"
 
 
 def test_list_shows_pairs_with_their_gains(skilldelta: Skilldelta, toy_bank: str) -> None:
@@ -112,10 +112,37 @@ def test_lost_commits_are_warned_of_found_by_verify_and_never_written_over(
 
 def test_forget_removes_what_fits_and_asks_first(skilldelta: Skilldelta, toy_bank: str) -> None:
     refused = skilldelta("bank", "forget", "--bank", toy_bank, "--skill", "units-skill")
-    assert refused.code != 0  # no answer on stdin
+    assert (refused.code, refused.out) == (2, "")  # nobody to ask
+    assert refused.err == (
+        "error: this would remove 8 executions, 4 tasks, 1 skill; there is no terminal to ask, so say --yes\n"
+    )
     gone = skilldelta("bank", "forget", "--bank", toy_bank, "--skill", "units-skill", "--yes", "--json").document
     assert gone["executions"] == 8
     assert skilldelta("bank", "status", "--bank", toy_bank, "--json").document["tasks"] == 4
+
+
+def test_forget_says_how_many_before_it_asks(
+    skilldelta: Skilldelta, toy_bank: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ("bank", "forget", "--bank", toy_bank, "--task-id", "units-0")
+    for answer, code, left in (("n\n", 130, 8), ("y\n", 0, 7)):
+        stdin = io.StringIO(answer)
+        monkeypatch.setattr(stdin, "isatty", lambda: True)
+        monkeypatch.setattr("sys.stdin", stdin)
+        ran = skilldelta(*asked)
+        assert ran.code == code
+        assert ran.err.startswith(
+            "This removes 2 executions, 1 task. It cannot be undone.\nRemove them for good? [y/N]: "
+        )
+        assert skilldelta("bank", "status", "--bank", toy_bank, "--json").document["tasks"] == left
+
+
+def test_forget_asks_nothing_where_nothing_fits(skilldelta: Skilldelta, toy_bank: str) -> None:
+    asked = ("bank", "forget", "--bank", toy_bank, "--before", "1999-01-01")
+    ran = skilldelta(*asked)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == "nothing in the bank fits these filters; nothing was removed\n"
+    assert set(skilldelta(*asked, "--json").document.values()) == {0}
 
 
 @pytest.mark.parametrize(

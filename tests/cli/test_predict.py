@@ -59,12 +59,14 @@ def test_flipping_the_targets_own_outcome_changes_nothing(
 
 
 def test_the_table_for_people_says_why(skilldelta: Skilldelta, toy_bank: str) -> None:
-    ran = skilldelta("predict", "--bank", toy_bank, "--paper", "--skill", "units-skill", "convert four miles")
+    asked = ("predict", "--bank", toy_bank, "--paper", "--skill", "units-skill", "convert four miles")
+    ran = skilldelta(*asked)
     assert ran.code == 0
-    assert "use the skill" in ran.out
+    assert "Use the skill" in ran.out
     assert "above the threshold 0" in ran.out
     assert "units-0" in ran.out
-    assert "It would change with" in ran.out
+    assert "It would change with" not in ran.out
+    assert "It would change with" in skilldelta(*asked, "--explain").out
 
 
 def test_a_three_way_gate_abstains_when_the_interval_contains_the_threshold(

@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from skilldelta.report.palette import POLICY_MEANINGS, POLICY_WORDS, dark_variables, light_variables, role
+from skilldelta.evaluation.policy_words import POLICY_MEANINGS, POLICY_WORDS
+from skilldelta.report.palette import dark_variables, light_variables, role
 
 TEXT = {"ink", "ink-2", "accent", "help", "harm"}
 FAINT = {"paper", "line", "grid", "tie"}

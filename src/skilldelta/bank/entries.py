@@ -81,6 +81,16 @@ class BankStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class Foreseen:
+    """How many rows a removal would take away, before anybody agrees to it."""
+
+    executions: int = 0
+    tasks: int = 0
+    skills: int = 0
+    judgements: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Forgotten:
     """How many rows a removal took away."""
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Connection, TableClause, and_, delete, select, union
+from sqlalchemy import ColumnElement, Connection, TableClause, and_, delete, func, not_, select, union
 
 from skilldelta.bank import schema
-from skilldelta.bank.entries import Forgotten
+from skilldelta.bank.entries import Foreseen, Forgotten
 from skilldelta.bank.learned import drop_all
 from skilldelta.bank.lookup import bump, chunked
 from skilldelta.errors import InputError
@@ -58,6 +58,39 @@ def forget(connection: Connection, removal: Removal) -> Forgotten:
         vectors=vectors,
         judgements=judgements,
     )
+
+
+def foreseen(connection: Connection, removal: Removal) -> Foreseen:
+    """What `forget` would count now. Nothing is written."""
+    judgements = (
+        0 if removal.before is not None else _count(connection, schema.judgements, _fits(removal, "judgements"))
+    )
+    return Foreseen(
+        executions=_count(connection, schema.executions, _fits(removal, "executions")),
+        tasks=_would_be_unused(connection, schema.tasks, "task_key", removal),
+        skills=_would_be_unused(connection, schema.skills, "skill_key", removal),
+        judgements=judgements,
+    )
+
+
+def _would_be_unused(connection: Connection, table: TableClause, column: str, removal: Removal) -> int:
+    """Touched rows that nothing which stays refers to."""
+    keys = _touched(connection, removal, column)
+    executions, judgements = schema.executions, schema.judgements
+    said = select(judgements.c[column])
+    if removal.before is None:
+        said = said.where(not_(_fits(removal, "judgements")))
+    unused: list[ColumnElement[bool]] = [
+        table.c.key.not_in(select(executions.c[column]).where(not_(_fits(removal, "executions")))),
+        table.c.key.not_in(said),
+    ]
+    if table is schema.skills:
+        unused.append(table.c.skill_id != schema.SHARED_SKILL)
+    return sum(_count(connection, table, and_(table.c.key.in_(chunk), *unused)) for chunk in chunked(keys))
+
+
+def _count(connection: Connection, table: TableClause, condition: ColumnElement[bool]) -> int:
+    return connection.execute(select(func.count()).select_from(table).where(condition)).scalar_one()
 
 
 def _fits(removal: Removal, table_name: str) -> ColumnElement[bool]:

@@ -17,8 +17,9 @@ from skilldelta.bank.adding import add_batch
 from skilldelta.bank.batch import Added, Batch
 from skilldelta.bank.changes import Changes, Mark, read_changes
 from skilldelta.bank.database import Database
-from skilldelta.bank.entries import BankStatus, DecisionRecord, Forgotten, Judgement, Panel
+from skilldelta.bank.entries import BankStatus, DecisionRecord, Foreseen, Forgotten, Judgement, Panel
 from skilldelta.bank.evidence import Evidence, read_pairs
+from skilldelta.bank.forget import Removal
 from skilldelta.bank.names import chosen_agent, chosen_suite, current_skill
 from skilldelta.bank.validation import check_batch
 from skilldelta.bank.vectors import Progress, TextEncoder
@@ -215,9 +216,17 @@ class Bank:
         before: float | None = None,
     ) -> Forgotten:
         """Remove the evidence that fits every given filter, and the names and vectors that nothing refers to then."""
-        removal = forget.Removal(agent=agent, suite=suite, skill_id=skill_id, task_id=task_id, before=before)
+        return self.remove(Removal(agent=agent, suite=suite, skill_id=skill_id, task_id=task_id, before=before))
+
+    def remove(self, removal: Removal) -> Forgotten:
+        """`forget`, with filters that were looked at before."""
         with self._database.write() as connection:
             return forget.forget(connection, removal)
+
+    def foreseen(self, removal: Removal) -> Foreseen:
+        """What `remove` with the same filters would take away."""
+        with self._database.read() as connection:
+            return forget.foreseen(connection, removal)
 
     # -- beside the evidence ----------------------------------------------------------------------------------------
 

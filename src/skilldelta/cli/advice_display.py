@@ -34,11 +34,11 @@ def show_advice(advice: Advice, policy: Policy, *, explain: bool) -> None:
 
 def _draw(out: Screen, advice: Advice) -> None:
     """Gain, interval and threshold on a scale; nothing where there is no evidence."""
-    from skilldelta.cli.gain_scale import ASCII, GainScale, marks_for
+    from skilldelta.cli.gain_scale import GainScale, marks_of
 
     if advice.interval is None:
         return
-    marks = ASCII if out.legacy_windows else marks_for(out.encoding)
+    marks = marks_of(out)
     scale = GainScale(advice.decision.gain, advice.decision.threshold, advice.interval)
     out.print(scale.drawn(out.width, marks))
     out.print(scale.legend(out.width, marks))
@@ -47,15 +47,27 @@ def _draw(out: Screen, advice: Advice) -> None:
 def _cautions(advice: Advice, policy: Policy, *, explain: bool) -> list[str]:
     """What a reader of the verdict must know: a cost that counted, an unfamiliar task, and what would settle the matter."""
     lines = []
-    if policy.cost_rule is not None and policy.rule == "plain" and advice.explanation is not None:
-        cost = advice.explanation.cost
-        lines.append(policy.cost_rule.sentence(advice.decision.gain, cost, threshold=policy.threshold))
-    is_unlike = advice.familiarity is not None and advice.familiarity < policy.limit
-    if advice.interval is not None and (explain or (advice.is_odd and not is_unlike)):
+    is_unlike = _is_unlike(advice, policy)
+    if weighed := _weighed_cost(advice, policy):
+        lines.append(weighed)
+    if advice.interval is not None and not is_unlike and (explain or advice.is_odd):
         lines.append(f"{advice.familiarity_sentence}.")
     if explain or is_unlike or advice.interval is None or advice.decision.action == "abstain":
         lines.append(f"It would change with {advice.decision.would_change}.")
     return lines
+
+
+def _weighed_cost(advice: Advice, policy: Policy) -> str:
+    """The tokens against the gain, where that decided."""
+    rule, found = policy.cost_rule, advice.explanation
+    if rule is None or policy.rule != "plain" or found is None or advice.interval is None or _is_unlike(advice, policy):
+        return ""
+    return rule.sentence(advice.decision.gain, found.cost, threshold=policy.threshold)
+
+
+def _is_unlike(advice: Advice, policy: Policy) -> bool:
+    """Whether the verdict rests on the familiarity limit and nothing else."""
+    return advice.familiarity is not None and advice.familiarity < policy.limit
 
 
 def _explained(advice: Advice, policy: Policy) -> list[str]:
@@ -69,7 +81,8 @@ def _explained(advice: Advice, policy: Policy) -> list[str]:
         _settings_in_words(advice, policy),
     ]
     if advice.explanation is not None:
-        lines += [_chances(advice.explanation), _cost(advice.explanation, policy), _components(advice.explanation)]
+        cost = "" if _weighed_cost(advice, policy) else _cost(advice.explanation)
+        lines += [_chances(advice.explanation), cost, _components(advice.explanation)]
     return [line for line in lines if line]
 
 
@@ -97,9 +110,9 @@ def _chances(found: Explanation) -> str:
     return "" if found.chance is None else _sentence(found.chance.sentence)
 
 
-def _cost(found: Explanation, policy: Policy) -> str:
-    """What the skill is predicted to add; empty where that is unknown, or has been told with the verdict."""
-    if found.cost is None or (policy.cost_rule is not None and policy.rule == "plain"):
+def _cost(found: Explanation) -> str:
+    """What the skill is predicted to add; empty where that is unknown."""
+    if found.cost is None:
         return ""
     dollars = "" if found.cost.dollars is None else f" (${abs(found.cost.dollars):.2g})"
     verb = "add" if found.cost.tokens >= 0 else "save"
@@ -118,10 +131,10 @@ def _components(found: Explanation) -> str:
 
 
 def _nearest(advice: Advice, *, explain: bool) -> Group:
-    columns = ("task", "text", "cosine", "gain", "without → with")
+    columns = ["task", "text", "cosine", "gain", "without → with"]
     rows = [_row(neighbor) for neighbor in advice.neighbors]
     if explain:
-        columns += ("weight", "runs")
+        columns += ["weight", "runs"]
         further = [[f"{n.weight:.3f}", f"{n.r0}/{n.r1}"] for n in advice.neighbors]
         rows = [row + more for row, more in zip(rows, further, strict=True)]
     return table("Nearest tasks with paired executions", columns, rows, left=2)

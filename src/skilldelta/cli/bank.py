@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -10,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.output import console, note, number, percent, progress, shorten, signed, table, write_json
+from skilldelta.cli.output import console, note, number, percent, shorten, signed, table, write_json
 from skilldelta.cli.output_paths import OutputPath
+from skilldelta.cli.progress import progress
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.nouns import plural
 from skilldelta.redaction import redacted
 
 if TYPE_CHECKING:
     from skilldelta.bank import Bank, BankStatus
+    from skilldelta.bank.entries import Foreseen, Forgotten
 
 
 @click.group("bank")
@@ -172,27 +175,44 @@ def forget(
     as_json: bool,
 ) -> None:
     """Remove the executions that fit every given filter. This cannot be undone; export first."""
+    from skilldelta.bank import entries
+    from skilldelta.bank.forget import Removal
+
     with _open(bank) as opened:
         if suite and suite not in opened.suites():
             raise unknown_name("suite", suite, opened.suites())
         if task_id and all(task.task_id != task_id for task in opened.tasks()):
             raise unknown_name("task", task_id, (task.task_id for task in opened.tasks()))
-        chosen = {
-            "agent": opened.resolve_agent(agent) if agent else None,
-            "suite": suite,
-            "skill_id": opened.resolve_skill(skill).skill_id if skill else None,
-            "task_id": task_id,
-            "before": _moment(before) if before else None,
-        }
-        if not yes and any(value is not None for value in chosen.values()):
-            click.confirm("Remove these executions for good?", abort=True, err=True)
-        gone = opened.forget(**chosen)  # type: ignore[arg-type]
+        removal = Removal(
+            agent=opened.resolve_agent(agent) if agent else None,
+            suite=suite,
+            skill_id=opened.resolve_skill(skill).skill_id if skill else None,
+            task_id=task_id,
+            before=_moment(before) if before else None,
+        )
+        found = _counted(opened.foreseen(removal))
+        if found and not yes:
+            _agree(found)
+        gone = opened.remove(removal) if found else entries.Forgotten()
     if as_json:
         write_json(asdict(gone))
     else:
         click.echo(
-            ", ".join(plural(count, name.removesuffix("s")) for name, count in asdict(gone).items()) + " removed"
+            f"{_counted(gone)} removed" if found else "nothing in the bank fits these filters; nothing was removed"
         )
+
+
+def _agree(found: str) -> None:
+    """Ask a person; a program must have said --yes."""
+    if not sys.stdin.isatty():
+        raise InputError(f"this would remove {found}; there is no terminal to ask, so say --yes")
+    note(f"This removes {found}. It cannot be undone.")
+    click.confirm("Remove them for good?", abort=True, err=True)
+
+
+def _counted(rows: Foreseen | Forgotten) -> str:
+    """What there is to remove, in words; empty where there is nothing."""
+    return ", ".join(plural(count, name.removesuffix("s")) for name, count in asdict(rows).items() if count)
 
 
 def _open(bank: str) -> Bank:

@@ -10,7 +10,8 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.idle_flags import refuse_idle_flags
-from skilldelta.cli.output import console, note, number, percent, progress, shorten, signed, table, write_json
+from skilldelta.cli.output import console, note, number, percent, shorten, signed, table, write_json
+from skilldelta.cli.progress import progress
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
 
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 @settings.json_option
 @settings.output_option
 @click.pass_context
+@progress("calibrating")
 def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None, show: int, **options: Any) -> None:
     """A threshold for a goal, what it will give on new tasks, and where it would have been wrong.
 

@@ -113,7 +113,7 @@ def _collect(session: Session, as_json: bool) -> int:
 def _judge(session: Session, as_json: bool) -> int:
     from skilldelta.cli.collect_display import print_interrupted
     from skilldelta.cli.collect_judging import print_judgements
-    from skilldelta.cli.output import progress
+    from skilldelta.cli.progress import progress
     from skilldelta.collect.self_judge import judge
 
     with progress("judging") as advance:

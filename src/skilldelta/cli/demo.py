@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.output import console, note, number, percent, shorten, signed
+from skilldelta.cli.output import console, note, number, percent, signed
+from skilldelta.cli.progress import progress
 from skilldelta.errors import MissingExtraError
+from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from skilldelta.advisor import Advice
     from skilldelta.bank import Bank
+    from skilldelta.cli.screen import Screen
     from skilldelta.support import Support
 
 FOLDER = "demo-output"
@@ -26,6 +28,7 @@ FOLDER = "demo-output"
 @click.option("--report/--no-report", default=True, help=f"Write {FOLDER}/report.html.")
 @settings.seed_option
 @click.option("--resamples", type=click.IntRange(min=0), default=2_000, show_default=True, help="Bootstrap draws.")
+@progress("working")
 def command(bank: Path | None, report: bool, seed: int, resamples: int) -> None:
     """Decisions with their evidence, the evaluation table and an HTML report, on real executions that ship with the package."""
     from skilldelta.bank import Bank
@@ -50,29 +53,38 @@ def _support(bank: Bank) -> Support:
     return bank.support(load_encoder(), agent=bank.resolve_agent(None))
 
 
-def _tell_what_there_is(out: Console, support: Support, made: dict[str, Any]) -> None:
+def _tell_what_there_is(out: Screen, support: Support, made: dict[str, Any]) -> None:
     gains = support.gains
     out.rule("1  The bank: paired executions")
     out.print(
-        f"{number(support.r0.sum() + support.r1.sum())} real executions of {support.agent} on "
-        f"{len(support)} tasks of an imaginary trading company: each task without its skill, and with it.\n"
+        f"A small model, {support.agent}, was run on {plural(len(support), 'task')} of an imaginary trading company, each "
+        f"task without its skill and with it: {number(support.r0.sum() + support.r1.sum())} real executions.\n"
         f"Success without the skills {percent(support.y0.mean())}, with them {percent(support.y1.mean())}. They helped on "
-        f"{(gains > 0).sum()} tasks, did harm on {(gains < 0).sum()} and changed nothing on {(gains == 0).sum()}.\n"
-        f"So neither never nor always is right. ({made['summary']})"
+        f"{plural((gains > 0).sum(), 'task')}, did harm on {(gains < 0).sum():,} and changed nothing on "
+        f"{(gains == 0).sum():,}. So neither never nor always is right: it depends on the task."
     )
+    out.remark(f"({made['summary']})", indent=0, style="dim")
 
 
-def _ask_three(out: Console, bank: Bank, support: Support) -> None:
+def _ask_three(out: Screen, bank: Bank, support: Support) -> None:
     """Three tasks, chosen by their predictions alone: the highest, the one nearest to zero, the lowest."""
     import numpy as np
 
     from skilldelta.advisor import Advisor, Question
+    from skilldelta.cli.gain_scale import marks_of
+    from skilldelta.cli.screen import cut
     from skilldelta.encoders import load_encoder
     from skilldelta.predictor import predict_each
 
     out.print()
     out.rule("2  Will the skill help on this task?")
+    marks = marks_of(out)
     out.print("Three tasks asked as if they were new: their own executions are left out of the evidence.")
+    out.print(
+        f"Drawn: {marks.gain} the predicted gain in success, {marks.low}{marks.band}{marks.high} its 95% interval, "
+        f"{marks.threshold} the threshold. Below: gain, success without → with the skill, similarity and text of the "
+        "nearest tasks."
+    )
     advisor = Advisor(bank, load_encoder(), agent=bank.resolve_agent(None))
     gains = predict_each(support, "family").gains
     for row in (int(np.argmax(gains)), int(np.argmin(np.abs(gains))), int(np.argmin(gains))):
@@ -81,27 +93,42 @@ def _ask_three(out: Console, bank: Bank, support: Support) -> None:
                 support.texts[row], str(support.skills[row]), str(support.families[row]), str(support.task_ids[row])
             )
         )
-        out.print(f"\n{shorten(support.texts[row], 110)}  (skill: {advice.skill})", style="bold")
-        out.print(f"  → {advice.decision.action}: {advice.decision.reason}")
-        for neighbor in advice.neighbors[:3]:
-            out.print(
-                f"    {signed(neighbor.gain, 2)}  {percent(neighbor.y0, 0)} → {percent(neighbor.y1, 0)}  "
-                f"(similarity {neighbor.similarity:.2f})  {shorten(neighbor.text, 70)}",
-                style="dim",
-            )
-        out.print(
-            f"  what really happened: {percent(support.y0[row], 0)} without, {percent(support.y1[row], 0)} with the skill"
+        out.print()
+        out.print(cut(" ".join(support.texts[row].split()), 2 * out.width - 10), style="bold")
+        out.remark(f"skill {advice.skill} → {advice.decision.action}: {advice.decision.reason}")
+        _show_evidence(out, advice)
+        out.remark(
+            f"what really happened: {percent(support.y0[row], 0)} without, {percent(support.y1[row], 0)} with the skill"
         )
 
 
-def _evaluate(out: Console, bank: str, seed: int, resamples: int, report: bool) -> None:
+def _show_evidence(out: Screen, advice: Advice) -> None:
+    """The drawing, and the three nearest tasks in a line each."""
+    from skilldelta.cli.gain_scale import GainScale, marks_of
+    from skilldelta.cli.screen import cut
+
+    if advice.interval is not None:
+        scale = GainScale(advice.decision.gain, advice.decision.threshold, advice.interval)
+        out.remark(scale.drawn(out.width - 2, marks_of(out)))
+    for neighbor in advice.neighbors[:3]:
+        outcome = f"{percent(neighbor.y0, 0)} → {percent(neighbor.y1, 0)}"
+        line = (
+            f"{signed(neighbor.gain, 2)}  {outcome:>11}  {neighbor.similarity:.2f}  {' '.join(neighbor.text.split())}"
+        )
+        out.remark(cut(line, out.width - 4), indent=4, style="dim")
+
+
+def _evaluate(out: Screen, bank: str, seed: int, resamples: int, report: bool) -> None:
     from skilldelta.cli.evaluate import evaluate_bank
     from skilldelta.cli.evaluation_tables import show_panel, show_verdicts
     from skilldelta.cli.paper_flags import MAIN_SETTING
 
     out.print()
     out.rule("3  What would the gate have bought?")
-    out.print("Every task in turn is the new one. Intervals show what may be chance.\n")
+    out.print(
+        "Every task in turn is the new one. A row is a policy: its success, points against always off and always on with "
+        "the interval of the latter, how often it uses the skill, and tokens saved against always on.\n"
+    )
     options = {
         "agent": None,
         "suite": None,
@@ -132,12 +159,12 @@ def _write_report(panels: list[Any], bank: str, options: dict[str, Any]) -> None
         note(f"no report: {error}")
 
 
-def _say_what_next(out: Console, bank: Path) -> None:
+def _say_what_next(out: Screen, bank: Path) -> None:
     out.print()
     out.rule("4  Your turn")
-    out.print(
-        f'skilldelta predict --bank {bank} --skill warehouse-units "How many cans are in 3 pallets of beans?"\n'
-        f"skilldelta bank list --bank {bank}\n"
-        "skilldelta import pairs.jsonl        your own paired executions\n"
-        "skilldelta collect SUITE --dry-run   run both arms of your own tasks"
-    )
+    question = "How many cans are in 3 pallets of beans?"
+    # Not wrapped by us, so that a copied line is the whole command.
+    out.print(f'skilldelta predict --bank {bank} --skill warehouse-units "{question}"', soft_wrap=True)
+    out.print(f"skilldelta bank list --bank {bank}", soft_wrap=True)
+    out.print("skilldelta import pairs.jsonl        your own paired executions")
+    out.print("skilldelta collect SUITE --dry-run   run both arms of your own tasks")

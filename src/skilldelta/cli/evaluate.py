@@ -10,8 +10,9 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.evaluation_tables import show_means, show_panel, show_risk, show_verdicts
-from skilldelta.cli.output import console, note, progress, write_json
+from skilldelta.cli.output import console, note, write_json
 from skilldelta.cli.paper_flags import with_paper_settings
+from skilldelta.cli.progress import progress
 from skilldelta.cli.refitting import refitted, with_refitted
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None
     for one, panel in zip(evaluated.panels, shown, strict=True):
         show_panel(panel)
         show_risk(one.risk)
-        console().print(f"  noise floor: {one.noise.sentence}\n", style="dim")
+        console().remark(f"noise floor: {one.noise.sentence}\n", style="dim")
     if len(shown) > 1:
         show_means(evaluated.means)
     show_verdicts(shown)
@@ -122,6 +123,7 @@ def evaluate_bank(bank: str, options: dict[str, Any]) -> list[PanelResult]:
     return [one.panel for one in evaluate_with_noise(bank, options).panels]
 
 
+@progress("getting ready")
 def evaluate_with_noise(bank: str, options: dict[str, Any]) -> Evaluated:
     """Evaluate the chosen panels of a bank, with everything that `evaluate` itself shows."""
     import numpy as np

@@ -6,26 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from skilldelta.cli.output import console, percent, signed, table
+from skilldelta.evaluation.policy_words import policy_words
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
     from skilldelta.evaluation.results import Estimate, Means, PanelResult, PolicyMeans, PolicyResult, Range
     from skilldelta.evaluation.risk_coverage import CoveragePoint
-
-TITLES = {
-    "always_off": "always off",
-    "always_on": "always on",
-    "random_matched": "random, same use rate",
-    "skilldelta": "SkillDelta (paper)",
-    "with_skill_only": "with-skill only",
-    "relevance": "relevance",
-    "tfidf_knn": "TF-IDF kNN",
-    "family_mean": "family mean",
-    "ridge": "Ridge",
-    "dual_ridge": "dual Ridge",
-    "stack": "SkillDelta stack",
-    "self_judge": "self-judge",
-}
 
 _BOUGHT = ("policy", "success", "vs off", "vs on", "95%", "uses", "saved")
 _CHOSE = ("policy", "AUROC", "95%", "vs random", "95%", "p in", "p all")
@@ -37,14 +23,14 @@ def show_panel(panel: PanelResult) -> None:
     title = f"{panel.agent} on {panel.suite}: {plural(panel.tasks, 'task')} in {plural(panel.families, 'family', 'families')}"
     bought = [_bought(policy) for policy in panel.policies.values()]
     off, on = panel.oracle - panel.off, panel.oracle - panel.on
-    bought.append(["oracle", percent(panel.oracle), _points(off), _points(on), "", "", ""])
+    bought.append([policy_words("oracle"), percent(panel.oracle), _points(off), _points(on), "", "", ""])
     chose = [_chose(policy) for policy in panel.policies.values() if policy.auroc is not None]
     out = console()
     out.print(table(title, _BOUGHT, bought))
     if chose:
         out.print(table("How they chose", _CHOSE, chose))
     for remark in _remarks(panel):
-        out.print(f"  {remark}", style="dim")
+        out.remark(remark, style="dim")
 
 
 def show_risk(points: tuple[CoveragePoint, ...]) -> None:
@@ -60,7 +46,7 @@ def show_risk(points: tuple[CoveragePoint, ...]) -> None:
         ]
         for point in points
     ]
-    title = "SkillDelta stack when the tasks most unlike the others are skipped"
+    title = f"{policy_words('stack')} when the tasks most unlike the others are skipped"
     console().print(table(title, ("decided", "familiarity from", "points lost there", "success on all"), rows))
 
 
@@ -80,13 +66,13 @@ def show_verdicts(panels: Sequence[PanelResult]) -> None:
         if own is None:
             continue
         where = f"{panel.agent} on {panel.suite}, " if len(panels) > 1 else ""
-        line = f"{where}{TITLES[own.name]}: {gate_headline(panel, own).text}"
+        line = f"{where}{policy_words(own.name)}: {gate_headline(panel, own).text}"
         console().print(line.replace("\u2212", "-"), style="bold", markup=False)  # not every terminal has that minus
 
 
 def _bought(policy: PolicyResult) -> list[str]:
     return [
-        TITLES.get(policy.name, policy.name),
+        policy_words(policy.name),
         percent(policy.success),
         _points(policy.success_gain),
         _points(policy.success_vs_always_on),
@@ -99,9 +85,9 @@ def _bought(policy: PolicyResult) -> list[str]:
 def _chose(policy: PolicyResult) -> list[str]:
     p_values = [policy.null[kind].auroc if kind in policy.null else None for kind in ("within", "across")]
     return [
-        TITLES.get(policy.name, policy.name),
+        policy_words(policy.name),
         f"{policy.auroc:.3f}",
-        _range(policy.intervals.get("auroc"), scale=1, digits=3),
+        _range(policy.intervals.get("auroc"), scale=1, digits=2),
         _points(policy.advantage_vs_random),
         _range(policy.intervals.get("advantage_vs_random")),
         *("" if found is None else f"{found.p:.3f}" for found in p_values),
@@ -110,23 +96,24 @@ def _chose(policy: PolicyResult) -> list[str]:
 
 def _remarks(panel: PanelResult) -> list[str]:
     remarks = list(panel.notes)
+    if {"skilldelta", "stack"} <= set(panel.policies):
+        own, paper = policy_words("stack"), policy_words("skilldelta")
+        remarks.insert(0, f"{paper} is the paper's rule, {own} what predict uses unless told otherwise")
     if any(policy.null for policy in panel.policies.values()):
         remarks.insert(
             0, "p: how often gains shuffled within families (p in), or among all tasks (p all), reach such an AUROC"
         )
     for policy in panel.policies.values():
-        remarks += [f"{TITLES.get(policy.name, policy.name)}: {remark}" for remark in policy.notes]
+        remarks += [f"{policy_words(policy.name)}: {remark}" for remark in policy.notes]
         if len(policy.rows) < panel.pairs:
-            remarks.append(
-                f"{TITLES.get(policy.name, policy.name)}: on its rows always on reaches {percent(policy.always_on)}"
-            )
+            remarks.append(f"{policy_words(policy.name)}: on its rows always on reaches {percent(policy.always_on)}")
     return remarks
 
 
 def _mean_row(name: str, policy: PolicyMeans, panels: int) -> list[str]:
     on, random = policy.metrics["success_vs_always_on"], policy.metrics["advantage_vs_random"]
     return [
-        TITLES.get(name, name),
+        policy_words(name),
         percent(policy.metrics["success"].value),
         _points(on.value),
         _mean_range(on),

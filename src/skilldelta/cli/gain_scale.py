@@ -11,6 +11,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from rich.console import Console
+
 from skilldelta.cli.output import signed
 from skilldelta.gate import Interval
 
@@ -47,6 +49,11 @@ def marks_for(encoding: str) -> Marks:
     except (UnicodeEncodeError, LookupError):
         return ASCII
     return UNICODE
+
+
+def marks_of(console: Console) -> Marks:
+    """The marks that a console can show; those of old Windows consoles lack glyphs that their encoding has."""
+    return ASCII if console.legacy_windows else marks_for(console.encoding)
 
 
 @dataclass(frozen=True, slots=True)

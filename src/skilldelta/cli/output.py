@@ -1,6 +1,6 @@
-"""What commands print: tables for people, one JSON document for programs, progress on stderr.
+"""What commands print: tables for people, one JSON document for programs, remarks on stderr.
 
-Colours and bars switch off by themselves when the output is not a terminal. With --json nothing but the document
+Colours switch off by themselves when the output is not a terminal. With --json nothing but the document
 reaches stdout.
 """
 
@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from skilldelta.cli.plain_characters import has_every_character
+from skilldelta.cli.progress import paused
 from skilldelta.cli.readable import readable
 from skilldelta.files import write_text
 from skilldelta.redaction import redacted
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from rich.console import Group
 
     from skilldelta.cli.screen import Screen
-
-Progress = Callable[[int, int], None]
 
 
 def console() -> Screen:
@@ -37,7 +36,8 @@ def console() -> Screen:
 
 def note(message: str) -> None:
     """A remark on stderr, out of the way of --json."""
-    click.echo(readable(redacted(message)), err=True)
+    with paused():
+        click.echo(readable(redacted(message)), err=True)
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> Group:
@@ -52,9 +52,11 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, 
 
 def write_json(document: Any, output: Path | None = None) -> None:
     """One JSON document to stdout, or atomically to a file."""
-    text = json.dumps(jsonable(document), ensure_ascii=False, indent=2, allow_nan=False)
+    has_all = output is not None or has_every_character(sys.stdout)
+    text = json.dumps(jsonable(document), ensure_ascii=not has_all, indent=2, allow_nan=False)
     if output is None:
-        click.echo(text)
+        with paused():
+            click.echo(text)
     else:
         write_text(output, text + "\n")
 
@@ -70,31 +72,6 @@ def jsonable(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
-
-
-@contextmanager
-def progress(label: str) -> Iterator[Progress]:
-    """A bar on stderr with rate and remaining time; nothing at all when stderr is not a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        disable=not sys.stderr.isatty(),
-    ) as bar:
-        task = bar.add_task(label, total=None, rate="")
-
-        def advance(done: int, total: int) -> None:
-            speed = bar.tasks[0].speed
-            bar.update(task, completed=done, total=total, rate=f"{speed:,.0f}/s" if speed else "")
-
-        yield advance
 
 
 def percent(value: float | None, digits: int = 1) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilldelta.cli.encoding import chosen_encoder
 from skilldelta.cli.named_records import corrections, exclusions
-from skilldelta.cli.output import progress
+from skilldelta.cli.progress import progress
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.nouns import plural
 

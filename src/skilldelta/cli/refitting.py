@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from skilldelta.cli.output import note, progress
+from skilldelta.cli.output import note
+from skilldelta.cli.progress import progress
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:

@@ -14,9 +14,10 @@ from click.core import ParameterSource
 
 from skilldelta.cli import settings
 from skilldelta.cli.evaluate import evaluate_bank
-from skilldelta.cli.output import note, progress, write_json
+from skilldelta.cli.output import note, write_json
 from skilldelta.cli.output_paths import OutputPath
 from skilldelta.cli.paper_flags import is_overridden, with_paper_settings
+from skilldelta.cli.progress import progress
 from skilldelta.errors import unknown_name
 from skilldelta.nouns import plural
 from skilldelta.redaction import redacted
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 @click.option("--png", type=OutputPath(folder=True), metavar="DIR", help="Also write the figures as images.")
 @settings.json_option
 @click.pass_context
+@progress("writing the report")
 def command(
     ctx: click.Context, /, bank: str, gate: str | None, output: Path, png: Path | None, as_json: bool, **options: Any
 ) -> None:

@@ -14,15 +14,19 @@ from typing import Any
 from rich import box
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console, Group
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from skilldelta.cli.progress import paused
 from skilldelta.cli.readable import readable
 
 PIPED_WIDTH = 120
 """Columns of an output that is no terminal and has no COLUMNS."""
 _SHORTEST_WORDS = 18
 """Characters to which a column of words may be shortened."""
+_SHORTEST_AT_ALL = 6
+"""Where not even the words would fit into one table."""
 _BETWEEN = 3
 """Spaces between two columns, as SIMPLE_HEAD sets them."""
 
@@ -36,11 +40,16 @@ class Screen(Console):
 
     def print(self, *objects: Any, **options: Any) -> None:
         """As Rich's, for strings and renderables."""
-        super().print(*(readable(one) if isinstance(one, str) else one for one in objects), **options)
+        with paused():
+            super().print(*(readable(one) if isinstance(one, str) else one for one in objects), **options)
+
+    def remark(self, text: str, *, indent: int = 2, style: str = "") -> None:
+        """A paragraph that keeps its indent where it wraps."""
+        self.print(Padding(Text(readable(text)), (0, 0, 0, indent), expand=False), style=style)
 
 
 def fitted(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: int, width: int) -> Group:
-    """The rows as one table, or as several that repeat the first `left` columns, none wider than `width`."""
+    """The rows as one table, or as several that repeat the first column, none wider than `width`."""
     cells = [[readable(cell) for cell in row] for row in rows]
     widths = [max(map(cell_len, (column, *(row[i] for row in cells)))) for i, column in enumerate(columns)]
     widths = _shortened(widths, left, width)
@@ -52,19 +61,19 @@ def _shortened(widths: Sequence[int], left: int, width: int) -> list[int]:
     """Word columns made narrower where the whole is too wide, the widest first."""
     found = list(widths)
     while _total(found) > width and left and max(found[:left]) > _SHORTEST_WORDS:
-        widest = max(range(left), key=lambda i: found[i])
-        found[widest] -= 1
+        found[found.index(max(found[:left]))] -= 1
+    while _total(found[:left]) > width and left and max(found[:left]) > _SHORTEST_AT_ALL:
+        found[found.index(max(found[:left]))] -= 1
     return found
 
 
 def _portions(widths: Sequence[int], left: int, width: int) -> Iterator[list[int]]:
     """Which columns stand in which table."""
-    first, rest = list(range(left)), list(range(left, len(widths)))
-    chosen = list(first)
-    for column in rest:
-        if len(chosen) > left and _total([widths[i] for i in (*chosen, column)]) > width:
+    chosen = list(range(left))
+    for column in range(left, len(widths)):
+        if len(chosen) > 1 and _total([widths[i] for i in (*chosen, column)]) > width:
             yield chosen
-            chosen = list(first)
+            chosen = list(range(min(left, 1)))
         chosen.append(column)
     yield chosen
 
@@ -78,12 +87,12 @@ def _made(
 ) -> Table:
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for i in chosen:
-        made.add_column(Text(_cut(columns[i], widths[i])), justify="left" if i < left else "right", no_wrap=True)
+        made.add_column(Text(cut(columns[i], widths[i])), justify="left" if i < left else "right", no_wrap=True)
     for row in cells:
-        made.add_row(*(Text(_cut(row[i], widths[i])) for i in chosen))
+        made.add_row(*(Text(cut(row[i], widths[i])) for i in chosen))
     return made
 
 
-def _cut(text: str, width: int) -> str:
+def cut(text: str, width: int) -> str:
     """At most `width` cells, with an ellipsis where something is missing."""
     return text if cell_len(text) <= width else set_cell_size(text, max(width - 1, 1)).rstrip() + "…"

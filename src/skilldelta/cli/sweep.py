@@ -11,6 +11,7 @@ import click
 from skilldelta.cli import settings
 from skilldelta.cli.idle_flags import refuse_idle_flags
 from skilldelta.cli.output import console, note, number, percent, signed, table, write_json
+from skilldelta.cli.progress import progress
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def command() -> None:
 @settings.json_option
 @settings.output_option
 @click.pass_context
+@progress("sweeping thresholds")
 def threshold(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None, **options: Any) -> None:
     """Every policy that some threshold induces, from always-on to always-off; the default and the best in hindsight marked."""
     refuse_idle_flags(ctx, options["estimator"])
@@ -90,6 +92,7 @@ def threshold(ctx: click.Context, /, bank: str, as_json: bool, output: Path | No
 @settings.seed_option
 @settings.json_option
 @settings.output_option
+@progress("sweeping the amount of evidence")
 def evidence(bank: str, as_json: bool, output: Path | None, at_least: int, seed: int, **options: Any) -> None:
     """Gain error over support size, neighbourhood size and repetitions, every target kept at every point."""
     import numpy as np

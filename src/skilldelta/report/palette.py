@@ -1,4 +1,4 @@
-"""The report's colours and the names of policies in words.
+"""The report's colours.
 
 Figures name a role, not a colour: `var(--c-skilldelta)`. In the page the style sheet gives the role its light, dark or
 printed colour without drawing again; for images `resolve` puts the light colour in.
@@ -10,37 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-POLICY_WORDS: dict[str, str] = {
-    "always_off": "Always off",
-    "always_on": "Always on",
-    "random_matched": "Random, same rate",
-    "skilldelta": "SkillDelta",
-    "stack": "SkillDelta stack",
-    "with_skill_only": "With-skill only",
-    "relevance": "Relevance gate",
-    "tfidf_knn": "TF-IDF neighbours",
-    "family_mean": "Family mean",
-    "ridge": "Ridge",
-    "dual_ridge": "Dual Ridge",
-    "self_judge": "Self-judge",
-    "oracle": "Oracle",
-}
-
-POLICY_MEANINGS: dict[str, str] = {
-    "always_off": "never uses the skill",
-    "always_on": "uses the skill on every task",
-    "random_matched": "uses the skill on randomly chosen tasks, at SkillDelta's use rate (exact expectation)",
-    "skilldelta": "the paper's rule: mean gain of the nearest tasks with paired runs",
-    "stack": "the product's own estimator: several kinds of evidence, combined with learned weights",
-    "with_skill_only": "the same neighbours, but only their success with the skill: no baseline",
-    "relevance": "uses the skill where its text resembles the task: no outcomes",
-    "tfidf_knn": "the paper's rule with word overlap instead of the encoder",
-    "family_mean": "the mean gain of the task's family: no neighbours",
-    "ridge": "a linear model of the gain, on its own train, validation and test split",
-    "dual_ridge": "Ridge with a second model for the extra tokens",
-    "self_judge": "the agent is asked beforehand whether it needs the skill",
-    "oracle": "the better condition of every task, known only afterwards: an upper line",
-}
+from skilldelta.evaluation.policy_words import policy_words
 
 _LIGHT: dict[str, str] = {
     "paper": "#ffffff",
@@ -101,11 +71,6 @@ _ROLE = re.compile(r"var\(--c-([\w-]+)\)")
 def role(name: str) -> str:
     """The colour of a role or policy, as the style sheet's variable; an unknown policy is grey."""
     return f"var(--c-{name if name in _LIGHT else _FALLBACK})"
-
-
-def policy_words(name: str) -> str:
-    """A policy's name for people; an unknown one keeps its own."""
-    return POLICY_WORDS.get(name, name)
 
 
 def policy_scale(names: Iterable[str]) -> dict[str, Any]:

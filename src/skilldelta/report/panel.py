@@ -9,6 +9,7 @@ from skilldelta.evaluation.accounting import Account
 from skilldelta.evaluation.comparison import default_gate
 from skilldelta.evaluation.evidence import EvidenceCurve
 from skilldelta.evaluation.noise_floor import NoiseFloor
+from skilldelta.evaluation.policy_words import policy_words
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.nouns import plural
 from skilldelta.report.content import Figure
@@ -23,7 +24,6 @@ from skilldelta.report.figures.scaling import scaling
 from skilldelta.report.figures.tradeoff import tradeoff
 from skilldelta.report.forecast import Forecast
 from skilldelta.report.numbers import decimal, percent
-from skilldelta.report.palette import policy_words
 from skilldelta.report.panel_html import PanelContent, Tile
 from skilldelta.report.policies import meanings, policy_table
 from skilldelta.report.verdict import summary

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from skilldelta.evaluation.policy_words import POLICY_MEANINGS, policy_words
 from skilldelta.evaluation.results import PanelResult, PolicyResult, Range
 from skilldelta.nouns import plural
 from skilldelta.report.content import Cell, Column, Table
 from skilldelta.report.numbers import cell, count, decimal, percent, percent_spread, points, spread
-from skilldelta.report.palette import POLICY_MEANINGS, policy_words
 
 COLUMNS = (
     Column("Policy", numeric=False),

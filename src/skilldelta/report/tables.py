@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from skilldelta.evaluation.policy_words import POLICY_WORDS
 from skilldelta.report.content import Cell, Column, Table
 from skilldelta.report.html import Markup, element, join
-from skilldelta.report.palette import POLICY_WORDS, role
+from skilldelta.report.palette import role
 
 
 def table_html(table: Table, *, own: str = "", css: str = "") -> Markup:

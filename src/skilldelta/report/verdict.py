@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from skilldelta.evaluation.comparison import Comparison, better_constant, compare
+from skilldelta.evaluation.policy_words import policy_words
 from skilldelta.evaluation.results import PanelResult, PolicyResult
 from skilldelta.nouns import plural
 from skilldelta.report.numbers import count, percent, points, size, spread
-from skilldelta.report.palette import policy_words
 
 Tone = Literal["yes", "trade", "no", "open"]
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from skilldelta.evaluation.policy_words import policy_words
 from skilldelta.evaluation.results import PanelResult, PolicyResult
 from skilldelta.nouns import plural
 from skilldelta.report.content import Column, Figure, Plot, Spec, Table
 from skilldelta.report.marks import BAR_STEP, base, interval_over_bar, number_axis, reference_line, row_axis, tooltip
 from skilldelta.report.numbers import cell, decimal, spread, words_cell
-from skilldelta.report.palette import policy_scale, policy_words
+from skilldelta.report.palette import policy_scale
 
 CHANCE = 0.5
 

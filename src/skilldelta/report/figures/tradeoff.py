@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from skilldelta.evaluation.policy import sweepable
+from skilldelta.evaluation.policy_words import policy_words
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.evaluation.sweeps import SweepPoint, ThresholdSweep, threshold_sweep
 from skilldelta.report.content import Cell, Column, Figure, Plot, Spec, Table
 from skilldelta.report.marks import base, number_axis, tooltip
 from skilldelta.report.numbers import cell, count, decimal, percent, points, size, words_cell
-from skilldelta.report.palette import policy_scale, policy_words, role
+from skilldelta.report.palette import policy_scale, role
 
 DRAWN = ("skilldelta", "stack", "family_mean", "tfidf_knn")
 """Policies whose curves are drawn, where they have a score for every pair."""
