@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from skilldelta.arrays import Vectors
 from skilldelta.bank import schema
 from skilldelta.bank.batch import Batch, TextVector
 from skilldelta.bank.checksum import execution_checksum, vector_checksum
@@ -22,7 +23,6 @@ from skilldelta.bank.reading import executions_query
 from skilldelta.bank.store import Bank
 from skilldelta.predictor import predict
 from skilldelta.records import Agent, Execution, Skill, Task, text_digest
-from skilldelta.support import Vectors
 
 PAIRS, FAMILIES, DIMENSION = 100_000, 100, 384
 AGENT = Agent("bench")

@@ -124,8 +124,8 @@ def _measure(suite_folder: str, url: str, bank: str, repetitions: str) -> dict[s
     import aiohttp  # noqa: F401  (what is imported on first use is start-up, not rate)
 
     from skilldelta.bank import Bank
-    from skilldelta.collect.agents.chat import ChatAgent, chat_sampling
-    from skilldelta.collect.chat import ChatEndpoint
+    from skilldelta.collect.agents.chat_agent import ChatAgent, chat_sampling
+    from skilldelta.collect.chat_endpoint import ChatEndpoint
     from skilldelta.collect.graders import GraderTools, make_graders
     from skilldelta.collect.plan import Selection
     from skilldelta.collect.session import Session, collect

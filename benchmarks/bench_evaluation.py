@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from skilldelta.evaluation.bootstrap import bootstrap_auroc
-from skilldelta.evaluation.draws import Design, count_draws
 from skilldelta.evaluation.leave_one_out import evaluate_panel
 from skilldelta.evaluation.metrics import AurocOfDraws
+from skilldelta.evaluation.resampling.bootstrap import bootstrap_auroc
+from skilldelta.evaluation.resampling.draws import Design, count_draws
 from skilldelta.support import Support
 
 CONTROLS = (

@@ -17,7 +17,7 @@ import numpy as np
 from skilldelta.estimators.base import Target
 from skilldelta.estimators.paper_rule import PaperRule
 from skilldelta.estimators.stack import Stack
-from skilldelta.evaluation.simulate import simulate_panel
+from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
 from skilldelta.support import Support
 
 

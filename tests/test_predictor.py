@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skilldelta.errors import InputError
-from skilldelta.evaluation.simulate import simulate_panel
+from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
 from skilldelta.predictor import PAPER, Settings, predict, predict_each
 from skilldelta.support import Support, unit_rows
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skilldelta.arrays import Floats, Ints
 from skilldelta.errors import InputError
-from skilldelta.support import Floats, Ints
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from functools import cached_property
 
 import numpy as np
 
+from skilldelta.arrays import Floats, Ints, Vectors
 from skilldelta.neighbors import Neighbors, nearest_to_each
-from skilldelta.support import Floats, Ints, Vectors
 
 NEAREST = 3
 FEWEST = 8

@@ -9,8 +9,8 @@ import hashlib
 
 import numpy as np
 
+from skilldelta.arrays import Ints, Strings
 from skilldelta.errors import InputError
-from skilldelta.support import Ints, Strings
 
 FOLDS = 5
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from skilldelta.arrays import Floats, Ints, Vectors
 from skilldelta.errors import InputError
-from skilldelta.support import Floats, Ints, Vectors
 
 _BLOCK_BYTES = 16 * 2**20
 _SPARE_CANDIDATES = 4

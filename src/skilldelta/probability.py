@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skilldelta.arrays import Floats, Strings
 from skilldelta.errors import InputError
 from skilldelta.folds import FOLDS, held_out_folds
 from skilldelta.nouns import plural
-from skilldelta.support import Floats, Strings
 
 _PRIOR = np.array([1.0, 1.0, 1.0]) / 3
 """Pseudo-observations of harm, tie and help at the mean score: one comparison in all, so that no chance is 0 or 1."""

@@ -110,3 +110,17 @@ class Pair:
     def gain(self) -> float:
         """The observed paired gain D = y1 - y0."""
         return self.y1 - self.y0
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """An agent's own answer to "would you use this skill for this task?"."""
+
+    agent: Agent
+    suite: str
+    task_id: str
+    skill_id: str
+    skill_digest: str
+    use: bool
+    tokens: float | None = None
+    answer: str = ""

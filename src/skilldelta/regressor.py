@@ -13,15 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
+from skilldelta.arrays import Floats
 from skilldelta.encoders import load_encoder
 from skilldelta.encoders.base import Encoder
 from skilldelta.errors import InputError
 from skilldelta.estimators.base import Estimator, Target
-from skilldelta.estimators.paper_rule import PaperRule, ScopeRows
+from skilldelta.estimators.paper_rule import PaperRule, RowsByScope
 from skilldelta.estimators.stack import Stack
 from skilldelta.gate import Action, check_threshold
 from skilldelta.predictor import Settings, Weighting
-from skilldelta.support import Floats, Scope, Support
+from skilldelta.support import Scope, Support
 from skilldelta.task_table import TaskTable
 from skilldelta.ties import exceeds
 
@@ -78,10 +79,10 @@ class SkillGainRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """`use` or `skip` per row: use if the gain exceeds the threshold and some recorded task is in scope."""
         check_threshold(self.threshold)
         targets = self._targets(X)
-        rows = ScopeRows.of(self.support_, self.scope)
+        rows = RowsByScope.of(self.support_, self.scope)
         return np.array([self._action(rows, target) for target in targets], dtype="<U7")
 
-    def _action(self, rows: ScopeRows, target: Target) -> Action:
+    def _action(self, rows: RowsByScope, target: Target) -> Action:
         supported = len(rows.eligible(target)) > 0
         return "use" if supported and exceeds(self._gain(target), self.threshold) else "skip"
 

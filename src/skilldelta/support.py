@@ -12,8 +12,9 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from skilldelta.arrays import Flags, Floats, Ints, Strings, Vectors
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
 from skilldelta.records import Pair
@@ -23,12 +24,6 @@ SCOPES: tuple[Scope, ...] = ("family", "skill", "global")
 
 # Keeps rows of a skill without a family apart from a family that happens to bear the skill's name.
 _NO_FAMILY = "\x1f"
-
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-Ints = NDArray[np.int64]
-Strings = NDArray[np.str_]
-Vectors = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)

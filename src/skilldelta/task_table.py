@@ -12,8 +12,8 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from skilldelta.arrays import Floats
 from skilldelta.errors import InputError
-from skilldelta.support import Floats
 
 _TEXT_COLUMNS = ("text", "question")
 

@@ -18,7 +18,7 @@ from skilldelta.bank.importers import read_source
 from skilldelta.estimators.stack import Stack
 from skilldelta.estimators.stack import kept as kept_module
 from skilldelta.estimators.stack import stack as stack_module
-from skilldelta.evaluation.simulate import SimulatedPanel, simulate_panel
+from skilldelta.evaluation.simulation.simulated_panel import SimulatedPanel, simulate_panel
 
 QUESTIONS = ("alpha beta gamma of the first kind", "count 3 items and 4 more")
 

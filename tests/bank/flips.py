@@ -10,9 +10,8 @@ import numpy as np
 
 from skilldelta.bank import schema
 from skilldelta.bank.batch import Batch
-from skilldelta.bank.entries import Judgement
 from skilldelta.bank.store import Bank
-from skilldelta.records import Execution, Skill, Task
+from skilldelta.records import Execution, Judgement, Skill, Task
 
 from .small import AGENT, DECISION, TinyEncoder
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from skilldelta.arrays import Vectors
 from skilldelta.bank.batch import Batch, TextVector
 from skilldelta.bank.entries import DecisionRecord
 from skilldelta.records import Agent, Execution, Skill, Task, text_digest
-from skilldelta.support import Vectors
 
 AGENT = Agent("model-a")
 OTHER_AGENT = Agent("model-b")

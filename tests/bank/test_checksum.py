@@ -12,13 +12,12 @@ from sqlalchemy import create_engine, text
 from skilldelta.bank import schema
 from skilldelta.bank.batch import Batch
 from skilldelta.bank.checksum import checksum_of, row_checksum
-from skilldelta.bank.entries import Judgement
 from skilldelta.bank.index import Index
 from skilldelta.bank.migrations import m0001_first_tables
 from skilldelta.bank.sqlite import APPLICATION_ID
 from skilldelta.bank.store import Bank
 from skilldelta.errors import BankError
-from skilldelta.records import Skill, Task
+from skilldelta.records import Judgement, Skill, Task
 
 from .flips import FilledBank, data_of, flipped
 from .small import AGENT, DECISION, SKILL, THREE_PAIRS, TinyEncoder, use

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from skilldelta.arrays import Vectors
 from skilldelta.bank.batch import Batch
 from skilldelta.bank.store import Bank
 from skilldelta.errors import InputError
-from skilldelta.support import Vectors
 
 from .small import AGENT, TASKS, TinyEncoder, vector
 

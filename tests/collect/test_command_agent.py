@@ -13,10 +13,10 @@ from collect.suites import SKILL, write_suite
 from skilldelta.bank import Bank
 from skilldelta.cli.main import run
 from skilldelta.collect.agents.base import Attempt
-from skilldelta.collect.agents.command import CommandAgent, OutputFields
+from skilldelta.collect.agents.command_agent import CommandAgent, OutputFields
 from skilldelta.collect.agents.environment import USUAL_VARIABLES
 from skilldelta.collect.budget import Budget
-from skilldelta.collect.failures import IncompleteError
+from skilldelta.collect.execution_errors import IncompleteError
 from skilldelta.collect.ledger import Ledger
 from skilldelta.collect.plan import Selection, make_plan
 from skilldelta.collect.suite import load_suite

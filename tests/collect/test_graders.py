@@ -9,7 +9,7 @@ import pytest
 
 from collect.suites import write_suite
 from skilldelta.collect.arms import Message
-from skilldelta.collect.failures import GraderError
+from skilldelta.collect.execution_errors import GraderError
 from skilldelta.collect.graders import GraderTools, make_graders
 from skilldelta.collect.graders.command import Command
 from skilldelta.collect.graders.text import chosen_letter

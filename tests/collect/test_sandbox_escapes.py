@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from collect.sandboxed import in_sandbox, needs_bwrap
-from skilldelta.collect.failures import StopCollectionError
+from skilldelta.collect.execution_errors import StopCollectionError
 from skilldelta.collect.sandbox import Bubblewrap, Docker, Limits, bubblewrap, find_sandbox
 from skilldelta.collect.sandbox.syscalls import syscall_filter
 from skilldelta.errors import InputError

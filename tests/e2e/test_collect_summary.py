@@ -17,7 +17,7 @@ from collect.suites import solve, write_suite
 from skilldelta.bank import Bank
 from skilldelta.cli import collect_display
 from skilldelta.cli.main import run
-from skilldelta.collect.progress import Standing
+from skilldelta.collect.standing import Standing
 
 Said = Callable[[], tuple[str, str]]
 

@@ -9,7 +9,7 @@ import pytest
 from skilldelta.estimators.base import Target
 from skilldelta.estimators.stack import Stack
 from skilldelta.evaluation.metrics import auroc
-from skilldelta.evaluation.simulate import SimulatedPanel, simulate_panel
+from skilldelta.evaluation.simulation.simulated_panel import SimulatedPanel, simulate_panel
 from skilldelta.support import Support
 
 

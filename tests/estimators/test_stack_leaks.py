@@ -7,9 +7,9 @@ import pytest
 
 from skilldelta.estimators.base import Target
 from skilldelta.estimators.stack import Stack
-from skilldelta.estimators.stack.leave_one_out import stepped
+from skilldelta.estimators.stack.held_out_scores import stepped
 from skilldelta.evaluation.metrics import auroc
-from skilldelta.evaluation.simulate import simulate_panel
+from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
 from skilldelta.support import Support
 
 from .panels import random_panel

@@ -14,7 +14,7 @@ from skilldelta.estimators.family_mean import FamilyMean
 from skilldelta.estimators.paper_rule import PaperRule
 from skilldelta.estimators.stack import Stack
 from skilldelta.estimators.tfidf_knn import TfidfKnn
-from skilldelta.evaluation.simulate import KINDS, Kind, SimulatedPanel, simulate_panel
+from skilldelta.evaluation.simulation.simulated_panel import KINDS, Kind, SimulatedPanel, simulate_panel
 
 ESTIMATORS: tuple[Estimator, ...] = (Stack(), PaperRule(), TfidfKnn(), FamilyMean())
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skilldelta.estimators.stack.panel import Panel
-from skilldelta.estimators.stack.settled import settled, settled_gain
+from skilldelta.estimators.stack.reported_gain import reported_gain, reported_gains
+from skilldelta.estimators.stack.stack_panel import StackPanel
 from skilldelta.estimators.stack.transfer import Transfer
 from skilldelta.estimators.stack.views import Lens
 from skilldelta.support import Support
@@ -30,7 +30,7 @@ def two_regions(rng: np.random.Generator, *, families: int, related: bool) -> Su
 
 
 def transfer_of(support: Support) -> Transfer:
-    return Transfer.of(Panel.of(support, Lens.learn(support)[1]), [])
+    return Transfer.of(StackPanel.of(support, Lens.learn(support)[1]), [])
 
 
 def test_a_new_family_follows_the_families_near_it_where_these_agree(rng: np.random.Generator) -> None:
@@ -54,5 +54,5 @@ def test_one_family_alone_gives_its_pull_and_no_more(rng: np.random.Generator) -
 
 def test_a_gain_that_prints_as_nothing_is_nothing() -> None:
     gains = np.array([0.0049, -0.0049, 0.005, -2.0, 0.30000000001])
-    assert settled(gains).tolist() == [0.0, 0.0, 0.005, -1.0, 0.3]
-    assert [settled_gain(float(gain)) for gain in gains] == settled(gains).tolist()
+    assert reported_gains(gains).tolist() == [0.0, 0.0, 0.005, -1.0, 0.3]
+    assert [reported_gain(float(gain)) for gain in gains] == reported_gains(gains).tolist()

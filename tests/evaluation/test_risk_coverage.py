@@ -7,7 +7,7 @@ import pytest
 
 from skilldelta.evaluation.leave_one_out import evaluate_panel
 from skilldelta.evaluation.risk_coverage import of_panel, panel_familiarity, risk_coverage
-from skilldelta.evaluation.simulate import simulate_panel
+from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
 
 
 def test_unlike_tasks_are_skipped_first_and_risk_is_what_the_others_lose() -> None:

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from skilldelta.errors import InputError
 from skilldelta.estimators.base import Target
-from skilldelta.evaluation.frozen_rule import HISTORICAL, FrozenRule
 from skilldelta.evaluation.metrics import balanced_accuracy
-from skilldelta.evaluation.simulate import simulate_panel
+from skilldelta.evaluation.prospective.frozen_rule import HISTORICAL, FrozenRule
+from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
 from skilldelta.evaluation.sweeps import threshold_sweep
 from skilldelta.evaluation.thresholds import (
     best_balanced_accuracy,

@@ -23,7 +23,7 @@ from skilldelta.collect.graders import GraderTools, make_graders
 from skilldelta.collect.manifest import read_manifest
 from skilldelta.collect.suite import load_suite, read_skill
 from skilldelta.errors import SkillDeltaError
-from skilldelta.evaluation.seal import read_sealed
+from skilldelta.evaluation.prospective.seal import read_sealed
 from skilldelta.settings_text import yaml_value
 
 from .mutations import hostile_bytes, hostile_documents

@@ -10,7 +10,7 @@ import pytest
 from skilldelta.errors import InputError
 from skilldelta.estimators.base import Target
 from skilldelta.estimators.stack import FittedStack, Stack
-from skilldelta.evaluation.simulate import KINDS, Kind, SimulatedPanel, simulate_panel
+from skilldelta.evaluation.simulation.simulated_panel import KINDS, Kind, SimulatedPanel, simulate_panel
 from skilldelta.intervals import Interval, Neighborhood, interval, posterior
 from skilldelta.predictor import predict
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from skilldelta.estimators.base import Target
 from skilldelta.estimators.paper_rule import PaperRule
-from skilldelta.evaluation.simulate import simulate_panel
+from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
 from skilldelta.gate import decide
 from skilldelta.predictor import Settings, predict, predict_each
 from skilldelta.support import Support, unit_rows

@@ -11,10 +11,11 @@ import pytest
 from skilldelta.encoders import load_encoder
 from skilldelta.estimators.base import Target
 from skilldelta.evaluation.accounting import account
-from skilldelta.evaluation.frozen_rule import HISTORICAL, FrozenRule
-from skilldelta.evaluation.prospective import audit, freeze, split_outcomes
-from skilldelta.evaluation.seal import read_sealed, write_sealed
-from skilldelta.evaluation.tampering import SealBrokenError
+from skilldelta.evaluation.prospective.auditing import audit, split_outcomes
+from skilldelta.evaluation.prospective.freezing import freeze
+from skilldelta.evaluation.prospective.frozen_rule import HISTORICAL, FrozenRule
+from skilldelta.evaluation.prospective.seal import read_sealed, write_sealed
+from skilldelta.evaluation.prospective.tampering import SealBrokenError
 from skilldelta.predictor import predict_each
 from skilldelta.records import Agent, Execution
 from skilldelta.support import Support

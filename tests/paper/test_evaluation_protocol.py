@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from skilldelta.estimators.ridge import LAMBDAS, Ridge, split_groups, task_groups
-from skilldelta.evaluation.bootstrap import resample_policies
-from skilldelta.evaluation.draws import Design, Inventory
-from skilldelta.evaluation.intervals import Plan
 from skilldelta.evaluation.leave_one_out import evaluate_panel
-from skilldelta.evaluation.policy import Outcomes, Policy
+from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy
+from skilldelta.evaluation.resampling.bootstrap import resample_policies
+from skilldelta.evaluation.resampling.draws import Design, Inventory
+from skilldelta.evaluation.resampling.panel_intervals import ResamplingPlan
 from skilldelta.evaluation.results import PanelResult
-from skilldelta.evaluation.simulate import simulate_panel
+from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
 from skilldelta.support import Support
 
 
@@ -79,12 +79,12 @@ def test_row_19_the_relevance_threshold_is_the_inventory_median(panel: PanelResu
 
 
 def test_row_21_ten_thousand_draws_for_ranking_and_value_and_five_for_advantage() -> None:
-    plan = Plan.of(10_000, np.random.default_rng(0))
+    plan = ResamplingPlan.of(10_000, np.random.default_rng(0))
     assert (plan.resamples, plan.half) == (10_000, 5_000)
 
 
 def test_row_21_the_matching_rate_is_taken_anew_in_every_draw(support: Support, rng: np.random.Generator) -> None:
-    policy = Policy("p", support.gains > 0.3, np.arange(240))
+    policy = PanelPolicy("p", support.gains > 0.3, np.arange(240))
     outcomes = Outcomes.of(support, policy.rows)
     design = Design.tasks(outcomes.task_ids, Inventory.of([support]))
     found = resample_policies([policy], outcomes, design, draws=100, rng=rng)["p"]

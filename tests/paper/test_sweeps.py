@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skilldelta.evaluation.evidence import neighbor_sweep, repetition_sweep, support_sweep
+from skilldelta.evaluation.evidence_scaling import neighbor_sweep, repetition_sweep, support_sweep
 from skilldelta.evaluation.leave_one_out import evaluate_panel
-from skilldelta.evaluation.simulate import SimulatedPanel, simulate_panel
+from skilldelta.evaluation.simulation.simulated_panel import SimulatedPanel, simulate_panel
 from skilldelta.evaluation.sweeps import threshold_sweep
 from skilldelta.predictor import predict_each
 

@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skilldelta.arrays import Floats
 from skilldelta.bounds import knn_rate
 from skilldelta.errors import InputError
 from skilldelta.evaluation.metrics import regret
-from skilldelta.evaluation.policy import Outcomes, Policy, Totals, columns
-from skilldelta.evaluation.regret import coverage_margin_split, disagreement_bound, local_terms, mean_regret
-from skilldelta.evaluation.simulate import SimulatedPanel, simulate_panel
-from skilldelta.evaluation.theory import check_theory
+from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, Totals, columns
+from skilldelta.evaluation.simulation.regret import coverage_margin_split, disagreement_bound, local_terms, mean_regret
+from skilldelta.evaluation.simulation.simulated_panel import SimulatedPanel, simulate_panel
+from skilldelta.evaluation.simulation.theory import check_theory
 from skilldelta.gate import Interval, decide
 from skilldelta.neighbors import nearest_to_each
 from skilldelta.predictor import Settings, average, predict_each
-from skilldelta.support import Floats
 from skilldelta.ties import ROUNDING, exceeds
 
 GAIN = st.floats(-1, 1)
@@ -173,7 +173,7 @@ def test_the_k_neighbour_rate_holds_over_support_target_and_executions(
 def test_the_value_of_a_frozen_policy_is_unbiased_in_success_and_tokens(rng: np.random.Generator) -> None:
     panel = simulate_panel(rng, tasks=80, families=4, r0=2, r1=1)
     use = rng.random(80) < 0.5
-    policy = Policy("frozen", use, np.arange(80))
+    policy = PanelPolicy("frozen", use, np.arange(80))
     true_success = np.where(use, panel.mu1, panel.mu0).mean()
     true_tokens = np.where(use, panel.mean_tokens1, panel.mean_tokens0).mean()
     values = []

@@ -7,13 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from skilldelta.arrays import Floats
 from skilldelta.evaluation.reliability import ReliabilityBin
 from skilldelta.evaluation.results import PanelResult
-from skilldelta.evaluation.simulate import Simulation, simulate_panel
+from skilldelta.evaluation.simulation.simulated_panel import Simulation, simulate_panel
 from skilldelta.predictor import predict_each
-from skilldelta.report.figures.reliability import reliability
+from skilldelta.report.figures.reliability_curve import reliability
 from skilldelta.report.forecast import Forecast, calibration_error, forecasts_of
-from skilldelta.support import Floats, Support
+from skilldelta.support import Support
 
 from .toy_panel import panel_of
 

@@ -10,6 +10,7 @@ from skilldelta import bounds, intervals
 from skilldelta.advisor.advice import Advice, Explanation, Neighbor, Question
 from skilldelta.advisor.panel_view import PanelView
 from skilldelta.advisor.scope_familiarity import ScopeFamiliarity
+from skilldelta.arrays import Vectors
 from skilldelta.bank.index import Index, ScopeRows
 from skilldelta.bank.store import Bank
 from skilldelta.costs import Cost, CostRule, TokenCosts
@@ -20,7 +21,7 @@ from skilldelta.estimators.base import Score, Target
 from skilldelta.gate import Decision, Interval, Rule, check_familiarity_limit, check_threshold, decide, unlike
 from skilldelta.predictor import PAPER, Prediction, Settings, predict
 from skilldelta.records import Agent
-from skilldelta.support import Scope, Vectors
+from skilldelta.support import Scope
 
 ScopeChoice = Literal["auto", "paper", "family", "skill", "global"]
 """`auto` is the family of the supplied skill where it has evidence, else the skill; `paper` is the family, whatever the skill,

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skilldelta.arrays import Vectors
 from skilldelta.bank.index import ScopeRows
 from skilldelta.familiarity import Familiarity, nearness
-from skilldelta.support import Vectors
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,8 +16,8 @@ from skilldelta.bank.index import Index
 from skilldelta.estimators.base import Score, Target
 from skilldelta.estimators.stack import FittedStack, Stack
 from skilldelta.estimators.stack.kept import KeptStack, NotKeptError, code_version, parts_of
-from skilldelta.estimators.stack.panel import Key
 from skilldelta.estimators.stack.stack import Scored, left_out_with, rows_without
+from skilldelta.estimators.stack.stack_panel import Key
 from skilldelta.support import Support
 
 _WHOLE = "all"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from skilldelta.bank.batch import Added, Batch, Known, TextVector
-    from skilldelta.bank.entries import BankStatus, DecisionRecord, Forgotten, Judgement, Panel
+    from skilldelta.bank.entries import BankStatus, DecisionRecord, Forgotten, Panel
     from skilldelta.bank.index import Index, ScopeRows
     from skilldelta.bank.store import Bank
 
@@ -22,7 +22,6 @@ __all__ = [
     "DecisionRecord",
     "Forgotten",
     "Index",
-    "Judgement",
     "Known",
     "Panel",
     "ScopeRows",
@@ -31,7 +30,7 @@ __all__ = [
 
 _HOMES = {
     "batch": ("Added", "Batch", "Known", "TextVector"),
-    "entries": ("BankStatus", "DecisionRecord", "Forgotten", "Judgement", "Panel"),
+    "entries": ("BankStatus", "DecisionRecord", "Forgotten", "Panel"),
     "index": ("Index", "ScopeRows"),
     "store": ("Bank",),
 }

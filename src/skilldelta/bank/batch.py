@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from skilldelta.arrays import Vectors
 from skilldelta.records import Execution, Skill, Task
-from skilldelta.support import Vectors
 
 
 @dataclass(frozen=True, slots=True, eq=False)

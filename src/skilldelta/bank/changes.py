@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, func, select
 
 from skilldelta.bank import schema
-from skilldelta.bank.evidence import Evidence, read_pairs, versions_of
 from skilldelta.bank.lookup import read_counter
+from skilldelta.bank.pair_reading import PairQuery, read_pairs, versions_of
 from skilldelta.bank.reading import read_agents, read_texts, read_versions
 from skilldelta.records import Pair
 
@@ -39,7 +39,7 @@ class Changes:
     texts: tuple[str, ...]
 
 
-def read_changes(connection: Connection, asked: Evidence, since: Mark | None) -> Changes:
+def read_changes(connection: Connection, asked: PairQuery, since: Mark | None) -> Changes:
     """What an earlier reader lacks, in one view of the bank."""
     mark = _mark(connection, asked)
     touched: tuple[int, ...] | None = None
@@ -52,7 +52,7 @@ def read_changes(connection: Connection, asked: Evidence, since: Mark | None) ->
     return Changes(mark, touched, pairs, task_keys, tuple(texts[key] for key in task_keys))
 
 
-def _mark(connection: Connection, asked: Evidence) -> Mark:
+def _mark(connection: Connection, asked: PairQuery) -> Mark:
     versions = versions_of(read_versions(connection).values())
     if asked.skill_id is not None:
         versions = {asked.skill_id: versions.get(asked.skill_id, [])}
@@ -64,7 +64,7 @@ def _mark(connection: Connection, asked: Evidence) -> Mark:
     )
 
 
-def _touched(connection: Connection, asked: Evidence, since: Mark) -> tuple[int, ...]:
+def _touched(connection: Connection, asked: PairQuery, since: Mark) -> tuple[int, ...]:
     table, tasks = schema.executions, schema.tasks
     agents = [key for key, agent in read_agents(connection).items() if agent == asked.agent]
     query = (

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Engine
 from skilldelta.bank import schema
 from skilldelta.bank.backend import Backend, Counter, backend_of
 from skilldelta.bank.commits import Head, append_commit
-from skilldelta.bank.failures import DRIVER_ERRORS, explained
+from skilldelta.bank.driver_errors import DRIVER_ERRORS, explained
 from skilldelta.bank.migrations import LATEST, migrate
 from skilldelta.errors import BankError, BankWarning, UnwritableBankError
 

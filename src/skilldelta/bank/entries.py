@@ -1,4 +1,4 @@
-"""The small records that a bank keeps beside executions: decisions, judgements, panels, and what a removal took away."""
+"""The small records that a bank keeps beside executions: decisions, panels, and what a removal took away."""
 
 from __future__ import annotations
 
@@ -27,20 +27,6 @@ class DecisionRecord:
     task_id: str = ""
     decision_id: int = 0
     """Given by the bank."""
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """An agent's own answer to "would you use this skill for this task?"."""
-
-    agent: Agent
-    suite: str
-    task_id: str
-    skill_id: str
-    skill_digest: str
-    use: bool
-    tokens: float | None = None
-    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)

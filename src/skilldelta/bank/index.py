@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from skilldelta.arrays import Floats, Ints, Strings, Vectors
 from skilldelta.bank.changes import Changes, Mark
-from skilldelta.bank.evidence import Evidence
+from skilldelta.bank.pair_reading import PairQuery
 from skilldelta.bank.store import Bank
 from skilldelta.bank.vectors import TextEncoder
 from skilldelta.records import Agent
-from skilldelta.support import Floats, Ints, Strings, Support, Vectors
+from skilldelta.support import Support
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,7 +102,7 @@ class Index:
         if old is not None and old.mark.revision == self._bank.revision():
             return old  # another thread was faster
         skill, family = name
-        asked = Evidence(self._agent, self._suite, skill, family, self._include_stale)
+        asked = PairQuery(self._agent, self._suite, skill, family, self._include_stale)
         changes = self._bank.changes(asked, since=None if old is None else old.mark)
         if old is None or changes.touched is None:
             return _snapshot(changes.mark, np.asarray(changes.task_keys, np.int64), self._support(changes))

@@ -21,7 +21,7 @@ from skilldelta.bank.backend import Counter
 from skilldelta.bank.commits import Head
 from skilldelta.bank.copy import Copy
 from skilldelta.bank.creation import create_aside
-from skilldelta.bank.failures import not_a_bank
+from skilldelta.bank.driver_errors import not_a_bank
 from skilldelta.bank.lock import write_lock
 from skilldelta.bank.lookup import read_counter
 from skilldelta.bank.schema import SCHEMA_VERSION

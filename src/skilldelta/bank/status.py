@@ -9,8 +9,8 @@ from sqlalchemy import Connection, Select, TableClause, func, select
 from skilldelta.bank import schema
 from skilldelta.bank.backend import Backend
 from skilldelta.bank.entries import BankStatus, Panel
-from skilldelta.bank.evidence import Evidence, read_pairs
 from skilldelta.bank.learned import read_learned
+from skilldelta.bank.pair_reading import PairQuery, read_pairs
 from skilldelta.bank.reading import read_agents, read_suites, read_versions
 from skilldelta.records import Agent
 
@@ -49,7 +49,7 @@ def read_panels(connection: Connection) -> list[Panel]:
     counts = _executions_by_panel(connection)
     panels = []
     for agent, suite in counts:
-        pairing = read_pairs(connection, Evidence(agent, suite)).pairing
+        pairing = read_pairs(connection, PairQuery(agent, suite)).pairing
         panels.append(
             Panel(
                 agent=agent,

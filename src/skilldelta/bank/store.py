@@ -12,21 +12,22 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from skilldelta.bank import audit, forget, learned, reading, schema, status, vectors, verify
+from skilldelta.arrays import Vectors
+from skilldelta.bank import decision_log, forget, judgement_log, learned, reading, schema, status, vectors, verify
 from skilldelta.bank.adding import add_batch
 from skilldelta.bank.batch import Added, Batch
 from skilldelta.bank.changes import Changes, Mark, read_changes
+from skilldelta.bank.choosing import chosen_agent, chosen_suite, current_skill
 from skilldelta.bank.database import Database
-from skilldelta.bank.entries import BankStatus, DecisionRecord, Foreseen, Forgotten, Judgement, Panel
-from skilldelta.bank.evidence import Evidence, read_pairs
+from skilldelta.bank.entries import BankStatus, DecisionRecord, Foreseen, Forgotten, Panel
 from skilldelta.bank.forget import Removal
-from skilldelta.bank.names import chosen_agent, chosen_suite, current_skill
+from skilldelta.bank.pair_reading import PairQuery, read_pairs
 from skilldelta.bank.validation import check_batch
 from skilldelta.bank.vectors import Progress, TextEncoder
 from skilldelta.errors import BankError
 from skilldelta.pairing import Pairing
-from skilldelta.records import Agent, Execution, Skill, Task
-from skilldelta.support import Support, Vectors
+from skilldelta.records import Agent, Execution, Judgement, Skill, Task
+from skilldelta.support import Support
 
 LOCK_TIMEOUT = 30.0
 """Seconds to wait for another writer."""
@@ -137,7 +138,7 @@ class Bank:
     ) -> Pairing:
         """The pairs of an agent in order of their tasks' arrival, and everything that was left out."""
         with self._database.read() as connection:
-            return read_pairs(connection, Evidence(agent, suite, skill_id, family, include_stale)).pairing
+            return read_pairs(connection, PairQuery(agent, suite, skill_id, family, include_stale)).pairing
 
     def vectors(self, encoder: TextEncoder, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
         """(n, dim) one row a text; what the bank lacks is encoded and, unless it is read-only, stored."""
@@ -155,13 +156,13 @@ class Bank:
         progress: Progress | None = None,
     ) -> Support:
         """The pairs of `pairing` as arrays, with the vectors and texts of their tasks."""
-        found = self.changes(Evidence(agent, suite, skill_id, family, include_stale))
+        found = self.changes(PairQuery(agent, suite, skill_id, family, include_stale))
         rows = self.vectors(encoder, found.texts, progress=progress)
         return Support.from_pairs(
             found.pairs, rows, texts=found.texts, encoder=encoder.identity, agent=agent.name, suite=suite or ""
         )
 
-    def changes(self, asked: Evidence, since: Mark | None = None) -> Changes:
+    def changes(self, asked: PairQuery, since: Mark | None = None) -> Changes:
         """The pairs that a reader lacks who has read up to `since`: what the in-memory index lives on."""
         with self._database.read() as connection:
             return read_changes(connection, asked, since)
@@ -231,14 +232,14 @@ class Bank:
     # -- beside the evidence ----------------------------------------------------------------------------------------
 
     def record_decision(self, record: DecisionRecord) -> int:
-        """Store a decision for audit; returns its id."""
+        """Store a decision in the log; returns its id."""
         with self._database.write() as connection:
-            return audit.add_decision(connection, self._database.backend, record)
+            return decision_log.add_decision(connection, self._database.backend, record)
 
     def decisions(self, limit: int | None = None) -> list[DecisionRecord]:
         """Decisions, the newest first."""
         with self._database.read() as connection:
-            return audit.read_decisions(connection, limit)
+            return decision_log.read_decisions(connection, limit)
 
     def learned(self, name: str, part: str) -> bytes | None:
         """A kept part of what was learned from the evidence as it is now; None where there is none, or it is damaged."""
@@ -258,12 +259,12 @@ class Bank:
     def add_judgements(self, judgements: Sequence[Judgement]) -> int:
         """Store agents' own answers about known tasks and skills; returns how many were new."""
         with self._database.write() as connection:
-            return audit.add_judgements(connection, self._database.backend, judgements)
+            return judgement_log.add_judgements(connection, self._database.backend, judgements)
 
     def judgements(self, agent: Agent | None = None, suite: str | None = None) -> list[Judgement]:
         """Judgements in order of arrival."""
         with self._database.read() as connection:
-            return audit.read_judgements(connection, agent=agent, suite=suite)
+            return judgement_log.read_judgements(connection, agent=agent, suite=suite)
 
 
 def open_bank(location: str | Path, *, create: bool = False, readonly: bool = False) -> Bank:

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from skilldelta.arrays import Floats, Vectors
 from skilldelta.bank.batch import Batch, TextVector
 from skilldelta.errors import InputError
 from skilldelta.records import CONDITIONS, STATUSES, Execution, Skill, Task, text_digest
-from skilldelta.support import Floats, Vectors
 
 _ROUNDING = 1e-5
 _REPETITIONS = 2**31

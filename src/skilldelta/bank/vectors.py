@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 from sqlalchemy import Connection, select
 
+from skilldelta.arrays import Vectors
 from skilldelta.bank import schema
 from skilldelta.bank.backend import Backend
 from skilldelta.bank.batch import TextVector
@@ -23,7 +24,6 @@ from skilldelta.bank.validation import matrix_of
 from skilldelta.errors import InputError, UnwritableBankError
 from skilldelta.nouns import plural
 from skilldelta.records import text_digest
-from skilldelta.support import Vectors
 
 Progress = Callable[[int, int], None]
 

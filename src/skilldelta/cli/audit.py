@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     from skilldelta.bank import Bank
     from skilldelta.evaluation.corrections import CorrectedPanel
-    from skilldelta.evaluation.prospective import AuditResult
-    from skilldelta.evaluation.reexecution import Reexecution
+    from skilldelta.evaluation.prospective.auditing import AuditResult
+    from skilldelta.evaluation.prospective.reexecution import Reexecution
+    from skilldelta.evaluation.prospective.seal import SealedPanel
     from skilldelta.evaluation.results import Range
-    from skilldelta.evaluation.seal import SealedPanel
     from skilldelta.support import Support
 
 
@@ -48,9 +48,9 @@ def command(sealed: Path, seal: str | None, bank: str, as_json: bool, output: Pa
     import numpy as np
 
     from skilldelta.bank import Bank
-    from skilldelta.evaluation.prospective import audit, split_outcomes
-    from skilldelta.evaluation.seal import read_sealed
-    from skilldelta.evaluation.tampering import SealBrokenError
+    from skilldelta.evaluation.prospective.auditing import audit, split_outcomes
+    from skilldelta.evaluation.prospective.seal import read_sealed
+    from skilldelta.evaluation.prospective.tampering import SealBrokenError
 
     panel = read_sealed(sealed)
     with Bank.open(bank, create=False) as opened:
@@ -110,8 +110,8 @@ def _again(
     if options["reexecuted"] is None:
         return None
     from skilldelta.bank import Bank
-    from skilldelta.evaluation.prospective import split_outcomes
-    from skilldelta.evaluation.reexecution import reexecution
+    from skilldelta.evaluation.prospective.auditing import split_outcomes
+    from skilldelta.evaluation.prospective.reexecution import reexecution
 
     with Bank.open(options["reexecuted"], create=False) as second:
         current, _ = _current(second, {**options, "corrections": None})

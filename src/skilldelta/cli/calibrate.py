@@ -18,10 +18,11 @@ from skilldelta.nouns import plural
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from skilldelta.arrays import Floats
     from skilldelta.cli.panels import LoadedPanel
-    from skilldelta.evaluation.calibrate import Calibration, HeldOut
+    from skilldelta.evaluation.calibration import Calibration, HeldOut
     from skilldelta.evaluation.goals import Goal
-    from skilldelta.support import Floats, Support
+    from skilldelta.support import Support
 
 
 @click.command("calibrate")
@@ -114,9 +115,9 @@ def _calibrated(
     import numpy as np
 
     from skilldelta.cli.panels import scored_policy
-    from skilldelta.evaluation.calibrate import calibrate
+    from skilldelta.evaluation.calibration import calibrate
     from skilldelta.evaluation.nested import scores_without_folds
-    from skilldelta.evaluation.policy import sweepable
+    from skilldelta.evaluation.panel_policy import sweepable
 
     def score(support: Support) -> Floats:
         policy = scored_policy(options["estimator"], support, {**options, "threshold": 0.0}, skill_texts)

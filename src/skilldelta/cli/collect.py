@@ -114,7 +114,7 @@ def _judge(session: Session, as_json: bool) -> int:
     from skilldelta.cli.collect_display import print_interrupted
     from skilldelta.cli.collect_judging import print_judgements
     from skilldelta.cli.progress import progress
-    from skilldelta.collect.self_judge import judge
+    from skilldelta.collect.self_judging import judge
 
     with progress("judging") as advance:
         standing = _until_stopped(judge(session, lambda one: advance(one.before + one.finished, one.planned)))

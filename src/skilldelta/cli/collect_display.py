@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from rich.console import Group
 
     from skilldelta.collect.ledger import Spend
-    from skilldelta.collect.noise import NoiseFloor
-    from skilldelta.collect.progress import OnProgress, Standing, Tally
     from skilldelta.collect.runner import Result
     from skilldelta.collect.session import Session
+    from skilldelta.collect.standing import OnProgress, Standing, Tally
+    from skilldelta.noise_floor import SameConditionDifference
 
 _LINE_EVERY = 30.0
 _MOST_REASONS = 5
@@ -37,7 +37,7 @@ def progress() -> Iterator[OnProgress]:
         yield _lines()
 
 
-def print_result(session: Session, result: Result, noise: NoiseFloor | None, as_json: bool) -> None:
+def print_result(session: Session, result: Result, noise: SameConditionDifference | None, as_json: bool) -> None:
     """The whole collection with this start beside it, what was spent over all starts, and what came to nothing."""
     standing = result.standing
     reasons = _reasons(session) if standing.whole.errors else Counter()
@@ -51,7 +51,7 @@ def print_result(session: Session, result: Result, noise: NoiseFloor | None, as_
         note(f"stopped with {plural(standing.left, 'execution')} left: {result.stopped}")
 
 
-def _show(session: Session, standing: Standing, noise: NoiseFloor | None) -> None:
+def _show(session: Session, standing: Standing, noise: SameConditionDifference | None) -> None:
     out = console()
     out.print(
         f"{session.suite.name}: {standing.before + standing.finished:,} of {plural(standing.planned, 'execution')} in the "
@@ -122,16 +122,18 @@ def _note_errors(standing: Standing, reasons: Counter[str]) -> None:
         note("the same command tries transport errors again")
 
 
-def measure_noise(session: Session) -> NoiseFloor | None:
+def measure_noise(session: Session) -> SameConditionDifference | None:
     """What an A/A run came to; None where the run was none."""
     from skilldelta.bank import Bank
-    from skilldelta.collect.noise import noise_floor
+    from skilldelta.noise_floor import same_condition_difference
 
     condition = session.selection.same_condition
     if condition is None:
         return None
     with Bank.open(session.bank, readonly=True) as bank:
-        return noise_floor(bank.executions(agent=session.agent.identity, suite=session.suite.name), condition)
+        return same_condition_difference(
+            bank.executions(agent=session.agent.identity, suite=session.suite.name), condition
+        )
 
 
 def print_interrupted() -> None:

@@ -12,15 +12,15 @@ from skilldelta.nouns import plural
 from skilldelta.redaction import redacted
 
 if TYPE_CHECKING:
-    from skilldelta.bank.entries import Judgement
     from skilldelta.collect.budget import Amount
-    from skilldelta.collect.self_judge import JudgePlan, JudgeStanding
+    from skilldelta.collect.self_judging import JudgePlan, JudgeStanding
     from skilldelta.collect.session import Session
+    from skilldelta.records import Judgement
 
 
 def print_judge_plan(session: Session, as_json: bool) -> None:
     """How many judgements would be asked for, of which model, and the most they can cost."""
-    from skilldelta.collect.self_judge import asking_agent, largest_of, plan_judgements
+    from skilldelta.collect.self_judging import asking_agent, largest_of, plan_judgements
 
     model = str(asking_agent(session).settings["model"])
     known, has_executions = _in_bank(session)

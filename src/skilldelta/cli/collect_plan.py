@@ -21,7 +21,7 @@ ARMS: dict[Condition, str] = {"skip": "without skill", "use": "with skill"}
 
 
 @dataclass(slots=True)
-class Estimate:
+class RemainingCost:
     """What is left of a plan, priced at what each arm took so far; unknown where an arm that has some left has not told."""
 
     had: Counter[Condition] = field(default_factory=Counter)
@@ -65,7 +65,7 @@ def _largest(session: Session, plan: Sequence[Planned]) -> Amount:
 
 def _assume_version(session: Session) -> bool:
     """Take a command's version from its last start, because a plan does not run it; False when there was none."""
-    from skilldelta.collect.agents.command import CommandAgent
+    from skilldelta.collect.agents.command_agent import CommandAgent
     from skilldelta.collect.session import recorded_version
 
     if isinstance(session.agent, CommandAgent) and not session.agent.version:
@@ -83,11 +83,11 @@ def _executions(session: Session) -> list[Execution]:
         return list(bank.executions(agent=session.agent.identity, suite=session.suite.name))
 
 
-def _estimate(plan: Sequence[Planned], executions: Sequence[Execution]) -> Estimate:
+def _estimate(plan: Sequence[Planned], executions: Sequence[Execution]) -> RemainingCost:
     from skilldelta.collect.plan import execution_key
 
     known = {execution_key(one): one for one in executions if one.status == "completed"}
-    estimate = Estimate()
+    estimate = RemainingCost()
     had: dict[Condition, list[Execution]] = {arm: [] for arm in CONDITIONS}
     for planned in plan:
         if planned.key in known:
@@ -111,7 +111,7 @@ def _projected(left: Counter[Condition], took: dict[Condition, list[float | None
     return total
 
 
-def _write_document(session: Session, plan: Sequence[Planned], most: Amount, estimate: Estimate | None) -> None:
+def _write_document(session: Session, plan: Sequence[Planned], most: Amount, estimate: RemainingCost | None) -> None:
     identity = session.agent.identity
     write_json(
         {
@@ -130,8 +130,8 @@ def _write_document(session: Session, plan: Sequence[Planned], most: Amount, est
     )
 
 
-def _show(session: Session, plan: Sequence[Planned], most: Amount, estimate: Estimate | None) -> None:
-    from skilldelta.collect.agents.command import CommandAgent
+def _show(session: Session, plan: Sequence[Planned], most: Amount, estimate: RemainingCost | None) -> None:
+    from skilldelta.collect.agents.command_agent import CommandAgent
 
     out = console()
     families: dict[str, Counter[Condition]] = {}
@@ -154,7 +154,7 @@ def _show(session: Session, plan: Sequence[Planned], most: Amount, estimate: Est
     out.print("Nothing was called.")
 
 
-def _left_in_words(estimate: Estimate) -> str:
+def _left_in_words(estimate: RemainingCost) -> str:
     begin = f"In the bank: {estimate.had.total():,}. The other {estimate.left.total():,}"
     if not estimate.left.total():
         return f"In the bank: {estimate.had.total():,}, which is all."

@@ -116,8 +116,8 @@ def _model_agent(
     prices: Prices | None,
 ) -> Asks:
     """A chat endpoint is talked to directly; everything else, and every other solver, runs on Inspect AI."""
-    from skilldelta.collect.agents.chat import CHAT_SOLVERS, ChatAgent, chat_sampling
-    from skilldelta.collect.chat import ChatEndpoint
+    from skilldelta.collect.agents.chat_agent import CHAT_SOLVERS, ChatAgent, chat_sampling
+    from skilldelta.collect.chat_endpoint import ChatEndpoint
     from skilldelta.collect.sandbox import find_sandbox
     from skilldelta.endpoint import check_base_url, check_key
 
@@ -164,7 +164,7 @@ def _model_agent(
 
 
 def _command_agent(suite: Suite, options: dict[str, Any]) -> CollectAgent:
-    from skilldelta.collect.agents.command import CommandAgent, OutputFields
+    from skilldelta.collect.agents.command_agent import CommandAgent, OutputFields
     from skilldelta.collect.agents.environment import agent_environment
     from skilldelta.collect.process import split_words
 

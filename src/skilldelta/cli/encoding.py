@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from skilldelta.errors import InputError
 
 if TYPE_CHECKING:
+    from skilldelta.arrays import Vectors
     from skilldelta.bank.store import Bank
     from skilldelta.encoders.base import Encoder
-    from skilldelta.support import Vectors
 
 
 def chosen_encoder(bank: Bank, options: Mapping[str, Any], *, given: Mapping[str, Vectors] | None = None) -> Encoder:

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from skilldelta.cli.refitting import Ranges
     from skilldelta.evaluation.corrections import CorrectedRecord
     from skilldelta.evaluation.exclusions import Exclusion
-    from skilldelta.evaluation.noise_floor import NoiseFloor
     from skilldelta.evaluation.results import Means, PanelResult
     from skilldelta.evaluation.risk_coverage import CoveragePoint
     from skilldelta.evaluation.roster import Rules
+    from skilldelta.noise_floor import NoiseFloor
     from skilldelta.support import Scope
 
 
@@ -131,7 +131,7 @@ def evaluate_with_noise(bank: str, options: dict[str, Any]) -> Evaluated:
     from skilldelta.bank import Bank
     from skilldelta.cli.panels import load_panels
     from skilldelta.evaluation.leave_one_out import evaluate_panels
-    from skilldelta.evaluation.permutation import SHUFFLES
+    from skilldelta.evaluation.resampling.permutation import SHUFFLES
     from skilldelta.evaluation.results import MARGIN
     from skilldelta.evaluation.risk_coverage import of_panel
 

@@ -21,7 +21,7 @@ from skilldelta.nouns import plural
 if TYPE_CHECKING:
     from skilldelta.encoders.base import Encoder
     from skilldelta.estimators.base import Target
-    from skilldelta.evaluation.frozen_rule import FrozenRule
+    from skilldelta.evaluation.prospective.frozen_rule import FrozenRule
 
 _KEYS = {"task_id", "text", "question", "family", "skill"}
 
@@ -63,9 +63,9 @@ def command(targets: Path, output: Path, bank: str, overwrite: bool, as_json: bo
     from skilldelta.bank import Bank
     from skilldelta.cli.encoding import chosen_encoder
     from skilldelta.cli.panels import chosen_panel
-    from skilldelta.evaluation.frozen_estimator import frozen_estimator
-    from skilldelta.evaluation.prospective import freeze
-    from skilldelta.evaluation.seal import write_sealed
+    from skilldelta.evaluation.prospective.freezing import freeze
+    from skilldelta.evaluation.prospective.frozen_estimator import frozen_estimator
+    from skilldelta.evaluation.prospective.seal import write_sealed
 
     with Bank.open(bank, create=False) as opened:
         encoder = chosen_encoder(opened, options)
@@ -97,7 +97,7 @@ def command(targets: Path, output: Path, bank: str, overwrite: bool, as_json: bo
 
 def _rule(options: dict[str, Any]) -> FrozenRule:
     from skilldelta.errors import unknown_name
-    from skilldelta.evaluation.frozen_rule import HISTORICAL, FrozenRule
+    from skilldelta.evaluation.prospective.frozen_rule import HISTORICAL, FrozenRule
 
     if options["historical"]:
         if options["historical"] not in HISTORICAL:

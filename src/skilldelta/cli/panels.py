@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from skilldelta.encoders.base import Encoder
     from skilldelta.evaluation.corrections import CorrectedRecord, Correction
     from skilldelta.evaluation.exclusions import Exclusion
-    from skilldelta.evaluation.noise_floor import NoiseFloor
-    from skilldelta.evaluation.policy import Policy
+    from skilldelta.evaluation.panel_policy import PanelPolicy
+    from skilldelta.noise_floor import NoiseFloor
     from skilldelta.pairing import Pairing
     from skilldelta.records import Agent
     from skilldelta.support import Support
@@ -116,7 +116,7 @@ def _loaded(bank: Bank, panel: Panel, encoder: Encoder) -> LoadedPanel:
 
 
 def _noise(bank: Bank, panel: Panel) -> NoiseFloor:
-    from skilldelta.evaluation.noise_floor import noise_of_executions
+    from skilldelta.noise_floor import noise_of_executions
 
     return noise_of_executions(bank.executions(agent=panel.agent, suite=panel.suite))
 
@@ -144,7 +144,9 @@ def left_out(pairing: Pairing) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def scored_policy(name: str, support: Support, options: Mapping[str, Any], skill_texts: Mapping[str, str]) -> Policy:
+def scored_policy(
+    name: str, support: Support, options: Mapping[str, Any], skill_texts: Mapping[str, str]
+) -> PanelPolicy:
     """One policy on a panel, scored leave-one-task-out; constant policies have no scores to sweep."""
     from skilldelta.evaluation.roster import Rules, score_policies
     from skilldelta.predictor import Settings

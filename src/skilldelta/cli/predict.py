@@ -18,10 +18,10 @@ from skilldelta.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
     from skilldelta.advisor import Advice, Policy, Question, ScopeChoice
+    from skilldelta.arrays import Vectors
     from skilldelta.bank.store import Bank
     from skilldelta.costs import CostRule
     from skilldelta.records import Agent
-    from skilldelta.support import Vectors
 
 
 @click.command("predict")

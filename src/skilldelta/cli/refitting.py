@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from skilldelta.estimators.self_judge import Judgement
     from skilldelta.evaluation.results import PanelResult, Range
     from skilldelta.evaluation.roster import Rules
+    from skilldelta.records import Judgement
 
     Ranges = Mapping[str, Mapping[str, Range]]
 
@@ -26,7 +26,7 @@ def refitted(
     panel: PanelResult, rules: Rules, judgements: Sequence[Judgement] | None, rng: np.random.Generator
 ) -> Ranges:
     """By policy and metric; nothing for a panel of one task, which leaves none to score from."""
-    from skilldelta.evaluation.refitted import GROUPS, refitted_ranges
+    from skilldelta.evaluation.resampling.refitted import GROUPS, refitted_ranges
 
     groups = min(GROUPS, panel.tasks)
     name = f"{panel.agent} on {panel.suite}"

@@ -23,13 +23,14 @@ from skilldelta.nouns import plural
 from skilldelta.redaction import redacted
 
 if TYPE_CHECKING:
+    from skilldelta.arrays import Floats
     from skilldelta.bank import Bank
     from skilldelta.evaluation.accounting import RoutingCost
     from skilldelta.evaluation.nested import Scorer
     from skilldelta.evaluation.results import PanelResult
     from skilldelta.records import Execution
     from skilldelta.report import PanelReport
-    from skilldelta.support import Floats, Scope, Support
+    from skilldelta.support import Scope, Support
 
 
 @click.command("report")

@@ -18,9 +18,10 @@ from skilldelta.files import write_text
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
-    from skilldelta.evaluation.simulate import SimulatedPanel
-    from skilldelta.evaluation.theory import TheoryCheck
-    from skilldelta.support import Floats, Scope
+    from skilldelta.arrays import Floats
+    from skilldelta.evaluation.simulation.simulated_panel import SimulatedPanel
+    from skilldelta.evaluation.simulation.theory import TheoryCheck
+    from skilldelta.support import Scope
 
 KINDS = ("no_effect", "always_helps", "family_only", "local_only", "mixed")
 
@@ -63,8 +64,8 @@ def command(pairs: Path | None, as_json: bool, output: Path | None, **options: A
 
     from skilldelta.evaluation.leave_one_out import evaluate_panel
     from skilldelta.evaluation.results import panel_to_dict
-    from skilldelta.evaluation.simulate import simulate_panel
-    from skilldelta.evaluation.theory import check_theory
+    from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
+    from skilldelta.evaluation.simulation.theory import check_theory
     from skilldelta.predictor import Settings
 
     rng = np.random.default_rng(options["seed"])

@@ -15,7 +15,7 @@ from skilldelta.cli.progress import progress
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
-    from skilldelta.evaluation.evidence import EvidenceCurve
+    from skilldelta.evaluation.evidence_scaling import EvidenceCurve
     from skilldelta.evaluation.sweeps import ThresholdSweep
 
 _SHOWN = 21
@@ -49,7 +49,7 @@ def threshold(ctx: click.Context, /, bank: str, as_json: bool, output: Path | No
 
     from skilldelta.bank import Bank
     from skilldelta.cli.panels import load_panels, scored_policy
-    from skilldelta.evaluation.policy import sweepable
+    from skilldelta.evaluation.panel_policy import sweepable
     from skilldelta.evaluation.sweeps import threshold_sweep
 
     documents = []
@@ -99,7 +99,7 @@ def evidence(bank: str, as_json: bool, output: Path | None, at_least: int, seed:
 
     from skilldelta.bank import Bank
     from skilldelta.cli.panels import load_panels
-    from skilldelta.evaluation.evidence import evidence_curves
+    from skilldelta.evaluation.evidence_scaling import evidence_curves
 
     with Bank.open(bank, create=False) as opened:
         panels = load_panels(opened, options)

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from skilldelta.collect.failures import CapReachedError, IncompleteError, StopCollectionError, TransportError
+from skilldelta.collect.execution_errors import CapReachedError, IncompleteError, StopCollectionError, TransportError
 from skilldelta.collect.ledger import Ledger, Spend
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural

@@ -17,11 +17,10 @@ from typing import Any, TypeVar
 
 from skilldelta.bank import Bank
 from skilldelta.bank.batch import Batch
-from skilldelta.bank.entries import Judgement
 from skilldelta.collect.line_log import append_lines
 from skilldelta.collect.suite import Suite
 from skilldelta.collect.transcript import TRANSCRIPT_FILE, encode_row
-from skilldelta.records import Agent, Execution
+from skilldelta.records import Agent, Execution, Judgement
 
 T = TypeVar("T")
 _MOST_PENDING = 512

@@ -17,12 +17,12 @@ from typing import Any
 
 from skilldelta.collect.agents.base import Attempt, CollectAgent, Outcome
 from skilldelta.collect.budget import Budget
-from skilldelta.collect.failures import CapReachedError, IncompleteError, StopCollectionError, TransportError
+from skilldelta.collect.execution_errors import CapReachedError, IncompleteError, StopCollectionError, TransportError
 from skilldelta.collect.graders.base import Grader
 from skilldelta.collect.plan import ExecutionKey, Planned, execution_key, sampling_seed
-from skilldelta.collect.progress import OnProgress, Standing
 from skilldelta.collect.recorder import Recorder
 from skilldelta.collect.reply_text import without_surrogates
+from skilldelta.collect.standing import OnProgress, Standing
 from skilldelta.collect.suite import Suite, SuiteTask
 from skilldelta.collect.workspace import temporary_folder
 from skilldelta.pairing import is_counted

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from skilldelta.arrays import Vectors
 from skilldelta.errors import InputError, SkillDeltaError
-from skilldelta.support import Vectors
 
 
 class EncoderError(SkillDeltaError):

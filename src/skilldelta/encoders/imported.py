@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from skilldelta.arrays import Vectors
 from skilldelta.encoders.base import check_texts
 from skilldelta.errors import InputError
-from skilldelta.support import Vectors
 
 PREFIX = "imported/"
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from skilldelta.arrays import Vectors
 from skilldelta.encoders.base import check_texts
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
-from skilldelta.support import Vectors
 
 MAX_FEATURES = 2048
 _BATCH = 1024  # rows made dense at once

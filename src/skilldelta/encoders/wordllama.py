@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skilldelta.arrays import Vectors
 from skilldelta.encoders.base import check_texts
 from skilldelta.errors import InputError
-from skilldelta.support import Vectors
 
 MODEL = "l2_supercat"
 DIMENSION = 256

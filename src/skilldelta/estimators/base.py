@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from skilldelta.arrays import Flags, Floats, Strings, Vectors
 from skilldelta.errors import InputError
-from skilldelta.support import Flags, Floats, Strings, Support, Vectors
+from skilldelta.support import Support
 
 
 class NotApplicableError(InputError):

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skilldelta.arrays import Floats, Ints
 from skilldelta.estimators.base import Score, Scores, Target
-from skilldelta.estimators.paper_rule import ScopeRows
-from skilldelta.support import Floats, Ints, Support
+from skilldelta.estimators.paper_rule import RowsByScope
+from skilldelta.support import Support
 from skilldelta.ties import tie_rounding
 
 
@@ -32,14 +33,14 @@ class FamilyMean:
 
     def fit(self, support: Support) -> FittedFamilyMean:
         """Rows by family, looked up once."""
-        return FittedFamilyMean(ScopeRows.of(support, "family"))
+        return FittedFamilyMean(RowsByScope.of(support, "family"))
 
 
 @dataclass(frozen=True, slots=True)
 class FittedFamilyMean:
     """The families' gains at hand."""
 
-    rows: ScopeRows
+    rows: RowsByScope
 
     def score(self, target: Target) -> Score:
         """The mean gain of the family's other tasks, 0 where there is none."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.model_selection import GroupKFold
 
-from skilldelta.support import Floats, Strings
+from skilldelta.arrays import Floats, Strings
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from skilldelta.arrays import Floats, Ints
 from skilldelta.estimators.base import Score, Scores, Target
 from skilldelta.predictor import PAPER, Prediction, Settings, predict, predict_each
-from skilldelta.support import Floats, Ints, Scope, Support, scope_label
+from skilldelta.support import Scope, Support, scope_label
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +31,14 @@ class PaperRule:
 
     def fit(self, support: Support) -> FittedPaperRule:
         """Nothing is fitted: the rows of each scope are looked up once."""
-        return FittedPaperRule(ScopeRows.of(support, self.scope), self.settings)
+        return FittedPaperRule(RowsByScope.of(support, self.scope), self.settings)
 
 
 @dataclass(frozen=True, slots=True)
 class FittedPaperRule:
     """The rule with its evidence at hand."""
 
-    rows: ScopeRows
+    rows: RowsByScope
     settings: Settings
 
     def score(self, target: Target) -> Score:
@@ -47,7 +48,7 @@ class FittedPaperRule:
 
 
 @dataclass(frozen=True, slots=True)
-class ScopeRows:
+class RowsByScope:
     """The rows of a support by scope label, for scoring one target at a time."""
 
     support: Support
@@ -55,7 +56,7 @@ class ScopeRows:
     by_label: dict[str, Ints] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, support: Support, scope: Scope) -> ScopeRows:
+    def of(cls, support: Support, scope: Scope) -> RowsByScope:
         """Rows keep record order within a scope, which breaks ties."""
         labels = support.scope_labels(scope)
         return cls(support, scope, {str(labels[block[0]]): block for block in support.blocks(scope)})

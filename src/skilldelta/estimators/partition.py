@@ -11,10 +11,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from skilldelta.arrays import Ints
 from skilldelta.errors import InputError
 from skilldelta.estimators.base import NotApplicableError
 from skilldelta.files import fault, json_objects, lines
-from skilldelta.support import Ints, Support
+from skilldelta.support import Support
 
 Part = Literal["train", "validation", "test"]
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.sparse import csr_array
 
+from skilldelta.arrays import Floats
 from skilldelta.estimators.base import NotApplicableError, Score, Scores, Target
 from skilldelta.estimators.lexical import Lexicon
 from skilldelta.nouns import plural
-from skilldelta.support import Floats, Support
+from skilldelta.support import Support
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,28 +7,15 @@ policy's evaluation, and counted, because silence is not a "no".
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol
 
 import numpy as np
 
 from skilldelta.estimators.base import NotApplicableError, Score, Scores, Target
+from skilldelta.records import Judgement
 from skilldelta.support import Support
 
 YES = 0.5
 """Answers are 1 or 0; anything between separates them."""
-
-
-class Judgement(Protocol):
-    """A recorded answer: which task and skill, what was said, and the tokens of the call where they are known."""
-
-    @property
-    def task_id(self) -> str: ...
-    @property
-    def skill_id(self) -> str: ...
-    @property
-    def use(self) -> bool: ...
-    @property
-    def tokens(self) -> float | None: ...
 
 
 class SelfJudge:

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from skilldelta.arrays import Floats, Ints
 from skilldelta.estimators.base import NotApplicableError, Score, Scores, Target
 from skilldelta.estimators.lexical import Lexicon
-from skilldelta.estimators.paper_rule import ScopeRows
+from skilldelta.estimators.paper_rule import RowsByScope
 from skilldelta.neighbors import Neighbors
-from skilldelta.support import Floats, Ints, Scope, Support
+from skilldelta.support import Scope, Support
 from skilldelta.ties import ROUNDING
 
 _BLOCK_CELLS = 2**20
@@ -45,7 +46,7 @@ class TfidfKnn:
     def fit(self, support: Support) -> FittedTfidfKnn:
         """The vocabulary and the word rows of the support."""
         lexicon = _inventory(support)
-        return FittedTfidfKnn(lexicon, lexicon.inventory, ScopeRows.of(support, self.scope), self.k)
+        return FittedTfidfKnn(lexicon, lexicon.inventory, RowsByScope.of(support, self.scope), self.k)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class FittedTfidfKnn:
 
     lexicon: Lexicon
     words: csr_array
-    rows: ScopeRows
+    rows: RowsByScope
     k: int
 
     def score(self, target: Target) -> Score:

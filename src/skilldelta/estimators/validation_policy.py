@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skilldelta.support import Floats
+from skilldelta.arrays import Floats
 from skilldelta.ties import ROUNDING
 
 

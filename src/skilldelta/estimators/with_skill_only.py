@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skilldelta.estimators.base import Score, Scores, Target
-from skilldelta.estimators.paper_rule import ScopeRows
+from skilldelta.estimators.paper_rule import RowsByScope
 from skilldelta.predictor import PAPER, Settings, predict_each
 from skilldelta.support import Scope, Support
 
@@ -39,14 +39,14 @@ class WithSkillOnly:
 
     def fit(self, support: Support) -> FittedWithSkillOnly:
         """Nothing is fitted: the rows of each scope are looked up once."""
-        return FittedWithSkillOnly(ScopeRows.of(support, self.scope), replace(self.settings, label="gain"))
+        return FittedWithSkillOnly(RowsByScope.of(support, self.scope), replace(self.settings, label="gain"))
 
 
 @dataclass(frozen=True, slots=True)
 class FittedWithSkillOnly:
     """The control with its evidence at hand."""
 
-    rows: ScopeRows
+    rows: RowsByScope
     settings: Settings
 
     def score(self, target: Target) -> Score:

@@ -14,11 +14,12 @@ from typing import Literal
 
 import numpy as np
 
+from skilldelta.arrays import Flags, Floats
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
 from skilldelta.pairing import is_counted
 from skilldelta.records import Execution
-from skilldelta.support import Flags, Floats, Support
+from skilldelta.support import Support
 
 Unit = Literal["tokens", "seconds", "usd"]
 UNITS: tuple[Unit, ...] = ("tokens", "seconds", "usd")

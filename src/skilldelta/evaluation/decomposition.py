@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from skilldelta.evaluation.metrics import Counts
-from skilldelta.support import Flags, Floats, Ints, Strings
+from skilldelta.arrays import Flags, Floats, Ints, SmallInts, Strings
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,7 @@ class DecompositionOfDraws:
         )
         self._used_gain = np.stack([action * gains for action in stacked])
 
-    def __call__(self, counts: Counts) -> ComponentsOfDraws:
+    def __call__(self, counts: SmallInts) -> ComponentsOfDraws:
         """For counts (draws, n) of how often each task was drawn."""
         drawn = np.ascontiguousarray(counts.T, dtype=np.float64)  # (n, draws)
         size, gain = self._size @ drawn, self._gain @ drawn  # (groups, draws)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from skilldelta.arrays import Strings
 from skilldelta.nouns import plural
-from skilldelta.support import Strings
 
 ENOUGH = 10
 """Below this a percentile bootstrap is far too narrow, and of zero width where the few outcomes agree."""

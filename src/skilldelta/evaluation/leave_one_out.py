@@ -14,26 +14,26 @@ import numpy as np
 
 from skilldelta.errors import InputError
 from skilldelta.estimators.partition import Partition
-from skilldelta.estimators.self_judge import Judgement
 from skilldelta.evaluation.comparison import check_margin
-from skilldelta.evaluation.covering import covering_intervals
 from skilldelta.evaluation.decomposition import decompose
-from skilldelta.evaluation.draws import Inventory
 from skilldelta.evaluation.few_tasks import few_tasks
 from skilldelta.evaluation.holdout import Holdout, as_scored, holdout_notes
-from skilldelta.evaluation.intervals import Intervals, Plan, draws_of, panel_intervals
-from skilldelta.evaluation.linear_rules import LinearRule, linear_rules
 from skilldelta.evaluation.means import mean_over_panels
 from skilldelta.evaluation.metrics import auroc
-from skilldelta.evaluation.panel_nulls import Nulls, below_chance, panel_nulls
-from skilldelta.evaluation.permutation import SHUFFLES
-from skilldelta.evaluation.policy import Outcomes, Policy, Totals, columns
+from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, Totals, columns
+from skilldelta.evaluation.resampling.covering import covering_intervals
+from skilldelta.evaluation.resampling.draws import Inventory
+from skilldelta.evaluation.resampling.linear_rules import LinearRule, linear_rules
+from skilldelta.evaluation.resampling.panel_intervals import Intervals, ResamplingPlan, draws_of, panel_intervals
+from skilldelta.evaluation.resampling.panel_nulls import Nulls, below_chance, panel_nulls
+from skilldelta.evaluation.resampling.permutation import SHUFFLES
 from skilldelta.evaluation.results import MARGIN, Evaluation, PanelResult, PermutationNull, PolicyResult, Range
 from skilldelta.evaluation.roster import Roster, Rules, check_names, score_policies
 from skilldelta.evaluation.structure import family_counts, structure_of
 from skilldelta.gate import check_threshold
 from skilldelta.nouns import plural
 from skilldelta.predictor import PAPER, Settings
+from skilldelta.records import Judgement
 from skilldelta.support import Scope, Support
 
 Progress = Callable[[int, int], None]
@@ -157,7 +157,7 @@ def _resample(
     if not resamples:
         return [Intervals({}, {}) for _ in supports]
     suites = {support.suite: [other for other in supports if other.suite == support.suite] for support in supports}
-    plans = {suite: Plan.of(resamples, rng) for suite in suites}
+    plans = {suite: ResamplingPlan.of(resamples, rng) for suite in suites}
     inventories = {suite: Inventory.of(members) for suite, members in suites.items()}
     members = [list(roster.policies.values()) for roster in rosters]
     total = sum(draws_of(s, m, plans[s.suite]) for s, m in zip(supports, members, strict=True))
@@ -222,7 +222,7 @@ def _with_evidence(result: PolicyResult, intervals: Intervals, nulls: Mapping[st
     return replace(result, intervals=covering, conditional_intervals=result.intervals, null=nulls)
 
 
-def policy_result(policy: Policy, support: Support, intervals: Mapping[str, Range]) -> PolicyResult:
+def policy_result(policy: PanelPolicy, support: Support, intervals: Mapping[str, Range]) -> PolicyResult:
     """The value of fixed actions on a panel, from its recorded outcomes."""
     outcomes = Outcomes.of(support, policy.rows)
     # Contiguous rows, because numpy adds those pairwise: constant actions then have no advantage to the last digit.

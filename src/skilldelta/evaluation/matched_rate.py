@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from skilldelta.support import Floats
+from skilldelta.arrays import Floats
 
 Number = TypeVar("Number", float, Floats)
 

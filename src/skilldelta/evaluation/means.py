@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from skilldelta.evaluation.bootstrap import percentile_range
-from skilldelta.evaluation.intervals import Intervals
-from skilldelta.evaluation.jackknife import normal_range, standard_error
+from skilldelta.arrays import Floats
+from skilldelta.evaluation.resampling.bootstrap import percentile_range
+from skilldelta.evaluation.resampling.jackknife import normal_range, standard_error
+from skilldelta.evaluation.resampling.panel_intervals import Intervals
 from skilldelta.evaluation.results import Estimate, Means, PanelResult, PolicyMeans, PolicyResult, Range
-from skilldelta.support import Floats
 
 METRICS = (
     "success",

@@ -6,13 +6,10 @@ A task is positive when its observed gain D exceeds zero. Metrics that need both
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from skilldelta.support import Flags, Floats, Ints
+from skilldelta.arrays import Flags, Floats, Ints, SmallInts
 from skilldelta.ties import exceeds, tie_rounding
-
-Counts = NDArray[np.int32]
 
 
 def auroc(scores: Floats, positive: Flags) -> float | None:
@@ -57,7 +54,7 @@ class AurocOfDraws:
         self._below = np.searchsorted(values[self._negatives], values[self._positives], side="left")
         self._up_to = np.searchsorted(values[self._negatives], values[self._positives], side="right")
 
-    def __call__(self, counts: Counts) -> Floats:
+    def __call__(self, counts: SmallInts) -> Floats:
         """(draws,) for counts (draws, n) of how often each task was drawn; NaN where a class was not drawn."""
         drawn = np.zeros((len(counts), len(self._negatives) + 1), np.int32)
         # Whole numbers: their sums are exact, and five times faster to accumulate than floats.

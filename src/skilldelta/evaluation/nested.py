@@ -10,8 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from skilldelta.arrays import Floats
 from skilldelta.folds import FOLDS, held_out_folds
-from skilldelta.support import Floats, Support
+from skilldelta.support import Support
 
 Scorer = Callable[[Support], Floats]
 """Leave-one-task-out scores (n,) of a support's rows."""

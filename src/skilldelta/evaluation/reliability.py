@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
+from skilldelta.arrays import Flags, Floats
 from skilldelta.errors import InputError
-from skilldelta.support import Flags, Floats
 from skilldelta.ties import tie_rounding
 
 

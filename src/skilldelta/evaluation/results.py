@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skilldelta.support import Floats, Ints, Support
+from skilldelta.arrays import Floats, Ints
+from skilldelta.support import Support
 
 Actions = NDArray[np.bool_] | Floats
 """(n,) what a policy does: use or skip, or the probability of use where it is random."""

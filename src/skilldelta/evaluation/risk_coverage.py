@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skilldelta.arrays import Floats
 from skilldelta.evaluation.results import Actions, PanelResult
 from skilldelta.familiarity import leave_one_out
-from skilldelta.support import Floats, Scope, Support
+from skilldelta.support import Scope, Support
 
 SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)
 

@@ -15,13 +15,14 @@ from skilldelta.estimators.paper_rule import PaperRule
 from skilldelta.estimators.partition import Partition
 from skilldelta.estimators.relevance import Relevance
 from skilldelta.estimators.ridge import Ridge
-from skilldelta.estimators.self_judge import Judgement, SelfJudge
+from skilldelta.estimators.self_judge import SelfJudge
 from skilldelta.estimators.stack import Stack
 from skilldelta.estimators.tfidf_knn import TfidfKnn
 from skilldelta.estimators.with_skill_only import WithSkillOnly
 from skilldelta.evaluation.holdout import WITHOUT_FAMILY, Holdout, as_scored, check_holdout
-from skilldelta.evaluation.policy import Policy
+from skilldelta.evaluation.panel_policy import PanelPolicy
 from skilldelta.predictor import PAPER, Settings
+from skilldelta.records import Judgement
 from skilldelta.support import Scope, Support
 
 POLICIES: tuple[str, ...] = (
@@ -59,7 +60,7 @@ class Rules:
 class Roster:
     """The scored policies of a panel in the design's order, and why the others are missing."""
 
-    policies: Mapping[str, Policy]
+    policies: Mapping[str, PanelPolicy]
     left_out: tuple[str, ...]
 
 
@@ -70,12 +71,12 @@ def score_policies(
     check_holdout(rules.holdout, rules.scope)
     wanted = check_names(names)
     n, scored = len(support), as_scored(support, rules.holdout)
-    policies: dict[str, Policy] = {
-        "always_off": Policy.constant("always_off", 0.0, n),
-        "always_on": Policy.constant("always_on", 1.0, n),
+    policies: dict[str, PanelPolicy] = {
+        "always_off": PanelPolicy.constant("always_off", 0.0, n),
+        "always_on": PanelPolicy.constant("always_on", 1.0, n),
         "skilldelta": _scored(PaperRule(rules.settings, rules.scope), scored, rules),
     }
-    policies["random_matched"] = Policy.constant("random_matched", float(policies["skilldelta"].actions.mean()), n)
+    policies["random_matched"] = PanelPolicy.constant("random_matched", float(policies["skilldelta"].actions.mean()), n)
     left_out = []
     for name in wanted:
         if name in policies:
@@ -102,9 +103,9 @@ def check_names(names: Sequence[str] | None) -> tuple[str, ...]:
     return POLICIES if names is None else tuple(name for name in POLICIES if name in names)
 
 
-def _scored(estimator: Estimator, support: Support, rules: Rules) -> Policy:
+def _scored(estimator: Estimator, support: Support, rules: Rules) -> PanelPolicy:
     threshold = rules.threshold if estimator.name in _BY_GAIN else None
-    return Policy.from_scores(estimator.name, estimator.leave_one_out(support), threshold=threshold)
+    return PanelPolicy.from_scores(estimator.name, estimator.leave_one_out(support), threshold=threshold)
 
 
 _BY_GAIN = ("skilldelta", "tfidf_knn", "family_mean", "stack")

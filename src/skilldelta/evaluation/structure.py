@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from skilldelta.arrays import Ints
 from skilldelta.evaluation.results import FamilyCounts, Structure
-from skilldelta.support import Ints, Scope, Support
+from skilldelta.support import Scope, Support
 
 
 def family_counts(support: Support) -> tuple[FamilyCounts, ...]:

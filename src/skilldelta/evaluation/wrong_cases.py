@@ -7,7 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from skilldelta.support import Floats, Support
+from skilldelta.arrays import Floats
+from skilldelta.support import Support
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from skilldelta.arrays import Floats, Ints
 from skilldelta.intervals.neighborhood import Neighborhood, runs_of
-from skilldelta.support import Floats, Ints
 
 _VARIANCES = np.array([1.0, 0.2])
 """Each stake would be best if the outcomes had this share of m (1 - m), the variance of coin flips with the mean m."""

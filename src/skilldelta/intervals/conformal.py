@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skilldelta.arrays import Floats, Strings
 from skilldelta.errors import InputError
 from skilldelta.gate import Interval
-from skilldelta.support import Floats, Strings
 
 ENOUGH = 100
 """Tasks of a family before it is asked by itself."""

@@ -18,9 +18,9 @@ from statistics import NormalDist
 import numpy as np
 
 from skilldelta import bounds
+from skilldelta.arrays import Floats
 from skilldelta.intervals.neighborhood import Neighborhood
 from skilldelta.quantiles import beta_quantile
-from skilldelta.support import Floats
 
 _SHARE = 0.1
 """Share of delta spent where the weights' part is estimated."""

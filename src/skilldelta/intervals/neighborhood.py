@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skilldelta.support import Floats, Ints
+from skilldelta.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,7 +32,7 @@ class Neighborhood:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Runs:
+class WeightedRuns:
     """Every run of both arms as one independent variable in [0, 1] that rises with the gain.
 
     A run without the skill enters as 1 - success. With coefficients c, sum(c * value) = 1 + gain, and sum(c) = 2.
@@ -47,7 +47,7 @@ class Runs:
         return float(len(self.values) * self.coefficients.max())
 
 
-def runs_of(neighborhood: Neighborhood) -> Runs:
+def runs_of(neighborhood: Neighborhood) -> WeightedRuns:
     """The runs behind the means. Means that are not of 0/1 outcomes enter as r equal runs at their mean.
 
     That keeps sum and range, which is all that the bounds on a mean use; a variance estimate would be too small, so
@@ -64,7 +64,7 @@ def runs_of(neighborhood: Neighborhood) -> Runs:
             outcomes, share = np.array([mean]), weight
         values.append(1 - outcomes if flip else outcomes)
         coefficients.append(np.full(len(outcomes), share))
-    return Runs(np.concatenate(values), np.concatenate(coefficients))
+    return WeightedRuns(np.concatenate(values), np.concatenate(coefficients))
 
 
 def _arms(neighborhood: Neighborhood) -> list[tuple[float, int, float, bool]]:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skilldelta.arrays import Floats, Ints
 from skilldelta.evaluation.results import FamilyCounts, PanelResult
 from skilldelta.nouns import plural
 from skilldelta.report.content import Cell, Column, Table
-from skilldelta.report.groups import Group, groups
+from skilldelta.report.groups import FamilyRows, groups
 from skilldelta.report.numbers import cell, shorten, signed, words_cell
-from skilldelta.support import Floats, Ints
 
 TEXT_WIDTH = 180
 """Characters of a task text that the list shows."""
@@ -42,7 +42,7 @@ def tasks_per_kind(panels: Sequence[PanelResult]) -> int:
     return max(1, min(12, ROW_BUDGET // max(1, 2 * families)))
 
 
-def _family(panel: PanelResult, gate: str, group: Group, per_kind: int) -> FamilyList:
+def _family(panel: PanelResult, gate: str, group: FamilyRows, per_kind: int) -> FamilyList:
     gains = panel.support.gains[group.rows]
     harmed, helped = (_strongest(group.rows, gains, sign, per_kind) for sign in (-1, 1))
     listed = np.concatenate([harmed, helped])

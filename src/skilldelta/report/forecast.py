@@ -9,11 +9,11 @@ from typing import Literal
 
 import numpy as np
 
+from skilldelta.arrays import Flags, Floats
 from skilldelta.evaluation.nested import Scorer, scores_without_folds
 from skilldelta.evaluation.reliability import ReliabilityBin, reliability_curve
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.probability import cross_fitted
-from skilldelta.support import Flags, Floats
 
 BINS = 10
 FEWEST = 20

@@ -10,8 +10,8 @@ import numpy as np
 from skilldelta.evaluation.accounting import Account, Baseline, RoutingCost, account
 from skilldelta.evaluation.comparison import default_gate
 from skilldelta.evaluation.nested import Scorer
-from skilldelta.evaluation.noise_floor import noise_of_executions
 from skilldelta.evaluation.results import PanelResult
+from skilldelta.noise_floor import noise_of_executions
 from skilldelta.records import Execution
 from skilldelta.report.forecast import forecasts_of
 from skilldelta.report.panel import PanelReport
@@ -19,7 +19,7 @@ from skilldelta.report.scaling_curves import scaling_curves
 from skilldelta.support import Scope
 
 
-class Source(Protocol):
+class PanelSource(Protocol):
     """Where a panel comes from: what its results alone do not tell."""
 
     def executions(self, result: PanelResult) -> Iterable[Execution]:
@@ -45,7 +45,7 @@ def gather(
     seed: int,
     scope: Scope = "family",
     gate: str | None = None,
-    source: Source | None = None,
+    source: PanelSource | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[PanelReport]:
     """Panels ready for a report; without their source there are no accounts and no notes."""
@@ -67,7 +67,7 @@ def gather(
     return reports
 
 
-def _account(result: PanelResult, gate: str, source: Source) -> Account | None:
+def _account(result: PanelResult, gate: str, source: PanelSource) -> Account | None:
     """The gate's account against the better constant policy; a gate judged on a part of the panel has none."""
     own = result.policies.get(gate)
     if own is None or len(own.rows) < result.pairs:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from skilldelta.arrays import Ints
 from skilldelta.evaluation.results import FamilyCounts, PanelResult
 from skilldelta.report.numbers import shorten
-from skilldelta.support import Ints
 
 LABEL_WIDTH = 60
 NO_FAMILY = "no family recorded"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Group:
+class FamilyRows:
     """One family: its counts, its rows of the panel, its name in plots and lists."""
 
     counts: FamilyCounts
@@ -22,11 +22,11 @@ class Group:
     label: str
 
 
-def groups(panel: PanelResult) -> list[Group]:
+def groups(panel: PanelResult) -> list[FamilyRows]:
     """Families in order of first appearance, as the evaluation counts them; rows without a family group by skill."""
     blocks = sorted(panel.support.blocks("family"), key=lambda block: int(block[0]))
     labels = distinct_labels([shorten(counts.family or NO_FAMILY, LABEL_WIDTH) for counts in panel.counts])
-    return [Group(counts, block, label) for counts, block, label in zip(panel.counts, blocks, labels, strict=True)]
+    return [FamilyRows(counts, block, label) for counts, block, label in zip(panel.counts, blocks, labels, strict=True)]
 
 
 def distinct_labels(labels: Sequence[str]) -> list[str]:

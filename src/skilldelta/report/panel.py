@@ -7,20 +7,20 @@ from dataclasses import dataclass
 
 from skilldelta.evaluation.accounting import Account
 from skilldelta.evaluation.comparison import default_gate
-from skilldelta.evaluation.evidence import EvidenceCurve
-from skilldelta.evaluation.noise_floor import NoiseFloor
+from skilldelta.evaluation.evidence_scaling import EvidenceCurve
 from skilldelta.evaluation.policy_words import policy_words
 from skilldelta.evaluation.results import PanelResult
+from skilldelta.noise_floor import NoiseFloor
 from skilldelta.nouns import plural
 from skilldelta.report.content import Figure
 from skilldelta.report.families import family_lists
-from skilldelta.report.figures.accounting import accounting
 from skilldelta.report.figures.advantage import advantage
-from skilldelta.report.figures.components import components
 from skilldelta.report.figures.help_harm import help_harm
+from skilldelta.report.figures.payback import accounting
 from skilldelta.report.figures.ranking import ranking
-from skilldelta.report.figures.reliability import reliability
+from skilldelta.report.figures.reliability_curve import reliability
 from skilldelta.report.figures.scaling import scaling
+from skilldelta.report.figures.selection import components
 from skilldelta.report.figures.tradeoff import tradeoff
 from skilldelta.report.forecast import Forecast
 from skilldelta.report.numbers import decimal, percent

@@ -7,7 +7,7 @@ from contextlib import suppress
 import numpy as np
 
 from skilldelta.errors import InputError
-from skilldelta.evaluation.evidence import EvidenceCurve, neighbor_sweep, repetition_sweep, support_sweep
+from skilldelta.evaluation.evidence_scaling import EvidenceCurve, neighbor_sweep, repetition_sweep, support_sweep
 from skilldelta.support import Scope, Support
 
 LARGEST_BLOCK = 2_500

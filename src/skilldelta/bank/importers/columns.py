@@ -28,7 +28,7 @@ _NEVER_STORED = frozenset(("score0", "score1", "metadata", "source"))
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ColumnPlan:
     """Where the values of rows with one set of columns go."""
 
     form: Form
@@ -54,8 +54,8 @@ class Plan:
         return message if columns == (name,) else f"{message} ({name} is the column {shown(columns[0])})"
 
 
-_PAIRS_AS_THEY_ARE = Plan("pairs", {})
-_RUNS_AS_THEY_ARE = Plan("runs", {})
+_PAIRS_AS_THEY_ARE = ColumnPlan("pairs", {})
+_RUNS_AS_THEY_ARE = ColumnPlan("runs", {})
 
 
 @dataclass(slots=True)
@@ -67,12 +67,12 @@ class Columns:
     form: Form | None = None
     given: frozenset[str] = frozenset()
     """Fields that the import's options say, and that need no guess."""
-    _plans: dict[tuple[str, ...], Plan] = field(default_factory=dict)
+    _plans: dict[tuple[str, ...], ColumnPlan] = field(default_factory=dict)
     _guesses: dict[str, str] = field(default_factory=dict)
     _left_out: dict[str, str] = field(default_factory=dict)
     _doubts: dict[str, None] = field(default_factory=dict)
 
-    def plan(self, row: Row) -> Plan:
+    def plan(self, row: Row) -> ColumnPlan:
         """Where the row's values go."""
         if not self.mapping:
             keys = row.keys()
@@ -93,7 +93,7 @@ class Columns:
             notes.append(f"left out: {', '.join(self._left_out.values())}")
         return notes + list(self._doubts)
 
-    def _made(self, row: Row) -> Plan:
+    def _made(self, row: Row) -> ColumnPlan:
         draft = _Draft(row, self)
         draft.take_mapped(is_first=not self._plans)
         draft.take_named()
@@ -105,7 +105,7 @@ class Columns:
             self._left_out.setdefault(name, _with_hint(name, known - draft.places.keys()))
         for name in draft.places.keys() - known:
             self._left_out.setdefault(name, ", ".join(map(shown, draft.places[name])))
-        return Plan(form, {name: columns for name, columns in draft.places.items() if name in known})
+        return ColumnPlan(form, {name: columns for name, columns in draft.places.items() if name in known})
 
     def guessed(self, name: str, columns: Sequence[str]) -> None:
         if len(columns) == 1:

@@ -18,7 +18,7 @@ from skilldelta.records import bundle_name
 Remark = Literal["", "ragged tokens", "means of unknown spread"]
 
 
-class Runs(NamedTuple):
+class ArmRuns(NamedTuple):
     """The repetitions of one arm of a pair, and what of its row could not be used."""
 
     successes: list[float | None]
@@ -100,7 +100,7 @@ def whole(value: Any, name: str) -> int | None:
     raise RowError(f"{name} must be a whole number from 0, got {shown(value)}; leave the column out with --map {name}=")
 
 
-def arm(row: Row, y: str, tokens: str, count: int | None = None) -> Runs:
+def arm(row: Row, y: str, tokens: str, count: int | None = None) -> ArmRuns:
     """The repetitions of one arm of a pair, numbered from 0 by their position; an empty list is a missing arm.
 
     A single number is one repetition, or with `count` the mean of so many. A null keeps its position and is a missing
@@ -117,7 +117,7 @@ def arm(row: Row, y: str, tokens: str, count: int | None = None) -> Runs:
     if ragged or not costs:
         costs = [None] * len(successes)
     remark: Remark = "ragged tokens" if ragged else ""
-    return Runs([success(value, y) for value in successes], [amount(cost, tokens) for cost in costs], remark)
+    return ArmRuns([success(value, y) for value in successes], [amount(cost, tokens) for cost in costs], remark)
 
 
 def repetition_count(row: Row, own: str, given: int | None) -> int | None:
@@ -136,11 +136,11 @@ _ROUNDED = 0.005
 """How far a mean that was written with two digits may lie from the mean itself."""
 
 
-def _mean_of(given: Any, costs: list[Any], count: int, y: str, tokens: str) -> Runs:
+def _mean_of(given: Any, costs: list[Any], count: int, y: str, tokens: str) -> ArmRuns:
     """As many runs as a mean was taken over, with that mean: successes and failures where it can be theirs."""
     listed = _listed(given)
     if not listed:
-        return Runs([], [])
+        return ArmRuns([], [])
     if len(listed) > 1:
         if len(listed) != count:
             raise RowError(
@@ -149,13 +149,13 @@ def _mean_of(given: Any, costs: list[Any], count: int, y: str, tokens: str) -> R
         return arm({y: given, tokens: costs or None}, y, tokens)
     mean = success(listed[0], y)
     if mean is None:
-        return Runs([], [])
+        return ArmRuns([], [])
     spent = amount(costs[0], tokens) if len(costs) == 1 else None
     passed = round(mean * count)
     is_binary = abs(mean * count - passed) <= min(_ROUNDED * count, 0.05) + 1e-9
     values: list[float | None] = [*([1.0] * passed), *([0.0] * (count - passed))] if is_binary else [mean] * count
     ragged: Remark = "ragged tokens" if len(costs) > 1 else ""
-    return Runs(values, [spent] * count, ragged if is_binary else "means of unknown spread")
+    return ArmRuns(values, [spent] * count, ragged if is_binary else "means of unknown spread")
 
 
 def _success_in_words(value: str, name: str) -> float | None:

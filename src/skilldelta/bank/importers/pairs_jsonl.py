@@ -7,7 +7,7 @@ several rows was run several times.
 from __future__ import annotations
 
 from skilldelta.bank.importers.draft import Draft
-from skilldelta.bank.importers.fields import Runs, arm, repetition_count, skill_name, task_text, whole, word
+from skilldelta.bank.importers.fields import ArmRuns, arm, repetition_count, skill_name, task_text, whole, word
 from skilldelta.bank.importers.source import Row, RowError
 from skilldelta.errors import shown
 from skilldelta.files import Place
@@ -44,7 +44,7 @@ def take_pair(draft: Draft, place: Place, row: Row) -> None:
     draft.take_repetitions(key, executions)
 
 
-def _arms(draft: Draft, row: Row) -> tuple[Runs, Runs]:
+def _arms(draft: Draft, row: Row) -> tuple[ArmRuns, ArmRuns]:
     """The runs without and with the skill."""
     count0 = count1 = draft.defaults.repetitions
     if "repetitions" in row or "r0" in row or "r1" in row:
@@ -56,7 +56,9 @@ def _arms(draft: Draft, row: Row) -> tuple[Runs, Runs]:
     return skip, use
 
 
-def _said_repetition(draft: Draft, place: Place, key: tuple[str, ...], value: object, arms: tuple[Runs, Runs]) -> int:
+def _said_repetition(
+    draft: Draft, place: Place, key: tuple[str, ...], value: object, arms: tuple[ArmRuns, ArmRuns]
+) -> int:
     """Repetitions are numbered in file order, unless the row says which one it is."""
     said = whole(value, "repetition")
     if said is None:

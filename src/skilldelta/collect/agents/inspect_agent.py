@@ -20,9 +20,9 @@ from skilldelta.collect.agents.inspect_metering import Calls, amount, booking, m
 from skilldelta.collect.agents.inspect_names import describe_solver, inspect_version, load_solver, open_model
 from skilldelta.collect.arms import Message, arm_messages
 from skilldelta.collect.budget import Amount, Budget, Prices
-from skilldelta.collect.chat import check_model
+from skilldelta.collect.chat_endpoint import check_model
 from skilldelta.collect.code_answer import PREFILL, PROTOCOL, STOP, extract_code, run_answer
-from skilldelta.collect.failures import CapReachedError, IncompleteError, StopCollectionError, TransportError
+from skilldelta.collect.execution_errors import CapReachedError, IncompleteError, StopCollectionError, TransportError
 from skilldelta.collect.plan import Planned
 from skilldelta.collect.sandbox import Sandbox, check_sandbox
 from skilldelta.collect.suite import AgentSettings, SuiteTask

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from skilldelta.collect.budget import Amount, Budget, Prices
-from skilldelta.collect.failures import CapReachedError
+from skilldelta.collect.execution_errors import CapReachedError
 
 _BYTES_PER_MESSAGE = 64
 """Room for the role and the template's marks around a message."""

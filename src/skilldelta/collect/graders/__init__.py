@@ -10,9 +10,9 @@ from typing import Any
 
 from skilldelta.collect.graders.base import Grader, take_options
 from skilldelta.collect.graders.command import COMMAND_LIMITS, Command
-from skilldelta.collect.graders.fields import Fields
 from skilldelta.collect.graders.function import Function, load_function
 from skilldelta.collect.graders.inspect_scorer import load_scorer
+from skilldelta.collect.graders.json_fields import Fields
 from skilldelta.collect.graders.judge import PROMPT, AskJudge, Judge
 from skilldelta.collect.graders.numeric import Numeric, read_number
 from skilldelta.collect.graders.text import Choice, Contains, Exact, Regex

@@ -7,7 +7,7 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-from skilldelta.collect.failures import GraderError
+from skilldelta.collect.execution_errors import GraderError
 from skilldelta.collect.sandbox import Limits, Sandbox
 from skilldelta.collect.suite import SuiteTask
 from skilldelta.collect.workspace import check_inside, intact, temporary_folder, write_below

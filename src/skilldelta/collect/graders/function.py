@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skilldelta.collect.failures import GraderError
+from skilldelta.collect.execution_errors import GraderError
 from skilldelta.collect.own_thread import in_own_thread
 from skilldelta.collect.suite import SuiteTask
 from skilldelta.errors import InputError

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skilldelta.collect.arms import Message
-from skilldelta.collect.failures import GraderError
+from skilldelta.collect.execution_errors import GraderError
 from skilldelta.collect.labels import unique_label
 from skilldelta.collect.suite import SuiteTask
 

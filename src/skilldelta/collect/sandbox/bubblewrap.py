@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from skilldelta.collect.failures import StopCollectionError
+from skilldelta.collect.execution_errors import StopCollectionError
 from skilldelta.collect.own_thread import in_own_thread
 from skilldelta.collect.process import Finished, run_process
 from skilldelta.collect.sandbox.base import WORKSPACE, Limits

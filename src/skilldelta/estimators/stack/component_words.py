@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from skilldelta.support import Floats
+from skilldelta.arrays import Floats
 
 _WORDS: Mapping[str, str] = {
     "nearest_6": "6 nearest tasks",

@@ -14,12 +14,12 @@ from typing import Literal
 import numpy as np
 
 from skilldelta import familiarity
-from skilldelta.estimators.stack.folds import FOLDS
+from skilldelta.arrays import Floats, Ints, SmallInts
+from skilldelta.estimators.stack.inner_folds import FOLDS
 from skilldelta.estimators.stack.landmarks import Landmarks
-from skilldelta.estimators.stack.nearness import Rows, departures, neighbor_lists
-from skilldelta.estimators.stack.panel import Panel
+from skilldelta.estimators.stack.nearness import departures, neighbor_lists
 from skilldelta.estimators.stack.slopes import held_out_departures
-from skilldelta.support import Floats, Ints
+from skilldelta.estimators.stack.stack_panel import StackPanel
 
 View = Literal["vectors", "words", "shape"]
 
@@ -42,10 +42,10 @@ class Departures:
 
     plain: Floats  # (n, c) without the row's own fold
     held: Floats | None  # (folds, n, c) at [f, i] also without fold f
-    nearest: Rows  # (n, 4) the nearest rows of the group by vector, -1 where there is none
+    nearest: SmallInts  # (n, 4) the nearest rows of the group by vector, -1 where there is none
 
 
-def cross_fit(panel: Panel, *, nested: bool) -> Departures:
+def cross_fit(panel: StackPanel, *, nested: bool) -> Departures:
     """All components; `nested` adds those without a second fold, which an honest evaluation needs."""
     n, c = len(panel), len(COMPONENTS)
     found = Departures(
@@ -58,7 +58,7 @@ def cross_fit(panel: Panel, *, nested: bool) -> Departures:
     return found
 
 
-def slope_features(panel: Panel, view: View, block: Ints) -> Floats | None:
+def slope_features(panel: StackPanel, view: View, block: Ints) -> Floats | None:
     """What slopes of a view are fitted on in one group: vectors, words, or curves over the shape."""
     if view == "vectors":
         return np.asarray(panel.views.slopes[block], np.float64)
@@ -69,7 +69,7 @@ def slope_features(panel: Panel, view: View, block: Ints) -> Floats | None:
     return landmarks_of(panel, block).features(panel.views.shape[block])
 
 
-def landmarks_of(panel: Panel, block: Ints) -> Landmarks:
+def landmarks_of(panel: StackPanel, block: Ints) -> Landmarks:
     """The landmarks of one group's shapes."""
     assert panel.views.shape is not None
     place = np.empty(len(panel), np.int64)
@@ -77,7 +77,7 @@ def landmarks_of(panel: Panel, block: Ints) -> Landmarks:
     return Landmarks.choose(panel.views.shape[block], np.argsort(place[block], kind="stable"))
 
 
-def _fill_nearest(panel: Panel, found: Departures) -> None:
+def _fill_nearest(panel: StackPanel, found: Departures) -> None:
     lists = dict(_lists(panel))
     found.nearest[:] = lists["vectors"][:, : found.nearest.shape[1]]
     members = [np.flatnonzero(panel.folds == f) for f in range(FOLDS)]
@@ -89,11 +89,11 @@ def _fill_nearest(panel: Panel, found: Departures) -> None:
                 _put(found, excluded, rows, c, values, panel.folds)
 
 
-def _departures(panel: Panel, lists: Rows, k: int, excluded: tuple[int, ...], family: Floats) -> Floats:
+def _departures(panel: StackPanel, lists: SmallInts, k: int, excluded: tuple[int, ...], family: Floats) -> Floats:
     return departures(lists, k, panel.gains, panel.weights, panel.folds, excluded, family)
 
 
-def _lists(panel: Panel) -> Iterator[tuple[View, Rows]]:
+def _lists(panel: StackPanel) -> Iterator[tuple[View, SmallInts]]:
     for view in ("vectors", "words", "shape"):
         features = getattr(panel.views, view)
         if features is not None:
@@ -118,7 +118,7 @@ def _put(found: Departures, excluded: tuple[int, ...], rows: Ints, c: int, value
         found.held[other, rows, c] = values
 
 
-def _fill_slopes(panel: Panel, found: Departures) -> None:
+def _fill_slopes(panel: StackPanel, found: Departures) -> None:
     for block in panel.blocks:
         for c, (_, view) in enumerate(SLOPES, start=len(NEAREST)):
             features = slope_features(panel, view, block)

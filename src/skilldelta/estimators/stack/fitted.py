@@ -17,9 +17,9 @@ from typing import Protocol
 from skilldelta.estimators.base import Score, Spread, Target
 from skilldelta.estimators.stack.components import COMPONENTS
 from skilldelta.estimators.stack.group import LEAST_BELIEF, Group, Seen, prepare
-from skilldelta.estimators.stack.panel import Key, Panel
-from skilldelta.estimators.stack.settled import settled_gain
+from skilldelta.estimators.stack.reported_gain import reported_gain
 from skilldelta.estimators.stack.shrinkage import Levels, new_families
+from skilldelta.estimators.stack.stack_panel import Key, StackPanel
 from skilldelta.estimators.stack.transfer import Transfer
 from skilldelta.estimators.stack.trend import UNSEEN
 from skilldelta.estimators.stack.unlike import Expectation, blend, credit
@@ -34,17 +34,17 @@ _LEAST_FREEDOM, _ROWS_PER_FREEDOM = 4.0, 16.0
 class FittedPanel:
     """A panel with its learned weights; groups are prepared when a target first needs them."""
 
-    panel: Panel
+    panel: StackPanel
     trust: Mapping[Key, Trust]
     suite_trust: Trust
     prepared: dict[Key, Group]
 
     @classmethod
-    def of(cls, panel: Panel, weights: Weights) -> FittedPanel:
+    def of(cls, panel: StackPanel, weights: Weights) -> FittedPanel:
         """Weights by the name of their group, so that they outlive a new numbering."""
         return cls(panel, {key: weights.of_group(i) for i, key in enumerate(panel.keys)}, weights.of_suite, {})
 
-    def with_rows_of(self, panel: Panel) -> FittedPanel:
+    def with_rows_of(self, panel: StackPanel) -> FittedPanel:
         """The same weights over a panel that has grown."""
         return FittedPanel(panel, self.trust, self.suite_trust, {})
 
@@ -82,7 +82,7 @@ class Groups(Protocol):
     """Where a model finds the group of a target."""
 
     @property
-    def panel(self) -> Panel:
+    def panel(self) -> StackPanel:
         """All rows."""
         ...
 
@@ -134,7 +134,7 @@ class Model:
         found = blend(own, new, share)
         components, shares = _parts(group, departures)
         return Score(
-            settled_gain(found.gain),
+            reported_gain(found.gain),
             components | {"new_family": new.gain},
             {name: share * part for name, part in shares.items()} | {"new_family": 1 - share},
             Spread(math.sqrt(found.variance), self.by_family.freedom),
@@ -148,7 +148,7 @@ class Model:
         share = self.transfer.share
         variance = self.by_family.new_family(target.skill).variance
         return Score(
-            settled_gain(self.transfer.level(target.vector)),
+            reported_gain(self.transfer.level(target.vector)),
             {"suite": self.transfer.suite, "nearest_families": self.transfer.nearby(target.vector)},
             {"suite": 1 - share, "nearest_families": share},
             Spread(math.sqrt(variance), self.by_family.freedom),

@@ -11,16 +11,16 @@ from functools import cached_property
 
 import numpy as np
 
+from skilldelta.arrays import Floats, Ints, Vectors
 from skilldelta.estimators.base import Target
 from skilldelta.estimators.stack.components import NEAREST, SLOPES, View, landmarks_of, slope_features
 from skilldelta.estimators.stack.landmarks import Landmarks
-from skilldelta.estimators.stack.panel import Key, Panel
 from skilldelta.estimators.stack.slopes import Slopes, fit_slopes
+from skilldelta.estimators.stack.stack_panel import Key, StackPanel
 from skilldelta.estimators.stack.trend import Trend
 from skilldelta.estimators.stack.views import Lens
 from skilldelta.estimators.stack.weights import Trust
 from skilldelta.familiarity import Familiarity, nearness
-from skilldelta.support import Floats, Ints, Vectors
 
 LEAST_BELIEF = 0.05
 """However clearly the data say that departures tell nothing, intervals allow for this much of them."""
@@ -139,7 +139,7 @@ class Group:
         return seen.projected if view == "vectors" else seen.words
 
 
-def prepare(panel: Panel, key: Key, trust: Trust) -> Group:
+def prepare(panel: StackPanel, key: Key, trust: Trust) -> Group:
     """A group of a panel, for components with the given weights."""
     at, weights = panel.group_of[key], trust.weights
     block = panel.blocks[at]
@@ -167,7 +167,7 @@ def prepare(panel: Panel, key: Key, trust: Trust) -> Group:
     )
 
 
-def _near(panel: Panel, block: Ints, weights: Floats) -> dict[View, Near]:
+def _near(panel: StackPanel, block: Ints, weights: Floats) -> dict[View, Near]:
     found: dict[View, Near] = {}
     for view in dict.fromkeys(view for _, view, _ in NEAREST):
         features = getattr(panel.views, view)
@@ -177,7 +177,7 @@ def _near(panel: Panel, block: Ints, weights: Floats) -> dict[View, Near]:
     return found
 
 
-def _lines(panel: Panel, block: Ints, weights: Floats) -> dict[int, tuple[View, Slopes]]:
+def _lines(panel: StackPanel, block: Ints, weights: Floats) -> dict[int, tuple[View, Slopes]]:
     found: dict[int, tuple[View, Slopes]] = {}
     for c, (_, view) in enumerate(SLOPES, start=len(NEAREST)):
         features = slope_features(panel, view, block) if weights[c] > 0 else None
@@ -186,7 +186,7 @@ def _lines(panel: Panel, block: Ints, weights: Floats) -> dict[int, tuple[View, 
     return found
 
 
-def _means(panel: Panel, at: int) -> dict[str, float]:
+def _means(panel: StackPanel, at: int) -> dict[str, float]:
     levels = panel.levels
     means = {"family": float(panel.sums.without([]).mean[at])}
     if not panel.nesting.is_flat:
@@ -194,7 +194,7 @@ def _means(panel: Panel, at: int) -> dict[str, float]:
     return means | {"suite": float(levels.suite_mean[at]), "zero": 0.0}
 
 
-def _mean_shares(panel: Panel, at: int) -> dict[str, float]:
+def _mean_shares(panel: StackPanel, at: int) -> dict[str, float]:
     levels = panel.levels
     family, skill, suite = (float(part[at]) for part in (levels.family, levels.skill, levels.suite))
     shares = {"family": family} if panel.nesting.is_flat else {"family": family, "skill": skill}

@@ -19,16 +19,17 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from skilldelta.arrays import Strings
 from skilldelta.estimators.base import Score, Target
 from skilldelta.estimators.stack.fitted import FittedPanel, Model
 from skilldelta.estimators.stack.group import Group, Near
-from skilldelta.estimators.stack.panel import Key, Panel
 from skilldelta.estimators.stack.precision import precisions
+from skilldelta.estimators.stack.stack_panel import Key, StackPanel
 from skilldelta.estimators.stack.trend import Trend
 from skilldelta.estimators.stack.unlike import Expectation
 from skilldelta.estimators.stack.views import Lens
 from skilldelta.packing import DamagedError, pack, unpack
-from skilldelta.support import Strings, Support
+from skilldelta.support import Support
 
 if TYPE_CHECKING:
     from skilldelta.estimators.stack.stack import FittedStack, Scored
@@ -132,7 +133,7 @@ class _KeptGroups:
         self._prepared: dict[Key, Group] = {}
 
     @property
-    def panel(self) -> Panel:
+    def panel(self) -> StackPanel:
         """Not kept."""
         raise NotKeptError("all rows of the panel are asked for")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skilldelta.support import Floats, Ints
+from skilldelta.arrays import Floats, Ints
 
 _LANDMARKS = 64
 _BANDWIDTH = 0.3

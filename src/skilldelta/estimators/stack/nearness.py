@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from skilldelta.support import Floats, Ints, Vectors
+from skilldelta.arrays import Floats, Ints, SmallInts, Vectors
 
 WIDTH = 56
 """Neighbours kept per row: enough that 25 remain when two folds of ten are held out."""
@@ -22,10 +22,8 @@ _CANDIDATES = 20_000
 
 _BLOCK_CELLS = 4 * 2**20
 
-Rows = NDArray[np.int32]
 
-
-def neighbor_lists(features: Vectors | Floats, blocks: Sequence[Ints], codes: Ints, order: Ints) -> Rows:
+def neighbor_lists(features: Vectors | Floats, blocks: Sequence[Ints], codes: Ints, order: Ints) -> SmallInts:
     """(n, WIDTH) rows of the same block from the nearest to the farthest, -1 where there is none.
 
     Near is a small Euclidean distance, which for rows of length 1 is a large cosine. Rows with the same code (the
@@ -52,7 +50,7 @@ def neighbor_lists(features: Vectors | Floats, blocks: Sequence[Ints], codes: In
 
 
 def departures(
-    lists: Rows, k: int, gains: Floats, weights: Floats, folds: Ints, excluded: Sequence[int], family: Floats
+    lists: SmallInts, k: int, gains: Floats, weights: Floats, folds: Ints, excluded: Sequence[int], family: Floats
 ) -> Floats:
     """(m,) mean gain of the first k listed rows outside the excluded folds, minus `family`; 0 where none is left.
 

@@ -7,7 +7,7 @@ weight; only their ratio matters, and it matters little.
 
 from __future__ import annotations
 
-from skilldelta.support import Floats, Ints
+from skilldelta.arrays import Floats, Ints
 
 BETWEEN_TASKS = 0.1
 WITHIN_ARM = 0.2

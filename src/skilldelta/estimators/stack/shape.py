@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skilldelta.support import Floats
+from skilldelta.arrays import Floats
 
 FEATURES = ("characters", "words", "digits", "distinct words", "punctuation", "lines")
 _DIGIT = re.compile(r"\d")

@@ -13,7 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
-from skilldelta.support import Floats, Ints, Vectors
+from skilldelta.arrays import Floats, Ints, Vectors
 
 SIGNAL = 0.3
 """Variance that slopes are expected to explain, against the noise of one pair; sets the penalty."""

@@ -7,16 +7,17 @@ from functools import cached_property, partial
 
 import numpy as np
 
+from skilldelta.arrays import Flags, Floats, Strings
 from skilldelta.estimators.base import Score, Scores, Target
 from skilldelta.estimators.stack.component_words import shares_in_words
 from skilldelta.estimators.stack.components import COMPONENTS, DEFAULT, cross_fit
 from skilldelta.estimators.stack.fitted import FittedPanel, Model
-from skilldelta.estimators.stack.folds import FOLDS, fold_of, folds_of
-from skilldelta.estimators.stack.leave_one_out import leave_one_out
-from skilldelta.estimators.stack.panel import Panel
+from skilldelta.estimators.stack.held_out_scores import leave_one_out
+from skilldelta.estimators.stack.inner_folds import FOLDS, fold_of, folds_of
+from skilldelta.estimators.stack.stack_panel import StackPanel
 from skilldelta.estimators.stack.views import Lens, Views
 from skilldelta.estimators.stack.weights import Weights, learn_weights
-from skilldelta.support import Flags, Floats, Strings, Support
+from skilldelta.support import Support
 
 GROWTH = 0.1
 """Weights and lens are learned anew when the support has grown by this share; until then new rows only join."""
@@ -39,7 +40,7 @@ class Stack:
         if not len(support):
             return Scores(np.zeros(0))
         _, views = Lens.learn(support)
-        found = leave_one_out(Panel.of(support, views))
+        found = leave_one_out(StackPanel.of(support, views))
         return Scores(found.values, notes=(shares_in_words(COMPONENTS, found.shares),))
 
     def fit(self, support: Support) -> FittedStack:
@@ -47,7 +48,7 @@ class Stack:
         if not len(support):
             return FittedStack(support, None, Scored(support.gains, support.gains, support.families))
         lens, views = Lens.learn(support)
-        panel = Panel.of(support, views)
+        panel = StackPanel.of(support, views)
         learned = _learn(panel)
         by_family = FittedPanel.of(panel, learned.weights)
         model = Model(lens, by_family, partial(_by_skill, support, views, by_family))
@@ -97,7 +98,7 @@ class FittedStack:
         views = old.lens.grown(by_family.panel.views, self.support, support)
         model = Model(
             old.lens,
-            by_family.with_rows_of(Panel.of(support, views)),
+            by_family.with_rows_of(StackPanel.of(support, views)),
             partial(_by_skill_grown, old, support, views),
         )
         return FittedStack(support, model, self.scored)
@@ -128,7 +129,7 @@ class _Learned:
 
 
 def _by_skill(support: Support, views: Views, by_family: FittedPanel) -> FittedPanel:
-    panel = Panel.of(support, views, by_skill=True)
+    panel = StackPanel.of(support, views, by_skill=True)
     if by_family.panel.nesting.is_flat:  # one family a skill: the same rows, and so the same weights
         same = {("", skill): trust for (_, skill), trust in by_family.trust.items()}
         return FittedPanel(panel, same, by_family.suite_trust, {})
@@ -137,10 +138,10 @@ def _by_skill(support: Support, views: Views, by_family: FittedPanel) -> FittedP
 
 def _by_skill_grown(old: Model, support: Support, views: Views) -> FittedPanel:
     assert isinstance(old.by_skill, FittedPanel)
-    return old.by_skill.with_rows_of(Panel.of(support, views, by_skill=True))
+    return old.by_skill.with_rows_of(StackPanel.of(support, views, by_skill=True))
 
 
-def _learn(panel: Panel) -> _Learned:
+def _learn(panel: StackPanel) -> _Learned:
     """Weights from every row's departures without its own fold, and the scores they make of them."""
     departures = cross_fit(panel, nested=False).plain
     levels = np.zeros(len(panel))

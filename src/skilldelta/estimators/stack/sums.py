@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skilldelta.support import Floats, Ints
+from skilldelta.arrays import Floats, Ints
 
 _STEP = 2.0**-30
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skilldelta.estimators.stack.panel import Panel
+from skilldelta.arrays import Floats, Ints, Vectors
 from skilldelta.estimators.stack.shrinkage import family_levels, new_families
-from skilldelta.support import Floats, Ints, Vectors
+from skilldelta.estimators.stack.stack_panel import StackPanel
 
 _NEIGHBORS = 25
 _CANDIDATES = 20_000
@@ -34,7 +34,7 @@ class Transfer:
     share: float
 
     @classmethod
-    def of(cls, panel: Panel, without: list[int]) -> Transfer:
+    def of(cls, panel: StackPanel, without: list[int]) -> Transfer:
         """From the rows outside some folds."""
         kept = panel.order[~np.isin(panel.folds[panel.order], without)]
         rows = np.sort(kept[:_CANDIDATES])
@@ -59,7 +59,7 @@ class Transfer:
 
 
 def _foreign_levels(
-    panel: Panel, queries: Ints, vectors: Vectors, groups: Ints, levels: Floats, suite: float
+    panel: StackPanel, queries: Ints, vectors: Vectors, groups: Ints, levels: Floats, suite: float
 ) -> Floats:
     """(q,) for each query what the tasks of other families say; the suite's level where there is no other."""
     found = np.full(len(queries), suite)

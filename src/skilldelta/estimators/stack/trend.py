@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skilldelta.arrays import Floats, Vectors
 from skilldelta.estimators.stack.precision import UNIT_VARIANCE
 from skilldelta.estimators.stack.slopes import SIGNAL
-from skilldelta.support import Floats, Vectors
 
 UNSEEN = SIGNAL * UNIT_VARIANCE
 """The variance of departures in a family of which nothing is known."""

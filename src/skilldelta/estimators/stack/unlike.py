@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skilldelta.support import Floats
+from skilldelta.arrays import Floats
 
 _EVEN = 0.001
 """The familiarity at which both are equally likely: one target in twenty of another family, spread evenly over log steps."""

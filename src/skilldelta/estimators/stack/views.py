@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skilldelta.estimators.stack.folds import hash_order
+from skilldelta.arrays import Floats, Vectors
+from skilldelta.estimators.stack.inner_folds import hash_order
 from skilldelta.estimators.stack.shape import Shape
 from skilldelta.estimators.stack.words import Words
-from skilldelta.support import Floats, Support, Vectors
+from skilldelta.support import Support
 
 _LARGEST = 256
 """Slopes are fitted on at most so many directions of the vectors; the rest hardly varies."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skilldelta.support import Ints, Vectors
+from skilldelta.arrays import Ints, Vectors
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

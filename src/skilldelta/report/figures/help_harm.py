@@ -8,7 +8,7 @@ from typing import Any
 from skilldelta.evaluation.results import PanelResult, Structure
 from skilldelta.nouns import plural
 from skilldelta.report.content import Figure, Plot, Spec
-from skilldelta.report.groups import Group, groups
+from skilldelta.report.groups import FamilyRows, groups
 from skilldelta.report.marks import base, number_axis, reference_line, row_axis, tooltip
 from skilldelta.report.numbers import count, percent, points
 from skilldelta.report.palette import role
@@ -30,7 +30,7 @@ def help_harm(panel: PanelResult) -> Figure:
     )
 
 
-def rows(drawn: Sequence[Group]) -> list[dict[str, Any]]:
+def rows(drawn: Sequence[FamilyRows]) -> list[dict[str, Any]]:
     """One row a family: shares of pairs, harm as a negative number."""
     return [
         {
@@ -89,12 +89,12 @@ def spec(data: list[dict[str, Any]]) -> Spec:
     )
 
 
-def _drawn(found: Sequence[Group]) -> list[Group]:
+def _drawn(found: Sequence[FamilyRows]) -> list[FamilyRows]:
     largest = sorted(found, key=lambda group: -abs(group.counts.gain) * group.counts.pairs)[:SHOWN]
     return sorted(largest, key=lambda group: (-group.counts.gain, group.label))
 
 
-def _words(panel: PanelResult, found: Sequence[Group], drawn: int) -> list[str]:
+def _words(panel: PanelResult, found: Sequence[FamilyRows], drawn: int) -> list[str]:
     kinds = ("help", "harm", "tie", "both_succeed", "both_fail")
     helped, harmed, tied, solved, failed = (sum(getattr(found, kind) for found in panel.counts) for kind in kinds)
     sentences = [
@@ -111,7 +111,7 @@ def _words(panel: PanelResult, found: Sequence[Group], drawn: int) -> list[str]:
     return sentences
 
 
-def _balance(found: Sequence[Group]) -> str:
+def _balance(found: Sequence[FamilyRows]) -> str:
     worse = sorted((group for group in found if group.counts.gain < 0), key=lambda group: group.counts.gain)
     if not worse:
         return "No family does worse with it on average."

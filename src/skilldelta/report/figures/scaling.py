@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from skilldelta.evaluation.evidence import Axis, EvidenceCurve
+from skilldelta.evaluation.evidence_scaling import Axis, EvidenceCurve
 from skilldelta.nouns import plural
 from skilldelta.report.content import Column, Figure, Plot, Spec, Table
 from skilldelta.report.marks import base, number_axis, tooltip

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skilldelta.evaluation.policy import sweepable
+from skilldelta.evaluation.panel_policy import sweepable
 from skilldelta.evaluation.policy_words import policy_words
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.evaluation.sweeps import SweepPoint, ThresholdSweep, threshold_sweep

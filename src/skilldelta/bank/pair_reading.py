@@ -1,0 +1,112 @@
+"""Which executions stand behind a skill's current version: the bank's input to `pairing`.
+
+The current version of a skill is the one that arrived last. Executions that do not say their version count as the only
+version known; where the bank knows two or more, they may belong to any of them and are stale. A repetition recorded both
+with and without its version counts once, with it. Pairs stand in the order in which their tasks arrived, whatever the
+filter, so that ties break the same way in every scope.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlalchemy import Connection, or_, select
+
+from skilldelta.bank import schema
+from skilldelta.bank.lookup import chunked
+from skilldelta.bank.reading import Filed, executions_query, read_executions, read_versions, skill_keys
+from skilldelta.pairing import Pairing, is_counted, pair_executions
+from skilldelta.records import Agent, Execution, Pair, Skill
+
+SUPERSEDED = "superseded"
+"""Uncounted, because the same repetition is also recorded with its version."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairQuery:
+    """Which pairs are asked for; None takes all."""
+
+    agent: Agent
+    suite: str | None = None
+    skill_id: str | None = None
+    family: str | None = None
+    include_stale: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """A pairing, and the keys of its tasks."""
+
+    pairing: Pairing
+    task_keys: Mapping[tuple[str, str], int]
+
+    def key_of(self, pair: Pair) -> int:
+        """The key of a pair's task."""
+        return self.task_keys[pair.suite, pair.task_id]
+
+
+def read_pairs(connection: Connection, asked: PairQuery, *, task_keys: Sequence[int] | None = None) -> Paired:
+    """The pairs in order of their tasks' arrival; `task_keys` reduces them to a few tasks."""
+    versions = versions_of(read_versions(connection).values())
+    filed = list(_executions(connection, asked, task_keys))
+    executions, superseded = _versioned([f.execution for f in filed], versions)
+    pairing = pair_executions(
+        executions,
+        families={(f.execution.suite, f.execution.task_id): f.family for f in filed},
+        current_digests={skill_id: digests[-1] for skill_id, digests in versions.items()},
+        include_stale=asked.include_stale,
+    )
+    if superseded:
+        pairing = replace(pairing, uncounted={**pairing.uncounted, SUPERSEDED: superseded})
+    paired = Paired(pairing, {(f.execution.suite, f.execution.task_id): f.task_key for f in filed})
+    if not asked.include_stale:
+        return paired
+    in_order = tuple(sorted(pairing.pairs, key=paired.key_of))  # stale pairs stand beside their task's current one
+    return replace(paired, pairing=replace(pairing, pairs=in_order))
+
+
+def versions_of(skills: Iterable[Skill]) -> dict[str, list[str]]:
+    """The known digests of each skill, oldest first; a skill without one is not in it."""
+    versions: defaultdict[str, list[str]] = defaultdict(list)
+    for skill in skills:
+        if skill.digest:
+            versions[skill.skill_id].append(skill.digest)
+    return dict(versions)
+
+
+def _executions(connection: Connection, asked: PairQuery, task_keys: Sequence[int] | None) -> Iterator[Filed]:
+    table, tasks = schema.executions, schema.tasks
+    query = executions_query(connection, agent=asked.agent, suite=asked.suite, family=asked.family)
+    if asked.skill_id is not None:
+        skills = read_versions(connection)
+        own, shared = skill_keys(skills, asked.skill_id), skill_keys(skills, schema.SHARED_SKILL)
+        run_with_it = select(table.c.task_key).where(table.c.skill_key.in_(own))
+        baseline = table.c.skill_key.in_(shared) & table.c.task_key.in_(run_with_it)
+        query = query.where(or_(table.c.skill_key.in_(own), baseline))
+    query = query.order_by(tasks.c.key, table.c.key)
+    if task_keys is None:
+        yield from read_executions(connection, query)
+        return
+    for chunk in chunked(sorted(task_keys)):
+        yield from read_executions(connection, query.where(tasks.c.key.in_(chunk)))
+
+
+def _versioned(executions: Sequence[Execution], versions: Mapping[str, Sequence[str]]) -> tuple[list[Execution], int]:
+    """Executions without a version as those of the only version known, and how many were superseded."""
+    only = {skill_id: digests[0] for skill_id, digests in versions.items() if len(digests) == 1}
+    if all(e.skill_digest or e.skill_id not in only for e in executions):
+        return list(executions), 0
+    said = {_repetition(e) for e in executions if e.skill_digest and e.skill_id in only and is_counted(e)}
+    kept: list[Execution] = []
+    for execution in executions:
+        if execution.skill_digest or execution.skill_id not in only:
+            kept.append(execution)
+        elif _repetition(execution) not in said:
+            kept.append(replace(execution, skill_digest=only[execution.skill_id]))
+    return kept, len(executions) - len(kept)
+
+
+def _repetition(e: Execution) -> tuple[Agent, str, str, str, str, int]:
+    return (e.agent, e.suite, e.task_id, e.skill_id, e.condition, e.repetition)

@@ -1,0 +1,225 @@
+"""A policy is fixed actions on a panel; its value is read off the recorded outcomes, nothing is executed again.
+
+`Totals` holds the sums from which every value of a policy follows, for the panel as it is or for many resamples of it,
+so that an estimate and its interval come from the same formulas.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skilldelta.arrays import Flags, Floats, Ints, Strings
+from skilldelta.errors import InputError
+from skilldelta.estimators.base import Scores
+from skilldelta.evaluation.matched_rate import advantage
+from skilldelta.support import Support
+from skilldelta.ties import exceeds
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PanelPolicy:
+    """What to do with every row of a panel. Actions are probabilities where the policy is random."""
+
+    name: str
+    actions: Flags | Floats  # (n,)
+    rows: Ints  # (m,) rows that are evaluated
+    scores: Floats | None = None  # (n,)
+    threshold: float | None = None
+    is_gain: bool = False
+    router_tokens: Floats | None = None  # (n,)
+    groups: Strings | None = None  # (n,) what is resampled together, where it is not the task
+    supported: Flags | None = None  # (n,) rows with evidence; None where every score is an estimate
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def constant(cls, name: str, use: float, n: int) -> PanelPolicy:
+        """The same probability of use everywhere."""
+        actions = np.full(n, use) if 0 < use < 1 else np.full(n, use == 1)
+        return cls(name, actions, np.arange(n))
+
+    @classmethod
+    def from_scores(cls, name: str, scores: Scores, *, threshold: float | None = None) -> PanelPolicy:
+        """Use where the score exceeds the threshold (the scores' own unless given); equality and no evidence skip."""
+        cut = scores.threshold if threshold is None else threshold
+        known = np.isfinite(scores.values)
+        if not known.any():
+            raise InputError(f"the policy {name} scored no task at all; nothing can be evaluated")
+        return cls(
+            name,
+            actions=exceeds(sweepable(scores.values, scores.supported), cut),
+            rows=np.flatnonzero(known),
+            scores=scores.values,
+            threshold=cut,
+            is_gain=scores.is_gain,
+            router_tokens=scores.router_tokens,
+            groups=scores.groups,
+            supported=scores.supported,
+            notes=scores.notes,
+        )
+
+
+def sweepable(scores: Floats, supported: Flags | None) -> Floats:
+    """(n,) scores under which no threshold uses a row without evidence: minus infinity there."""
+    return scores if supported is None else np.where(supported | np.isnan(scores), scores, -np.inf)
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """The recorded outcomes of the rows that a policy is evaluated on."""
+
+    task_ids: Strings
+    families: Strings
+    """The groups of the decomposition; a row without a family belongs to its skill."""
+    y0: Floats
+    y1: Floats
+    tokens0: Floats
+    tokens1: Floats
+
+    @classmethod
+    def of(cls, support: Support, rows: Ints) -> Outcomes:
+        """Some rows of a panel; the vectors stay where they are."""
+        names = ("y0", "y1", "tokens0", "tokens1")
+        families = support.scope_labels("family")
+        return cls(support.task_ids[rows], families[rows], *(getattr(support, name)[rows] for name in names))
+
+    @cached_property
+    def gains(self) -> Floats:
+        """(m,) observed gains."""
+        return self.y1 - self.y0
+
+    @cached_property
+    def positive(self) -> Flags:
+        """(m,) whether the skill helped."""
+        return self.gains > 0
+
+    @cached_property
+    def has_tokens(self) -> Flags:
+        """(m,) whether both arms' tokens are known: one arm alone cannot price a choice."""
+        return np.isfinite(self.tokens0) & np.isfinite(self.tokens1)
+
+
+_COLUMNS = (
+    "weight",
+    "off",
+    "gain",
+    "positive",
+    "use",
+    "used_gain",
+    "used_positive",
+    "priced",
+    "tokens",
+    "tokens_on",
+    "absolute_error",
+    "squared_error",
+)
+COLUMNS = len(_COLUMNS)
+
+
+def columns(policy: PanelPolicy, outcomes: Outcomes) -> NDArray[np.float64]:
+    """(m, COLUMNS) what each row adds to the totals of a policy."""
+    a = np.asarray(policy.actions, np.float64)[policy.rows]
+    gains, positive = outcomes.gains, outcomes.positive
+    router = np.zeros(len(a)) if policy.router_tokens is None else policy.router_tokens[policy.rows]
+    priced = outcomes.has_tokens & np.isfinite(router)
+    tokens = np.where(priced, outcomes.tokens0 + a * (outcomes.tokens1 - outcomes.tokens0) + router, 0.0)
+    scores = policy.scores[policy.rows] if policy.scores is not None and policy.is_gain else np.full(len(a), np.nan)
+    error = scores - gains
+    return np.column_stack(
+        [
+            np.ones(len(a)),
+            outcomes.y0,
+            gains,
+            positive,
+            a,
+            a * gains,
+            a * positive,
+            priced,
+            tokens,
+            np.where(priced, outcomes.tokens1, 0.0),
+            np.abs(error),
+            error**2,
+        ]
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Totals:
+    """Sums over a panel, or over each resample of it; what is unknown is NaN."""
+
+    weight: Floats  # (draws,) rows
+    off: Floats
+    gain: Floats
+    positive: Floats
+    use: Floats
+    used_gain: Floats
+    used_positive: Floats
+    priced: Floats
+    tokens: Floats
+    tokens_on: Floats
+    absolute_error: Floats
+    squared_error: Floats
+
+    @classmethod
+    def from_sums(cls, sums: NDArray[np.float64]) -> Totals:
+        """Sums (draws, COLUMNS) by name."""
+        return cls(**dict(zip(_COLUMNS, sums.T, strict=True)))
+
+    @property
+    def success(self) -> Floats:
+        """The chosen arm's mean success."""
+        with np.errstate(invalid="ignore"):  # a draw without any of a policy's rows has no success: NaN
+            return (self.off + self.used_gain) / self.weight
+
+    @property
+    def success_gain(self) -> Floats:
+        """Success over always-off."""
+        return self.used_gain / self.weight
+
+    @property
+    def success_vs_always_on(self) -> Floats:
+        """Success over always-on."""
+        return (self.used_gain - self.gain) / self.weight
+
+    @property
+    def use_rate(self) -> Floats:
+        """Share of rows with the skill."""
+        return self.use / self.weight
+
+    @property
+    def mean_tokens(self) -> Floats:
+        """Tokens of the chosen arm and of the router, over rows whose tokens are known."""
+        return _ratio(self.tokens, self.priced)
+
+    @property
+    def token_saving(self) -> Floats:
+        """Share of always-on's tokens not spent."""
+        return 1 - _ratio(self.tokens, self.tokens_on)
+
+    @property
+    def advantage_vs_random(self) -> Floats:
+        """Success over random activation at the same rate, the rate taken anew in every resample."""
+        return advantage(self.used_gain / self.weight, self.gain / self.weight, self.use_rate)
+
+    @property
+    def balanced_accuracy(self) -> Floats:
+        """Mean of the use rate of positives and the skip rate of the others."""
+        others = self.weight - self.positive
+        return (_ratio(self.used_positive, self.positive) + 1 - _ratio(self.use - self.used_positive, others)) / 2
+
+    @property
+    def gain_mae(self) -> Floats:
+        """Mean absolute error of predicted against observed gains."""
+        return self.absolute_error / self.weight
+
+    @property
+    def gain_mse(self) -> Floats:
+        """Mean squared error of predicted against observed gains."""
+        return self.squared_error / self.weight
+
+
+def _ratio(over: Floats, under: Floats) -> Floats:
+    return np.where(under > 0, over / np.where(under > 0, under, 1.0), np.nan)

@@ -1,0 +1,188 @@
+"""What sealed predictions were worth: the outcomes collected since, joined to a panel that nobody has changed.
+
+`audit` refuses, with the reasons, if the sealed file, the support or the settings changed (`tampering`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from skilldelta.arrays import Floats
+from skilldelta.errors import InputError
+from skilldelta.evaluation.comparison import Comparison, judge
+from skilldelta.evaluation.corrections import CorrectedRecord
+from skilldelta.evaluation.exclusions import Exclusion, without_excluded
+from skilldelta.evaluation.few_tasks import few_tasks
+from skilldelta.evaluation.metrics import auroc
+from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, Totals, columns
+from skilldelta.evaluation.prospective.frozen_estimator import PAPER_RULE, why_not_repeated
+from skilldelta.evaluation.prospective.frozen_rule import FrozenRule
+from skilldelta.evaluation.prospective.seal import (
+    SealedPanel,
+)
+from skilldelta.evaluation.prospective.tampering import SealBrokenError, changes_since, names_of
+from skilldelta.evaluation.resampling.bootstrap import percentile_range, resample_policies
+from skilldelta.evaluation.resampling.draws import Design, Inventory
+from skilldelta.evaluation.results import MARGIN, Range
+from skilldelta.nouns import plural
+from skilldelta.support import Support
+
+
+@dataclass(frozen=True, slots=True)
+class AuditResult:
+    """What sealed predictions were worth. Rates are fractions, what is unknown is None."""
+
+    seal: str
+    known: int
+    """Pairs of the support."""
+    targets: int
+    evaluated: int
+    missing: tuple[str, ...]
+    """Targets without outcomes under both conditions; they are left out."""
+    off: float
+    on: float
+    success: float
+    success_gain: float
+    """Over always-off."""
+    use_rate: float
+    auroc: float | None
+    balanced_accuracy: float | None
+    gain_mae: float
+    tokens: float | None
+    token_saving: float | None
+    """Share of always-on's tokens."""
+    advantage_vs_random: float
+    estimator: str = PAPER_RULE
+    """Whose predictions were sealed."""
+    intervals: Mapping[str, Range] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    success_vs_always_on: float = 0.0
+    verdict: Comparison | None = None
+    """Against always using the skill; None without an interval, and for a single task."""
+    excluded: tuple[Exclusion, ...] = ()
+    """Tasks that were sealed as left out, with their reasons."""
+    corrected: tuple[CorrectedRecord, ...] = ()
+    """Records that were corrected after they were made."""
+
+
+def split_outcomes(sealed: SealedPanel, current: Support) -> tuple[Support, Support]:
+    """The rows of a panel as it is now: evidence, and outcomes of the sealed targets; sealed exclusions are in neither."""
+    current = without_excluded(current, sealed.settings.excluded)
+    asked = {(target.task_id, target.skill) for target in sealed.targets}
+    pairs = zip(current.task_ids.tolist(), current.skills.tolist(), strict=True)
+    is_outcome = np.array([pair in asked for pair in pairs], dtype=bool)
+    return current.rows(~is_outcome), current.rows(is_outcome)
+
+
+def audit(
+    sealed: SealedPanel,
+    support: Support,
+    outcomes: Support,
+    *,
+    rule: FrozenRule | None = None,
+    published_seal: str | None = None,
+    resamples: int = 0,
+    rng: np.random.Generator | None = None,
+    margin: float = MARGIN,
+    corrected: Sequence[CorrectedRecord] = (),
+) -> AuditResult:
+    """Evaluate sealed predictions on outcomes, or raise `SealBrokenError` with every change found.
+
+    `support` is the evidence as it is now, without the targets (`split_outcomes`). `rule` is what the caller believes
+    was frozen, `published_seal` a seal noted elsewhere; each is compared where it is given. `corrected` are records
+    that were corrected since: those of targets are in the outcomes, those of the support leave it as it was sealed.
+    """
+    changes = changes_since(sealed, support, outcomes, rule=rule, published_seal=published_seal)
+    if changes:
+        raise SealBrokenError(changes)
+    return _evaluate(sealed, outcomes, resamples, rng, margin, corrected)
+
+
+def _evaluate(
+    sealed: SealedPanel,
+    outcomes: Support,
+    resamples: int,
+    rng: np.random.Generator | None,
+    margin: float,
+    corrected: Sequence[CorrectedRecord],
+) -> AuditResult:
+    if not len(outcomes):
+        raise InputError(
+            f"none of the {plural(len(sealed.targets), 'target')} has outcomes yet; collect them, then audit"
+        )
+    made = {(item.task_id, item.skill): item for item in sealed.predictions}
+    joined = list(zip(outcomes.task_ids.tolist(), outcomes.skills.tolist(), strict=True))
+    scores = np.array([made[key].gain for key in joined])
+    actions = np.array([made[key].action == "use" for key in joined])
+    policy = PanelPolicy("sealed", actions, np.arange(len(joined)), scores=scores, is_gain=True)
+    recorded = Outcomes.of(outcomes, policy.rows)
+    totals = Totals.from_sums(columns(policy, recorded).sum(axis=0)[None])
+    intervals = _intervals(policy, recorded, outcomes, resamples, rng)
+    found = set(joined)
+    missing = tuple(target.task_id for target in sealed.targets if (target.task_id, target.skill) not in found)
+    return AuditResult(
+        seal=sealed.seal,
+        known=len(sealed.support),
+        targets=len(sealed.targets),
+        evaluated=len(joined),
+        missing=missing,
+        off=float(outcomes.y0.mean()),
+        on=float(outcomes.y1.mean()),
+        success=float(totals.success[0]),
+        success_gain=float(totals.success_gain[0]),
+        use_rate=float(totals.use_rate[0]),
+        auroc=auroc(scores, recorded.positive),
+        balanced_accuracy=_known(totals.balanced_accuracy),
+        gain_mae=float(totals.gain_mae[0]),
+        tokens=_known(totals.mean_tokens),
+        token_saving=_known(totals.token_saving),
+        advantage_vs_random=float(totals.advantage_vs_random[0]),
+        estimator=sealed.settings.estimator,
+        intervals=intervals,
+        success_vs_always_on=float(totals.success_vs_always_on[0]),
+        verdict=judge(
+            sealed.settings.estimator,
+            "always_on",
+            difference=float(totals.success_vs_always_on[0]),
+            interval=intervals.get("success_vs_always_on", Range(None, None)),
+            tasks=len(np.unique(outcomes.task_ids)),
+            margin=margin,
+            is_same=bool(actions.all()),
+            token_saving=_known(totals.token_saving),
+        ),
+        excluded=sealed.settings.excluded,
+        corrected=tuple(corrected),
+        notes=(*_notes(sealed, missing, recorded), *(few_tasks(outcomes.task_ids) if resamples else ())),
+    )
+
+
+def _intervals(
+    policy: PanelPolicy, recorded: Outcomes, outcomes: Support, resamples: int, rng: np.random.Generator | None
+) -> dict[str, Range]:
+    """Task resamples with predictions and actions fixed."""
+    if not resamples:
+        return {}
+    if rng is None:
+        raise InputError("intervals need a random generator; give rng, or resamples=0")
+    design = Design.tasks(outcomes.task_ids, Inventory.of([outcomes]))
+    samples = resample_policies([policy], recorded, design, draws=resamples, rng=rng)[policy.name]
+    return {name: percentile_range(values) for name, values in samples.items()}
+
+
+def _notes(sealed: SealedPanel, missing: Sequence[str], recorded: Outcomes) -> tuple[str, ...]:
+    notes = [reason] if (reason := why_not_repeated(sealed.settings)) else []
+    if missing:
+        notes.append(f"left out, without outcomes under both conditions: {names_of('target', missing)}")
+    if recorded.positive.all() or not recorded.positive.any():
+        kind = "positive" if recorded.positive.any() else "not positive"
+        notes.append(f"every observed gain is {kind}, so that AUROC and balanced accuracy are undefined")
+    if not recorded.has_tokens.any():
+        notes.append("no target has tokens under both conditions, so that savings are unknown")
+    return tuple(notes)
+
+
+def _known(values: Floats) -> float | None:
+    return None if np.isnan(values[0]) else float(values[0])

@@ -1,0 +1,110 @@
+"""Prospective panels: every target predicted, decided and sealed before its outcome exists.
+
+What the sealed predictions were worth is `auditing`'s question; the file is `seal`'s.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from skilldelta.errors import InputError
+from skilldelta.estimators.base import Estimator, Target
+from skilldelta.evaluation.exclusions import Exclusion, check_exclusions, without_excluded
+from skilldelta.evaluation.prospective.frozen_estimator import PAPER_RULE
+from skilldelta.evaluation.prospective.frozen_rule import FrozenGain, FrozenRule
+from skilldelta.evaluation.prospective.seal import (
+    SealedPanel,
+    SealedPrediction,
+    SealedSettings,
+    SealedTarget,
+    seal,
+    sealed_rows,
+    vector_digest,
+)
+from skilldelta.evaluation.prospective.tampering import names_of
+from skilldelta.gate import decide
+from skilldelta.support import Support
+from skilldelta.version import __version__
+
+
+def freeze(
+    support: Support,
+    targets: Sequence[Target],
+    *,
+    rule: FrozenRule,
+    created: str,
+    estimator: Estimator | None = None,
+    exclusions: Sequence[Exclusion] = (),
+) -> SealedPanel:
+    """Predict and decide every target, and seal. Targets need ids, texts and vectors; their outcomes must not exist.
+
+    `estimator` replaces the paper's rule as the source of predicted gains; scope and threshold are still the rule's.
+    `exclusions` are left out of support and targets, and sealed with their reasons.
+    """
+    check_exclusions(exclusions, {*support.task_ids.tolist(), *(target.task_id for target in targets)})
+    gone = {one.task_id for one in exclusions}
+    support, targets = without_excluded(support, exclusions), [one for one in targets if one.task_id not in gone]
+    _check_targets(support, targets)
+    threshold = rule.resolve_threshold(support, estimator)
+    gains = rule.gains(support, targets, estimator)
+    return seal(
+        _settings(support, rule, threshold, estimator, exclusions),
+        sealed_rows(support),
+        [_sealed_target(target) for target in targets],
+        [_sealed_prediction(support, *made, threshold) for made in zip(targets, gains, strict=True)],
+        created=created,
+    )
+
+
+def _check_targets(support: Support, targets: Sequence[Target]) -> None:
+    if not targets:
+        raise InputError("there is no target to freeze; give at least one task")
+    nameless = [target.text[:40] for target in targets if not target.task_id]
+    if nameless:
+        raise InputError(f"a target has no task id ({nameless[0]!r}); outcomes could not be joined to it later")
+    repeated = [key for key, count in Counter((t.task_id, t.skill) for t in targets).items() if count > 1]
+    if repeated:
+        raise InputError(f"target {repeated[0][0]!r} is given twice; give each task once a skill")
+    known = sorted({target.task_id for target in targets} & set(support.task_ids.tolist()))
+    if known:
+        raise InputError(
+            f"{names_of('target', known)} already had outcomes in the support; freeze tasks that have none"
+        )
+
+
+def _settings(
+    support: Support, rule: FrozenRule, threshold: float, estimator: Estimator | None, exclusions: Sequence[Exclusion]
+) -> SealedSettings:
+    return SealedSettings(
+        agent=support.agent,
+        suite=support.suite,
+        encoder=support.encoder,
+        estimator=PAPER_RULE if estimator is None else estimator.name,
+        scope=rule.scope,
+        k=rule.k,
+        weighting=rule.weighting,
+        label=rule.label,
+        elsewhere=rule.elsewhere,
+        threshold=threshold,
+        threshold_rule=rule.threshold if isinstance(rule.threshold, str) else None,
+        estimator_version=None if estimator is None else __version__,
+        excluded=tuple(exclusions),
+    )
+
+
+def _sealed_target(target: Target) -> SealedTarget:
+    return SealedTarget(target.task_id, target.skill, target.family, target.text, vector_digest(target.vector))
+
+
+def _sealed_prediction(support: Support, target: Target, made: FrozenGain, threshold: float) -> SealedPrediction:
+    near = made.near
+    return SealedPrediction(
+        task_id=target.task_id,
+        skill=target.skill,
+        gain=made.gain,
+        action=decide(made.gain, threshold=threshold, eligible=near.eligible).action,
+        eligible=near.eligible,
+        neighbors=tuple(support.task_ids[near.rows].tolist()),
+        weights=tuple(near.weights.tolist()),
+    )

@@ -1,0 +1,133 @@
+"""What an evaluation shows when gains carry no information: the same scores after the outcomes were shuffled.
+
+Leaving a task out lowers the mean of its neighbours when its gain is high, so that chance is not an AUROC of 0.5: with one
+family it is about 0.35. Shuffling whole outcomes between the tasks of a family keeps what families tell and destroys
+what tasks tell within them; shuffling across families destroys both. A result is a finding as far as shuffled panels
+do not reach it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Literal
+
+import numpy as np
+from scipy.stats import rankdata
+
+from skilldelta.arrays import Flags, Floats, Ints
+from skilldelta.evaluation.matched_rate import advantage
+from skilldelta.evaluation.panel_policy import PanelPolicy
+from skilldelta.evaluation.resampling.linear_rules import LinearRule, averaged_outcomes
+from skilldelta.evaluation.results import NullDistribution, PermutationNull
+from skilldelta.support import Support
+from skilldelta.ties import ROUNDING, exceeds, tie_rounding
+
+Shuffled = Literal["within", "across"]
+"""Between the tasks of a family, or between all tasks."""
+KINDS: tuple[Shuffled, ...] = ("within", "across")
+
+SHUFFLES = 199
+"""The least p-value is then 0.005."""
+
+_CHUNK_CELLS = 2**21
+
+Scoring = Callable[[Floats, Floats], Floats]
+"""(n, draws) scores from outcomes y0 and y1, each (n, draws)."""
+
+
+def permutation_nulls(
+    support: Support,
+    policies: Mapping[str, PanelPolicy],
+    scorings: Mapping[str, Scoring],
+    *,
+    shuffles: int,
+    rng: np.random.Generator,
+) -> dict[str, dict[str, PermutationNull]]:
+    """By policy and kind of shuffle; policies see the same shuffles."""
+    nulls: dict[str, dict[str, PermutationNull]] = {name: {} for name in scorings}
+    for kind in KINDS:
+        shuffled: dict[str, list[tuple[Floats, Floats]]] = {name: [] for name in scorings}
+        for sources in _sources(support, kind, shuffles, rng):
+            y0, y1 = support.y0[sources], support.y1[sources]
+            for name, scoring in scorings.items():
+                shuffled[name].append(_statistics(scoring(y0, y1), y1 - y0, policies[name]))
+        for name, policy in policies.items():
+            if name in scorings:
+                nulls[name][kind] = _null(policy, support, shuffled[name], shuffles)
+    return nulls
+
+
+def linear_scoring(rule: LinearRule) -> Scoring:
+    """One matrix product for all shuffles."""
+    return lambda y0, y1: rule.scores(averaged_outcomes(rule.averaged, y0, y1))
+
+
+def repeated_scoring(score: Callable[[Support], Floats], support: Support) -> Scoring:
+    """For estimators that learn from gains: everything anew, shuffle by shuffle."""
+
+    def scores(y0: Floats, y1: Floats) -> Floats:
+        return np.column_stack([score(support.with_outcomes(y0[:, b], y1[:, b])) for b in range(y0.shape[1])])
+
+    return scores
+
+
+def _sources(support: Support, kind: Shuffled, shuffles: int, rng: np.random.Generator) -> Iterator[Ints]:
+    """Chunks (n, draws): the row whose outcomes each row gets. Tasks are exchanged whole, with all their rows."""
+    by_task = np.argsort(support.task_codes, kind="stable")
+    sizes = np.bincount(support.task_codes)
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    place = np.empty(len(support), np.int64)
+    place[by_task] = np.arange(len(support)) - np.repeat(starts, sizes)  # which row of its task
+    families = np.unique(support.scope_labels("family"), return_inverse=True)[1][by_task[starts]]
+    # Only tasks with the same number of rows can be exchanged.
+    strata = sizes if kind == "across" else families * (int(sizes.max()) + 1) + sizes
+    base = np.argsort(strata, kind="stable")
+    step = max(1, _CHUNK_CELLS // len(support))
+    for start in range(0, shuffles, step):
+        chunk = np.empty((len(support), min(step, shuffles - start)), np.int64)
+        for column in range(chunk.shape[1]):
+            other = np.empty(len(sizes), np.int64)
+            other[base] = np.lexsort((rng.random(len(sizes)), strata))
+            chunk[:, column] = by_task[starts[other[support.task_codes]] + place]
+        yield chunk
+
+
+def _statistics(scores: Floats, gains: Floats, policy: PanelPolicy) -> tuple[Floats, Floats]:
+    """(draws,) AUROC and advantage over random of each shuffle."""
+    assert policy.threshold is not None
+    actions = exceeds(scores, policy.threshold)
+    if policy.supported is not None:
+        actions &= policy.supported[:, None]
+    gained = advantage((actions * gains).mean(axis=0), gains.mean(axis=0), actions.mean(axis=0))
+    return _aurocs(scores, gains > 0), gained
+
+
+def _aurocs(scores: Floats, positive: Flags) -> Floats:
+    """(draws,) midrank AUROC of each column; NaN where a class is missing."""
+    ranks = rankdata(tie_rounding(scores), axis=0)
+    positives = positive.sum(axis=0).astype(np.float64)
+    pairs = positives * (len(scores) - positives)
+    above = (ranks * positive).sum(axis=0) - positives * (positives + 1) / 2
+    areas: Floats = np.where(pairs > 0, above / np.maximum(pairs, 1.0), np.nan)
+    return areas
+
+
+def _null(
+    policy: PanelPolicy, support: Support, shuffled: list[tuple[Floats, Floats]], shuffles: int
+) -> PermutationNull:
+    assert policy.scores is not None
+    auroc, gained = _statistics(policy.scores[:, None], support.gains[:, None], policy)
+    return PermutationNull(
+        shuffles,
+        _distribution(float(auroc[0]), np.concatenate([areas for areas, _ in shuffled])),
+        _distribution(float(gained[0]), np.concatenate([values for _, values in shuffled])),
+    )
+
+
+def _distribution(observed: float, shuffled: Floats) -> NullDistribution | None:
+    """The panel itself counts as one of the shuffles, which makes the p-value valid at any number of them."""
+    if np.isnan(observed):
+        return None
+    reached = int((shuffled >= observed - ROUNDING).sum())
+    low, high = np.quantile(shuffled, [0.025, 0.975])
+    return NullDistribution(float(shuffled.mean()), float(low), float(high), (1 + reached) / (1 + len(shuffled)))
