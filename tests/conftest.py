@@ -30,6 +30,12 @@ def pytest_runtest_makereport(
     return report
 
 
+@pytest.fixture(autouse=True)
+def no_width_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Output has its own width in every test: parallel runs set COLUMNS for their workers."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture
 def rng() -> np.random.Generator:
     """The one source of randomness of a test."""

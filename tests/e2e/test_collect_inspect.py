@@ -113,7 +113,7 @@ def test_a_cap_stops_inspect_between_two_calls(suite: Path, capsys: pytest.Captu
 
 @pytest.mark.parametrize(
     ("answer", "said"),
-    [((401, b'{"error": {"message": "no key"}}'), "refused the key"), ((500, b"{}"), "mend the endpoint")],
+    [((401, b'{"error": {"message": "no key"}}'), "refused the key"), ((500, b"{}"), "fix the endpoint")],
 )
 def test_a_provider_that_refuses_or_is_silent_stops_the_run(
     suite: Path, capsys: pytest.CaptureFixture[str], answer: tuple[int, bytes], said: str
@@ -134,7 +134,7 @@ def test_another_model_than_asked_stops_the_run(suite: Path, capsys: pytest.Capt
 def test_a_solver_that_breaks_is_recorded_as_incomplete(suite: Path) -> None:
     (suite / "mine.py").write_text(TWO_CALLS.replace("return await generate(state)", "raise KeyError('bug')"))
     with serving(solve) as endpoint:
-        assert collect(suite, endpoint, "--solver", "mine.py@twice") == 0
+        assert collect(suite, endpoint, "--solver", "mine.py@twice") == 1
     with Bank.open(suite.parent / "b.bank") as bank:
         assert {(one.status, one.success) for one in bank.executions()} == {("incomplete", None)}
 
