@@ -18,7 +18,10 @@ from docs.pages import PAGES, Block, blocks
 from skilldelta.cli.main import run
 
 _SHOWN = {"text", "console", "csv", "json", "markdown", "toml", "yaml"}
-_ELSEWHERE = {"docs/how-to/collect.md": "tests/e2e/test_collect_docs.py"}
+_ELSEWHERE = {
+    "docs/how-to/collect.md": "tests/e2e/test_collect_docs.py",
+    "docs/paper-map.md": "tests/paper/map_page.py",
+}
 """Pages whose commands need an endpoint."""
 
 

@@ -282,6 +282,7 @@ _METRICS = (
 
 def _policy_to_dict(policy: PolicyResult) -> dict[str, Any]:
     document: dict[str, Any] = {name: _number(getattr(policy, name)) for name in _METRICS}
+    document["router_tokens"] = _number(policy.router_tokens)
     document["intervals"] = _ranges_to_dict(policy.intervals)
     document["conditional_intervals"] = _ranges_to_dict(policy.conditional_intervals)
     document["tasks"] = len(policy.rows)
