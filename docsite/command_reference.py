@@ -27,9 +27,9 @@ def _commands(group: click.Group, context: click.Context) -> Iterator[click.Comm
 def _section(command: click.Command, parent: click.Context, *, level: int) -> Iterator[str]:
     context = click.Context(command, info_name=command.name, parent=parent)
     yield from (f"{'#' * level} {context.command_path}", "")
-    yield from _description(command)
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
     yield from ("```text", usage, "```", "")
+    yield from _description(command)
     yield from _options(command, context)
     if isinstance(command, click.Group):
         for inner in _commands(command, context):
@@ -46,8 +46,9 @@ def _description(command: click.Command) -> Iterator[str]:
 
 
 def _options(command: click.Command, context: click.Context) -> Iterator[str]:
-    records = [record for one in command.get_params(context) if (record := one.get_help_record(context)) is not None]
-    named = [(names, meaning) for names, meaning in records if "--help" not in names]
+    options = [one for one in command.get_params(context) if isinstance(one, click.Option)]  # usage has the arguments
+    records = [record for one in options if (record := one.get_help_record(context)) is not None]
+    named = [(names.replace(" RANGE", ""), meaning) for names, meaning in records if "--help" not in names]
     if named:
         yield from ("| option | meaning |", "|---|---|")
         yield from (f"| <code>{_cell(names)}</code> | {_cell(meaning)} |" for names, meaning in named)

@@ -35,11 +35,12 @@ class SkillGainRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     place of `y`. A task of the training frame that is asked about again by its `task_id` is scored without its own
     outcomes.
 
-    >>> import numpy as np
-    >>> vectors = np.array([[1.0, 0.1], [1.0, 0.0], [0.0, 1.0], [0.1, 1.0]])
-    >>> model = SkillGainRegressor(estimator="skilldelta", k=2).fit(vectors, [1.0, 1.0, -1.0, 0.0])
-    >>> model.decide([[1.0, 0.05], [0.05, 1.0]]).tolist()
-    ['use', 'skip']
+    Examples:
+        >>> import numpy as np
+        >>> vectors = np.array([[1.0, 0.1], [1.0, 0.0], [0.0, 1.0], [0.1, 1.0]])
+        >>> model = SkillGainRegressor(estimator="skilldelta", k=2).fit(vectors, [1.0, 1.0, -1.0, 0.0])
+        >>> model.decide([[1.0, 0.05], [0.05, 1.0]]).tolist()
+        ['use', 'skip']
     """
 
     def __init__(

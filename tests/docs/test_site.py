@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +21,7 @@ from docsite.import_layers import import_layers
 from docsite.offline import outside_assets
 from docsite.python_reference import python_reference
 from docsite.staging import stage
-from skilldelta.cli.main import COMMANDS, cli
+from skilldelta.cli.main import cli
 
 
 @pytest.fixture(scope="module")
@@ -56,16 +57,34 @@ def test_links_of_the_root_lead_to_pages_of_the_site(staged: Path) -> None:
         assert "](../src" not in page.read_text(encoding="utf-8"), f"{page.name} links a file that is not on the site"
 
 
+def commands_below(group: click.Group, context: click.Context) -> Iterator[tuple[str, click.Command]]:
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        inner = click.Context(command, info_name=name, parent=context)
+        yield inner.command_path, command
+        if isinstance(command, click.Group):
+            yield from commands_below(command, inner)
+
+
 def test_the_reference_has_every_command_and_every_option() -> None:
     reference = command_reference()
-    context = click.Context(cli, info_name="skilldelta")
-    for name in COMMANDS:
-        command = cli.get_command(context, name)
-        assert f"## skilldelta {name}\n" in reference
-        for inner in command.commands if isinstance(command, click.Group) else ():
-            assert f"### skilldelta {name} {inner}\n" in reference
-    assert "<code>--threshold" in reference
+    sections = dict(re.findall(r"^#{2,3} (skilldelta .*)\n((?:(?!##).*\n?)*)", reference, re.MULTILINE))
+    for path, command in commands_below(cli, click.Context(cli, info_name="skilldelta")):
+        for option in command.params:
+            if isinstance(option, click.Option) and not option.hidden:
+                assert f"<code>{option.opts[0]}" in sections[path], f"{path} {option.opts[0]}"
     assert "\b" not in reference
+
+
+def test_every_option_says_what_it_means() -> None:
+    silent = [
+        f"{path} {option.opts[0]}"
+        for path, command in commands_below(cli, click.Context(cli, info_name="skilldelta"))
+        for option in command.params
+        if isinstance(option, click.Option) and not option.help
+    ]
+    assert silent == []
 
 
 def test_the_reference_has_every_public_name() -> None:

@@ -126,8 +126,15 @@ def verify(bank: str, as_json: bool) -> int:
 @settings.agent_option
 @settings.suite_option
 @settings.encoder_options
-@click.option("--format", "format_", type=click.Choice(["jsonl", "npz"]), default="jsonl", show_default=True)
-@click.option("--output", required=True, type=OutputPath(), metavar="FILE")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["jsonl", "npz"]),
+    default="jsonl",
+    show_default=True,
+    help="What to write.",
+)
+@click.option("--output", required=True, type=OutputPath(), metavar="FILE", help="The file to write.")
 def export(bank: str, format_: str, output: Path, **options: Any) -> None:
     """Write executions as runs.jsonl, or one panel's arrays with vectors as NPZ."""
     from skilldelta.bank.export import export_panel, export_runs

@@ -32,7 +32,13 @@ KEY_VARIABLE = "SKILLDELTA_API_KEY"
 @click.option("--solver-arg", "solver_args", multiple=True, metavar="KEY=VALUE", help="For the solver (repeatable).")
 @click.option("--tool-sandbox", metavar="NAME", help="Inspect's sandbox for tools, such as docker.")
 @click.option("--command", "command_line", metavar="TEXT", help="A command-line agent instead of a model.")
-@click.option("--task-as", type=click.Choice(["stdin", "argument"]), default="stdin", show_default=True)
+@click.option(
+    "--task-as",
+    type=click.Choice(["stdin", "argument"]),
+    default="stdin",
+    show_default=True,
+    help="How a command gets the task.",
+)
 @click.option(
     "--skill-as", default="text", show_default=True, metavar="HOW", help="text, file:PATH or 'args:… {skill}'."
 )
@@ -66,7 +72,13 @@ KEY_VARIABLE = "SKILLDELTA_API_KEY"
 @click.option("--price", type=(float, float), metavar="IN OUT", help="Dollars per million tokens in and out.")
 @click.option("--retries", type=click.IntRange(min=0), default=4, show_default=True, help="Per call without answer.")
 @click.option("--timeout", type=float, default=600.0, show_default=True, help="Seconds to wait for one answer.")
-@click.option("--sandbox", type=click.Choice(["auto", "bubblewrap", "docker"]), default="auto", show_default=True)
+@click.option(
+    "--sandbox",
+    type=click.Choice(["auto", "bubblewrap", "docker"]),
+    default="auto",
+    show_default=True,
+    help="What runs code written by a model.",
+)
 @click.option("--retry-errors", is_flag=True, help="Run again what ended as incomplete or in a grader error.")
 @click.option("--accept-changes", is_flag=True, help="Go on although the suite was edited.")
 @click.option("--dry-run", is_flag=True, help="Print the plan, its size and its largest cost; run nothing.")

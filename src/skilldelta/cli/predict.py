@@ -62,7 +62,13 @@ if TYPE_CHECKING:
     show_default="stack; exact for the paper's rule",
     help="stack, exact, betting, empirical_bernstein, hoeffding_independent, hoeffding or conformal.",
 )
-@click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True)
+@click.option(
+    "--level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="The probability that the interval promises.",
+)
 @click.option(
     "--lipschitz", type=float, default=0.0, metavar="L", help="B_delta of the paper: add L times the mean distance."
 )

@@ -125,7 +125,11 @@ def encoder_options(function: F) -> F:
 def rule_options(function: F) -> F:
     """--k, --scope, --weighting: how neighbours are chosen and averaged."""
     function = click.option(
-        "--weighting", type=click.Choice(["cosine", "uniform"]), default="cosine", show_default=True
+        "--weighting",
+        type=click.Choice(["cosine", "uniform"]),
+        default="cosine",
+        show_default=True,
+        help="How neighbours are weighted.",
     )(function)
     function = click.option(
         "--scope",

@@ -28,8 +28,8 @@ KINDS = ("no_effect", "always_helps", "family_only", "local_only", "mixed")
 
 @click.command("simulate")
 @click.option("--kind", type=click.Choice(KINDS), default="mixed", show_default=True, help="What the gains depend on.")
-@click.option("--tasks", type=int, default=400, show_default=True)
-@click.option("--families", type=int, default=8, show_default=True)
+@click.option("--tasks", type=int, default=400, show_default=True, help="Tasks per panel.")
+@click.option("--families", type=int, default=8, show_default=True, help="Families per panel.")
 @click.option("--repetitions", type=int, default=1, show_default=True, help="Executions of each task and condition.")
 @click.option(
     "--effect", type=float, default=0.3, show_default=True, help="Largest family effect, or the constant gain."
@@ -39,7 +39,13 @@ KINDS = ("no_effect", "always_helps", "family_only", "local_only", "mixed")
 )
 @click.option("--residual", type=float, default=0.0, show_default=True, help="eps: what the representation misses.")
 @click.option("--base-rate", type=float, default=0.5, show_default=True, help="Success without the skill.")
-@click.option("--delta", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, show_default=True)
+@click.option(
+    "--delta",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="The paper's bounds may fail with this probability.",
+)
 @click.option(
     "--per-token",
     type=float,
