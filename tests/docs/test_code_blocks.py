@@ -36,7 +36,7 @@ def test_every_code_block_of_the_page_runs(page: str, tmp_path: Path, monkeypatc
         if block.language == "bash":
             run_commands(page, block)
         elif block.language == "python" and not block.title:
-            exec(compile(block.code, page, "exec", dont_inherit=True), names)
+            exec(compile(block.code, f"<a block of {page}>", "exec", dont_inherit=True), names)
 
 
 def run_commands(page: str, block: Block) -> None:
