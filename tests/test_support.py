@@ -130,3 +130,20 @@ def test_a_new_target_has_the_label_of_the_rows_in_its_scope(scope: str) -> None
     labels = support.scope_labels(scope)  # type: ignore[arg-type]
     for family, skill, label in zip(support.families, support.skills, labels, strict=True):
         assert scope_label(scope, family=str(family), skill=str(skill)) == label  # type: ignore[arg-type]
+
+
+def test_a_support_that_grows_knows_the_rows_of_old_and_new_tasks() -> None:
+    one = Support.from_arrays(task_ids=["a", "b"], vectors=np.eye(2), y0=[0, 1], y1=[1, 1], texts=["A", "B"])
+    more = Support.from_arrays(task_ids=["b", "c"], vectors=np.eye(2), y0=[0, 0], y1=[0, 1], texts=["B", "C"])
+    assert {task: rows.tolist() for task, rows in one.row_of_task.items()} == {"a": [0], "b": [1]}
+    grown = one.followed_by(more)
+    assert {task: rows.tolist() for task, rows in grown.row_of_task.items()} == {"a": [0], "b": [1, 2], "c": [3]}
+    assert (grown.texts, grown.gains.tolist()) == (("A", "B", "B", "C"), [1, 0, 0, 1])
+    assert list(one.row_of_task) == ["a", "b"]
+
+
+def test_a_support_that_others_hold_refuses_to_be_written_to() -> None:
+    held = Support.from_arrays(task_ids=["a"], vectors=np.eye(1), y0=[0], y1=[1]).read_only()
+    for array in (held.y0, held.gains, held.vectors):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0

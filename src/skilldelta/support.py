@@ -6,10 +6,11 @@ explanation shows. Rows stand in the bank's record order, which breaks ties; a s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from types import MappingProxyType
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -58,6 +59,11 @@ class Support:
         """(n,) one integer a task, so that a task is excluded under every skill at once."""
         return np.unique(self.task_ids, return_inverse=True)[1].astype(np.int64)
 
+    @cached_property
+    def row_of_task(self) -> Mapping[str, Ints]:
+        """The rows of every task, tasks in the order of their first rows."""
+        return _rows_by_task(self.task_ids, {}, 0)
+
     def scope_labels(self, scope: Scope) -> Strings:
         """(n,) the label whose equality makes two rows eligible for each other; without a family, it is the skill."""
         if scope == "family":
@@ -92,6 +98,20 @@ class Support:
             **{name: getattr(self, name)[index] for name in _ARRAYS},
             texts=tuple(self.texts[i] for i in index) if self.texts else (),
         )
+
+    def followed_by(self, more: Support) -> Support:
+        """These rows, then those of another support of the same panel."""
+        columns: dict[str, Any] = {n: np.concatenate([getattr(self, n), getattr(more, n)]) for n in _ARRAYS}
+        joined = replace(self, **columns, texts=self.texts + more.texts)
+        if "row_of_task" in vars(self):  # known already: an index that grows by one pair looks at one row
+            vars(joined)["row_of_task"] = _rows_by_task(joined.task_ids, self.row_of_task, len(self))
+        return joined
+
+    def read_only(self) -> Support:
+        """The same support, whose arrays refuse to be written to from now on."""
+        for name in (*_ARRAYS, "gains"):
+            getattr(self, name).flags.writeable = False
+        return self
 
     def with_outcomes(self, y0: Floats, y1: Floats) -> Support:
         """The same tasks with other outcomes, for simulations and permutation tests."""
@@ -180,6 +200,15 @@ def scope_label(scope: Scope, *, family: str, skill: str) -> str:
 
 
 _ARRAYS = ("task_ids", "families", "skills", "vectors", "y0", "y1", "r0", "r1", "tokens0", "tokens1")
+
+
+def _rows_by_task(task_ids: Strings, known: Mapping[str, Ints], start: int) -> Mapping[str, Ints]:
+    """The rows of every task; `known` has those before `start`."""
+    found = dict(known)
+    for row, task_id in enumerate(task_ids[start:].tolist(), start):
+        earlier = found.get(task_id)
+        found[task_id] = np.array([row]) if earlier is None else np.append(earlier, row)
+    return MappingProxyType(found)
 
 
 def unit_rows(vectors: ArrayLike) -> Vectors:

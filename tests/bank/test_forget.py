@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from skilldelta.bank.batch import Batch
-from skilldelta.bank.entries import Foreseen, Forgotten, Judgement
+from skilldelta.bank.entries import Foreseen, Forgotten
 from skilldelta.bank.forget import Removal
 from skilldelta.bank.store import Bank
 from skilldelta.errors import InputError
-from skilldelta.records import Skill
+from skilldelta.records import Judgement, Skill
 
 from .small import AGENT, OTHER_AGENT, SKILL, TASKS, THREE_PAIRS, TinyEncoder, skip, use
 

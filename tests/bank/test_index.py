@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from skilldelta.bank.batch import Batch
-from skilldelta.bank.index import Index, ScopeRows
+from skilldelta.bank.index import Index
 from skilldelta.bank.store import Bank
 from skilldelta.records import Skill, Task
 from skilldelta.support import Support
@@ -24,7 +24,7 @@ def pair_of(task_id: str, family: str, skill: Skill = SKILL, y1: float = 1.0) ->
     return Batch([task], [skill], [skip(task_id, 0.0), use(task_id, y1, skill)])
 
 
-def same(rows: ScopeRows, support: Support) -> bool:
+def same(rows: Support, support: Support) -> bool:
     """Whether the index says exactly what the bank says, bit by bit."""
     arrays = ("task_ids", "families", "skills", "vectors", "y0", "y1", "r0", "r1", "gains")
     return rows.texts == support.texts and all(

@@ -11,7 +11,7 @@ from skilldelta.advisor.advice import Advice, Explanation, Neighbor, Question
 from skilldelta.advisor.panel_view import PanelView
 from skilldelta.advisor.scope_familiarity import ScopeFamiliarity
 from skilldelta.arrays import Vectors
-from skilldelta.bank.index import Index, ScopeRows
+from skilldelta.bank.index import Index
 from skilldelta.bank.store import Bank
 from skilldelta.costs import Cost, CostRule, TokenCosts
 from skilldelta.encoders import load_encoder
@@ -21,7 +21,7 @@ from skilldelta.estimators.base import Score, Target
 from skilldelta.gate import Decision, Interval, Rule, check_familiarity_limit, check_threshold, decide, unlike
 from skilldelta.predictor import PAPER, Prediction, Settings, predict
 from skilldelta.records import Agent
-from skilldelta.support import Scope
+from skilldelta.support import Scope, Support
 
 ScopeChoice = Literal["auto", "paper", "family", "skill", "global"]
 """`auto` is the family of the supplied skill where it has evidence, else the skill; `paper` is the family, whatever the skill,
@@ -153,7 +153,7 @@ class Advisor:
             self._views[suite] = (index, PanelView(index, self._policy.estimator, self._policy.settings))
         return self._views[suite]
 
-    def _rows_in_scope(self, question: Question, index: Index) -> tuple[Scope, ScopeRows]:
+    def _rows_in_scope(self, question: Question, index: Index) -> tuple[Scope, Support]:
         """The rows that the policy's choice of scope leaves for this question."""
         choice = self._policy.scope
         if choice == "paper":
@@ -180,7 +180,7 @@ class Advisor:
         return panel.score(target)
 
     def _familiarity_of(
-        self, question: Question, scope: Scope, rows: ScopeRows, query: Vectors, score: Score
+        self, question: Question, scope: Scope, rows: Support, query: Vectors, score: Score
     ) -> float | None:
         """The familiarity that the estimator found, else that of the scope."""
         if self._policy.estimator == "stack":
@@ -189,7 +189,7 @@ class Advisor:
         return self._familiarity.of(name, rows, query, question.task_id)
 
     def _interval(
-        self, question: Question, rows: ScopeRows, near: Prediction, score: Score, panel: PanelView
+        self, question: Question, rows: Support, near: Prediction, score: Score, panel: PanelView
     ) -> Interval:
         """The stack's own interval, that of the nearest pairs' expected gain, or that of the estimator's errors."""
         level, method, at = self._policy.level, self._policy.interval_method, near.rows
@@ -204,7 +204,7 @@ class Advisor:
         interval = intervals.interval(method, found, level=level)
         return self._with_bias(interval, rows, near) if self._policy.smoothness or self._policy.residual else interval
 
-    def _with_bias(self, interval: Interval, rows: ScopeRows, near: Prediction) -> Interval:
+    def _with_bias(self, interval: Interval, rows: Support, near: Prediction) -> Interval:
         """The whole B_delta of the paper: what neighbours at a distance may miss beside the noise of their executions."""
         evidence = bounds.evidence(near.weights, near.similarities, rows.r0[near.rows], rows.r1[near.rows])
         half_width = bounds.error_bound(
@@ -216,9 +216,9 @@ class Advisor:
         )
         return Interval(max(-1.0, near.gain - half_width), min(1.0, near.gain + half_width), interval.level, "b_delta")
 
-    def _cost(self, question: Question, rows: ScopeRows, near: Prediction) -> Cost | None:
+    def _cost(self, question: Question, rows: Support, near: Prediction) -> Cost | None:
         names = {"family": question.family, "skill": question.skill, "task_id": question.task_id}
-        return TokenCosts.of(rows.support).predict(near.rows, **names, price=self._policy.price)
+        return TokenCosts.of(rows).predict(near.rows, **names, price=self._policy.price)
 
     def _decide(
         self,
@@ -245,7 +245,7 @@ class Advisor:
         self,
         question: Question,
         scope: Scope,
-        rows: ScopeRows,
+        rows: Support,
         near: Prediction,
         decision: Decision,
         familiarity: float | None,
@@ -274,7 +274,7 @@ class Advisor:
         )
 
 
-def _neighbor(rows: ScopeRows, prediction: Prediction, i: int) -> Neighbor:
+def _neighbor(rows: Support, prediction: Prediction, i: int) -> Neighbor:
     at = int(prediction.rows[i])
     return Neighbor(
         task_id=str(rows.task_ids[at]),

@@ -58,4 +58,4 @@ class PanelView:
         if self._estimator == "stack":
             return self._stacks.scored()
         rows = self._index.scope()
-        return Scored(PaperRule(self._settings).leave_one_out(rows.support).values, rows.gains, rows.families)
+        return Scored(PaperRule(self._settings).leave_one_out(rows).values, rows.gains, rows.families)

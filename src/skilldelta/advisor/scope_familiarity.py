@@ -8,21 +8,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from skilldelta.arrays import Vectors
-from skilldelta.bank.index import ScopeRows
 from skilldelta.familiarity import Familiarity, nearness
+from skilldelta.support import Support
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Recorded:
     """The distinct tasks of a scope, and what is usual among them."""
 
-    rows: ScopeRows
+    rows: Support
     vectors: Vectors  # (tasks, dim)
     place: Mapping[str, int]
     usual: Familiarity | None
 
     @classmethod
-    def of(cls, rows: ScopeRows) -> _Recorded:
+    def of(cls, rows: Support) -> _Recorded:
         first = np.array([at[0] for at in rows.row_of_task.values()], np.int64)
         vectors = rows.vectors if len(first) == len(rows) else rows.vectors[first]
         return cls(rows, vectors, {task: i for i, task in enumerate(rows.row_of_task)}, Familiarity.of(vectors))
@@ -34,7 +34,7 @@ class ScopeFamiliarity:
     def __init__(self) -> None:
         self._known: dict[tuple[str, ...], _Recorded] = {}
 
-    def of(self, name: tuple[str, ...], rows: ScopeRows, query: Vectors, task_id: str) -> float | None:
+    def of(self, name: tuple[str, ...], rows: Support, query: Vectors, task_id: str) -> float | None:
         """The familiarity of a task; its own record does not count. None where the scope has too few tasks to say."""
         known = self._known.get(name)
         if known is None or known.rows is not rows:

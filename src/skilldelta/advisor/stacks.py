@@ -64,7 +64,7 @@ class Stacks:
         if revision == self._revision:
             return
         whole = self._fitted.get(_WHOLE)
-        self._fitted = {} if whole is None else {_WHOLE: whole.grown(self._index.scope().support)}
+        self._fitted = {} if whole is None else {_WHOLE: whole.grown(self._index.scope())}
         self._kept, self._revision = {}, revision
 
     def _left_out_for(self, target: Target) -> str:
@@ -89,11 +89,11 @@ class Stacks:
 
     def _rows_of(self, key: Key, name: str, task_id: str) -> Support:
         family, skill = key
-        return _seen(self._index.scope(skill=skill, family=family or None).support, name, task_id)
+        return _seen(self._index.scope(skill=skill, family=family or None), name, task_id)
 
     def _fit(self, name: str, task_id: str) -> FittedStack:
         if name not in self._fitted:
-            self._fitted[name] = Stack().fit(_seen(self._index.scope().support, name, task_id))
+            self._fitted[name] = Stack().fit(_seen(self._index.scope(), name, task_id))
         return self._fitted[name]
 
     def _keep(self, name: str) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from skilldelta.bank.batch import Added, Batch, Known, TextVector
     from skilldelta.bank.entries import BankStatus, DecisionRecord, Forgotten, Panel
-    from skilldelta.bank.index import Index, ScopeRows
+    from skilldelta.bank.index import Index
     from skilldelta.bank.store import Bank
 
 __all__ = [
@@ -24,14 +24,13 @@ __all__ = [
     "Index",
     "Known",
     "Panel",
-    "ScopeRows",
     "TextVector",
 ]
 
 _HOMES = {
     "batch": ("Added", "Batch", "Known", "TextVector"),
     "entries": ("BankStatus", "DecisionRecord", "Forgotten", "Panel"),
-    "index": ("Index", "ScopeRows"),
+    "index": ("Index",),
     "store": ("Bank",),
 }
 

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from types import MappingProxyType
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skilldelta.arrays import Floats, Ints, Strings, Vectors
+from skilldelta.arrays import Ints
 from skilldelta.bank.changes import Changes, Mark
 from skilldelta.bank.pair_reading import PairQuery
 from skilldelta.bank.store import Bank
@@ -25,34 +23,10 @@ from skilldelta.support import Support
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ScopeRows:
-    """The pairs of one scope as read-only arrays, and where each task's rows are."""
-
-    task_ids: Strings  # (n,)
-    families: Strings  # (n,)
-    skills: Strings  # (n,)
-    vectors: Vectors  # (n, dim), contiguous, rows of length 1
-    gains: Floats  # (n,)
-    y0: Floats  # (n,)
-    y1: Floats  # (n,)
-    r0: Ints  # (n,)
-    r1: Ints  # (n,)
-    tokens0: Floats  # (n,) NaN where unknown
-    tokens1: Floats  # (n,)
-    texts: tuple[str, ...]  # (n,)
-    row_of_task: Mapping[str, Ints]
-    support: Support
-    """The same rows as an estimator takes them."""
-
-    def __len__(self) -> int:
-        return len(self.task_ids)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class _Snapshot:
     mark: Mark
     task_keys: Ints  # (n,) the bank's keys, ascending: the record order
-    rows: ScopeRows
+    support: Support
 
 
 class Index:
@@ -87,16 +61,16 @@ class Index:
         """Keep what was learned from the rows at a revision."""
         return self._bank.keep_learned(name, parts, revision=revision)
 
-    def scope(self, *, skill: str | None = None, family: str | None = None) -> ScopeRows:
+    def scope(self, *, skill: str | None = None, family: str | None = None) -> Support:
         """The rows of a skill, a family, both, or (neither) all; up to date with what was committed before the call."""
         name = (skill, family)
         snapshot = self._snapshots.get(name)
         if snapshot is not None and snapshot.mark.revision == self._bank.revision():
-            return snapshot.rows
+            return snapshot.support
         with self._refreshing:
             snapshot = self._refreshed(name, self._snapshots.get(name))
             self._snapshots[name] = snapshot
-            return snapshot.rows
+            return snapshot.support
 
     def _refreshed(self, name: tuple[str | None, str | None], old: _Snapshot | None) -> _Snapshot:
         if old is not None and old.mark.revision == self._bank.revision():
@@ -105,7 +79,8 @@ class Index:
         asked = PairQuery(self._agent, self._suite, skill, family, self._include_stale)
         changes = self._bank.changes(asked, since=None if old is None else old.mark)
         if old is None or changes.touched is None:
-            return _snapshot(changes.mark, np.asarray(changes.task_keys, np.int64), self._support(changes))
+            task_keys = np.asarray(changes.task_keys, np.int64)
+            return _Snapshot(changes.mark, task_keys, self._support(changes).read_only())
         if not changes.touched:
             return replace(old, mark=changes.mark)
         return _merged(old, changes, self._support(changes))
@@ -126,36 +101,8 @@ def _merged(old: _Snapshot, changes: Changes, new: Support) -> _Snapshot:
     kept = np.flatnonzero(~np.isin(old.task_keys, np.asarray(changes.touched, np.int64)))
     is_whole = len(kept) == len(old.task_keys)
     task_keys = np.concatenate([old.task_keys[kept], np.asarray(changes.task_keys, np.int64)])
-    support = _joined(old.rows.support if is_whole else old.rows.support.rows(kept), new)
-    if (np.diff(task_keys) >= 0).all():
-        known = old.rows.row_of_task if is_whole else None
-        return _snapshot(changes.mark, task_keys, support, known=known, first_new=len(kept))
-    order = np.argsort(task_keys, kind="stable")
-    return _snapshot(changes.mark, task_keys[order], support.rows(order))
-
-
-def _joined(first: Support, second: Support) -> Support:
-    arrays = [field.name for field in fields(Support) if isinstance(getattr(first, field.name), np.ndarray)]
-    columns: dict[str, Any] = {name: np.concatenate([getattr(first, name), getattr(second, name)]) for name in arrays}
-    return replace(first, **columns, texts=first.texts + second.texts)
-
-
-def _snapshot(
-    mark: Mark,
-    task_keys: Ints,
-    support: Support,
-    *,
-    known: Mapping[str, Ints] | None = None,
-    first_new: int = 0,
-) -> _Snapshot:
-    """A snapshot of a support; `known` are the rows of the tasks before `first_new`."""
-    row_of_task = {} if known is None else dict(known)
-    start = 0 if known is None else first_new
-    for row, task_id in enumerate(support.task_ids[start:].tolist(), start):
-        earlier = row_of_task.get(task_id)
-        row_of_task[task_id] = np.array([row]) if earlier is None else np.append(earlier, row)
-    columns = {field.name: getattr(support, field.name) for field in fields(ScopeRows) if hasattr(support, field.name)}
-    for column in columns.values():
-        if isinstance(column, np.ndarray):
-            column.flags.writeable = False
-    return _Snapshot(mark, task_keys, ScopeRows(**columns, row_of_task=MappingProxyType(row_of_task), support=support))
+    support = (old.support if is_whole else old.support.rows(kept)).followed_by(new)
+    if (np.diff(task_keys) < 0).any():
+        order = np.argsort(task_keys, kind="stable")
+        task_keys, support = task_keys[order], support.rows(order)
+    return _Snapshot(changes.mark, task_keys, support.read_only())

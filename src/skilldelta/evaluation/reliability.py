@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import binomtest
 
 from skilldelta.arrays import Flags, Floats
 from skilldelta.errors import InputError
@@ -49,11 +49,8 @@ def wilson_interval(successes: int, count: int, *, level: float = 0.95) -> tuple
     """Wilson's score interval of a share; of nothing it is [0, 1]."""
     if not count:
         return 0.0, 1.0
-    z = float(norm.ppf((1 + level) / 2))
-    share, spread = successes / count, z * z / count
-    middle = (share + spread / 2) / (1 + spread)
-    half = z * float(np.sqrt(share * (1 - share) / count + spread / (4 * count))) / (1 + spread)
-    return max(0.0, middle - half), min(1.0, middle + half)
+    found = binomtest(successes, count).proportion_ci(level, method="wilson")
+    return float(found.low), float(found.high)
 
 
 def _bin(predicted: Floats, happened: Flags, level: float) -> ReliabilityBin:
