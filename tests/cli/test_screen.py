@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from skilldelta.cli.main import COMMANDS
 from skilldelta.cli.readable import one_line, readable
-from skilldelta.cli.screen import fitted
+from skilldelta.cli.screen import Screen, fitted
 
 from .conftest import Skilldelta, pair_rows
 
@@ -83,3 +84,30 @@ def test_every_command_fits_a_narrow_screen_and_survives_hostile_names(
             assert "\x07" not in stream
         wide = [line for line in ran.out.splitlines() if len(line) > int(columns)]
         assert not wide, (words, wide)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_every_command_fits_eighty_columns(
+    skilldelta: Skilldelta, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    helped = skilldelta(name, "--help")
+    assert helped.code == 0
+    assert not [line for line in helped.out.splitlines() if len(line) > 80]
+
+
+def test_words_of_three_columns_share_a_screen_that_is_too_narrow_for_them() -> None:
+    lines = printed(40, ["task", "text", "family", "gain"], [["t" * 30, "x" * 30, "f" * 30, "+1.00"]], left=3)
+    assert max(map(len, lines)) <= 40
+    assert sum("task" in line for line in lines) == 2
+    assert sum("family" in line for line in lines) == 1  # later tables repeat the first column alone
+
+
+def test_a_remark_keeps_its_indent_where_it_wraps(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    Screen().remark("one two three four five six seven", indent=4)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) > 1
+    assert all(line.startswith("    ") and len(line) <= 20 for line in lines)

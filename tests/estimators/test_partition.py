@@ -75,7 +75,7 @@ def test_a_partition_of_another_panel_is_said(rng: np.random.Generator) -> None:
         Ridge(partition=other).leave_one_out(panel(rng))
     result = evaluate_panel(panel(rng), rng=rng, resamples=0, partition=other)
     assert "ridge" not in result.policies
-    assert any("ridge is left out: the partition has no training task" in note for note in result.notes)
+    assert any("Ridge: left out, the partition has no training task" in note for note in result.notes)
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_a_familys_outcomes_never_move_its_own_scores(rng: np.random.Generator, 
 def test_policies_without_meaning_there_are_left_out_with_the_reason(rng: np.random.Generator) -> None:
     panel = evaluate_panel(_support(rng), rng=rng, resamples=20, holdout="family", scope="global")
     assert not {"family_mean", "ridge", "dual_ridge"} & panel.policies.keys()
-    assert "family_mean is left out: no other task of a family is left when the family is held out" in panel.notes
+    assert "Family mean: left out, no other task of a family is left when the family is held out" in panel.notes
     assert "success_vs_always_on" in panel.policies["skilldelta"].intervals
 
 

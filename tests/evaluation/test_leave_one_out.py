@@ -156,15 +156,18 @@ def test_a_panel_without_tokens_says_so_and_leaves_the_least_token_policies_out(
     assert all(p.tokens is None and p.token_saving is None for p in result.policies.values())
     assert "no pair has the tokens of both arms: tokens and savings are unknown" in result.notes
     assert "ridge" not in result.policies
-    assert any(note.startswith("ridge is left out: no tokens for 120 of 120 pairs") for note in result.notes)
+    assert any(note.startswith("Ridge: left out, no tokens for 120 of 120 pairs") for note in result.notes)
     assert panel_to_dict(result)["policies"]["always_on"]["tokens"] is None
 
 
 def test_policies_that_need_texts_are_left_out_in_words(rng: np.random.Generator) -> None:
     result = evaluate_panel(replace(_simulated(rng), texts=()), rng=rng, resamples=0)
     assert {"tfidf_knn", "relevance"}.isdisjoint(result.policies)
-    assert "tfidf_knn is left out: the panel has no task texts; import or collect them with their text" in result.notes
-    assert any(note.startswith("relevance is left out") for note in result.notes)
+    assert (
+        "TF-IDF neighbours: left out, the panel has no task texts; import or collect them with their text"
+        in result.notes
+    )
+    assert any(note.startswith("Relevance gate: left out") for note in result.notes)
     assert not any(note.startswith("self_judge") for note in result.notes)
 
 

@@ -10,6 +10,8 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.output import console, note, percent, signed, table, write_json
+from skilldelta.cli.progress import progress
+from skilldelta.evaluation.policy_words import policy_words
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 )
 @settings.json_option
 @settings.output_option
+@progress("auditing")
 def command(sealed: Path, seal: str | None, bank: str, as_json: bool, output: Path | None, **options: Any) -> int:
     """Join the outcomes that were collected since, and evaluate. Exit code 1, with the reasons, if the sealed file, the
     support or the settings changed."""
@@ -147,7 +150,7 @@ def _show(result: AuditResult) -> None:
             ends("balanced_accuracy"),
         ],
     ]
-    title = f"{result.evaluated} of {plural(result.targets, 'sealed prediction')} of {result.estimator}, from {plural(result.known, 'pair')}"
+    title = f"{result.evaluated} of {plural(result.targets, 'sealed prediction')} of {policy_words(result.estimator)}, from {plural(result.known, 'pair')}"
     console().print(table(title, ("", "", "95%"), rows))
     excluded = [f"excluded by name: {'; '.join(map(str, result.excluded))}"] if result.excluded else []
     for remark in (*result.notes, *excluded, *flags(result.corrected)):

@@ -13,6 +13,7 @@ from skilldelta.cli.idle_flags import refuse_idle_flags
 from skilldelta.cli.output import console, note, number, percent, shorten, signed, table, write_json
 from skilldelta.cli.progress import progress
 from skilldelta.errors import InputError
+from skilldelta.evaluation.policy_words import policy_words
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
@@ -175,12 +176,12 @@ _VALUES = ("success", "use_rate", "tokens", "value", "success_vs_always_on", "su
 
 def _show(panel: LoadedPanel, found: Calibration, estimator: str, shown: int) -> None:
     held, out = found.held_out, console()
-    title = f"{panel.support.agent} on {panel.suite}: {found.goal.words} ({estimator}, {plural(found.rows, 'pair')})"
+    title = f"{panel.support.agent} on {panel.suite}: {found.goal.words} ({policy_words(estimator)}, {plural(found.rows, 'pair')})"
     out.print(table(title, ("", "held out", "95% interval", "in hindsight"), _value_rows(found)))
     score = "predicted gain less the cost of its tokens" if found.goal.per_token else "predicted gain"
     out.print(f"Threshold: {found.threshold:.4g}. Use the skill when the {score} is larger.")
     met = "was met" if held.met else "was not met"
-    share = "" if held.coverage is None else f", and on {held.coverage:.0%} of resampled panels"
+    share = "" if held.coverage is None else f"; on resampled panels it was met in {held.coverage:.0%} of cases"
     out.print(f"The goal {met} on held-out tasks{share}.")
     out.print(f"Always on: {percent(found.always_on)}. Always off: {percent(found.always_off)}.")
     if held.wrong and shown:
@@ -226,7 +227,7 @@ def _wrong_table(held: HeldOut, support: Support, shown: int) -> Any:
         [
             _ending(case.task_id, 32),
             shorten(texts.get(case.task_id, ""), 44),
-            "used, harmed" if case.action == "use" else "skipped, would have helped",
+            "used, harmed" if case.action == "use" else "missed a help",
             signed(case.score),
             f"{case.loss:.2f}",
         ]

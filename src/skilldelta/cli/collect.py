@@ -91,10 +91,14 @@ def command(folder: Path, dry_run: bool, self_judge: bool, as_json: bool, **opti
     Stop and start as you like: what the bank has is not run again.
 
     \b
-    skilldelta collect my-suite --base-url http://127.0.0.1:8000/v1 --model my-model --dry-run
-    skilldelta collect my-suite --base-url http://127.0.0.1:8000/v1 --model my-model --max-calls 500
-    skilldelta collect my-suite --model openai/gpt-4o --solver react --max-usd 5 --price 2.5 10
-    skilldelta collect my-suite --command 'my-agent --json' --answer-field result --tokens-field usage.total
+    skilldelta collect my-suite --base-url http://127.0.0.1:8000/v1 \\
+      --model my-model --dry-run
+    skilldelta collect my-suite --base-url http://127.0.0.1:8000/v1 \\
+      --model my-model --max-calls 500
+    skilldelta collect my-suite --model openai/gpt-4o --solver react \\
+      --max-usd 5 --price 2.5 10
+    skilldelta collect my-suite --command 'my-agent --json' \\
+      --answer-field result --tokens-field usage.total
     """
     from skilldelta.cli.collect_judging import print_judge_plan
     from skilldelta.cli.collect_plan import print_plan

@@ -24,11 +24,12 @@ def show_panel(panel: PanelResult) -> None:
     bought = [_bought(policy) for policy in panel.policies.values()]
     off, on = panel.oracle - panel.off, panel.oracle - panel.on
     bought.append([policy_words("oracle"), percent(panel.oracle), _points(off), _points(on), "", "", ""])
-    chose = [_chose(policy) for policy in panel.policies.values() if policy.auroc is not None]
+    with_p = len(_CHOSE) if any(policy.null for policy in panel.policies.values()) else len(_CHOSE) - 2
+    chose = [_chose(policy)[:with_p] for policy in panel.policies.values() if policy.auroc is not None]
     out = console()
     out.print(table(title, _BOUGHT, bought))
     if chose:
-        out.print(table("How they chose", _CHOSE, chose))
+        out.print(table("How they chose", _CHOSE[:with_p], chose))
     for remark in _remarks(panel):
         out.remark(remark, style="dim")
 

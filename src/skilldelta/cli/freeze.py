@@ -14,7 +14,9 @@ from skilldelta.cli import settings
 from skilldelta.cli.named_records import exclusions
 from skilldelta.cli.output import note, write_json
 from skilldelta.cli.output_paths import OutputPath
+from skilldelta.cli.progress import progress
 from skilldelta.errors import InputError
+from skilldelta.evaluation.policy_words import policy_words
 from skilldelta.files import json_lines
 from skilldelta.nouns import plural
 
@@ -52,6 +54,7 @@ _KEYS = {"task_id", "text", "question", "family", "skill"}
 )
 @click.option("--overwrite", is_flag=True, help="Replace a sealed file of the same name.")
 @settings.json_option
+@progress("predicting")
 def command(targets: Path, output: Path, bank: str, overwrite: bool, as_json: bool, **options: Any) -> None:
     """Predict every target from the bank as it is now, and seal settings, support and predictions with hashes.
 
@@ -88,7 +91,7 @@ def command(targets: Path, output: Path, bank: str, overwrite: bool, as_json: bo
         return
     note(
         f"{plural(len(sealed.targets), 'prediction')} from {plural(len(sealed.support), 'pair')} sealed in {output}; "
-        f"{sealed.settings.estimator} uses the skill on {used}"
+        f"{policy_words(sealed.settings.estimator)} uses the skill on {used}"
     )
     if excluded:
         note(f"excluded by name, and sealed as such: {'; '.join(map(str, excluded))}")

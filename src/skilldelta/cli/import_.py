@@ -46,7 +46,8 @@ def command(
 
     \b
     skilldelta import pairs.jsonl
-    skilldelta import results.csv --agent my-agent --skill my-skill --map text=prompt --map y0=baseline
+    skilldelta import results.csv --agent my-agent --skill my-skill \\
+      --map text=prompt --map y0=baseline
     skilldelta import results/ --agent my-agent
     """
     from skilldelta.bank import Bank
@@ -86,14 +87,33 @@ def _show(bank: str, names: list[str], batches: list[Batch], added: list[Added],
         ]
         write_json({"bank": redacted(bank), "sources": sources})
         return
-    columns = ("source", "new tasks", "new executions", "new vectors", "was in the bank already")
+    has_vectors = any(one.vectors for one in added)
+    columns = [
+        "source",
+        "new tasks",
+        "new executions",
+        *(["new vectors"] if has_vectors else []),
+        "was in the bank already",
+    ]
     rows = [
-        [name, number(one.tasks), number(one.executions), number(one.vectors), _known_in_words(one.known)]
-        for name, one in zip(names, added, strict=True)
+        [
+            name,
+            number(one.tasks),
+            number(one.executions),
+            *([number(one.vectors)] if has_vectors else []),
+            _known_in_words(one.known),
+        ]
+        for name, one in zip(_short(names), added, strict=True)
     ]
     console().print(table(f"Imported into {redacted(bank)}", columns, rows))
     if not any(one.executions for one in added):
         note("nothing new: every execution was in the bank already")
+
+
+def _short(names: list[str]) -> list[str]:
+    """The names of files without their folders, where that tells them apart."""
+    short = [Path(name).name or name for name in names]
+    return short if len(set(short)) == len(names) else names
 
 
 def _known_in_words(known: Known) -> str:

@@ -100,7 +100,7 @@ def command(
     TEXT is the task as the agent will see it; "-" reads it from stdin.
 
     \b
-    skilldelta predict --skill date_understanding "What is the date one week from 3/5/1979?"
+    skilldelta predict --skill dates "What is the date one week from 3/5/1979?"
     """
     options = with_paper_settings(ctx, options)
 

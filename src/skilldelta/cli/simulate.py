@@ -13,6 +13,7 @@ from skilldelta.cli import settings
 from skilldelta.cli.evaluation_tables import show_panel
 from skilldelta.cli.output import console, note, percent, write_json
 from skilldelta.cli.output_paths import OutputPath
+from skilldelta.cli.progress import progress
 from skilldelta.errors import InputError
 from skilldelta.files import write_text
 from skilldelta.nouns import plural
@@ -61,6 +62,7 @@ KINDS = ("no_effect", "always_helps", "family_only", "local_only", "mixed")
 @click.option("--pairs", type=OutputPath(), metavar="FILE", help="Write the pairs as pairs.jsonl.")
 @settings.json_option
 @settings.output_option
+@progress("simulating")
 def command(pairs: Path | None, as_json: bool, output: Path | None, **options: Any) -> None:
     """How far would a study of this size carry? Tasks, true gains and executions are drawn, then evaluated.
 

@@ -12,6 +12,7 @@ from skilldelta.cli import settings
 from skilldelta.cli.idle_flags import refuse_idle_flags
 from skilldelta.cli.output import console, note, number, percent, signed, table, write_json
 from skilldelta.cli.progress import progress
+from skilldelta.evaluation.policy_words import policy_words
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def threshold(ctx: click.Context, /, bank: str, as_json: bool, output: Path | No
             }
         )
         if not (as_json or output):
-            _show(f"{panel.support.agent} on {panel.suite}: {options['estimator']}", swept)
+            _show(f"{panel.support.agent} on {panel.suite}: {policy_words(options['estimator'])}", swept)
     if as_json or output:
         write_json({"sweeps": documents}, output)
 

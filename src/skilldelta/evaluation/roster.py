@@ -21,6 +21,7 @@ from skilldelta.estimators.tfidf_knn import TfidfKnn
 from skilldelta.estimators.with_skill_only import WithSkillOnly
 from skilldelta.evaluation.holdout import WITHOUT_FAMILY, Holdout, as_scored, check_holdout
 from skilldelta.evaluation.panel_policy import PanelPolicy
+from skilldelta.evaluation.policy_words import policy_words
 from skilldelta.predictor import PAPER, Settings
 from skilldelta.records import Judgement
 from skilldelta.support import Scope, Support
@@ -82,14 +83,14 @@ def score_policies(
         if name in policies:
             continue
         if rules.holdout == "family" and name in WITHOUT_FAMILY:
-            left_out.append(f"{name} is left out: {WITHOUT_FAMILY[name]}")
+            left_out.append(f"{policy_words(name)}: left out, {WITHOUT_FAMILY[name]}")
             continue
         try:
             panel = support if name == "self_judge" else scored  # judgements are found by task id
             policies[name] = _scored(_ESTIMATORS[name](rules, judgements or ()), panel, rules)
         except NotApplicableError as error:
             if name != "self_judge" or judgements:
-                left_out.append(f"{name} is left out: {error}")
+                left_out.append(f"{policy_words(name)}: left out, {error}")
     return Roster({name: policies[name] for name in wanted if name in policies}, tuple(left_out))
 
 
