@@ -45,13 +45,15 @@ def _draw(out: Screen, advice: Advice) -> None:
 
 
 def _cautions(advice: Advice, policy: Policy, *, explain: bool) -> list[str]:
-    """What a reader of the verdict must know: a cost that counted, an unfamiliar task, and what would settle the matter."""
+    """What a reader of the verdict must know: a cost that counted, an unfamiliar task, settings of one's own, a remedy."""
     lines = []
     is_unlike = _is_unlike(advice, policy)
     if weighed := _weighed_cost(advice, policy):
         lines.append(weighed)
     if advice.interval is not None and not is_unlike and (explain or advice.is_odd):
         lines.append(f"{advice.familiarity_sentence}.")
+    if advice.interval is not None and (words := _settings_in_words(advice, policy)):
+        lines.append(words)
     if explain or is_unlike or advice.interval is None or advice.decision.action == "abstain":
         lines.append(f"It would change with {advice.decision.would_change}.")
     return lines
@@ -78,7 +80,6 @@ def _explained(advice: Advice, policy: Policy) -> list[str]:
         f"{advice.interval_sentence} (method {advice.interval.method}).",
         f"Evidence: scope {advice.scope}{_where(advice)}; effective support {advice.effective:.1f}; "
         f"mean distance {advice.radius:.2f}.",
-        _settings_in_words(advice, policy),
     ]
     if advice.explanation is not None:
         cost = "" if _weighed_cost(advice, policy) else _cost(advice.explanation)
