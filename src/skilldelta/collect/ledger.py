@@ -55,10 +55,12 @@ class Spend:
     def plus(self, spent: Mapping[str, float | None], reserved: Mapping[str, float | None]) -> Spend:
         """With one finished call more, of which `tokens` and `usd` may be unknown."""
         tokens, usd = spent["tokens"], spent["usd"]
-        return replace(
-            self,
+        return Spend(  # once per call: `replace` takes three times as long
+            calls=self.calls,
             tokens=self.tokens + (tokens or 0.0),
             usd=self.usd + (usd or 0.0),
+            seconds=self.seconds,
+            unsettled=self.unsettled,
             tokens_unknown=self.tokens_unknown + (tokens is None),
             usd_unknown=self.usd_unknown + (usd is None),
             most_tokens=self.most_tokens + ((reserved["tokens"] or 0.0) if tokens is None else 0.0),
