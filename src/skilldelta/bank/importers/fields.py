@@ -15,6 +15,7 @@ from skilldelta.bank.importers.vocabulary import FAILED, MISSING, PASSED
 from skilldelta.errors import shown
 from skilldelta.records import bundle_name
 
+_LARGEST = sys.float_info.max
 Remark = Literal["", "ragged tokens", "means of unknown spread"]
 
 
@@ -62,11 +63,11 @@ def success(value: Any, name: str) -> float | None:
     """A success in [0, 1], true or false, pass or fail, or a percentage with its sign; None where it is missing."""
     if value is None:
         return None
-    if isinstance(value, bool | int | float) and 0 <= value <= 1:  # NaN fails the comparison
+    if isinstance(value, (bool, int, float)) and 0 <= value <= 1:  # NaN fails the comparison
         return float(value)
     if isinstance(value, str):
         return _success_in_words(value, name)
-    if isinstance(value, int | float):
+    if isinstance(value, (int, float)):
         raise RowError(f"{name} must lie in [0, 1], got {shown(value)}; scale it, or write null for a missing run")
     raise RowError(f"{name} must be a number in [0, 1], got {shown(value)}")
 
@@ -78,7 +79,7 @@ def amount(value: Any, name: str) -> float | None:
     number = _read_number(value) if isinstance(value, str) else value
     if number is None:
         return None
-    if isinstance(number, int | float) and not isinstance(number, bool) and 0 <= number <= sys.float_info.max:
+    if isinstance(number, (int, float)) and number is not True and number is not False and 0 <= number <= _LARGEST:
         return float(number)
     raise RowError(f"{name} must be a finite number of at least 0, got {shown(value)}; write null where it is unknown")
 
