@@ -27,7 +27,7 @@ def known(vectors: Vectors) -> Familiarity:
 
 
 def test_nearness_is_the_mean_of_the_three_largest_cosines() -> None:
-    vectors = unit_rows([[1, 0], [0, 1], [-1, 0], [0.6, 0.8]])
+    vectors = unit_rows([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.6, 0.8]])
     assert nearness(vectors, vectors[0]) == pytest.approx((1 + 0.6 + 0) / 3)
     assert nearness(vectors, vectors[0], excluded=np.array([0])) == pytest.approx((0.6 + 0 - 1) / 3)
 

@@ -24,7 +24,7 @@ def pair(*executions: Execution, **options: object) -> Pairing:
 def test_a_pair_averages_each_arm_over_its_own_repetitions() -> None:
     found = pair(run("a", "skip", 0.0), run("a", "use", 1.0), run("a", "use", 0.0), run("a", "use", 1.0))
     (one,) = found.pairs
-    assert (one.y0, one.y1, one.r0, one.r1) == (0.0, pytest.approx(2 / 3), 1, 3)
+    assert (one.y0, one.y1, one.r0, one.r1) == pytest.approx((0.0, 2 / 3, 1, 3))
     assert one.gain == pytest.approx(2 / 3)
     assert one.family == "f"
     assert not found.unpaired

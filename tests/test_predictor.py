@@ -110,7 +110,7 @@ def test_gains_of_three_repetitions_that_cancel_give_exactly_zero(gains: list[fl
     """In floating point 1 - 1/3 - 1/3 - 1/3 is 1e-16, and 1 - 2/3 is not 1/3: equality must still skip."""
     vectors = unit_rows([[1, 0]] * 7)
     for weighting in ("uniform", "cosine"):
-        found = predict(EAST, vectors, np.array(gains), settings=Settings(k=7, weighting=weighting))  # type: ignore[arg-type]
+        found = predict(EAST, vectors, np.array(gains), settings=Settings(k=7, weighting=weighting))
         assert found.gain == 0.0
 
 
@@ -216,8 +216,8 @@ def test_new_records_join_without_refitting() -> None:
     """Appending a far row changes no prediction; appending a near one changes those it is near to."""
     vectors, gains = at_cosine(0.9, 0.8), [1.0, 1.0]
     before = predict(EAST, unit_rows(vectors), np.array(gains), settings=Settings(k=2)).gain
-    far = predict(EAST, unit_rows([*vectors, [-1, 0]]), np.array([*gains, -1.0]), settings=Settings(k=2)).gain
-    near = predict(EAST, unit_rows([*vectors, [1, 0]]), np.array([*gains, -1.0]), settings=Settings(k=2)).gain
+    far = predict(EAST, unit_rows([*vectors, [-1.0, 0.0]]), np.array([*gains, -1.0]), settings=Settings(k=2)).gain
+    near = predict(EAST, unit_rows([*vectors, [1.0, 0.0]]), np.array([*gains, -1.0]), settings=Settings(k=2)).gain
     assert far == before == 1.0
     assert near < 0
 

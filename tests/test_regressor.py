@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from skilldelta import SkillGainRegressor, load_encoder, predict
 from skilldelta.errors import InputError
 
-ROWS = {
+ROWS: dict[str, list[Any]] = {
     "task_id": ["a", "b", "c", "d", "e", "f"],
     "text": [
         "convert three miles to metres",

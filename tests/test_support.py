@@ -31,7 +31,7 @@ def test_vectors_are_scaled_to_length_one_as_contiguous_float32() -> None:
     vectors = small().vectors
     assert vectors.dtype == np.float32
     assert vectors.flags.c_contiguous
-    np.testing.assert_allclose(vectors, [[1, 0], [0, 1], [0.6, 0.8], [1, 0]], rtol=1e-6)
+    np.testing.assert_allclose(vectors, [[1.0, 0.0], [0.0, 1.0], [0.6, 0.8], [1.0, 0.0]], rtol=1e-6)
 
 
 def test_absent_repetitions_are_one_and_absent_tokens_unknown() -> None:

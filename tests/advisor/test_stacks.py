@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skilldelta import Advisor, Question, load_encoder
+from skilldelta import Advisor, Question, load_encoder, packing
 from skilldelta.advisor import stacks
 from skilldelta.bank import Bank
 from skilldelta.bank.importers import read_source
-from skilldelta.estimators.stack import Stack
+from skilldelta.estimators.stack import FittedStack, Stack
 from skilldelta.estimators.stack import kept as kept_module
 from skilldelta.estimators.stack import stack as stack_module
 from skilldelta.evaluation.simulation.simulated_panel import SimulatedPanel, simulate_panel
+from skilldelta.support import Support
 
 QUESTIONS = ("alpha beta gamma of the first kind", "count 3 items and 4 more")
 
@@ -129,7 +130,12 @@ def test_more_evidence_another_encoder_and_other_code_learn_anew(bank: Bank, mon
     answers(bank, asked)
     fitted: list[int] = []
     fit = Stack.fit
-    monkeypatch.setattr(Stack, "fit", lambda self, support: fitted.append(len(support)) or fit(self, support))
+
+    def counted(self: Stack, support: Support) -> FittedStack:
+        fitted.append(len(support))
+        return fit(self, support)
+
+    monkeypatch.setattr(Stack, "fit", counted)
     answers(bank, asked)
     assert fitted == []
     advisor = Advisor(bank, load_encoder("tfidf", corpus=[task.text for task in bank.tasks()]), agent=bank.agents()[0])
@@ -171,7 +177,7 @@ def test_a_group_of_other_outcomes_than_the_evidence_has_is_not_trusted(
     """As if the evidence had changed without its revision."""
     asked = questions(bank)[:1]
     fresh = answers(bank, asked)
-    unpacked = kept_module.unpack
+    unpacked = packing.unpack
 
     def other(data: bytes, kind: type[Any]) -> Any:
         value = unpacked(data, kind)

@@ -37,7 +37,7 @@ class Cluster:
         """Run SQL, past the bank."""
         import psycopg
 
-        options = {"options": "-cclient_min_messages=warning", "autocommit": True}
+        options: dict[str, Any] = {"options": "-cclient_min_messages=warning", "autocommit": True}
         with psycopg.connect(f"host={self.folder} user=postgres dbname=postgres", **options) as connection:
             cursor = connection.execute(statement)
             return cursor.fetchall() if cursor.description else []

@@ -62,7 +62,7 @@ def _aims(path: Path, content: bytes) -> list[int]:
     blobs = [blob for (blob,) in connection.execute("SELECT vector FROM vectors")]
     connection.close()
     packed = [np.array(value, ">f8").tobytes() for value in numbers if value % 1]
-    aims = []
+    aims: list[int] = []
     for piece in [*packed, *blobs]:
         start = content.find(piece)
         aims += range(start, start + len(piece)) if start >= 0 else []

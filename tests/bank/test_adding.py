@@ -195,7 +195,7 @@ def test_vectors_of_another_dimension_under_one_identity_are_refused(bank: Bank)
 def test_vectors_are_stored_at_length_one(bank: Bank) -> None:
     bank.add(Batch(vectors=[vector("a", 3, 0, 4)]))
     with bank._database.read() as connection:
-        blob = connection.exec_driver_sql("SELECT vector FROM vectors").scalar()
+        blob = connection.exec_driver_sql("SELECT vector FROM vectors").scalar_one()
     assert np.frombuffer(blob, np.float32).tolist() == pytest.approx([0.6, 0.0, 0.8])
     assert bank.verify() == []
 

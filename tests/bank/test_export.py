@@ -82,6 +82,10 @@ def test_an_exported_panel_holds_its_arrays_in_one_order(filled: Bank, tmp_path:
 def test_an_export_that_fails_leaves_no_file(filled: Bank, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot write"):
         export_runs(filled, tmp_path / "no such folder" / "runs.jsonl")
+
+    def fail(done: int, total: int) -> None:
+        raise ZeroDivisionError
+
     with pytest.raises(ZeroDivisionError):
-        export_panel(filled, tmp_path / "panel.npz", TinyEncoder(), agent=AGENT, progress=lambda done, total: 1 // 0)
+        export_panel(filled, tmp_path / "panel.npz", TinyEncoder(), agent=AGENT, progress=fail)
     assert not list(tmp_path.glob("*.npz"))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,6 +61,10 @@ def test_bad_input_is_an_error_whatever_the_fallback(
     assert (ran.code, ran.out, len(ran.err.splitlines())) == (2, "", 1)
 
 
+def _ids(evidence: Mapping[str, Any]) -> list[str]:
+    return [neighbor["task_id"] for neighbor in evidence["neighbors"]]
+
+
 def test_a_decision_is_recorded_with_what_it_rested_on(skilldelta: Skilldelta, toy_bank: str) -> None:
     first = skilldelta(*ASKED, "--bank", toy_bank, "--paper", "--record").document
     failed = skilldelta(*ASKED, "--bank", toy_bank, *DEAD, "--fallback", "use", "--record").document
@@ -68,7 +74,7 @@ def test_a_decision_is_recorded_with_what_it_rested_on(skilldelta: Skilldelta, t
     with Bank.open(toy_bank) as bank:
         newest, oldest = bank.decisions()
     assert (oldest.action, oldest.gain, oldest.skill_id) == (first["action"], first["gain"], "units-skill")
-    assert [n["task_id"] for n in oldest.evidence["neighbors"]] == [n["task_id"] for n in first["neighbors"]]
+    assert _ids(oldest.evidence) == _ids(first)
     assert (newest.action, newest.evidence["neighbors"]) == ("use", [])
     assert "routing failed" in newest.reason
     said = skilldelta(*(word for word in ASKED if word != "--json"), "--bank", toy_bank, "--record")

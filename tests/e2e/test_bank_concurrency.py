@@ -100,8 +100,8 @@ def test_four_writers_lose_nothing_that_was_acknowledged_when_one_is_killed(path
         wait_until(partial(has_acknowledged, path, "w3", 5), 60)
         os.kill(writers["w3"].pid, signal.SIGKILL)
         with Bank.open(path, readonly=True) as reader:  # readers need no lock and see whole batches only
-            for found in numbers(reader).values():
-                assert len(found) % A_BATCH == 0
+            for seen in numbers(reader).values():
+                assert len(seen) % A_BATCH == 0
         for name in names[:3]:
             _, errors = writers[name].communicate(timeout=120)
             assert writers[name].returncode == 0, errors.decode()

@@ -101,8 +101,8 @@ def waits() -> list[float]:
 @pytest.fixture
 def make(endpoint: Endpoint, waits: list[float]) -> Callable[..., OpenAIEncoder]:
     def make(**options: Any) -> OpenAIEncoder:
-        options = {"api_key": KEY, "sleep": noting(waits), "timeout": 10.0} | options
-        return OpenAIEncoder(endpoint.url, "small", **options)
+        given: dict[str, Any] = {"api_key": KEY, "sleep": noting(waits), "timeout": 10.0} | options
+        return OpenAIEncoder(endpoint.url, "small", **given)
 
     return make
 

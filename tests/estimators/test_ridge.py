@@ -64,7 +64,7 @@ def test_test_rows_alone_are_scored_and_the_policy_learns_a_linear_gain(dual: bo
 def test_the_token_head_is_in_thousands_and_a_known_task_is_fitted_without_itself(rng: np.random.Generator) -> None:
     support = _linear_panel(rng)
     fitted = Ridge(dual=True).fit(support)
-    dear, cheap = (Target(v, task_id="new") for v in np.float32([[0, 1, 0, 0, 0], [0, -1, 0, 0, 0]]))
+    dear, cheap = (Target(v, task_id="new") for v in np.array([[0, 1, 0, 0, 0], [0, -1, 0, 0, 0]], np.float32))
     difference = fitted.score(dear).components["thousand_tokens"] - fitted.score(cheap).components["thousand_tokens"]
     assert 0.8 < difference < 2.5
     own = Target(support.vectors[7], task_id="t7")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
+from skilldelta.arrays import Flags, Floats
 from skilldelta.estimators.stack.landmarks import Landmarks
 from skilldelta.estimators.stack.nearness import departures, neighbor_lists
 from skilldelta.estimators.stack.slopes import fit_slopes, held_out_departures
@@ -87,7 +90,7 @@ def test_curves_over_landmarks_follow_a_bend_that_no_line_can(rng: np.random.Gen
     assert abs(line.departure(edge[0]) - line.departure(middle[0])) < 0.3
 
 
-def _ridge(features, gains, weights, kept):  # type: ignore[no-untyped-def]
+def _ridge(features: Floats, gains: Floats, weights: Floats, kept: Flags) -> Callable[[Floats], Floats]:
     """Weighted ridge with a free intercept on some rows, with the penalty of all of them; returns departures."""
     penalty = (((features - features.mean(axis=0)) ** 2).sum(axis=1)).mean() / 0.3
     x, y, w = features[kept], gains[kept], weights[kept]

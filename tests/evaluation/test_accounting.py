@@ -8,14 +8,14 @@ import pytest
 from skilldelta.errors import InputError
 from skilldelta.evaluation.accounting import Account, RoutingCost, account, break_even
 from skilldelta.pairing import pair_executions
-from skilldelta.records import Agent, Execution
+from skilldelta.records import Agent, Condition, Execution
 from skilldelta.support import Support
 
 AGENT = Agent("m")
 USE = np.array([True, False, False])
 
 
-def run(task: str, condition: str, success: float, **fields: object) -> Execution:
+def run(task: str, condition: Condition, success: float, **fields: object) -> Execution:
     values: dict[str, object] = {"skill_id": "s" if condition == "use" else "", "repetition": 0} | fields
     return Execution(
         agent=AGENT,

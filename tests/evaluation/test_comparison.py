@@ -86,5 +86,5 @@ def test_ridge_is_compared_with_always_on_on_its_own_test_split(rng: np.random.G
     assert on_its_rows != panel.on
     found = compare(panel, ridge, "always_on")
     assert found is not None
-    assert (found.tasks, found.difference) == (30, pytest.approx(ridge.success - on_its_rows))
+    assert (found.tasks, found.difference) == pytest.approx((30, ridge.success - on_its_rows))
     assert ridge.always_on == on_its_rows

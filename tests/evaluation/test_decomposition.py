@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -37,7 +39,7 @@ def test_probabilities_decompose_too() -> None:
 def test_each_draw_is_the_identity_on_the_resampled_rows(rng: np.random.Generator) -> None:
     n = 40
     gains, groups = rng.normal(size=n), np.array([f"g{i}" for i in rng.integers(7, size=n)])
-    policies = [rng.random(n) < 0.5, rng.random(n)]
+    policies: list[np.ndarray[Any, Any]] = [rng.random(n) < 0.5, rng.random(n)]
     drawn = rng.integers(0, n, (25, n))
     counts = np.array([np.bincount(row, minlength=n) for row in drawn], np.int32)
     found = DecompositionOfDraws(policies, gains, groups)(counts)

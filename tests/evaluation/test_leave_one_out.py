@@ -116,6 +116,7 @@ def test_intervals_hold_their_estimates(rng: np.random.Generator) -> None:
         for metric in ("success", "success_gain", "tokens", "token_saving", "use_rate"):
             found = policy.conditional_intervals[metric]
             assert found.low is not None
+            assert found.high is not None
             assert found.low - 1e-12 <= getattr(policy, metric) <= found.high + 1e-12
 
 
@@ -308,6 +309,7 @@ def test_a_targets_own_outcome_never_moves_its_score_or_action(rng: np.random.Ge
         after = evaluate_panel(support.with_outcomes(y0, y1), rng=rng, resamples=0, skill_texts=_texts(support))
         for name, policy in before.policies.items():
             if policy.scores is not None and row in policy.rows:
-                assert after.policies[name].scores is not None
-                assert after.policies[name].scores[row] == policy.scores[row], name
+                scores = after.policies[name].scores
+                assert scores is not None
+                assert scores[row] == policy.scores[row], name
                 assert after.policies[name].actions[row] == policy.actions[row], name

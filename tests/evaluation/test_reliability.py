@@ -12,8 +12,8 @@ from skilldelta.evaluation.reliability import reliability_curve, wilson_interval
 def test_bins_hold_the_mean_chance_the_share_and_the_count() -> None:
     predicted = np.array([0.1, 0.2, 0.8, 0.9])
     low, high = reliability_curve(predicted, np.array([False, False, True, False]), bins=2)
-    assert (low.predicted, low.observed, low.count) == (pytest.approx(0.15), 0.0, 2)
-    assert (high.predicted, high.observed, high.count) == (pytest.approx(0.85), 0.5, 2)
+    assert (low.predicted, low.observed, low.count) == pytest.approx((0.15, 0.0, 2))
+    assert (high.predicted, high.observed, high.count) == pytest.approx((0.85, 0.5, 2))
     assert high.low <= 0.5 <= high.high
     assert low.holds
 

@@ -137,7 +137,7 @@ def test_a_skill_bundle_is_one_intervention() -> None:
 
 def test_averaging_settings_of_the_paper_exist() -> None:
     """Main: k=6 cosine; the sensitivity analysis: k=3; the plugin: uniform averaging."""
-    vectors = unit_rows([[1, 0], [1, 0.5], [1, 2], [0, 1]])
+    vectors = unit_rows([[1.0, 0.0], [1.0, 0.5], [1.0, 2.0], [0.0, 1.0]])
     gains, query = np.array([1.0, 0.0, -1.0, -1.0]), unit_rows([[1, 0]])[0]
     assert predict(query, vectors, gains, settings=Settings(k=3, weighting="uniform")).gain == 0.0
     cosine = predict(query, vectors, gains, settings=Settings(k=3))

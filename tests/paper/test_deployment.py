@@ -17,7 +17,7 @@ from skilldelta.evaluation.prospective.frozen_rule import HISTORICAL, FrozenRule
 from skilldelta.evaluation.prospective.seal import read_sealed, write_sealed
 from skilldelta.evaluation.prospective.tampering import SealBrokenError
 from skilldelta.predictor import predict_each
-from skilldelta.records import Agent, Execution
+from skilldelta.records import CONDITIONS, Agent, Execution
 from skilldelta.support import Support
 
 KNOWN = 20  # of each family, as in the paper's scale panel
@@ -110,7 +110,7 @@ def test_a_real_bank_pays_for_itself_after_a_number_of_tasks(real: tuple[list[di
     executions = [
         Execution(agent, "bbh", str(row["task_id"]), condition, i, float(y), str(row["skill"]), tokens=float(tokens))
         for row in rows
-        for condition, arm in (("skip", "0"), ("use", "1"))
+        for condition, arm in zip(CONDITIONS, "01", strict=True)
         for i, (y, tokens) in enumerate(zip(row[f"y{arm}"], row[f"tokens{arm}"], strict=True))  # type: ignore[call-overload]
     ]
     use = predict_each(panel, "family").gains > 0

@@ -74,6 +74,7 @@ def test_row_18_savings_are_relative_to_always_on_and_router_calls_are_paid(pane
 def test_row_19_the_relevance_threshold_is_the_inventory_median(panel: PanelResult) -> None:
     gate = panel.policies["relevance"]
     assert gate.scores is not None
+    assert gate.threshold is not None
     assert gate.threshold == np.median(gate.scores)
     assert (gate.actions == (gate.scores > gate.threshold)).all()
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilldelta.arrays import Floats
+from skilldelta.arrays import Floats, Ints
 from skilldelta.bounds import knn_rate
 from skilldelta.errors import InputError
 from skilldelta.evaluation.metrics import regret
@@ -86,7 +86,7 @@ def test_on_simulated_tasks_the_three_way_gate_acts_and_acts_rightly(rng: np.ran
 
 def fresh(
     rng: np.random.Generator, *, tasks: int, settings: Settings, **world: object
-) -> tuple[SimulatedPanel, Floats, Floats]:
+) -> tuple[SimulatedPanel, Floats, Ints]:
     """One half of a panel predicts the other: (panel, predicted gains of the targets, rows of the targets)."""
     panel = informative(rng, tasks=tasks, families=1, **world)
     half = tasks // 2

@@ -101,9 +101,12 @@ def test_without_tokens_the_trade_off_is_drawn_over_the_use_rate_only() -> None:
 
 def test_a_long_sweep_is_thinned_and_keeps_what_a_reader_looks_for(rng: np.random.Generator) -> None:
     n = 3_000
+    outcomes: dict[str, Any] = {
+        name: np.resize(getattr(support_of(), name), n) for name in ("y0", "y1", "tokens0", "tokens1")
+    }
     support = replace(
         support_of(),
-        **{name: np.resize(getattr(support_of(), name), n) for name in ("y0", "y1", "tokens0", "tokens1")},
+        **outcomes,
         task_ids=np.arange(n).astype(str),
     )
     sweep = threshold_sweep(rng.normal(size=n), support)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from skilldelta.arrays import Vectors
 from skilldelta.evaluation.accounting import RoutingCost
 from skilldelta.evaluation.nested import Scorer
 from skilldelta.evaluation.results import PanelResult
-from skilldelta.records import Agent, Execution
+from skilldelta.records import Agent, Condition, Execution
 from skilldelta.report.figures.payback import accounting
 from skilldelta.report.gather import gather
 from skilldelta.report.panel import panel_content
@@ -19,8 +18,8 @@ from skilldelta.report.routing import measured_routing
 
 from .toy_panel import panel_of, support_of
 
-SKIP: Final = "skip"
-USE: Final = "use"
+SKIP: Condition = "skip"
+USE: Condition = "use"
 
 
 class ToyBank:

@@ -186,7 +186,7 @@ def test_repetitions_stand_in_rows(write: Write, tmp_path: Path) -> None:
         again = bank.add(read(path))
         (pair,) = bank.pairing(agent=bank.resolve_agent(None)).pairs
     assert again.executions == 0
-    assert (pair.r0, pair.r1, pair.y0) == (3, 3, pytest.approx(1 / 3))
+    assert (pair.r0, pair.r1, pair.y0) == pytest.approx((3, 3, 1 / 3))
 
 
 def test_a_list_in_a_cell_is_a_list(write: Write) -> None:

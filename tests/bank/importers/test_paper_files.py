@@ -60,7 +60,7 @@ def test_the_embeddings_beside_a_panel_come_along_in_any_order(write: Write, tmp
     batch = read_source(write(PANEL, "panel.json"), agent="ada")
 
     assert [v.text_digest for v in batch.vectors] == [text_digest("a"), text_digest("b")]
-    np.testing.assert_allclose([v.vector for v in batch.vectors], [[0.6, 0.8], [0, 1]], atol=1e-7)
+    np.testing.assert_allclose(np.array([v.vector for v in batch.vectors]), [[0.6, 0.8], [0.0, 1.0]], atol=1e-7)
     (encoder,) = {v.encoder for v in batch.vectors}
     assert encoder.startswith("imported/")
     assert encoder.endswith("/2/l2")
@@ -92,7 +92,8 @@ def test_vectors_of_two_unnamed_models_never_meet(write: Write, tmp_path: Path) 
     ],
 )
 def test_embeddings_that_do_not_fit_are_refused(write: Write, tmp_path: Path, arrays: Any, said: str) -> None:
-    np.savez(tmp_path / "panel.npz", **{name: np.asarray(value) for name, value in arrays.items()})
+    named: dict[str, Any] = {name: np.asarray(value) for name, value in arrays.items()}
+    np.savez(tmp_path / "panel.npz", **named)
 
     with pytest.raises(InputError, match=rf"panel\.npz: .*{said}"):
         read_source(write(PANEL, "panel.json"), agent="ada")
@@ -177,7 +178,9 @@ def test_a_support_index_keeps_its_gains_and_vectors(write: Write) -> None:
     ]
     assert {v.encoder for v in batch.vectors} == {"imported/small-model/2/l2"}
     assert [v.text_digest for v in batch.vectors] == [text_digest(t) for t in ("Two?", "Three?", "c")]
-    np.testing.assert_allclose([v.vector for v in batch.vectors], [[0.6, 0.8], [0, 1], [1, 0]], atol=1e-7)
+    np.testing.assert_allclose(
+        np.array([v.vector for v in batch.vectors]), [[0.6, 0.8], [0.0, 1.0], [1.0, 0.0]], atol=1e-7
+    )
     assert any("levels of success" in note for note in batch.notes)
 
 

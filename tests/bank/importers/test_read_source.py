@@ -23,7 +23,7 @@ Row = dict[str, Any]
 def test_every_format_is_told_from_its_content(write: Write, pair: Row, run: Row) -> None:
     import json
 
-    examples = {
+    examples: dict[str, list[Any]] = {
         "pairs.jsonl": [[pair]],
         "runs.jsonl": [[run]],
         "json": [

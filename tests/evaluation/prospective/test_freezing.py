@@ -84,7 +84,8 @@ def change(support: Support, name: str, row: int, value: object) -> Support:
 
 
 def test_an_audit_evaluates_the_sealed_actions_on_the_outcomes(panel: Support) -> None:
-    result = audit(sealed := sealed_from(panel), *split_outcomes(sealed, panel))
+    sealed = sealed_from(panel)
+    result = audit(sealed, *split_outcomes(sealed, panel))
     outcomes = panel.rows(np.arange(KNOWN, 60))
     gains = np.array([item.gain for item in sealed.predictions])
     use = np.array([item.action == "use" for item in sealed.predictions])
@@ -117,7 +118,8 @@ def test_a_sealed_prediction_names_its_neighbours_and_weights(panel: Support) ->
 
 
 def test_targets_without_outcomes_are_named_and_left_out(panel: Support) -> None:
-    result = audit(sealed := sealed_from(panel), *split_outcomes(sealed, panel.rows(np.arange(58))))
+    sealed = sealed_from(panel)
+    result = audit(sealed, *split_outcomes(sealed, panel.rows(np.arange(58))))
     assert (result.evaluated, result.missing) == (18, ("task-58", "task-59"))
     assert "left out, without outcomes under both conditions: 2 targets (task-58, task-59)" in result.notes
 
@@ -133,7 +135,8 @@ def test_one_class_and_no_tokens_are_null_and_said_in_words(panel: Support) -> N
         np.where(np.arange(60) < KNOWN, panel.y0, 1.0), np.where(np.arange(60) < KNOWN, panel.y1, 1.0)
     )
     flat = replace(flat, tokens0=np.where(np.arange(60) < KNOWN, panel.tokens0, np.nan))
-    result = audit(sealed := sealed_from(panel), *split_outcomes(sealed, flat))
+    sealed = sealed_from(panel)
+    result = audit(sealed, *split_outcomes(sealed, flat))
     assert (result.auroc, result.balanced_accuracy, result.tokens, result.token_saving) == (None, None, None, None)
     assert len(result.notes) == 2
 

@@ -64,7 +64,7 @@ def test_refitted_intervals_keep_the_promise_that_fixed_scores_break(rng: np.ran
     ranges = [refitted_ranges(s, ["skilldelta"], rng=rng)["skilldelta"] for s in panels]
     for metric in metrics:
         truth = np.mean([getattr(result, metric) for result in results])
-        refitted = np.mean([r[metric].low <= truth <= r[metric].high for r in ranges])  # type: ignore[operator]
+        refitted = np.mean([r[metric].low <= truth <= r[metric].high for r in ranges])
         assert refitted >= 0.93, metric
     fixed = [result.intervals["within_group"] for result in results]
     truth = np.mean([result.within_group for result in results])

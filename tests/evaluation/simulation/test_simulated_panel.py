@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skilldelta.errors import InputError
-from skilldelta.evaluation.simulation.simulated_panel import KINDS, Simulation, simulate_panel
+from skilldelta.evaluation.simulation.simulated_panel import KINDS, Kind, Simulation, simulate_panel
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -50,11 +50,11 @@ def test_probabilities_and_gains_are_consistent(kind: str, rng: np.random.Genera
 def test_each_kind_has_the_structure_of_its_name(rng: np.random.Generator) -> None:
     panels = {kind: simulate_panel(rng, tasks=800, families=8, kind=kind) for kind in KINDS}
 
-    def spread_within(kind: str) -> float:
+    def spread_within(kind: Kind) -> float:
         panel = panels[kind]
-        return max(np.ptp(panel.tau[panel.support.families == f]) for f in set(panel.support.families))
+        return max(float(np.ptp(panel.tau[panel.support.families == f])) for f in set(panel.support.families))
 
-    def spread_between(kind: str) -> float:
+    def spread_between(kind: Kind) -> float:
         panel = panels[kind]
         return float(np.ptp([panel.tau[panel.support.families == f].mean() for f in set(panel.support.families)]))
 
