@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -18,22 +17,19 @@ from skilldelta.estimators.stack import Stack
 from skilldelta.estimators.tfidf_knn import TfidfKnn
 from skilldelta.estimators.with_skill_only import WithSkillOnly
 from skilldelta.predictor import Settings
+from skilldelta.records import Agent, Judgement
 from skilldelta.support import Support
 
 from .panels import random_panel, skill_texts
 
 
-@dataclass(frozen=True)
-class Answer:
-    task_id: str
-    skill_id: str
-    use: bool
-    tokens: float | None
+def judged(task_id: str, skill_id: str, use: bool, tokens: float | None) -> Judgement:
+    return Judgement(Agent("m"), "default", task_id, skill_id, "", use, tokens)
 
 
-def _answers(support: Support) -> list[Answer]:
+def _answers(support: Support) -> list[Judgement]:
     keys = zip(support.task_ids.tolist(), support.skills.tolist(), strict=True)
-    return [Answer(task, skill, len(task) % 2 == 0, 50.0) for task, skill in keys]
+    return [judged(task, skill, len(task) % 2 == 0, 50.0) for task, skill in keys]
 
 
 MAKERS: dict[str, Callable[[Support], Estimator]] = {

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,18 +12,14 @@ from skilldelta.evaluation.leave_one_out import evaluate_panel, evaluate_panels
 from skilldelta.evaluation.results import PanelResult, panel_to_dict
 from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
 from skilldelta.predictor import Settings
-from skilldelta.records import Agent, Pair
+from skilldelta.records import Agent, Judgement, Pair
 from skilldelta.support import Support
 
 from . import plain
 
 
-@dataclass(frozen=True)
-class Answer:
-    task_id: str
-    skill_id: str
-    use: bool
-    tokens: float | None = 20.0
+def judged(task_id: str, skill_id: str, use: bool, tokens: float | None = 20.0) -> Judgement:
+    return Judgement(Agent("m"), "default", task_id, skill_id, "", use, tokens)
 
 
 FAST = ("always_off", "always_on", "random_matched", "skilldelta", "with_skill_only", "family_mean")
@@ -71,7 +67,7 @@ def agrees_with_plain(
 
 def test_the_json_form_has_every_documented_key(rng: np.random.Generator) -> None:
     support = _simulated(rng)
-    asked = [Answer(t, s, i % 3 > 0) for i, (t, s) in enumerate(zip(support.task_ids, support.skills, strict=True))]
+    asked = [judged(t, s, i % 3 > 0) for i, (t, s) in enumerate(zip(support.task_ids, support.skills, strict=True))]
     result = evaluate_panel(support, rng=rng, resamples=40, skill_texts=_texts(support), judgements=asked)
     document = json.loads(json.dumps(panel_to_dict(result), allow_nan=False))
     assert {"agent", "suite", "tasks", "families", "off", "on", "oracle", "policies"} <= document.keys()
@@ -242,7 +238,7 @@ def test_a_mix_of_agents_is_refused() -> None:
 
 def test_self_judgements_cost_their_calls_and_unasked_tasks_are_counted(rng: np.random.Generator) -> None:
     support = _simulated(rng)
-    asked = [Answer(t, s, True) for t, s in zip(support.task_ids[:90], support.skills[:90], strict=True)]
+    asked = [judged(t, s, True) for t, s in zip(support.task_ids[:90], support.skills[:90], strict=True)]
     result = evaluate_panel(support, rng=rng, resamples=40, judgements=asked, policies=[*FAST, "self_judge"])
     judge = result.policies["self_judge"]
     assert len(judge.rows) == 90

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 
@@ -15,15 +13,12 @@ from skilldelta.evaluation.resampling.draws import Design, Inventory
 from skilldelta.evaluation.resampling.panel_intervals import ResamplingPlan
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
+from skilldelta.records import Agent, Judgement
 from skilldelta.support import Support
 
 
-@dataclass(frozen=True)
-class Answer:
-    task_id: str
-    skill_id: str
-    use: bool
-    tokens: float | None
+def judged(task_id: str, skill_id: str, use: bool, tokens: float | None) -> Judgement:
+    return Judgement(Agent("m"), "default", task_id, skill_id, "", use, tokens)
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +34,7 @@ def panel(support: Support) -> PanelResult:
         rng=np.random.default_rng(0),
         resamples=200,
         skill_texts={skill: f"how to {skill}" for _, skill in keys},
-        judgements=[Answer(task, skill, i % 12 > 0, 150.0) for i, (task, skill) in enumerate(keys)],
+        judgements=[judged(task, skill, i % 12 > 0, 150.0) for i, (task, skill) in enumerate(keys)],
     )
 
 

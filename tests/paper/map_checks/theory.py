@@ -20,7 +20,7 @@ SIMULATED = "simulate --tasks 60 --families 4 --repetitions 3 --theory"
 def half_width(found: Any) -> float:
     """Of a band that [-1, 1] cuts on one side at most."""
     ends = found["interval"]["low"], found["interval"]["high"]
-    return max(found["gain"] - ends[0], ends[1] - found["gain"])
+    return float(max(found["gain"] - ends[0], ends[1] - found["gain"]))
 
 
 @shows("8.1")
