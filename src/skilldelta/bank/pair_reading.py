@@ -16,7 +16,7 @@ from sqlalchemy import Connection, or_, select
 
 from skilldelta.bank import schema
 from skilldelta.bank.lookup import chunked
-from skilldelta.bank.reading import Filed, executions_query, read_executions, read_versions, skill_keys
+from skilldelta.bank.reading import Filed, executions_query, read_executions, read_texts, read_versions, skill_keys
 from skilldelta.pairing import Pairing, is_counted, pair_executions
 from skilldelta.records import Agent, Execution, Pair, Skill
 
@@ -37,9 +37,10 @@ class PairQuery:
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """A pairing, and the keys of its tasks."""
+    """A pairing, the executions it was made of, and the keys of its tasks."""
 
     pairing: Pairing
+    filed: Sequence[Filed]
     task_keys: Mapping[tuple[str, str], int]
 
     def key_of(self, pair: Pair) -> int:
@@ -60,11 +61,37 @@ def read_pairs(connection: Connection, asked: PairQuery, *, task_keys: Sequence[
     )
     if superseded:
         pairing = replace(pairing, uncounted={**pairing.uncounted, SUPERSEDED: superseded})
-    paired = Paired(pairing, {(f.execution.suite, f.execution.task_id): f.task_key for f in filed})
+    paired = Paired(pairing, filed, {(f.execution.suite, f.execution.task_id): f.task_key for f in filed})
     if not asked.include_stale:
         return paired
     in_order = tuple(sorted(pairing.pairs, key=paired.key_of))  # stale pairs stand beside their task's current one
     return replace(paired, pairing=replace(pairing, pairs=in_order))
+
+
+@dataclass(frozen=True, slots=True)
+class PanelRecords:
+    """All that the bank holds of one agent on one suite, as it was at one moment."""
+
+    agent: Agent
+    suite: str
+    executions: tuple[Execution, ...]
+    """In order of arrival, counted or not."""
+    pairing: Pairing
+    texts: tuple[str, ...]
+    """The task texts of the pairs, one per pair."""
+
+
+def read_panel_records(connection: Connection, agent: Agent, suite: str) -> PanelRecords:
+    """A panel from one reading of its executions."""
+    paired = read_pairs(connection, PairQuery(agent, suite))
+    texts = read_texts(connection, map(paired.key_of, paired.pairing.pairs))
+    return PanelRecords(
+        agent,
+        suite,
+        tuple(filed.execution for filed in sorted(paired.filed, key=lambda filed: filed.key)),
+        paired.pairing,
+        tuple(texts[paired.key_of(pair)] for pair in paired.pairing.pairs),
+    )
 
 
 def versions_of(skills: Iterable[Skill]) -> dict[str, list[str]]:

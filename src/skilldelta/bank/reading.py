@@ -16,8 +16,10 @@ from skilldelta.records import Agent, Execution, Skill, Task
 
 @dataclass(frozen=True, slots=True)
 class Filed:
-    """An execution with what the tables know of its task."""
+    """An execution with what the tables know of it and of its task."""
 
+    key: int
+    """Grows with arrival."""
     execution: Execution
     task_key: int
     family: str
@@ -125,7 +127,7 @@ def read_executions(connection: Connection, query: Select[*tuple[Any, ...]]) -> 
         *stored, checksum, suite, task_id, family = row
         if execution_checksum(stored) != checksum:
             raise changed_row(f"an execution of task {task_id!r} in suite {suite!r}")
-        _, agent, task_key, skill, condition, repetition, _, success, tokens, seconds, cost_usd, status, _ = stored
+        key, agent, task_key, skill, condition, repetition, _, success, tokens, seconds, cost_usd, status, _ = stored
         version = skills[skill]
         execution = Execution(
             agent=agents[agent],
@@ -141,7 +143,7 @@ def read_executions(connection: Connection, query: Select[*tuple[Any, ...]]) -> 
             cost_usd=cost_usd,
             status=status,
         )
-        yield Filed(execution, task_key, family)
+        yield Filed(key, execution, task_key, family)
 
 
 def read_runs(

@@ -17,13 +17,8 @@ from skilldelta.records import Agent
 
 def read_status(connection: Connection, backend: Backend) -> BankStatus:
     """Counts of everything that a bank holds."""
-    executions, vectors, encoders = schema.executions, schema.vectors, schema.encoders
+    executions = schema.executions
     by_status = select(executions.c.status, func.count()).group_by(executions.c.status).order_by(executions.c.status)
-    by_encoder = (
-        select(encoders.c.identity, func.count())
-        .select_from(encoders.join(vectors, encoders.c.key == vectors.c.encoder_key))
-        .group_by(encoders.c.identity)
-    )
     skills = [skill for skill in read_versions(connection).values() if skill.skill_id]
     return BankStatus(
         location=backend.location,
@@ -36,7 +31,7 @@ def read_status(connection: Connection, backend: Backend) -> BankStatus:
         skill_versions=sum(1 for skill in skills if skill.digest),
         tasks=_count(connection, schema.tasks),
         executions=_counts(connection, by_status),
-        vectors=_counts(connection, by_encoder),
+        vectors=count_vectors(connection),
         decisions=_count(connection, schema.decisions),
         judgements=_count(connection, schema.judgements),
         learned=read_learned(connection),
@@ -44,9 +39,20 @@ def read_status(connection: Connection, backend: Backend) -> BankStatus:
     )
 
 
+def count_vectors(connection: Connection) -> dict[str, int]:
+    """How many vectors there are of each encoder, by its identity."""
+    vectors, encoders = schema.vectors, schema.encoders
+    query = (
+        select(encoders.c.identity, func.count())
+        .select_from(encoders.join(vectors, encoders.c.key == vectors.c.encoder_key))
+        .group_by(encoders.c.identity)
+    )
+    return _counts(connection, query)
+
+
 def read_panels(connection: Connection) -> list[Panel]:
     """One panel an agent and suite with executions, agents first in order of arrival, then suites."""
-    counts = _executions_by_panel(connection)
+    counts = executions_by_panel(connection)
     panels = []
     for agent, suite in counts:
         pairing = read_pairs(connection, PairQuery(agent, suite)).pairing
@@ -63,7 +69,8 @@ def read_panels(connection: Connection) -> list[Panel]:
     return panels
 
 
-def _executions_by_panel(connection: Connection) -> Counter[tuple[Agent, str]]:
+def executions_by_panel(connection: Connection) -> Counter[tuple[Agent, str]]:
+    """How many executions each agent has on each suite, counted or not; agents in order of arrival, then suites."""
     table, tasks = schema.executions, schema.tasks
     agents = read_agents(connection)
     query = (

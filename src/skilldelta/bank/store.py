@@ -21,7 +21,7 @@ from skilldelta.bank.choosing import chosen_agent, chosen_suite, current_skill
 from skilldelta.bank.database import Database
 from skilldelta.bank.entries import BankStatus, DecisionRecord, Foreseen, Forgotten, Panel
 from skilldelta.bank.forget import Removal
-from skilldelta.bank.pair_reading import PairQuery, read_pairs
+from skilldelta.bank.pair_reading import PairQuery, PanelRecords, read_pairs, read_panel_records
 from skilldelta.bank.validation import check_batch
 from skilldelta.bank.vectors import Progress, TextEncoder
 from skilldelta.errors import BankError
@@ -188,6 +188,21 @@ class Bank:
         """One panel for each agent and suite that has executions."""
         with self._database.read() as connection:
             return status.read_panels(connection)
+
+    def vector_counts(self) -> dict[str, int]:
+        """How many vectors there are of each encoder, by its identity."""
+        with self._database.read() as connection:
+            return status.count_vectors(connection)
+
+    def panel_names(self) -> list[tuple[Agent, str]]:
+        """The agent and suite of every panel, without reading executions."""
+        with self._database.read() as connection:
+            return list(status.executions_by_panel(connection))
+
+    def panel_records(self, agent: Agent, suite: str) -> PanelRecords:
+        """Everything that is recorded of one panel, read once."""
+        with self._database.read() as connection:
+            return read_panel_records(connection, agent, suite)
 
     def revision(self) -> int:
         """A number that moves whenever evidence was added or removed; cheap enough to ask before every decision."""

@@ -9,21 +9,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
+from skilldelta.cli.encoding import chosen_encoder
 from skilldelta.cli.output import console, note, percent, signed, table, write_json
+from skilldelta.cli.panels import corrections_of
 from skilldelta.cli.progress import progress
 from skilldelta.evaluation.policy_words import policy_words
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from skilldelta.bank import Bank
-    from skilldelta.evaluation.corrections import CorrectedPanel
     from skilldelta.evaluation.prospective.auditing import AuditResult
     from skilldelta.evaluation.prospective.reexecution import Reexecution
     from skilldelta.evaluation.prospective.seal import SealedPanel
     from skilldelta.evaluation.results import Range
-    from skilldelta.support import Support
+    from skilldelta.studies import LoadedPanel
 
 
 @click.command("audit")
@@ -48,32 +46,22 @@ if TYPE_CHECKING:
 def command(sealed: Path, seal: str | None, bank: str, as_json: bool, output: Path | None, **options: Any) -> int:
     """Join the outcomes that were collected since, and evaluate. Exit code 1, with the reasons, if the sealed file, the
     support or the settings changed."""
-    import numpy as np
-
-    from skilldelta.bank import Bank
-    from skilldelta.evaluation.prospective.auditing import audit, split_outcomes
     from skilldelta.evaluation.prospective.seal import read_sealed
     from skilldelta.evaluation.prospective.tampering import SealBrokenError
+    from skilldelta.studies import audit_sealed
 
-    panel = read_sealed(sealed)
-    with Bank.open(bank, create=False) as opened:
-        options["agent"] = options["agent"] or panel.settings.agent
-        options["suite"] = options["suite"] or panel.settings.suite or None
-        current, corrected = _current(opened, options)
-    support, _ = split_outcomes(panel, current)  # evidence stays as it was sealed, whatever was corrected since
-    _, outcomes = split_outcomes(panel, corrected.support)
-    rng = np.random.default_rng(options["seed"])
-    again = _again(panel, outcomes, options, rng)
+    made, second = read_sealed(sealed), options["reexecuted"]
+    panel = _panel(bank, made, options)
+    again = None if second is None else _panel(second, made, {**options, "corrections": None})
     try:
-        result = audit(
+        audited = audit_sealed(
+            made,
             panel,
-            support,
-            outcomes,
+            reexecuted=again,
             published_seal=seal,
             resamples=options["resamples"],
-            rng=rng,
+            seed=options["seed"],
             margin=options["margin"],
-            corrected=corrected.records,
         )
     except SealBrokenError as broken:
         if as_json:
@@ -82,49 +70,29 @@ def command(sealed: Path, seal: str | None, bank: str, as_json: bool, output: Pa
             note(f"refused: {change}")
         return 1
     if as_json or output:
-        write_json({**asdict(result), "reexecuted": None if again is None else asdict(again)}, output)
+        found = audited.reexecuted
+        write_json({**asdict(audited.result), "reexecuted": None if found is None else asdict(found)}, output)
         return 0
-    _show(result)
-    if again is not None:
-        _show_again(again)
+    _show(audited.result)
+    if audited.reexecuted is not None:
+        _show_again(audited.reexecuted)
     return 0
 
 
-def _current(bank: Bank, options: dict[str, Any]) -> tuple[Support, CorrectedPanel]:
-    """The panel as the bank has it, and as it is corrected."""
-    from skilldelta.cli.encoding import chosen_encoder
-    from skilldelta.cli.named_records import corrections
-    from skilldelta.cli.panels import chosen_panel
-    from skilldelta.evaluation.corrections import check_corrections, corrected_panel
-
-    chosen = chosen_panel(bank, options)
-    current = bank.support(chosen_encoder(bank, options), agent=chosen.agent, suite=chosen.suite)
-    listed = corrections(options)
-    check_corrections(listed, current.task_ids.tolist())
-    pairs = bank.pairing(agent=chosen.agent, suite=chosen.suite).pairs if listed else ()
-    executions = bank.executions(agent=chosen.agent, suite=chosen.suite) if listed else ()
-    return current, corrected_panel(current, pairs, executions, listed)
-
-
-def _again(
-    panel: SealedPanel, outcomes: Support, options: dict[str, Any], rng: np.random.Generator
-) -> Reexecution | None:
-    """The sealed actions on the outcomes of a second bank, where one is given."""
-    if options["reexecuted"] is None:
-        return None
+def _panel(bank: str, sealed: SealedPanel, options: dict[str, Any]) -> LoadedPanel:
+    """The sealed agent's panel of a bank, unless the options name another."""
     from skilldelta.bank import Bank
-    from skilldelta.evaluation.prospective.auditing import split_outcomes
-    from skilldelta.evaluation.prospective.reexecution import reexecution
+    from skilldelta.studies import PanelChoice, load_panel
 
-    with Bank.open(options["reexecuted"], create=False) as second:
-        current, _ = _current(second, {**options, "corrections": None})
-    _, again = split_outcomes(panel, current)
-    return reexecution(panel, outcomes, again, resamples=options["resamples"], rng=rng)
+    choice = PanelChoice(options["agent"] or sealed.settings.agent, options["suite"] or sealed.settings.suite or None)
+    with Bank.open(bank, create=False) as opened:
+        encoder = chosen_encoder(opened, options)
+        return load_panel(opened, choice, encoder=encoder, corrections=corrections_of(options))
 
 
 def _show(result: AuditResult) -> None:
-    from skilldelta.cli.panels import flags
     from skilldelta.report.verdict import headline, no_verdict
+    from skilldelta.studies.loaded_panel import correction_notes
 
     def ends(name: str, scale: float = 1.0) -> str:
         return _ends(result.intervals.get(name), scale)
@@ -153,7 +121,7 @@ def _show(result: AuditResult) -> None:
     title = f"{result.evaluated} of {plural(result.targets, 'sealed prediction')} of {policy_words(result.estimator)}, from {plural(result.known, 'pair')}"
     console().print(table(title, ("", "", "95%"), rows))
     excluded = [f"excluded by name: {'; '.join(map(str, result.excluded))}"] if result.excluded else []
-    for remark in (*result.notes, *excluded, *flags(result.corrected)):
+    for remark in (*result.notes, *excluded, *correction_notes(result.corrected)):
         note(remark)
 
 

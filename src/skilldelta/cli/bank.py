@@ -139,11 +139,12 @@ def export(bank: str, format_: str, output: Path, **options: Any) -> None:
     """Write executions as runs.jsonl, or one panel's arrays with vectors as NPZ."""
     from skilldelta.bank.export import export_panel, export_runs
     from skilldelta.cli.encoding import chosen_encoder
-    from skilldelta.cli.panels import chosen_panel
+    from skilldelta.cli.panels import choice_of
+    from skilldelta.studies.loaded_panel import only_records
 
     with _open(bank) as opened:
         if format_ == "npz":
-            panel = chosen_panel(opened, options)
+            panel = only_records(opened, choice_of(options))
             with progress("encoding") as advance:
                 count = export_panel(
                     opened,
@@ -236,7 +237,7 @@ def _moment(date: str) -> float:
 
 
 def _show_status(found: BankStatus) -> None:
-    from skilldelta.cli.panels import label_of
+    from skilldelta.studies.loaded_panel import label_of
 
     out = console()
     executions = sum(found.executions.values())

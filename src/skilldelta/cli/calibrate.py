@@ -11,7 +11,8 @@ import click
 from skilldelta.cli import settings
 from skilldelta.cli.idle_flags import refuse_idle_flags
 from skilldelta.cli.output import console, note, number, percent, shorten, signed, table, write_json
-from skilldelta.cli.progress import progress
+from skilldelta.cli.panels import panels_of, rules_of
+from skilldelta.cli.progress import progress, step_bars
 from skilldelta.errors import InputError
 from skilldelta.evaluation.policy_words import policy_words
 from skilldelta.nouns import plural
@@ -19,10 +20,9 @@ from skilldelta.nouns import plural
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from skilldelta.arrays import Floats
-    from skilldelta.cli.panels import LoadedPanel
     from skilldelta.evaluation.calibration import Calibration, HeldOut
     from skilldelta.evaluation.goals import Goal
+    from skilldelta.studies import LoadedPanel
     from skilldelta.support import Support
 
 
@@ -63,14 +63,22 @@ def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None
         refuse_idle_flags(ctx, options["estimator"])
 
     from skilldelta.bank import Bank
-    from skilldelta.cli.panels import load_panels
+    from skilldelta.studies import calibrate
 
     with Bank.open(bank, create=False) as opened:
-        panels = load_panels(opened, options)
-        skill_texts = {skill.skill_id: skill.text for skill in opened.skills() if skill.text}
+        panels = panels_of(opened, options)
     documents = []
     for panel in panels:
-        found = _calibrated(panel, goal, options, skill_texts)
+        with step_bars() as advance:
+            found = calibrate(
+                panel,
+                goal,
+                options["estimator"],
+                rules=rules_of(options),
+                seed=options["seed"],
+                resamples=options["resamples"],
+                progress=advance,
+            )
         for remark in (*panel.notes, *found.notes):
             note(remark)
         documents.append(_document(panel, found, options["estimator"]))
@@ -110,45 +118,6 @@ def _flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def _calibrated(
-    panel: LoadedPanel, goal: Goal, options: Mapping[str, Any], skill_texts: Mapping[str, str]
-) -> Calibration:
-    import numpy as np
-
-    from skilldelta.cli.panels import scored_policy
-    from skilldelta.evaluation.calibration import calibrate
-    from skilldelta.evaluation.nested import scores_without_folds
-    from skilldelta.evaluation.panel_policy import sweepable
-
-    def score(support: Support) -> Floats:
-        policy = scored_policy(options["estimator"], support, {**options, "threshold": 0.0}, skill_texts)
-        assert policy.scores is not None  # scored_policy refuses policies without
-        scores = sweepable(policy.scores, policy.supported)
-        return _net(scores, support, goal.per_token, options) if goal.per_token else scores
-
-    scores = score(panel.support)
-    with progress("scoring without each fold") as advance:
-        training_scores = scores_without_folds(score, panel.support, progress=advance)
-    return calibrate(
-        scores,
-        panel.support,
-        goal,
-        rng=np.random.default_rng(options["seed"]),
-        training_scores=training_scores,
-        resamples=options["resamples"],
-    )
-
-
-def _net(scores: Floats, support: Support, per_token: float, options: Mapping[str, Any]) -> Floats:
-    """Scores less what their tokens cost: what `predict` compares with the threshold when it is given the same prices."""
-    from skilldelta.costs import CostRule, TokenCosts
-    from skilldelta.predictor import Settings, predict_each
-
-    rule = Settings(k=options["k"], weighting=options["weighting"])
-    near = predict_each(support, options["scope"] or "family", settings=rule).rows
-    return CostRule(per_token).net_gains(scores, TokenCosts.of(support).predict_each(near))
-
-
 def _document(panel: LoadedPanel, found: Calibration, estimator: str) -> dict[str, Any]:
     held = found.held_out
     return {
@@ -176,7 +145,7 @@ _VALUES = ("success", "use_rate", "tokens", "value", "success_vs_always_on", "su
 
 def _show(panel: LoadedPanel, found: Calibration, estimator: str, shown: int) -> None:
     held, out = found.held_out, console()
-    title = f"{panel.support.agent} on {panel.suite}: {found.goal.words} ({policy_words(estimator)}, {plural(found.rows, 'pair')})"
+    title = f"{panel.title}: {found.goal.words} ({policy_words(estimator)}, {plural(found.rows, 'pair')})"
     out.print(table(title, ("", "held out", "95% interval", "in hindsight"), _value_rows(found)))
     score = "predicted gain less the cost of its tokens" if found.goal.per_token else "predicted gain"
     out.print(f"Threshold: {found.threshold:.4g}. Use the skill when the {score} is larger.")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from skilldelta.advisor import Advice
     from skilldelta.bank import Bank
     from skilldelta.cli.screen import Screen
+    from skilldelta.studies import Evaluated
     from skilldelta.support import Support
 
 FOLDER = "demo-output"
@@ -119,8 +120,10 @@ def _show_evidence(out: Screen, advice: Advice) -> None:
 
 
 def _evaluate(out: Screen, bank: str, seed: int, resamples: int, report: bool) -> None:
-    from skilldelta.cli.evaluate import evaluate_bank
+    from skilldelta.bank import Bank
+    from skilldelta.cli.evaluate import evaluate_panels_of
     from skilldelta.cli.evaluation_tables import show_panel, show_verdicts
+    from skilldelta.cli.panels import panels_of
     from skilldelta.cli.paper_flags import MAIN_SETTING
 
     out.print()
@@ -137,23 +140,24 @@ def _evaluate(out: Screen, bank: str, seed: int, resamples: int, report: bool) -
         "seed": seed,
         "resamples": resamples,
     }
-    panels = evaluate_bank(bank, options)
-    for panel in panels:
-        show_panel(panel)
-    show_verdicts(panels)
-    if report:
-        _write_report(panels, bank, options)
+    with Bank.open(bank, create=False) as opened:
+        evaluated = evaluate_panels_of(panels_of(opened, options), options)
+        for result in evaluated.results:
+            show_panel(result)
+        show_verdicts(evaluated.results)
+        if report:
+            _write_report(evaluated, bank)
 
 
-def _write_report(panels: list[Any], bank: str, options: dict[str, Any]) -> None:
+def _write_report(evaluated: Evaluated, bank: str) -> None:
     try:
-        from skilldelta.cli.report import report_on
+        from skilldelta.cli.report import write_report_on
 
         path = Path(FOLDER) / "report.html"
         path.parent.mkdir(parents=True, exist_ok=True)
         words = ["skilldelta", "report", "--bank", bank, "--paper"]
-        words += [f"--{name}={options[name]}" for name in ("seed", "resamples")]
-        report_on(panels, path, command=shlex.join(words), options=options, bank=bank)
+        words += [f"--{name}={getattr(evaluated.settings, name)}" for name in ("seed", "resamples")]
+        write_report_on(evaluated, path, command=shlex.join(words))
         note(f"the report with all figures: {path}")
     except MissingExtraError as error:
         note(f"no report: {error}")

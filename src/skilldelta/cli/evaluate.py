@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,19 +12,16 @@ import click
 from skilldelta.cli import settings
 from skilldelta.cli.evaluation_tables import show_means, show_panel, show_risk, show_verdicts
 from skilldelta.cli.output import console, note, write_json
+from skilldelta.cli.panels import note_left_out, panels_of, rules_of
 from skilldelta.cli.paper_flags import with_paper_settings
-from skilldelta.cli.progress import progress
-from skilldelta.cli.refitting import refitted, with_refitted
+from skilldelta.cli.progress import progress, step_bars
 
 if TYPE_CHECKING:
-    from skilldelta.cli.refitting import Ranges
-    from skilldelta.evaluation.corrections import CorrectedRecord
-    from skilldelta.evaluation.exclusions import Exclusion
-    from skilldelta.evaluation.results import Means, PanelResult
-    from skilldelta.evaluation.risk_coverage import CoveragePoint
-    from skilldelta.evaluation.roster import Rules
-    from skilldelta.noise_floor import NoiseFloor
-    from skilldelta.support import Scope
+    from skilldelta.evaluation.results import PanelResult
+    from skilldelta.studies import Evaluated, EvaluatedPanel, LoadedPanel
+
+_SETTINGS = ("seed", "resamples", "margin", "shuffles", "null_stack", "refit_intervals")
+"""Options that are settings of an evaluation under the same name; a command that lacks one takes its default."""
 
 
 @click.command("evaluate")
@@ -72,6 +70,7 @@ if TYPE_CHECKING:
 @settings.json_option
 @settings.output_option
 @click.pass_context
+@progress("getting ready")
 def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None, **options: Any) -> None:
     """Leave-one-task-out evaluation of every policy on every panel (agent × suite).
 
@@ -79,131 +78,64 @@ def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None
     cheap, or are left out where they would not cover; --json also has the paper's, with scores and actions fixed.
     The last line is the verdict that the interval of the gate allows.
     """
-    evaluated = evaluate_with_noise(bank, with_paper_settings(ctx, options))
+    from skilldelta.bank import Bank
+
+    options = with_paper_settings(ctx, options)
+    with Bank.open(bank, create=False) as opened:
+        panels = panels_of(opened, options)
+    evaluated = evaluate_panels_of(panels, options)
     if as_json or output:
         from skilldelta.evaluation.results import means_to_dict
 
-        panels = [_document(one) for one in evaluated.panels]
-        write_json({"panels": panels, "means": means_to_dict(evaluated.means)}, output)
+        documents = [_document(one) for one in evaluated.panels]
+        write_json({"panels": documents, "means": means_to_dict(evaluated.means)}, output)
         return
-    shown = [with_refitted(one.panel, one.refitted) for one in evaluated.panels]
-    for one, panel in zip(evaluated.panels, shown, strict=True):
-        show_panel(panel)
+    shown = [_with_refitted(one) for one in evaluated.panels]
+    for one, result in zip(evaluated.panels, shown, strict=True):
+        show_panel(result)
         show_risk(one.risk)
-        console().remark(f"noise floor: {one.noise.sentence}\n", style="dim")
+        console().print(f"  noise floor: {one.panel.noise.sentence}\n", style="dim")
     if len(shown) > 1:
         show_means(evaluated.means)
     show_verdicts(shown)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EvaluatedPanel:
-    """A panel's results beside how large gains look when nothing differs."""
+def evaluate_panels_of(panels: Sequence[LoadedPanel], options: dict[str, Any]) -> Evaluated:
+    """Evaluate loaded panels as the options say; what they leave out is said first."""
+    from skilldelta.studies import EvaluationSettings, evaluate
+    from skilldelta.studies.evaluation_study import refitting_note
 
-    panel: PanelResult
-    noise: NoiseFloor
-    refitted: Ranges
-    """Empty unless asked for."""
-    excluded: tuple[Exclusion, ...] = ()
-    corrected: tuple[CorrectedRecord, ...] = ()
-    risk: tuple[CoveragePoint, ...] = ()
-    """Of the stack, when its most unlike tasks are left to the fallback."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Evaluated:
-    """The chosen panels of a bank, and what they show together."""
-
-    panels: list[EvaluatedPanel]
-    means: Means
+    note_left_out(panels)
+    asked = EvaluationSettings(rules_of(options), **{name: options[name] for name in _SETTINGS if name in options})
+    for panel in panels if asked.refit_intervals else ():
+        note(refitting_note(panel))
+    with step_bars() as advance:
+        return evaluate(panels, asked, progress=advance)
 
 
-def evaluate_bank(bank: str, options: dict[str, Any]) -> list[PanelResult]:
-    """Evaluate the chosen panels of a bank; also what `report` and `demo` show."""
-    return [one.panel for one in evaluate_with_noise(bank, options).panels]
-
-
-@progress("getting ready")
-def evaluate_with_noise(bank: str, options: dict[str, Any]) -> Evaluated:
-    """Evaluate the chosen panels of a bank, with everything that `evaluate` itself shows."""
-    import numpy as np
-
-    from skilldelta.bank import Bank
-    from skilldelta.cli.panels import load_panels
-    from skilldelta.evaluation.leave_one_out import evaluate_panels
-    from skilldelta.evaluation.resampling.permutation import SHUFFLES
-    from skilldelta.evaluation.results import MARGIN
-    from skilldelta.evaluation.risk_coverage import of_panel
-
-    with Bank.open(bank, create=False) as opened:
-        panels = load_panels(opened, options)
-        skill_texts = {skill.skill_id: skill.text for skill in opened.skills() if skill.text}
-        judgements = {
-            (panel.support.agent, panel.suite): found
-            for panel in panels
-            if (found := opened.judgements(panel.agent, panel.suite))
-        }
-    for panel in panels:
-        for remark in panel.notes:
-            note(f"{panel.agent.name} on {panel.suite}: {remark}")
-    rules = _rules(options, skill_texts)
-    rng = np.random.default_rng(options["seed"])
-    with progress("evaluating") as advance:
-        evaluation = evaluate_panels(
-            [panel.support for panel in panels],
-            settings=rules.settings,
-            scope=rules.scope,
-            threshold=rules.threshold,
-            rng=rng,
-            resamples=options["resamples"],
-            margin=options.get("margin", MARGIN),
-            shuffles=options.get("shuffles", SHUFFLES),
-            null_stack=options.get("null_stack", False),
-            holdout=rules.holdout,
-            judgements=judgements,
-            skill_texts=skill_texts,
-            partition=rules.partition,
-            progress=advance,
-        )
-    evaluated = [
-        EvaluatedPanel(
-            result,
-            panel.noise,
-            refitted(result, rules, judgements.get((result.agent, result.suite)), rng)
-            if options.get("refit_intervals")
-            else {},
-            panel.excluded,
-            panel.corrected,
-            of_panel(result, scope=rules.scope),
-        )
-        for result, panel in zip(evaluation.panels, panels, strict=True)
-    ]
-    return Evaluated(evaluated, evaluation.means)
-
-
-def _rules(options: dict[str, Any], skill_texts: dict[str, str]) -> Rules:
-    from skilldelta.estimators.partition import read_partition
-    from skilldelta.evaluation.roster import Rules
-    from skilldelta.predictor import Settings
-
-    rule = Settings(k=options["k"], weighting=options["weighting"])
-    holdout = options.get("holdout", "task")
-    scope: Scope = options["scope"] or ("skill" if holdout == "family" else "family")
-    partition = read_partition(options["partition"]) if options.get("partition") else None
-    return Rules(rule, scope, options["threshold"], skill_texts, partition, holdout)
+def _with_refitted(one: EvaluatedPanel) -> PanelResult:
+    """The results as they are shown to people: refitted intervals in place of those with fixed scores, and a note."""
+    if not one.refitted:
+        return one.result
+    policies = {
+        name: replace(policy, intervals={**policy.intervals, **one.refitted.get(name, {})})
+        for name, policy in one.result.policies.items()
+    }
+    remark = "95%: refitted, with the scores made anew without each group of tasks; on the wide side"
+    return replace(one.result, policies=policies, notes=(remark, *one.result.notes))
 
 
 def _document(one: EvaluatedPanel) -> dict[str, Any]:
     from skilldelta.evaluation.comparison import gate_comparison
     from skilldelta.evaluation.results import panel_to_dict
 
-    verdict = gate_comparison(one.panel)
+    verdict = gate_comparison(one.result)
     document = {
-        **panel_to_dict(one.panel),
-        "noise_floor": asdict(one.noise),
+        **panel_to_dict(one.result),
+        "noise_floor": asdict(one.panel.noise),
         "verdict": None if verdict is None else asdict(verdict),
-        "excluded": [asdict(task) for task in one.excluded],
-        "corrected": [asdict(record) for record in one.corrected],
+        "excluded": [asdict(task) for task in one.panel.excluded],
+        "corrected": [asdict(record) for record in one.panel.corrected],
         "risk_coverage": [asdict(point) for point in one.risk],
     }
     for name, ranges in one.refitted.items():

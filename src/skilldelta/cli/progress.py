@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from skilldelta.cli.readable import readable
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
+
+    from skilldelta.studies import StudyProgress
 
 Progress = Callable[[int, int], None]
 """Called with what is done and what there is to do."""
@@ -35,6 +37,24 @@ def progress(label: str) -> Iterator[Progress]:
             yield advance
     else:
         yield lambda done, total: None
+
+
+@contextmanager
+def step_bars() -> Iterator[StudyProgress]:
+    """A callback for a study, which says its steps itself; each takes the bar over from the one before."""
+    with ExitStack() as shown:
+        current = ""
+        advance: Progress
+
+        def tell(step: str, done: int, total: int | None) -> None:
+            nonlocal current, advance
+            if step != current:
+                shown.close()
+                current, advance = step, shown.enter_context(progress(step))
+            if total is not None:
+                advance(done, total)
+
+        yield tell
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import click
 from skilldelta.cli import settings
 from skilldelta.cli.idle_flags import refuse_idle_flags
 from skilldelta.cli.output import console, note, number, percent, signed, table, write_json
+from skilldelta.cli.panels import panels_of, rules_of
 from skilldelta.cli.progress import progress
 from skilldelta.evaluation.policy_words import policy_words
 from skilldelta.nouns import plural
@@ -49,19 +50,13 @@ def threshold(ctx: click.Context, /, bank: str, as_json: bool, output: Path | No
     refuse_idle_flags(ctx, options["estimator"])
 
     from skilldelta.bank import Bank
-    from skilldelta.cli.panels import load_panels, scored_policy
-    from skilldelta.evaluation.panel_policy import sweepable
-    from skilldelta.evaluation.sweeps import threshold_sweep
+    from skilldelta.studies import sweep_thresholds
 
     documents = []
     with Bank.open(bank, create=False) as opened:
-        panels = load_panels(opened, options)
-        skill_texts = {skill.skill_id: skill.text for skill in opened.skills() if skill.text}
+        panels = panels_of(opened, options)
     for panel in panels:
-        policy = scored_policy(options["estimator"], panel.support, options, skill_texts)
-        assert policy.scores is not None
-        scores = sweepable(policy.scores, policy.supported)
-        swept = threshold_sweep(scores, panel.support, default=policy.threshold or 0.0)
+        swept = sweep_thresholds(panel, options["estimator"], rules=rules_of(options))
         documents.append(
             {
                 "agent": panel.support.agent,
@@ -73,7 +68,7 @@ def threshold(ctx: click.Context, /, bank: str, as_json: bool, output: Path | No
             }
         )
         if not (as_json or output):
-            _show(f"{panel.support.agent} on {panel.suite}: {policy_words(options['estimator'])}", swept)
+            _show(f"{panel.title}: {policy_words(options['estimator'])}", swept)
     if as_json or output:
         write_json({"sweeps": documents}, output)
 
@@ -96,18 +91,14 @@ def threshold(ctx: click.Context, /, bank: str, as_json: bool, output: Path | No
 @progress("sweeping the amount of evidence")
 def evidence(bank: str, as_json: bool, output: Path | None, at_least: int, seed: int, **options: Any) -> None:
     """Gain error over support size, neighbourhood size and repetitions, every target kept at every point."""
-    import numpy as np
-
     from skilldelta.bank import Bank
-    from skilldelta.cli.panels import load_panels
-    from skilldelta.evaluation.evidence_scaling import evidence_curves
+    from skilldelta.studies import sweep_evidence
 
     with Bank.open(bank, create=False) as opened:
-        panels = load_panels(opened, options)
+        panels = panels_of(opened, options)
     documents = []
     for panel in panels:
-        found = evidence_curves(panel.support, np.random.default_rng(seed), at_least=at_least)
-        named = f"{panel.support.agent} on {panel.suite}"
+        found = sweep_evidence(panel, at_least=at_least, seed=seed)
         documents.append(
             {
                 "agent": panel.support.agent,
@@ -117,10 +108,10 @@ def evidence(bank: str, as_json: bool, output: Path | None, at_least: int, seed:
             }
         )
         for axis, reason in found.missing.items():
-            note(f"{named}: no curve over {axis}: {reason}")
+            note(f"{panel.title}: no curve over {axis}: {reason}")
         if not (as_json or output):
             for curve in found.curves:
-                _show_curve(f"{named}: gain error over {curve.axis}", curve)
+                _show_curve(f"{panel.title}: gain error over {curve.axis}", curve)
     if as_json or output:
         write_json({"sweeps": documents}, output)
 

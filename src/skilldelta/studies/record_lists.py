@@ -1,35 +1,51 @@
-"""Files and flags that name single records of a study: tasks to exclude, and executions that were corrected."""
+"""Files that name single records of a study: tasks to exclude, executions that were corrected, targets to freeze.
+
+Nothing unknown passes: a mistyped key would change nothing in silence, and an outcome has no place among targets.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skilldelta.errors import InputError
+from skilldelta.evaluation.corrections import Correction
+from skilldelta.evaluation.exclusions import Exclusion
+from skilldelta.files import json_lines
 
-if TYPE_CHECKING:
-    from skilldelta.evaluation.corrections import Correction
-    from skilldelta.evaluation.exclusions import Exclusion
-
-_ON_COMMAND_LINE = "named on the command line"
 _CORRECTION_KEYS = {"task_id", "condition", "success", "reason", "skill", "repetition"}
+_TARGET_KEYS = {"task_id", "text", "question", "family", "skill"}
 
 
-def exclusions(options: Mapping[str, Any]) -> tuple[Exclusion, ...]:
-    """--exclude and --exclude-file together, in that order."""
-    from skilldelta.evaluation.exclusions import Exclusion
+@dataclass(frozen=True, slots=True)
+class TargetTask:
+    """A task whose outcome is not known yet."""
 
-    named = [Exclusion(task_id, _ON_COMMAND_LINE) for task_id in options.get("exclude") or ()]
-    path = options.get("exclude_file")
-    return (*named, *([] if path is None else [_exclusion(*line) for line in _lines(path)]))
+    task_id: str
+    text: str
+    skill: str
+    family: str = ""
 
 
-def corrections(options: Mapping[str, Any]) -> tuple[Correction, ...]:
-    """--corrections: one JSON object per line."""
-    path = options.get("corrections")
-    return () if path is None else tuple(_correction(*line) for line in _lines(path))
+def read_exclusions(path: Path) -> tuple[Exclusion, ...]:
+    """One task per line: its id and, after a tab, the reason; or a JSON object with task_id and reason."""
+    return tuple(_exclusion(*line) for line in _lines(path))
+
+
+def read_corrections(path: Path) -> tuple[Correction, ...]:
+    """One JSON object per line: task_id, condition, success and, where known, reason, skill and repetition."""
+    return tuple(_correction(*line) for line in _lines(path))
+
+
+def read_targets(path: Path) -> tuple[TargetTask, ...]:
+    """One JSON object per line: task_id, text, skill and, where known, family."""
+    targets = tuple(_target(row, f"{path}:{number}") for number, row in json_lines(path))
+    if not targets:
+        raise InputError(f"{path}: no targets; write one JSON object a line with task_id, text and skill")
+    return targets
 
 
 def _lines(path: Path) -> list[tuple[str, str]]:
@@ -42,9 +58,6 @@ def _lines(path: Path) -> list[tuple[str, str]]:
 
 
 def _exclusion(line: str, where: str) -> Exclusion:
-    """A JSON object with task_id and reason, or a task id and, after a tab, the reason."""
-    from skilldelta.evaluation.exclusions import Exclusion
-
     if not line.startswith("{"):
         task_id, _, reason = line.partition("\t")
         return Exclusion(task_id.strip(), reason.strip())
@@ -53,8 +66,6 @@ def _exclusion(line: str, where: str) -> Exclusion:
 
 
 def _correction(line: str, where: str) -> Correction:
-    from skilldelta.evaluation.corrections import Correction
-
     row = _object(line, where, _CORRECTION_KEYS)
     condition, success, repetition = row.get("condition"), row.get("success"), row.get("repetition")
     if condition not in ("use", "skip"):
@@ -71,6 +82,18 @@ def _correction(line: str, where: str) -> Correction:
         skill=_text(row, "skill", where) if "skill" in row else None,
         repetition=repetition,
     )
+
+
+def _target(row: Mapping[str, Any], where: str) -> TargetTask:
+    unknown = sorted(set(row) - _TARGET_KEYS)
+    if unknown:
+        # An outcome in the target file would make the seal worthless, so nothing unknown passes.
+        raise InputError(f"{where}: {unknown[0]!r} does not belong to a target; keep task_id, text, skill and family")
+    text = row.get("text", row.get("question"))
+    for name, value in (("task_id", row.get("task_id")), ("text", text), ("skill", row.get("skill"))):
+        if not isinstance(value, str) or not value.strip():
+            raise InputError(f"{where}: {name} is missing or empty")
+    return TargetTask(row["task_id"], str(text), row["skill"], str(row.get("family") or ""))
 
 
 def _object(line: str, where: str, known: set[str]) -> dict[str, Any]:

@@ -1,0 +1,70 @@
+"""What a command does, as functions: load a bank's panels once, then evaluate, sweep, calibrate, freeze, audit, report.
+
+    from skilldelta import open_bank
+    from skilldelta.studies import EvaluationSettings, evaluate, load_panels, report_on
+
+    with open_bank("demo.bank") as bank:
+        evaluated = evaluate(load_panels(bank), EvaluationSettings(resamples=1_000))
+        report_on(evaluated, "report.html")
+
+The command line adds options, printing and exit codes to these. Nothing here prints or reads the environment; a callback
+learns how far a study is. Names are imported when they are first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from skilldelta.studies.bank_encoder import bank_encoder
+    from skilldelta.studies.evaluation_study import Evaluated, EvaluatedPanel, EvaluationSettings, evaluate
+    from skilldelta.studies.loaded_panel import LoadedPanel, PanelChoice, load_panel, load_panels
+    from skilldelta.studies.record_lists import TargetTask, read_corrections, read_exclusions, read_targets
+    from skilldelta.studies.report_study import WrittenReport, report_on
+    from skilldelta.studies.sealed_study import Audited, audit_sealed, freeze_targets
+    from skilldelta.studies.study_progress import StudyProgress
+    from skilldelta.studies.threshold_studies import calibrate, sweep_evidence, sweep_thresholds
+
+__all__ = [
+    "Audited",
+    "Evaluated",
+    "EvaluatedPanel",
+    "EvaluationSettings",
+    "LoadedPanel",
+    "PanelChoice",
+    "StudyProgress",
+    "TargetTask",
+    "WrittenReport",
+    "audit_sealed",
+    "bank_encoder",
+    "calibrate",
+    "evaluate",
+    "freeze_targets",
+    "load_panel",
+    "load_panels",
+    "read_corrections",
+    "read_exclusions",
+    "read_targets",
+    "report_on",
+    "sweep_evidence",
+    "sweep_thresholds",
+]
+
+_HOMES = {
+    "bank_encoder": ("bank_encoder",),
+    "evaluation_study": ("Evaluated", "EvaluatedPanel", "EvaluationSettings", "evaluate"),
+    "loaded_panel": ("LoadedPanel", "PanelChoice", "load_panel", "load_panels"),
+    "record_lists": ("TargetTask", "read_corrections", "read_exclusions", "read_targets"),
+    "report_study": ("WrittenReport", "report_on"),
+    "sealed_study": ("Audited", "audit_sealed", "freeze_targets"),
+    "study_progress": ("StudyProgress",),
+    "threshold_studies": ("calibrate", "sweep_evidence", "sweep_thresholds"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"skilldelta.studies.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,143 @@
+"""The evaluation of loaded panels: what would the gate have bought, how sure are we, and against what?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from skilldelta.evaluation.leave_one_out import evaluate_panels
+from skilldelta.evaluation.resampling.permutation import SHUFFLES
+from skilldelta.evaluation.resampling.refitted import GROUPS, refitted_ranges
+from skilldelta.evaluation.results import MARGIN, Means, PanelResult, Range
+from skilldelta.evaluation.risk_coverage import CoveragePoint, of_panel
+from skilldelta.evaluation.roster import Rules
+from skilldelta.nouns import plural
+from skilldelta.studies.loaded_panel import LoadedPanel
+from skilldelta.studies.scored_policy import with_skill_texts
+from skilldelta.studies.study_progress import StudyProgress, step_of
+
+RefittedRanges = Mapping[str, Mapping[str, Range]]
+"""By policy and metric."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationSettings:
+    """What the numbers of an evaluation depend on besides the panels."""
+
+    rules: Rules = field(default_factory=Rules)
+    """What every policy is told; skill texts come from the bank."""
+    seed: int = 0
+    resamples: int = 10_000
+    """Bootstrap draws; 0 switches intervals off."""
+    margin: float = MARGIN
+    """Differences of success below this count as none in the verdict."""
+    shuffles: int = SHUFFLES
+    """Panels with shuffled gains that show what chance gives; 0 leaves them out."""
+    null_stack: bool = False
+    """Shuffle for the stack too, which is fitted anew to each of twice as many panels."""
+    refit_intervals: bool = False
+    """Also intervals that know of refitting: every policy is scored anew without each group of tasks."""
+
+
+DEFAULT_EVALUATION = EvaluationSettings()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EvaluatedPanel:
+    """A panel beside its results."""
+
+    panel: LoadedPanel
+    result: PanelResult
+    refitted: RefittedRanges
+    """Empty unless asked for."""
+    risk: tuple[CoveragePoint, ...]
+    """Of the stack, when its most unlike tasks are left to the fallback."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluated:
+    """The panels of a study, what they show together, and how they were evaluated."""
+
+    panels: tuple[EvaluatedPanel, ...]
+    means: Means
+    settings: EvaluationSettings
+
+    @property
+    def results(self) -> list[PanelResult]:
+        """The results alone, one per panel."""
+        return [one.result for one in self.panels]
+
+
+def evaluate(
+    panels: Sequence[LoadedPanel],
+    settings: EvaluationSettings = DEFAULT_EVALUATION,
+    *,
+    progress: StudyProgress | None = None,
+) -> Evaluated:
+    """Leave-one-task-out evaluation of every policy on every panel; agents of one suite share their task draws.
+
+    >>> found = evaluate([panel], EvaluationSettings(resamples=0, shuffles=0))
+    >>> found.results[0].policies["always_on"].success
+    0.5
+    """
+    texts = {skill: text for panel in panels for skill, text in panel.skill_texts.items()}
+    rules = with_skill_texts(settings.rules, texts)
+    rng = np.random.default_rng(settings.seed)
+    evaluation = evaluate_panels(
+        [panel.support for panel in panels],
+        settings=rules.settings,
+        scope=rules.scope,
+        threshold=rules.threshold,
+        rng=rng,
+        resamples=settings.resamples,
+        margin=settings.margin,
+        shuffles=settings.shuffles,
+        null_stack=settings.null_stack,
+        holdout=rules.holdout,
+        judgements={(panel.support.agent, panel.suite): panel.judgements for panel in panels if panel.judgements},
+        skill_texts=rules.skill_texts,
+        partition=rules.partition,
+        progress=step_of(progress, "evaluating"),
+    )
+    evaluated = tuple(
+        EvaluatedPanel(
+            panel,
+            result,
+            _refitted(panel, result, rules, rng, progress) if settings.refit_intervals else {},
+            of_panel(result, scope=rules.scope),
+        )
+        for panel, result in zip(panels, evaluation.panels, strict=True)
+    )
+    return Evaluated(evaluated, evaluation.means, settings)
+
+
+def refitting_note(panel: LoadedPanel) -> str:
+    """What refitting the intervals of a panel means for those who wait for it."""
+    groups = _groups(panel)
+    if groups < 2:
+        return f"{panel.title}: one task cannot be refitted without itself; collect more"
+    return f"{panel.title}: refitting scores every policy {plural(groups + 1, 'time')}; large panels take long"
+
+
+def _refitted(
+    panel: LoadedPanel, result: PanelResult, rules: Rules, rng: np.random.Generator, progress: StudyProgress | None
+) -> RefittedRanges:
+    """Nothing for a panel of one task, which leaves none to score from."""
+    groups = _groups(panel)
+    if groups < 2:
+        return {}
+    return refitted_ranges(
+        result.support,
+        list(result.policies),
+        rng=rng,
+        rules=rules,
+        judgements=panel.judgements or None,
+        groups=groups,
+        progress=step_of(progress, "refitting"),
+    )
+
+
+def _groups(panel: LoadedPanel) -> int:
+    return min(GROUPS, len(np.unique(panel.support.task_ids)))

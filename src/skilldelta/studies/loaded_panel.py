@@ -1,0 +1,211 @@
+"""The panels that a study is about, each read from the bank once, with what was left out said in words.
+
+Everything a study needs of a panel is in its `LoadedPanel`: the arrays, the executions behind them, the texts of skills
+and the agent's own judgements. The bank is not asked again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from skilldelta.bank.pair_reading import PanelRecords
+from skilldelta.bank.store import Bank
+from skilldelta.encoders import Encoder, load_encoder
+from skilldelta.errors import InputError, unknown_name
+from skilldelta.evaluation.corrections import CorrectedRecord, Correction, check_corrections, corrected_panel
+from skilldelta.evaluation.exclusions import Exclusion, check_exclusions, exclusions_in, without_excluded
+from skilldelta.noise_floor import NoiseFloor, noise_of_executions
+from skilldelta.nouns import plural
+from skilldelta.pairing import Pairing
+from skilldelta.records import Agent, Execution, Judgement
+from skilldelta.studies.study_progress import StudyProgress, step_of
+from skilldelta.support import Support
+
+_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class PanelChoice:
+    """Which panels of a bank a study is about; None takes every agent, or every suite."""
+
+    agent: str | None = None
+    suite: str | None = None
+
+
+EVERY_PANEL = PanelChoice()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoadedPanel:
+    """One panel ready for a study."""
+
+    agent: Agent
+    suite: str
+    support: Support
+    """Corrected, and without what is excluded by name."""
+    recorded: Support
+    """As the bank has it."""
+    pairing: Pairing
+    executions: tuple[Execution, ...]
+    """Everything that the bank holds for the panel in order of arrival, counted or not."""
+    encoder: Encoder
+    skill_texts: Mapping[str, str]
+    judgements: Sequence[Judgement]
+    """The agent's own answers, where they were asked for."""
+    excluded: tuple[Exclusion, ...] = ()
+    corrected: tuple[CorrectedRecord, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """Agent and suite, as a heading."""
+        return f"{self.support.agent} on {self.suite}"
+
+    @property
+    def noise(self) -> NoiseFloor:
+        """How large gains look when nothing differs."""
+        return noise_of_executions(self.executions)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the panel leaves out or has changed, in words."""
+        return (*left_out(self.pairing), *correction_notes(self.corrected), *_exclusion_notes(self.excluded))
+
+
+def load_panels(
+    bank: Bank,
+    choice: PanelChoice = EVERY_PANEL,
+    *,
+    encoder: Encoder | None = None,
+    exclusions: Sequence[Exclusion] = (),
+    corrections: Sequence[Correction] = (),
+    progress: StudyProgress | None = None,
+) -> list[LoadedPanel]:
+    """Every chosen panel that has a complete pair, corrected and without what is excluded by name.
+
+    The encoder is the bundled one unless given. A task that no panel has is refused, in either list.
+
+    >>> [(panel.title, len(panel.support)) for panel in load_panels(bank)]
+    [('toy on trips', 8)]
+    """
+    encoder = encoder or load_encoder()
+    panels = [_loaded(bank, records, encoder, progress) for records in paired_records(bank, choice)]
+    known = {str(task_id) for panel in panels for task_id in panel.support.task_ids}
+    check_exclusions(exclusions, known)
+    check_corrections(corrections, known)
+    return [_without(_as_corrected(panel, corrections), exclusions) for panel in panels]
+
+
+def load_panel(
+    bank: Bank,
+    choice: PanelChoice = EVERY_PANEL,
+    *,
+    encoder: Encoder | None = None,
+    corrections: Sequence[Correction] = (),
+    progress: StudyProgress | None = None,
+) -> LoadedPanel:
+    """The one panel that the choice leaves, for studies about one; where there are several, the error names them.
+
+    >>> load_panel(bank, PanelChoice(suite="trips")).noise.tasks
+    0
+    """
+    panel = _loaded(bank, only_records(bank, choice), encoder or load_encoder(), progress)
+    check_corrections(corrections, panel.support.task_ids.tolist())
+    return _as_corrected(panel, corrections)
+
+
+def paired_records(bank: Bank, choice: PanelChoice) -> list[PanelRecords]:
+    """The records of every chosen panel that has a complete pair."""
+    agent = bank.resolve_agent(choice.agent) if choice.agent else None
+    if choice.suite and choice.suite not in bank.suites():
+        raise unknown_name("suite", choice.suite, bank.suites())
+    chosen = [
+        bank.panel_records(its_agent, suite)
+        for its_agent, suite in bank.panel_names()
+        if agent in (None, its_agent) and choice.suite in (None, suite)
+    ]
+    panels = [records for records in chosen if records.pairing.pairs]
+    if not panels:
+        raise InputError("the bank has no complete pair yet; import or collect executions under both conditions first")
+    return panels
+
+
+def only_records(bank: Bank, choice: PanelChoice) -> PanelRecords:
+    """The records of the one panel that the choice leaves."""
+    panels = paired_records(bank, choice)
+    if len(panels) > 1:
+        agents = bank.agents()
+        names = ", ".join(f"--agent {label_of(one.agent, agents)} --suite {one.suite}" for one in panels[:_NAMED])
+        raise InputError(f"the bank has {len(panels)} panels; choose one: {names}")
+    return panels[0]
+
+
+def label_of(agent: Agent, known: Sequence[Agent]) -> str:
+    """The agent's name, with its fingerprint where another agent bears the same name."""
+    shared = sum(other.name == agent.name for other in known) > 1
+    return f"{agent.name}@{agent.fingerprint[:8]}" if shared else agent.name
+
+
+def left_out(pairing: Pairing) -> tuple[str, ...]:
+    """What a panel does not contain, in words."""
+    notes = []
+    if pairing.unpaired:
+        names = ", ".join(one.task_id for one in pairing.unpaired[:_NAMED])
+        more = f" and {len(pairing.unpaired) - _NAMED} more" if len(pairing.unpaired) > _NAMED else ""
+        lacking = plural(
+            len(pairing.unpaired), "task lacks an arm and is left out", "tasks lack an arm and are left out"
+        )
+        notes.append(f"{lacking}: {names}{more}")
+    if pairing.stale:
+        stale = plural(len(pairing.stale), "pair")
+        notes.append(f"left out as stale: {stale} of an older skill version")
+    notes += [f"{plural(count, 'execution')} not counted: {status}" for status, count in pairing.uncounted.items()]
+    return tuple(notes)
+
+
+def correction_notes(records: Sequence[CorrectedRecord]) -> list[str]:
+    """The corrected records of a panel, in words."""
+    if not records:
+        return []
+    counted = plural(len(records), "corrected record counts", "corrected records count")
+    return [f"{counted} as corrected: {'; '.join(map(str, records))}"]
+
+
+def _exclusion_notes(excluded: Sequence[Exclusion]) -> list[str]:
+    if not excluded:
+        return []
+    gone = plural(len(excluded), "task is", "tasks are")
+    return [f"{gone} excluded by name: {'; '.join(map(str, excluded))}"]
+
+
+def _loaded(bank: Bank, records: PanelRecords, encoder: Encoder, progress: StudyProgress | None) -> LoadedPanel:
+    vectors = bank.vectors(encoder, records.texts, progress=step_of(progress, f"encoding {records.suite}"))
+    support = Support.from_pairs(
+        records.pairing.pairs,
+        vectors,
+        texts=records.texts,
+        encoder=encoder.identity,
+        agent=label_of(records.agent, bank.agents()),
+        suite=records.suite,
+    )
+    return LoadedPanel(
+        records.agent,
+        records.suite,
+        support,
+        support,
+        records.pairing,
+        records.executions,
+        encoder,
+        {skill.skill_id: skill.text for skill in bank.skills() if skill.text},
+        bank.judgements(records.agent, records.suite),
+    )
+
+
+def _as_corrected(panel: LoadedPanel, corrections: Sequence[Correction]) -> LoadedPanel:
+    found = corrected_panel(panel.support, panel.pairing.pairs, panel.executions, corrections)
+    return replace(panel, support=found.support, corrected=found.records)
+
+
+def _without(panel: LoadedPanel, exclusions: Sequence[Exclusion]) -> LoadedPanel:
+    here = exclusions_in(panel.support, exclusions)
+    return replace(panel, support=without_excluded(panel.support, here), excluded=here)

@@ -1,0 +1,104 @@
+"""The report on an evaluation: figures, tables and accounts from what was loaded once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from skilldelta.evaluation.accounting import RoutingCost
+from skilldelta.evaluation.nested import Scorer
+from skilldelta.evaluation.results import PanelResult
+from skilldelta.records import Execution
+from skilldelta.report.gather import gather
+from skilldelta.report.panel import PanelReport
+from skilldelta.report.routing import measured_routing
+from skilldelta.report.write import write_images, write_report
+from skilldelta.studies.evaluation_study import Evaluated
+from skilldelta.studies.loaded_panel import LoadedPanel
+from skilldelta.studies.scored_policy import scorer_of, with_skill_texts
+from skilldelta.studies.study_progress import StudyProgress, step_of
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenReport:
+    """Where a report stands."""
+
+    path: Path
+    images: tuple[Path, ...] = ()
+
+
+def report_on(
+    evaluated: Evaluated,
+    path: str | Path,
+    *,
+    command: str = "",
+    created: str = "",
+    gate: str | None = None,
+    images: str | Path | None = None,
+    progress: StudyProgress | None = None,
+) -> WrittenReport:
+    """Write one HTML file on an evaluation, and its figures into the folder `images` where one is given.
+
+    `gate` names the policy that the summary is about; `command` and `created` are printed under "how it was made". With
+    imported vectors the bank must still be open: timing one decision asks it for them.
+
+    >>> report_on(evaluated, folder / "report.html", command="python study.py").path.name
+    'report.html'
+    """
+    panels = panel_reports(evaluated, gate=gate, progress=progress)
+    settings = report_settings(evaluated)
+    written = write_report(panels, path, command=command, settings=settings, created=created, gate=gate)
+    return WrittenReport(written, tuple(write_images(panels, images, gate=gate)) if images else ())
+
+
+def panel_reports(
+    evaluated: Evaluated, *, gate: str | None = None, progress: StudyProgress | None = None
+) -> list[PanelReport]:
+    """The panels with what a report shows besides the evaluation: evidence curves, chances, accounts, what was left out."""
+    return gather(
+        evaluated.results,
+        seed=evaluated.settings.seed,
+        scope=evaluated.settings.rules.scope,
+        gate=gate,
+        source=_Source(evaluated),
+        progress=step_of(progress, "evidence curves"),
+    )
+
+
+class _Source:
+    """What was loaded with an evaluated panel."""
+
+    def __init__(self, evaluated: Evaluated) -> None:
+        self._panels = {(one.result.agent, one.result.suite): one.panel for one in evaluated.panels}
+        self._rules = evaluated.settings.rules
+
+    def executions(self, result: PanelResult) -> Sequence[Execution]:
+        return self._panel(result).executions
+
+    def routing(self, result: PanelResult) -> RoutingCost | None:
+        return measured_routing(result.support, self._panel(result).encoder)
+
+    def left_out(self, result: PanelResult) -> tuple[str, ...]:
+        return self._panel(result).notes
+
+    def scorer(self, policy: str) -> Scorer:
+        texts = {skill: text for panel in self._panels.values() for skill, text in panel.skill_texts.items()}
+        return scorer_of(policy, with_skill_texts(self._rules, texts))
+
+    def _panel(self, result: PanelResult) -> LoadedPanel:
+        return self._panels[result.agent, result.suite]
+
+
+def report_settings(evaluated: Evaluated) -> dict[str, str]:
+    """The settings that numbers depend on, as they were used."""
+    rules, encoders = evaluated.settings.rules, {one.panel.encoder.identity for one in evaluated.panels}
+    return {
+        "encoder": ", ".join(sorted(encoders)),
+        "neighbours (k)": str(rules.settings.k),
+        "scope": rules.scope,
+        "weights": rules.settings.weighting,
+        "threshold": f"{rules.threshold:g}",
+        "seed": str(evaluated.settings.seed),
+        "bootstrap draws": f"{evaluated.settings.resamples:,}",
+    }
