@@ -41,6 +41,8 @@ class Paired:
 
     pairing: Pairing
     filed: Sequence[Filed]
+    versioned: Sequence[Execution]
+    """What was paired: executions with the version that they count as, without superseded ones."""
     task_keys: Mapping[tuple[str, str], int]
 
     def key_of(self, pair: Pair) -> int:
@@ -61,7 +63,7 @@ def read_pairs(connection: Connection, asked: PairQuery, *, task_keys: Sequence[
     )
     if superseded:
         pairing = replace(pairing, uncounted={**pairing.uncounted, SUPERSEDED: superseded})
-    paired = Paired(pairing, filed, {(f.execution.suite, f.execution.task_id): f.task_key for f in filed})
+    paired = Paired(pairing, filed, executions, {(f.execution.suite, f.execution.task_id): f.task_key for f in filed})
     if not asked.include_stale:
         return paired
     in_order = tuple(sorted(pairing.pairs, key=paired.key_of))  # stale pairs stand beside their task's current one
@@ -76,6 +78,8 @@ class PanelRecords:
     suite: str
     executions: tuple[Execution, ...]
     """In order of arrival, counted or not."""
+    versioned: tuple[Execution, ...]
+    """What was paired: executions with the version that they count as, without superseded ones."""
     pairing: Pairing
     texts: tuple[str, ...]
     """The task texts of the pairs, one per pair."""
@@ -89,6 +93,7 @@ def read_panel_records(connection: Connection, agent: Agent, suite: str) -> Pane
         agent,
         suite,
         tuple(filed.execution for filed in sorted(paired.filed, key=lambda filed: filed.key)),
+        tuple(paired.versioned),
         paired.pairing,
         tuple(texts[paired.key_of(pair)] for pair in paired.pairing.pairs),
     )

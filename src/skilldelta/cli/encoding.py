@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def chosen_encoder(bank: Bank, options: Mapping[str, Any], *, given: Mapping[str, Vectors] | None = None) -> Encoder:
     """The encoder of --encoder; `given` are vectors of texts that an import did not bring."""
     from skilldelta.cli.proxies import environment_proxy
-    from skilldelta.studies.bank_encoder import bank_encoder
+    from skilldelta.studies.encoder_choice import bank_encoder
 
     return bank_encoder(
         bank,

@@ -94,7 +94,7 @@ def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None
     for one, result in zip(evaluated.panels, shown, strict=True):
         show_panel(result)
         show_risk(one.risk)
-        console().print(f"  noise floor: {one.panel.noise.sentence}\n", style="dim")
+        console().remark(f"noise floor: {one.panel.noise.sentence}\n", style="dim")
     if len(shown) > 1:
         show_means(evaluated.means)
     show_verdicts(shown)

@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skilldelta.studies.bank_encoder import bank_encoder
+    from skilldelta.studies.encoder_choice import bank_encoder
     from skilldelta.studies.evaluation_study import Evaluated, EvaluatedPanel, EvaluationSettings, evaluate
     from skilldelta.studies.loaded_panel import LoadedPanel, PanelChoice, load_panel, load_panels
     from skilldelta.studies.record_lists import TargetTask, read_corrections, read_exclusions, read_targets
@@ -52,7 +52,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "bank_encoder": ("bank_encoder",),
+    "encoder_choice": ("bank_encoder",),
     "evaluation_study": ("Evaluated", "EvaluatedPanel", "EvaluationSettings", "evaluate"),
     "loaded_panel": ("LoadedPanel", "PanelChoice", "load_panel", "load_panels"),
     "record_lists": ("TargetTask", "read_corrections", "read_exclusions", "read_targets"),

@@ -15,7 +15,7 @@ from skilldelta.evaluation.risk_coverage import CoveragePoint, of_panel
 from skilldelta.evaluation.roster import Rules
 from skilldelta.nouns import plural
 from skilldelta.studies.loaded_panel import LoadedPanel
-from skilldelta.studies.scored_policy import with_skill_texts
+from skilldelta.studies.policy_scoring import with_skill_texts
 from skilldelta.studies.study_progress import StudyProgress, step_of
 
 RefittedRanges = Mapping[str, Mapping[str, Range]]

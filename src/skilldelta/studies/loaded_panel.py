@@ -49,6 +49,8 @@ class LoadedPanel:
     pairing: Pairing
     executions: tuple[Execution, ...]
     """Everything that the bank holds for the panel in order of arrival, counted or not."""
+    versioned: tuple[Execution, ...]
+    """What was paired: executions with the version that they count as, without superseded ones."""
     encoder: Encoder
     skill_texts: Mapping[str, str]
     judgements: Sequence[Judgement]
@@ -88,8 +90,7 @@ def load_panels(
     >>> [(panel.title, len(panel.support)) for panel in load_panels(bank)]
     [('toy on trips', 8)]
     """
-    encoder = encoder or load_encoder()
-    panels = [_loaded(bank, records, encoder, progress) for records in paired_records(bank, choice)]
+    panels = _loaded(bank, paired_records(bank, choice), encoder or load_encoder(), progress)
     known = {str(task_id) for panel in panels for task_id in panel.support.task_ids}
     check_exclusions(exclusions, known)
     check_corrections(corrections, known)
@@ -109,7 +110,7 @@ def load_panel(
     >>> load_panel(bank, PanelChoice(suite="trips")).noise.tasks
     0
     """
-    panel = _loaded(bank, only_records(bank, choice), encoder or load_encoder(), progress)
+    (panel,) = _loaded(bank, [only_records(bank, choice)], encoder or load_encoder(), progress)
     check_corrections(corrections, panel.support.task_ids.tolist())
     return _as_corrected(panel, corrections)
 
@@ -178,31 +179,40 @@ def _exclusion_notes(excluded: Sequence[Exclusion]) -> list[str]:
     return [f"{gone} excluded by name: {'; '.join(map(str, excluded))}"]
 
 
-def _loaded(bank: Bank, records: PanelRecords, encoder: Encoder, progress: StudyProgress | None) -> LoadedPanel:
-    vectors = bank.vectors(encoder, records.texts, progress=step_of(progress, f"encoding {records.suite}"))
-    support = Support.from_pairs(
-        records.pairing.pairs,
-        vectors,
-        texts=records.texts,
-        encoder=encoder.identity,
-        agent=label_of(records.agent, bank.agents()),
-        suite=records.suite,
-    )
-    return LoadedPanel(
-        records.agent,
-        records.suite,
-        support,
-        support,
-        records.pairing,
-        records.executions,
-        encoder,
-        {skill.skill_id: skill.text for skill in bank.skills() if skill.text},
-        bank.judgements(records.agent, records.suite),
-    )
+def _loaded(
+    bank: Bank, chosen: Sequence[PanelRecords], encoder: Encoder, progress: StudyProgress | None
+) -> list[LoadedPanel]:
+    agents, texts = bank.agents(), {skill.skill_id: skill.text for skill in bank.skills() if skill.text}
+    panels = []
+    for records in chosen:
+        step = step_of(progress, f"encoding {records.suite}")
+        support = Support.from_pairs(
+            records.pairing.pairs,
+            bank.vectors(encoder, records.texts, progress=step),
+            texts=records.texts,
+            encoder=encoder.identity,
+            agent=label_of(records.agent, agents),
+            suite=records.suite,
+        )
+        panels.append(
+            LoadedPanel(
+                records.agent,
+                records.suite,
+                support=support,
+                recorded=support,
+                pairing=records.pairing,
+                executions=records.executions,
+                versioned=records.versioned,
+                encoder=encoder,
+                skill_texts=texts,
+                judgements=bank.judgements(records.agent, records.suite),
+            )
+        )
+    return panels
 
 
 def _as_corrected(panel: LoadedPanel, corrections: Sequence[Correction]) -> LoadedPanel:
-    found = corrected_panel(panel.support, panel.pairing.pairs, panel.executions, corrections)
+    found = corrected_panel(panel.support, panel.pairing.pairs, panel.versioned, corrections)
     return replace(panel, support=found.support, corrected=found.records)
 
 

@@ -16,7 +16,7 @@ from skilldelta.evaluation.roster import Rules
 from skilldelta.evaluation.sweeps import ThresholdSweep, threshold_sweep
 from skilldelta.predictor import predict_each
 from skilldelta.studies.loaded_panel import LoadedPanel
-from skilldelta.studies.scored_policy import scored_policy, with_skill_texts
+from skilldelta.studies.policy_scoring import scored_policy, with_skill_texts
 from skilldelta.studies.study_progress import StudyProgress, step_of
 from skilldelta.support import Support
 
@@ -39,7 +39,7 @@ def sweep_evidence(panel: LoadedPanel, *, at_least: int = 1, seed: int = 0) -> E
     """Gain error over support size, neighbourhood size and repetitions; families with fewer other tasks are left out.
 
     >>> [curve.axis for curve in sweep_evidence(panel).curves]
-    ['support', 'k']
+    ['support', 'neighbors', 'repetitions']
     """
     return evidence_curves(panel.support, np.random.default_rng(seed), at_least=at_least)
 

@@ -1,0 +1,58 @@
+"""The example in the docstring of every public study runs, and gives what it says."""
+
+from __future__ import annotations
+
+import doctest
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from skilldelta import studies
+from skilldelta.bank import Bank, Batch
+from skilldelta.records import Task
+from skilldelta.studies import EvaluationSettings, TargetTask, evaluate, freeze_targets, load_panel
+
+from .conftest import executions, trips
+
+FUNCTIONS = sorted(name for name in studies.__all__ if name[0].islower())
+NEW = Task("new-1", "convert four miles to feet", "units", "trips")
+
+
+@pytest.fixture(scope="module")
+def names(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    """What the examples take for granted: a bank, its panel, its evaluation, a seal, and the panel after outcomes came in."""
+    folder = tmp_path_factory.mktemp("examples")
+    with Bank.open(folder / "trips.bank") as bank, Bank.open(folder / "later.bank") as later:
+        bank.add(trips())
+        later.add(trips())
+        later.add(Batch(tasks=[NEW], executions=executions(NEW, (0, 1))))
+        panel = load_panel(bank)
+        target = TargetTask(NEW.task_id, NEW.text, "units-skill", NEW.family)
+        yield {
+            **{name: getattr(studies, name) for name in studies.__all__},
+            "folder": folder,
+            "bank": bank,
+            "panel": panel,
+            "sealed": freeze_targets(panel, [target], created="2026-01-31"),
+            "panel_with_outcomes": load_panel(later),
+            "evaluated": evaluate([panel], EvaluationSettings(resamples=0, shuffles=0)),
+        }
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_study_has_an_example_that_holds(name: str, names: dict[str, Any]) -> None:
+    if name == "report_on":
+        pytest.importorskip("vl_convert", reason="the report's figures need the extra plot")
+    (example,) = doctest.DocTestFinder(recurse=False).find(names[name], name, globs=dict(names))
+    found = doctest.DocTestRunner().run(example)
+    assert found.attempted, f"{name} has no example"
+    assert not found.failed, f"the example of {name} gives something else; see above"
+
+
+def test_every_public_name_comes_from_its_module_and_is_no_module() -> None:
+    assert {name for names in studies._HOMES.values() for name in names} == set(studies.__all__)
+    for module, members in studies._HOMES.items():
+        for name in members:
+            assert getattr(studies, name) is getattr(import_module(f"skilldelta.studies.{module}"), name)
