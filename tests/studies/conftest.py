@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from skilldelta.bank import Bank, Batch
-from skilldelta.records import Agent, Execution, Skill, Task
+from skilldelta.records import Agent, Condition, Execution, Skill, Task
 
 TOY = Agent("toy", "first")
 TEXTS = {
@@ -25,6 +25,7 @@ def task(family: str, number: int, suite: str = "trips") -> Task:
 
 def executions(one: Task, outcomes: tuple[int, int], agent: Agent = TOY, *, repetition: int = 0) -> list[Execution]:
     """Both arms of a task."""
+    arms: list[tuple[Condition, int, float]] = [("skip", outcomes[0], 100.0), ("use", outcomes[1], 150.0)]
     return [
         Execution(
             agent=agent,
@@ -36,7 +37,7 @@ def executions(one: Task, outcomes: tuple[int, int], agent: Agent = TOY, *, repe
             skill_id=f"{one.family}-skill",
             tokens=tokens,
         )
-        for condition, success, tokens in (("skip", outcomes[0], 100.0), ("use", outcomes[1], 150.0))
+        for condition, success, tokens in arms
     ]
 
 
