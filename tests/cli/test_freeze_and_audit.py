@@ -80,7 +80,7 @@ def test_the_stack_can_be_frozen_and_is_audited_as_the_stack(skilldelta: Skillde
     assert ran.code == 0, ran.err
     assert (ran.document["estimator"], ran.document["evaluated"]) == ("stack", 2)
     shown = skilldelta("audit", "stack.json", "--bank", toy_bank)
-    assert "2 of 2 sealed predictions of stack" in shown.out
+    assert "2 of 2 sealed predictions of SkillDelta stack" in shown.out
     assert "only 2 tasks: intervals say nothing" in shown.err
 
 
