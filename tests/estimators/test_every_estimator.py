@@ -93,7 +93,7 @@ def test_scoring_one_target_agrees_with_leave_one_out(name: str, rng: np.random.
 
 @pytest.mark.parametrize("name", [name for name in MAKERS if name not in ("self_judge",)])
 def test_an_estimator_is_known_by_a_policy_name(name: str, rng: np.random.Generator) -> None:
-    from skilldelta.evaluation.roster import POLICIES
+    from skilldelta.evaluation.policy_table import policies
 
-    assert MAKERS[name](random_panel(rng)).name in POLICIES
+    assert MAKERS[name](random_panel(rng)).name in policies()
     assert MAKERS[name](random_panel(rng)).name == name.split()[0]

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from skilldelta.evaluation.policy_words import POLICY_MEANINGS, POLICY_WORDS
+from skilldelta.evaluation.policy_table import ORACLE, policies
 from skilldelta.report.palette import dark_variables, light_variables, role
 
 TEXT = {"ink", "ink-2", "accent", "help", "harm"}
@@ -36,7 +36,9 @@ def test_text_and_marks_stand_out_from_the_paper(variables: str) -> None:
 def test_both_themes_have_every_role_and_every_policy_a_colour_and_words() -> None:
     light, dark = _colours(light_variables()), _colours(dark_variables())
     assert light.keys() == dark.keys()
-    assert set(POLICY_WORDS) == set(POLICY_MEANINGS) <= set(light)
+    listed = [*policies().values(), ORACLE]
+    assert {entry.name for entry in listed} <= set(light)
+    assert all(entry.title and entry.meaning for entry in listed)
 
 
 def test_an_unknown_policy_is_grey() -> None:

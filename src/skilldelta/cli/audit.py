@@ -13,7 +13,7 @@ from skilldelta.cli.encoding import chosen_encoder
 from skilldelta.cli.output import console, note, percent, signed, table, write_json
 from skilldelta.cli.panels import corrections_of
 from skilldelta.cli.progress import progress
-from skilldelta.evaluation.policy_words import policy_words
+from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from skilldelta.cli.output import console, note, number, percent, shorten, signe
 from skilldelta.cli.panels import panels_of, rules_of
 from skilldelta.cli.progress import progress, step_bars
 from skilldelta.errors import InputError
-from skilldelta.evaluation.policy_words import policy_words
+from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from skilldelta.cli.output import note, write_json
 from skilldelta.cli.output_paths import OutputPath
 from skilldelta.cli.panels import choice_of, exclusions_of
 from skilldelta.cli.progress import progress
-from skilldelta.evaluation.policy_words import policy_words
+from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
@@ -37,10 +37,9 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--estimator",
-    type=click.Choice(["skilldelta", "stack", "family_mean"]),
     default="skilldelta",
     show_default=True,
-    help="Who predicts the gains: the paper's rule (skilldelta), stack or the family mean.",
+    help="Who predicts the gains: the paper's rule (skilldelta), the family mean, stack, or another package's estimator.",
 )
 @settings.rule_options
 @settings.exclude_options

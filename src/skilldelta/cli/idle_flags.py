@@ -6,21 +6,16 @@ import click
 from click.core import ParameterSource
 
 from skilldelta.errors import InputError
-
-_TAKES = {
-    "skilldelta": ("k", "weighting", "scope"),
-    "with_skill_only": ("k", "weighting", "scope"),
-    "tfidf_knn": ("k", "scope"),
-}
-"""Which of the three each policy listens to; the others listen to none."""
+from skilldelta.evaluation.policy_table import policies
 
 
 def refuse_idle_flags(ctx: click.Context, estimator: str) -> None:
     """InputError about the first flag that has no say in the scores of an estimator."""
+    takes = policies()[estimator].takes if estimator in policies() else ()
     for parameter in ctx.command.params:
         name = str(parameter.name)
         is_flag = ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if name in ("k", "weighting", "scope") and is_flag and name not in _TAKES.get(estimator, ()):
+        if name in ("k", "weighting", "scope") and is_flag and name not in takes:
             flag = parameter.opts[0]
             raise InputError(
                 f"{flag} has no say in the scores of {estimator}; leave it out, or give --estimator skilldelta"

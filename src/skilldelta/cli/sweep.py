@@ -13,7 +13,7 @@ from skilldelta.cli.idle_flags import refuse_idle_flags
 from skilldelta.cli.output import console, note, number, percent, signed, table, write_json
 from skilldelta.cli.panels import panels_of, rules_of
 from skilldelta.cli.progress import progress
-from skilldelta.evaluation.policy_words import policy_words
+from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ task id, so a panel whose tasks bear their family's name leaves whole families o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
@@ -17,13 +16,6 @@ from skilldelta.support import Scope, Support
 
 Holdout = Literal["task", "family"]
 HOLDOUTS: tuple[Holdout, ...] = ("task", "family")
-
-WITHOUT_FAMILY: Mapping[str, str] = {
-    "family_mean": "no other task of a family is left when the family is held out",
-    "ridge": "it is judged on its own test split, not by holding families out",
-    "dual_ridge": "it is judged on its own test split, not by holding families out",
-}
-"""Policies that a held-out family leaves without meaning, and why."""
 
 
 def as_scored(support: Support, holdout: Holdout) -> Support:

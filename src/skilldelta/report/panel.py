@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from skilldelta.evaluation.accounting import Account
 from skilldelta.evaluation.comparison import default_gate
 from skilldelta.evaluation.evidence_scaling import EvidenceCurve
-from skilldelta.evaluation.policy_words import policy_words
+from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.noise_floor import NoiseFloor
 from skilldelta.nouns import plural

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skilldelta.evaluation.policy_words import POLICY_MEANINGS, policy_words
+from skilldelta.evaluation.policy_table import ORACLE, policies, policy_words
 from skilldelta.evaluation.results import PanelResult, PolicyResult, Range
 from skilldelta.nouns import plural
 from skilldelta.report.content import Cell, Column, Table
@@ -33,7 +33,8 @@ def policy_table(panel: PanelResult) -> Table:
 def meanings(panel: PanelResult) -> list[tuple[str, str]]:
     """What each evaluated policy does, in words."""
     names = [*panel.policies, "oracle"]
-    return [(policy_words(name), POLICY_MEANINGS[name]) for name in names if name in POLICY_MEANINGS]
+    known = {**policies(), ORACLE.name: ORACLE}
+    return [(known[name].title, known[name].meaning) for name in names if name in known]
 
 
 def _row(panel: PanelResult, policy: PolicyResult) -> list[Cell]:

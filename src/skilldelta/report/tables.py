@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skilldelta.evaluation.policy_words import POLICY_WORDS
+from skilldelta.evaluation.policy_table import ORACLE, policies
 from skilldelta.report.content import Cell, Column, Table
 from skilldelta.report.html import Markup, element, join
 from skilldelta.report.palette import role
@@ -32,7 +32,7 @@ def _row(columns: Sequence[Column], row: Sequence[Cell], own: str) -> Markup:
 
 def _cell(column: Column, cell: Cell) -> Markup:
     first, *more = cell.text.split("\n")
-    swatch = _swatch(cell.tone) if cell.tone in POLICY_WORDS else None
+    swatch = _swatch(cell.tone) if cell.tone in policies() or cell.tone == ORACLE.name else None
     words: str = element("span", first, class_=cell.tone) if cell.tone in ("good", "bad") else first
     if cell.link:
         words = element("a", words, href=f"#{cell.link}")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from skilldelta.evaluation.comparison import Comparison, better_constant, compare
-from skilldelta.evaluation.policy_words import policy_words
+from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.evaluation.results import PanelResult, PolicyResult
 from skilldelta.nouns import plural
 from skilldelta.report.numbers import count, percent, points, size, spread

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from skilldelta.errors import InputError
 from skilldelta.estimators.base import Estimator, Target
 from skilldelta.evaluation.exclusions import Exclusion, check_exclusions, without_excluded
-from skilldelta.evaluation.prospective.frozen_estimator import PAPER_RULE
+from skilldelta.evaluation.prospective.frozen_estimator import PAPER_RULE, version_of
 from skilldelta.evaluation.prospective.frozen_rule import FrozenGain, FrozenRule
 from skilldelta.evaluation.prospective.seal import (
     SealedPanel,
@@ -25,7 +25,6 @@ from skilldelta.evaluation.prospective.seal import (
 from skilldelta.evaluation.prospective.tampering import names_of
 from skilldelta.gate import decide
 from skilldelta.support import Support
-from skilldelta.version import __version__
 
 
 def freeze(
@@ -88,7 +87,7 @@ def _settings(
         elsewhere=rule.elsewhere,
         threshold=threshold,
         threshold_rule=rule.threshold if isinstance(rule.threshold, str) else None,
-        estimator_version=None if estimator is None else __version__,
+        estimator_version=None if estimator is None else version_of(estimator.name),
         excluded=tuple(exclusions),
     )
 

@@ -6,27 +6,27 @@ sealed with it: the same version must give the sealed predictions again, another
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 from skilldelta.errors import unknown_name
 from skilldelta.estimators.base import Estimator
-from skilldelta.estimators.family_mean import FamilyMean
-from skilldelta.estimators.stack import Stack
+from skilldelta.evaluation.policy_table import freezable, policies
 from skilldelta.evaluation.prospective.seal import SealedSettings
+from skilldelta.evaluation.roster import Rules
 from skilldelta.version import __version__
 
 PAPER_RULE = "skilldelta"
 
-_OTHERS: Mapping[str, Callable[[], Estimator]] = {"stack": Stack, "family_mean": FamilyMean}
-FREEZABLE: tuple[str, ...] = (PAPER_RULE, *_OTHERS)
-"""Only what predicts gains: a frozen decision compares a gain with a threshold."""
-
 
 def frozen_estimator(name: str) -> Estimator | None:
     """The estimator of a name; None is the paper's rule, which its settings make."""
-    if name not in FREEZABLE:
-        raise unknown_name("estimator", name, FREEZABLE)
-    return None if name == PAPER_RULE else _OTHERS[name]()
+    if name not in freezable():
+        raise unknown_name("estimator", name, freezable())
+    make = policies()[name].estimator
+    return None if name == PAPER_RULE or make is None else make(Rules(), ())
+
+
+def version_of(name: str) -> str:
+    """The version of an estimator's code; SkillDelta's where the table does not have it."""
+    return policies()[name].version if name in policies() else __version__
 
 
 def why_not_repeated(settings: SealedSettings) -> str:
@@ -34,9 +34,10 @@ def why_not_repeated(settings: SealedSettings) -> str:
     if settings.estimator == PAPER_RULE:
         return ""
     said = f"the predictions of {settings.estimator} were not computed again, only their seal was checked"
-    if settings.estimator not in _OTHERS:
+    if settings.estimator not in freezable():
         return f"{said}: this SkillDelta does not know that estimator"
-    if settings.estimator_version != __version__:
+    entry = policies()[settings.estimator]
+    if settings.estimator_version != entry.version:
         made = settings.estimator_version or "of an unknown version"
-        return f"{said}: they were made by SkillDelta {made}, and this is {__version__}"
+        return f"{said}: they were made by {'' if entry.is_installed else 'SkillDelta '}{made}, and this is {entry.version}"
     return ""

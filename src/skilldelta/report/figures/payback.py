@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from skilldelta.evaluation.accounting import Account, Unit, UnitAccount
-from skilldelta.evaluation.policy_words import policy_words
+from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.nouns import plural
 from skilldelta.report.content import Cell, Column, Figure, Plot, Spec, Table
 from skilldelta.report.marks import base, number_axis, tooltip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from skilldelta.evaluation.policy_words import policy_words
+from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.evaluation.results import PanelResult, PolicyResult
 from skilldelta.nouns import plural
 from skilldelta.report.content import Column, Figure, Plot, Spec, Table

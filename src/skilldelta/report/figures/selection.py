@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from skilldelta.evaluation.policy_words import policy_words
+from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.evaluation.results import PanelResult, PolicyResult
 from skilldelta.report.content import Cell, Column, Figure, Plot, Spec, Table
 from skilldelta.report.marks import NARROW, base, interval_over_bar, number_axis, reference_line, row_axis, tooltip

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from skilldelta.evaluation.panel_policy import sweepable
-from skilldelta.evaluation.policy_words import policy_words
+from skilldelta.evaluation.policy_table import policies, policy_words
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.evaluation.sweeps import SweepPoint, ThresholdSweep, threshold_sweep
 from skilldelta.report.content import Cell, Column, Figure, Plot, Spec, Table
@@ -17,8 +17,8 @@ from skilldelta.report.marks import base, number_axis, tooltip
 from skilldelta.report.numbers import cell, count, decimal, percent, points, size, words_cell
 from skilldelta.report.palette import policy_scale, role
 
-DRAWN = ("skilldelta", "stack", "family_mean", "tfidf_knn")
-"""Policies whose curves are drawn, where they have a score for every pair."""
+_FIRST = ("skilldelta", "stack", "family_mean", "tfidf_knn")
+"""In the order of the legend, before policies of other packages."""
 POINTS = 80
 """Points of a curve at most; the default, the best and both ends are always among them."""
 DEFAULT, BEST = "threshold in use", "best in hindsight"
@@ -168,7 +168,8 @@ def _constant_label(line: dict[str, Any], place: Spec) -> Spec:
 
 def _curves(panel: PanelResult, gate: str) -> list[Curve]:
     curves = []
-    for name in dict.fromkeys((gate, *DRAWN)):
+    gains = [entry.name for entry in policies().values() if entry.predicts_gain]
+    for name in dict.fromkeys((gate, *_FIRST, *gains)):
         policy = panel.policies.get(name)
         if policy is None or policy.scores is None or len(policy.rows) < panel.pairs:
             continue
