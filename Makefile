@@ -12,7 +12,7 @@ EXTRAS ?= report,collect,parquet,dev
 CONSTRAINTS ?= constraints.txt
 INSTALL = $(BIN)/python -m pip install --quiet $(if $(CONSTRAINTS),--constraint $(CONSTRAINTS)) --editable
 
-.PHONY: demo test test-slow test-latest lint types imports pytest bench docs constraints collect-demo clean
+.PHONY: demo test test-slow test-latest lint types imports pytest coverage bench docs constraints collect-demo clean
 
 demo: .venv/demo
 	$(BIN)/skilldelta demo
@@ -31,6 +31,10 @@ imports: .venv/dev
 
 pytest: .venv/dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 -m "not slow" -q
+
+# Which lines the tests run, file by file; subprocesses are not counted.
+coverage: .venv/dev
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 -m "not slow" -q --cov --cov-report=term-missing:skip-covered
 
 test-slow: .venv/dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 -m slow
@@ -74,7 +78,7 @@ constraints: .venv/dev .venv/docs
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-latest build dist .mypy_cache .ruff_cache .pytest_cache demo-output
+	rm -rf .venv .venv-latest .coverage build dist .mypy_cache .ruff_cache .pytest_cache demo-output
 
 # A small part of the demo's outcomes again, with the real local model on loopback. Fetches about 1.1 GB once.
 collect-demo: .venv/dev
