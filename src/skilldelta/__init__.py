@@ -1,7 +1,8 @@
 """SkillDelta: will this skill make the agent more likely to succeed at this task?
 
 Start with `advise(text, skill, bank=...)` for one answer, an `Advisor` for many, `SkillGainRegressor` for arrays and data
-frames without a bank, and `evaluate_panel` to learn what a gate would have bought.
+frames without a bank. `load_panels` and then `evaluate`, `sweep_thresholds`, `calibrate` and `report_on` tell what a gate
+would have bought; `evaluate_panel` tells it of arrays.
 
 The public names are loaded when they are used, so that importing the package costs nothing.
 """
@@ -22,12 +23,23 @@ if TYPE_CHECKING:
     from skilldelta.gate import decide
     from skilldelta.predictor import Settings, predict, predict_each
     from skilldelta.regressor import SkillGainRegressor
+    from skilldelta.studies import (
+        EvaluationSettings,
+        PanelChoice,
+        calibrate,
+        evaluate,
+        load_panels,
+        report_on,
+        sweep_thresholds,
+    )
     from skilldelta.support import Support
 
 _HOMES = {
     "Advice": "advisor",
     "Advisor": "advisor",
     "Bank": "bank.store",
+    "EvaluationSettings": "studies.evaluation_study",
+    "PanelChoice": "studies.loaded_panel",
     "Policy": "advisor",
     "Question": "advisor",
     "Settings": "predictor",
@@ -35,18 +47,25 @@ _HOMES = {
     "SkillGainRegressor": "regressor",
     "Support": "support",
     "advise": "advisor",
+    "calibrate": "studies.threshold_studies",
     "decide": "gate",
+    "evaluate": "studies.evaluation_study",
     "evaluate_panel": "evaluation.leave_one_out",
     "load_encoder": "encoders",
+    "load_panels": "studies.loaded_panel",
     "open_bank": "bank.store",
     "predict": "predictor",
     "predict_each": "predictor",
+    "report_on": "studies.report_study",
+    "sweep_thresholds": "studies.threshold_studies",
 }
 
 __all__ = [
     "Advice",
     "Advisor",
     "Bank",
+    "EvaluationSettings",
+    "PanelChoice",
     "Policy",
     "Question",
     "Settings",
@@ -55,12 +74,17 @@ __all__ = [
     "Support",
     "__version__",
     "advise",
+    "calibrate",
     "decide",
+    "evaluate",
     "evaluate_panel",
     "load_encoder",
+    "load_panels",
     "open_bank",
     "predict",
     "predict_each",
+    "report_on",
+    "sweep_thresholds",
 ]
 
 

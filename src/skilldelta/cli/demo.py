@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from skilldelta.cli import settings
+from skilldelta.cli.evaluate import run_evaluation
+from skilldelta.cli.evaluation_tables import show_panel, show_verdicts
 from skilldelta.cli.output import console, note, number, percent, signed
 from skilldelta.cli.progress import progress
 from skilldelta.errors import MissingExtraError
@@ -16,9 +19,9 @@ from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
     from skilldelta.advisor import Advice
-    from skilldelta.bank import Bank
     from skilldelta.cli.screen import Screen
     from skilldelta.studies import Evaluated
+    from skilldelta.studies.demonstration import AskedTask
     from skilldelta.support import Support
 
 FOLDER = "demo-output"
@@ -33,25 +36,26 @@ FOLDER = "demo-output"
 def command(bank: Path | None, report: bool, seed: int, resamples: int) -> None:
     """Decisions with their evidence, the evaluation table and an HTML report, on real executions that ship with the package."""
     from skilldelta.bank import Bank
-    from skilldelta.demo.bundled import bundled_batch, manifest
+    from skilldelta.demo.bundled import manifest
+    from skilldelta.studies import EvaluationSettings, load_panels
+    from skilldelta.studies.demonstration import add_demo, ask_three
 
     if bank is None:
         bank = Path(FOLDER) / "demo.bank"
     bank.parent.mkdir(parents=True, exist_ok=True)
     out = console()
-    with Bank.open(bank) as opened:
-        opened.add(bundled_batch())
-        support = _support(opened)
+    with Bank.open(bank, create=True) as opened:
+        support = add_demo(opened)
         _tell_what_there_is(out, support, manifest())
-        _ask_three(out, opened, support)
-    _evaluate(out, str(bank), seed, resamples, report)
+        _show_three(out, ask_three(opened, support))
+        _tell_what_is_evaluated(out)
+        evaluated = run_evaluation(load_panels(opened), EvaluationSettings(seed=seed, resamples=resamples))
+        for result in evaluated.results:
+            show_panel(result)
+        show_verdicts(evaluated.results)
+        if report:
+            _write_report(evaluated, bank)
     _say_what_next(out, bank)
-
-
-def _support(bank: Bank) -> Support:
-    from skilldelta.encoders import load_encoder
-
-    return bank.support(load_encoder(), agent=bank.resolve_agent(None))
 
 
 def _tell_what_there_is(out: Screen, support: Support, made: dict[str, Any]) -> None:
@@ -67,15 +71,9 @@ def _tell_what_there_is(out: Screen, support: Support, made: dict[str, Any]) -> 
     out.remark(f"({made['summary']})", indent=0, style="dim")
 
 
-def _ask_three(out: Screen, bank: Bank, support: Support) -> None:
-    """Three tasks, chosen by their predictions alone: the highest, the one nearest to zero, the lowest."""
-    import numpy as np
-
-    from skilldelta.advisor import Advisor, Question
+def _show_three(out: Screen, asked: Sequence[AskedTask]) -> None:
     from skilldelta.cli.gain_scale import marks_of
     from skilldelta.cli.screen import cut
-    from skilldelta.encoders import load_encoder
-    from skilldelta.predictor import predict_each
 
     out.print()
     out.rule("2  Will the skill help on this task?")
@@ -86,21 +84,12 @@ def _ask_three(out: Screen, bank: Bank, support: Support) -> None:
         f"{marks.threshold} the threshold. Below: gain, success without → with the skill, similarity and text of the "
         "nearest tasks."
     )
-    advisor = Advisor(bank, load_encoder(), agent=bank.resolve_agent(None))
-    gains = predict_each(support, "family").gains
-    for row in (int(np.argmax(gains)), int(np.argmin(np.abs(gains))), int(np.argmin(gains))):
-        advice = advisor.ask(
-            Question(
-                support.texts[row], str(support.skills[row]), str(support.families[row]), str(support.task_ids[row])
-            )
-        )
+    for task in asked:
         out.print()
-        out.print(cut(" ".join(support.texts[row].split()), 2 * out.width - 10), style="bold")
-        out.remark(f"skill {advice.skill} → {advice.decision.action}: {advice.decision.reason}")
-        _show_evidence(out, advice)
-        out.remark(
-            f"what really happened: {percent(support.y0[row], 0)} without, {percent(support.y1[row], 0)} with the skill"
-        )
+        out.print(cut(" ".join(task.text.split()), 2 * out.width - 10), style="bold")
+        out.remark(f"skill {task.advice.skill} → {task.advice.decision.action}: {task.advice.decision.reason}")
+        _show_evidence(out, task.advice)
+        out.remark(f"what really happened: {percent(task.y0, 0)} without, {percent(task.y1, 0)} with the skill")
 
 
 def _show_evidence(out: Screen, advice: Advice) -> None:
@@ -119,43 +108,22 @@ def _show_evidence(out: Screen, advice: Advice) -> None:
         out.remark(cut(line, out.width - 4), indent=4, style="dim")
 
 
-def _evaluate(out: Screen, bank: str, seed: int, resamples: int, report: bool) -> None:
-    from skilldelta.bank import Bank
-    from skilldelta.cli.evaluate import evaluate_panels_of
-    from skilldelta.cli.evaluation_tables import show_panel, show_verdicts
-    from skilldelta.cli.panels import panels_of
-    from skilldelta.cli.paper_flags import MAIN_SETTING
-
+def _tell_what_is_evaluated(out: Screen) -> None:
     out.print()
     out.rule("3  What would the gate have bought?")
     out.print(
         "Every task in turn is the new one. A row is a policy: its success, points against always off and always on with "
         "the interval of the latter, how often it uses the skill, and tokens saved against always on.\n"
     )
-    options = {
-        "agent": None,
-        "suite": None,
-        "encoder": "wordllama",
-        **MAIN_SETTING,
-        "seed": seed,
-        "resamples": resamples,
-    }
-    with Bank.open(bank, create=False) as opened:
-        evaluated = evaluate_panels_of(panels_of(opened, options), options)
-        for result in evaluated.results:
-            show_panel(result)
-        show_verdicts(evaluated.results)
-        if report:
-            _write_report(evaluated, bank)
 
 
-def _write_report(evaluated: Evaluated, bank: str) -> None:
+def _write_report(evaluated: Evaluated, bank: Path) -> None:
     try:
         from skilldelta.cli.report import write_report_on
 
         path = Path(FOLDER) / "report.html"
         path.parent.mkdir(parents=True, exist_ok=True)
-        words = ["skilldelta", "report", "--bank", bank, "--paper"]
+        words = ["skilldelta", "report", "--bank", str(bank), "--paper"]
         words += [f"--{name}={getattr(evaluated.settings, name)}" for name in ("seed", "resamples")]
         write_report_on(evaluated, path, command=shlex.join(words))
         note(f"the report with all figures: {path}")

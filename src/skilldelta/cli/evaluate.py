@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from skilldelta.cli.progress import progress, step_bars
 
 if TYPE_CHECKING:
     from skilldelta.evaluation.results import PanelResult
-    from skilldelta.studies import Evaluated, EvaluatedPanel, LoadedPanel
+    from skilldelta.studies import Evaluated, EvaluatedPanel, EvaluationSettings, LoadedPanel
 
 _SETTINGS = ("seed", "resamples", "margin", "shuffles", "null_stack", "refit_intervals")
 """Options that are settings of an evaluation under the same name; a command that lacks one takes its default."""
@@ -83,7 +83,7 @@ def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None
     options = with_paper_settings(ctx, options)
     with Bank.open(bank, create=False) as opened:
         panels = panels_of(opened, options)
-    evaluated = evaluate_panels_of(panels, options)
+    evaluated = run_evaluation(panels, settings_of(options))
     if as_json or output:
         from skilldelta.evaluation.results import means_to_dict
 
@@ -100,13 +100,19 @@ def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None
     show_verdicts(shown)
 
 
-def evaluate_panels_of(panels: Sequence[LoadedPanel], options: dict[str, Any]) -> Evaluated:
-    """Evaluate loaded panels as the options say; what they leave out is said first."""
-    from skilldelta.studies import EvaluationSettings, evaluate
+def settings_of(options: Mapping[str, Any]) -> EvaluationSettings:
+    """The options as settings of an evaluation."""
+    from skilldelta.studies import EvaluationSettings
+
+    return EvaluationSettings(rules_of(options), **{name: options[name] for name in _SETTINGS if name in options})
+
+
+def run_evaluation(panels: Sequence[LoadedPanel], asked: EvaluationSettings) -> Evaluated:
+    """Evaluate loaded panels under a bar; what they leave out is said first."""
+    from skilldelta.studies import evaluate
     from skilldelta.studies.evaluation_study import refitting_note
 
     note_left_out(panels)
-    asked = EvaluationSettings(rules_of(options), **{name: options[name] for name in _SETTINGS if name in options})
     for panel in panels if asked.refit_intervals else ():
         note(refitting_note(panel))
     with step_bars() as advance:

@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from skilldelta.cli import settings
-from skilldelta.cli.evaluate import evaluate_panels_of
+from skilldelta.cli.evaluate import run_evaluation, settings_of
 from skilldelta.cli.output import note, write_json
 from skilldelta.cli.output_paths import OutputPath
 from skilldelta.cli.panels import panels_of
@@ -63,7 +63,7 @@ def command(
     require_plots()  # before minutes of evaluation, not after
     check_names(None if gate is None else [gate])
     with Bank.open(bank, create=False) as opened:
-        evaluated = evaluate_panels_of(panels_of(opened, options), options)
+        evaluated = run_evaluation(panels_of(opened, options), settings_of(options))
         written = write_report_on(evaluated, output, command=_command_line(ctx), gate=gate, images=png)
     size = written.path.stat().st_size
     if as_json:
