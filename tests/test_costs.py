@@ -73,7 +73,6 @@ def test_each_row_is_predicted_as_a_target_would_be(rng: np.random.Generator) ->
 def test_the_cost_of_a_token_follows_from_the_worth_of_a_success() -> None:
     rule = CostRule.from_worth(0.5, price=10.0)  # a thousand tokens cost one cent, a fiftieth of a success
     assert rule.per_token * 1000 == pytest.approx(0.02)
-    assert CostRule.per_thousand(0.02).per_token == pytest.approx(rule.per_token)
     assert rule.net_gain(0.1, Cost(1000)) == pytest.approx(0.08)
 
 
@@ -90,7 +89,7 @@ def test_the_cost_of_a_token_follows_from_the_worth_of_a_success() -> None:
     ],
 )
 def test_the_gain_must_exceed_what_its_tokens_cost(gain: float, tokens: float, threshold: float, use: bool) -> None:
-    assert CostRule.per_thousand(0.02).uses(gain, Cost(tokens), threshold=threshold) is use
+    assert CostRule(0.02 / 1000).uses(gain, Cost(tokens), threshold=threshold) is use
 
 
 def test_a_tie_at_more_tokens_is_skipped_even_when_tokens_are_free() -> None:
@@ -98,14 +97,14 @@ def test_a_tie_at_more_tokens_is_skipped_even_when_tokens_are_free() -> None:
 
 
 def test_an_unknown_cost_leaves_the_plain_rule() -> None:
-    rule = CostRule.per_thousand(0.5)
+    rule = CostRule(0.5 / 1000)
     assert rule.uses(0.01, None)
     assert not rule.uses(0.0, None)
     assert "cost is unknown" in rule.sentence(0.01, None)
 
 
 def test_the_decision_is_told_in_words_with_its_arithmetic() -> None:
-    rule = CostRule.per_thousand(0.02)
+    rule = CostRule(0.02 / 1000)
     told = rule.sentence(0.1, Cost(1000, 0.01))
     assert "adds about 1,000 tokens ($0.01)" in told
     assert "weighs +0.020 success" in told
@@ -124,7 +123,7 @@ def test_impossible_prices_are_refused() -> None:
     with pytest.raises(InputError, match="got -1"):
         CostRule.from_worth(1.0, price=-1.0)
     with pytest.raises(InputError, match="at least 0"):
-        CostRule.per_thousand(-0.1)
+        CostRule(-0.1 / 1000)
 
 
 def test_many_rows_and_the_plain_threshold_decide_as_one_row_does() -> None:

@@ -57,11 +57,6 @@ class CostRule:
         check_price(price)
         return cls(price / 1e6 / success_worth)
 
-    @classmethod
-    def per_thousand(cls, success: float) -> CostRule:
-        """From the success that a thousand more tokens must buy."""
-        return cls(success / 1000)
-
     def net_gain(self, gain: float, cost: Cost | None) -> float:
         """The gain after its cost; an unknown cost takes nothing away."""
         return gain if cost is None else gain - self.per_token * cost.tokens

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skilldelta.arrays import Flags, Floats, Ints, Strings, Vectors
+from skilldelta.arrays import Floats, Ints, Strings, Vectors
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
 from skilldelta.records import Pair
@@ -81,13 +81,6 @@ class Support:
         order = np.argsort(labels, kind="stable")
         cuts = np.flatnonzero(labels[order][1:] != labels[order][:-1]) + 1
         yield from (block for block in np.split(order, cuts) if len(block))
-
-    def has_others(self, scope: Scope) -> Flags:
-        """(n,) whether another task is in a row's scope; a row without any has no support."""
-        found = np.zeros(len(self), bool)
-        for block in self.blocks(scope):
-            found[block] = (self.task_codes[block] != self.task_codes[block[0]]).any()
-        return found
 
     def rows(self, selection: ArrayLike) -> Support:
         """The same support reduced to some rows (a mask or indices)."""

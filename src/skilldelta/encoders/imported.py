@@ -14,8 +14,6 @@ from skilldelta.arrays import Vectors
 from skilldelta.encoders.base import check_texts
 from skilldelta.errors import InputError
 
-PREFIX = "imported/"
-
 Lookup = Callable[[Sequence[str]], Vectors]
 
 

@@ -3,12 +3,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from skilldelta.arrays import Flags, Floats
 from skilldelta.evaluation.leave_one_out import policy_result
-from skilldelta.evaluation.metrics import auroc
+from skilldelta.evaluation.metrics import AurocOfDraws, auroc
 from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy
 from skilldelta.evaluation.resampling.bootstrap import (
     Difference,
-    bootstrap_auroc,
     percentile_range,
     resample_components,
     resample_policies,
@@ -101,13 +101,18 @@ def test_policies_share_their_draws_so_that_differences_are_paired(rng: np.rando
     assert (Difference("success", "always_on", "twin").of(found) == 0).all()
 
 
+def _aurocs(scores: Floats, positive: Flags, seed: int) -> Floats:
+    area, design = AurocOfDraws(scores, positive), Design(len(scores), np.arange(len(scores)))
+    return np.concatenate([area(counts) for counts in count_draws(design, 2_000, np.random.default_rng(seed))])
+
+
 def test_bootstrapped_auroc_centres_on_the_estimate_and_repeats_with_its_seed(rng: np.random.Generator) -> None:
     positive = rng.random(400) < 0.3
     scores = rng.normal(size=400) + positive
-    draws = bootstrap_auroc(scores, positive, draws=2_000, rng=np.random.default_rng(2))
+    draws = _aurocs(scores, positive, 2)
     assert draws.shape == (2_000,)
     assert draws.mean() == pytest.approx(auroc(scores, positive), abs=0.005)
-    assert (draws == bootstrap_auroc(scores, positive, draws=2_000, rng=np.random.default_rng(2))).all()
+    assert (draws == _aurocs(scores, positive, 2)).all()
 
 
 def test_the_range_holds_the_middle_of_the_draws_and_leaves_out_draws_without_a_value() -> None:

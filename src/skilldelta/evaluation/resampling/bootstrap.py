@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skilldelta.arrays import Flags, Floats
+from skilldelta.arrays import Floats
 from skilldelta.evaluation.decomposition import DecompositionOfDraws
 from skilldelta.evaluation.metrics import AurocOfDraws
 from skilldelta.evaluation.panel_policy import COLUMNS, Outcomes, PanelPolicy, Totals, columns
@@ -48,13 +48,6 @@ def percentile_range(samples: Floats, *, level: float = LEVEL) -> Range:
         return Range(None, None)
     low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
     return Range(float(low), float(high))
-
-
-def bootstrap_auroc(scores: Floats, positive: Flags, *, draws: int, rng: np.random.Generator) -> Floats:
-    """(draws,) AUROC of resampled tasks, one row a task; NaN where a draw has one class only."""
-    area = AurocOfDraws(scores, positive)
-    design = Design(len(scores), np.arange(len(scores)))
-    return np.concatenate([area(counts) for counts in count_draws(design, draws, rng)])
 
 
 def resample_policies(
