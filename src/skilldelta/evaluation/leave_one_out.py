@@ -1,7 +1,7 @@
 """Leave-one-task-out evaluation: every task of a panel as its own target, under every policy.
 
 What would the gate have bought, how sure are we, and against what? Scores come from the estimators, values from
-`policy`, intervals from `intervals`; this file puts a panel's results together.
+`panel_policy`, intervals from `resampling`; this file puts a panel's results together.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ def threshold_sweep(
 ) -> ThresholdSweep:
     """Scores of a panel's rows, fixed beforehand; rows whose score is NaN are left out.
 
-    A row without support scores minus infinity (`policy.sweepable`): every threshold skips it, and always-on, which is
+    A row without support scores minus infinity (`panel_policy.sweepable`): every threshold skips it, and always-on, which is
     listed all the same, is at minus infinity too.
     """
     check_threshold(default)
