@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import sqlite3
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.figure import Figure, Peer
+from benchmarks.timing import best, in_turns, timed
 from skilldelta.arrays import Vectors
 from skilldelta.bank import schema
 from skilldelta.bank.batch import Batch, TextVector
@@ -38,32 +38,37 @@ class _GivenVectors:
         raise AssertionError("every vector was given")
 
 
-def run() -> dict[str, float]:
+def run() -> list[Figure]:
     """Figures of one bank of 100,000 pairs in 100 families."""
     rng = np.random.default_rng(1)
     batch = _batch(rng)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bench.bank"
-        bare = _seconds(lambda: _bare_inserts(Path(folder) / "bare.db", batch))
+        bare = timed(lambda: _bare_inserts(Path(folder) / "bare.db", batch)).cpu
         with Bank.open(path) as bank:
-            processor = time.process_time()
-            imported = _seconds(lambda: bank.add(batch))
-            processor = time.process_time() - processor
+            stored = timed(lambda: bank.add(batch)).cpu
         with Bank.open(path) as bank:
-            again = _seconds(lambda: bank.add(batch))
-            return {
-                "import_pairs_per_second": PAIRS / imported,
-                "import_pairs_per_processor_second": PAIRS / processor,
-                "import_vs_bare_sqlite": imported / bare,
-                "reimport_pairs_per_second": PAIRS / again,
-                "bank_megabytes": bank.status().size_bytes / 1e6,
-                **_lookups(bank, rng),
-            }
+            again = timed(lambda: bank.add(batch)).cpu
+            vectors = PAIRS * DIMENSION * 4 / 1e6
+            peer = Peer("bare sqlite3 inserts", PAIRS / bare)
+            return [
+                Figure("add", PAIRS / stored, "per s", "higher", "New pairs stored, per processor second.", peer),
+                Figure("add_again", PAIRS / again, "per s", "higher", "Pairs that the bank has already.", peer),
+                Figure(
+                    "size",
+                    bank.status().size_bytes / 1e6,
+                    "MB",
+                    "lower",
+                    f"The file of a bank of {PAIRS:,} pairs with their vectors.",
+                    Peer("the vectors alone", vectors),
+                ),
+                *_lookups(bank, rng),
+            ]
 
 
-def _lookups(bank: Bank, rng: np.random.Generator) -> dict[str, float]:
+def _lookups(bank: Bank, rng: np.random.Generator) -> list[Figure]:
     index = Index(bank, _GivenVectors(), AGENT)
-    opening = _seconds(lambda: index.scope(family="family 7"))
+    opening = timed(lambda: index.scope(family="family 7")).wall
     rows = index.scope(family="family 7")
     query = rows.vectors[int(rng.integers(len(rows)))]
     excluded = np.array([3])
@@ -76,22 +81,42 @@ def _lookups(bank: Bank, rng: np.random.Generator) -> dict[str, float]:
         similarity = rows.vectors @ query
         np.argpartition(similarity, len(similarity) - 6)
 
-    lookup, decided, floor = _best(lambda: index.scope(family="family 7")), _best(decision), _best(bare)
+    lookup = best(lambda: index.scope(family="family 7"), calls=200)
+    decided, floor = (one.wall for one in in_turns(decision, bare, rounds=1_500))
     bank.add(_one_more(rows.task_ids[0]))
-    refresh = _seconds(lambda: index.scope(family="family 7"))
-    return {
-        "first_touch_ms": 1e3 * opening,
-        "checksums_share_of_first_touch": _checksums_share(bank),
-        "refresh_after_one_execution_ms": 1e3 * refresh,
-        "revision_us": 1e6 * _best(bank.revision),
-        "warm_lookup_us": 1e6 * lookup,
-        "warm_decision_us": 1e6 * decided,
-        "warm_decision_vs_bare_product_and_sort": decided / floor,
-    }
+    refresh = timed(lambda: index.scope(family="family 7")).wall
+    return [
+        Figure("scope_first_touch", 1e3 * opening, "ms", "lower", "Loading a family of 1,000 pairs from the bank."),
+        _checksums(bank),
+        Figure(
+            "scope_after_one_execution",
+            1e3 * refresh,
+            "ms",
+            "lower",
+            "The same family after another process stored one execution.",
+            Peer("first touch", 1e3 * opening),
+        ),
+        Figure(
+            "scope_lookup",
+            1e6 * lookup,
+            "µs",
+            "lower",
+            "The same family when nothing has changed: the bank's revision is read, and little else.",
+            Peer("reading the revision", 1e6 * best(bank.revision, calls=200)),
+        ),
+        Figure(
+            "decision_from_a_bank",
+            1e6 * decided,
+            "µs",
+            "lower",
+            "Lookup and the paper's rule for one task in a family of 1,000.",
+            Peer("bare product and sort", 1e6 * floor),
+        ),
+    ]
 
 
-def _checksums_share(bank: Bank) -> float:
-    """What it costs to check every execution and vector of a scope, as a share of loading it; both at their best."""
+def _checksums(bank: Bank) -> Figure:
+    """What it costs to check every execution and vector of a scope, beside loading it."""
     with bank._database.read() as connection:
         query = executions_query(connection, agent=AGENT, family="family 7")
         executions = [tuple(row)[: len(schema.executions.c) - 1] for row in connection.execute(query)]
@@ -106,8 +131,9 @@ def _checksums_share(bank: Bank) -> float:
     def load() -> None:
         Index(bank, _GivenVectors(), AGENT).scope(family="family 7")
 
-    checking = _best(check, rounds=20, calls=1)
-    return checking / (_best(load, rounds=20, calls=1) - checking)
+    checking, loading = (1e3 * one.wall for one in in_turns(check, load, rounds=20))
+    meaning = "Checking the checksums of that family, which is part of loading it."
+    return Figure("checksums_of_a_scope", checking, "ms", "lower", meaning, Peer("loading, with checks", loading))
 
 
 def _batch(rng: np.random.Generator) -> Batch:
@@ -156,25 +182,3 @@ def _bare_inserts(path: Path, batch: Batch) -> None:
     )
     connection.execute("COMMIT")
     connection.close()
-
-
-def _seconds(action: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    action()
-    return time.perf_counter() - start
-
-
-def _best(action: Callable[[], object], *, rounds: int = 7, calls: int = 200) -> float:
-    """Seconds a call in the best of some rounds."""
-    best = float("inf")
-    for _ in range(rounds):
-        start = time.perf_counter()
-        for _ in range(calls):
-            action()
-        best = min(best, (time.perf_counter() - start) / calls)
-    return best
-
-
-if __name__ == "__main__":
-    for figure, value in run().items():
-        print(f"{figure:45s} {value:12.2f}")

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
+from benchmarks.figure import Figure, Peer
+from benchmarks.timing import in_turns, timed
 from skilldelta.evaluation.leave_one_out import evaluate_panel
 from skilldelta.evaluation.metrics import AurocOfDraws
 from skilldelta.evaluation.resampling.draws import Design, count_draws
+from skilldelta.records import Agent, Judgement
 from skilldelta.support import Support
 
 CONTROLS = (
@@ -32,16 +33,36 @@ CONTROLS = (
 """Every control except Ridge; the stack has a benchmark of its own."""
 
 
-def run() -> dict[str, float]:
+def run() -> list[Figure]:
     """Figures of the evaluation."""
-    return {**whole_evaluation(), **auroc_against_loop(), **growth()}
+    return [*whole_evaluation(), *auroc_against_loop(), *growth()]
 
 
-def whole_evaluation(tasks: int = 6_500) -> dict[str, float]:
+def whole_evaluation(tasks: int = 6_500) -> list[Figure]:
     """All controls on 6,500 x 384 in a process of its own, without and with all intervals, and its peak memory."""
     script = "from benchmarks.bench_evaluation import _measure; _measure({})"
     done = subprocess.run([sys.executable, "-c", script.format(tasks)], capture_output=True, text=True, check=True)
-    return {str(name): float(value) for name, value in json.loads(done.stdout).items()}
+    found = json.loads(done.stdout)
+    what = f"All controls but Ridge on {tasks:,} tasks"
+    return [
+        Figure("evaluate", found["plain"], "s", "lower", f"{what}, without intervals (processor time)."),
+        Figure(
+            "evaluate_with_intervals",
+            found["intervals"],
+            "s",
+            "lower",
+            f"{what}, with 10,000 resamples (processor time).",
+            Peer("without intervals", found["plain"]),
+        ),
+        Figure(
+            "evaluate_memory",
+            found["peak_mb"],
+            "MB",
+            "lower",
+            "Peak of the whole process.",
+            Peer("the vectors alone", tasks * 384 * 4 / 1e6),
+        ),
+    ]
 
 
 def _measure(tasks: int) -> None:
@@ -49,19 +70,15 @@ def _measure(tasks: int) -> None:
 
     panel = make_panel(tasks)
     evaluate(panel, resamples=10)  # imports and first-use costs
-    without = min(_timed(lambda: evaluate(panel, resamples=0)) for _ in range(3))
-    with_all = _timed(lambda: evaluate(panel, resamples=10_000))
     figures = {
-        "evaluate_s": without.wall,
-        "evaluate_cpu_s": without.cpu,
-        "evaluate_with_intervals_s": with_all.wall,
-        "evaluate_with_intervals_cpu_s": with_all.cpu,
-        "evaluate_peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "plain": min(timed(lambda: evaluate(panel, resamples=0)).cpu for _ in range(3)),
+        "intervals": timed(lambda: evaluate(panel, resamples=10_000)).cpu,
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
     print(json.dumps(figures))
 
 
-def auroc_against_loop(tasks: int = 6_500, draws: int = 10_000, looped: int = 100) -> dict[str, float]:
+def auroc_against_loop(tasks: int = 6_500, draws: int = 10_000, looped: int = 100) -> list[Figure]:
     """10,000 resampled AUROCs against `roc_auc_score` called on resampled tasks, its 100 draws scaled up."""
     rng = np.random.default_rng(0)
     positive = rng.random(tasks) < 0.3
@@ -76,15 +93,24 @@ def auroc_against_loop(tasks: int = 6_500, draws: int = 10_000, looped: int = 10
         area, design = AurocOfDraws(scores, positive), Design(tasks, np.arange(tasks))
         np.concatenate([area(counts) for counts in count_draws(design, draws, rng)])
 
-    # Interleaved and in seconds of the processor, so that a busy machine slows both alike.
-    times = [(_timed(vectorised).cpu, _timed(loop).cpu * draws / looped) for _ in range(3)]
-    ours, loop_time = min(time for time, _ in times), min(time for _, time in times)
-    return {
-        "auroc_10000_draws_cpu_s": ours,
-        "auroc_loop_cpu_s": loop_time,
-        "auroc_times_faster": loop_time / ours,
-        "auroc_largest_difference": _largest_difference(scores, positive),
-    }
+    ours, looping = in_turns(vectorised, loop, rounds=3)
+    return [
+        Figure(
+            "auroc_intervals",
+            ours.cpu,
+            "s",
+            "lower",
+            f"{draws:,} resampled AUROCs of {tasks:,} tasks (processor time).",
+            Peer("scikit-learn in a loop", looping.cpu * draws / looped),
+        ),
+        Figure(
+            "auroc_difference",
+            _largest_difference(scores, positive),
+            "points",
+            "lower",
+            "Largest difference from scikit-learn on the same resampled tasks; rounding is all there should be.",
+        ),
+    ]
 
 
 def _largest_difference(scores: np.ndarray, positive: np.ndarray, draws: int = 20) -> float:
@@ -96,25 +122,11 @@ def _largest_difference(scores: np.ndarray, positive: np.ndarray, draws: int = 2
     return float(np.abs(AurocOfDraws(scores, positive)(counts) - expected).max())
 
 
-def growth(sizes: tuple[int, ...] = (10_000, 30_000, 100_000)) -> dict[str, float]:
-    """Seconds at fixed family size with 100 resamples; linear growth keeps the time of 10,000 tasks the same."""
-    figures = {}
-    for size in sizes:
-        panel = make_panel(size)
-        seconds = _timed(lambda panel=panel: evaluate(panel, resamples=100)).cpu  # type: ignore[misc]
-        figures[f"evaluate_{size // 1000}k_cpu_s"] = seconds
-        figures[f"evaluate_{size // 1000}k_cpu_s_per_10k"] = seconds * 10_000 / size
-    return figures
-
-
-@dataclass(frozen=True)
-class Answer:
-    """A recorded self-judgement."""
-
-    task_id: str
-    skill_id: str
-    use: bool
-    tokens: float
+def growth(small: int = 10_000, large: int = 100_000) -> list[Figure]:
+    """Families of a fixed size and 100 resamples; where time grows in line with tasks, the ratio is 1."""
+    seconds = [timed(partial(evaluate, make_panel(size), resamples=100)).cpu * small / size for size in (small, large)]
+    meaning = f"Processor time per {small:,} tasks in a panel of {large:,}; a ratio of 1 is linear growth."
+    return [Figure("evaluate_growth", seconds[1], "s", "lower", meaning, Peer(f"panel of {small:,}", seconds[0]))]
 
 
 @dataclass(frozen=True)
@@ -123,7 +135,7 @@ class Panel:
 
     support: Support
     skill_texts: dict[str, str]
-    answers: list[Answer]
+    answers: list[Judgement]
 
 
 def make_panel(tasks: int, *, dimension: int = 384, family: int = 250) -> Panel:
@@ -150,7 +162,10 @@ def make_panel(tasks: int, *, dimension: int = 384, family: int = 250) -> Panel:
         agent="agent",
         suite="suite",
     )
-    answers = [Answer(f"task-{i}", families[i], bool(rng.random() < 0.9), 300.0) for i in range(tasks)]
+    answers = [
+        Judgement(Agent("agent"), "suite", f"task-{i}", families[i], "", bool(rng.random() < 0.9), 300.0)
+        for i in range(tasks)
+    ]
     return Panel(support, {name: _text(rng, words, own[int(name[7:])]) * 5 for name in set(families)}, answers)
 
 
@@ -169,16 +184,3 @@ def evaluate(panel: Panel, *, resamples: int) -> None:
         skill_texts=panel.skill_texts,
         judgements=panel.answers,
     )
-
-
-class Seconds(NamedTuple):
-    """By the clock, and of the processor (all threads)."""
-
-    wall: float
-    cpu: float
-
-
-def _timed(work: Callable[[], object]) -> Seconds:
-    wall, cpu = time.perf_counter(), time.process_time()
-    work()
-    return Seconds(time.perf_counter() - wall, time.process_time() - cpu)

@@ -7,22 +7,22 @@ import math
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.figure import Figure, Peer
+from benchmarks.timing import best, in_turns, timed
 from skilldelta.predictor import predict
 from skilldelta.support import unit_rows
 
 
-def run() -> dict[str, float]:
-    """Figures of the predictor and of the command line's start."""
-    return {**warm_decision(), **against_pure_python(), **leave_one_out_memory(), **cold_help()}
+def run() -> list[Figure]:
+    """Figures of the paper's rule."""
+    return [*warm_decision(), *against_pure_python(), *leave_one_out_memory()]
 
 
-def warm_decision(rows: int = 1_000, dimension: int = 384, rounds: int = 3_000) -> dict[str, float]:
+def warm_decision(rows: int = 1_000, dimension: int = 384, rounds: int = 3_000) -> list[Figure]:
     """A decision on a family of 1,000 against the matrix product plus partial sort on the same matrix."""
     rng = np.random.default_rng(0)
     matrix = unit_rows(rng.normal(size=(rows, dimension)))
@@ -30,18 +30,17 @@ def warm_decision(rows: int = 1_000, dimension: int = 384, rounds: int = 3_000) 
 
     def bare() -> None:
         similarity = matrix @ query
-        best = np.argpartition(-similarity, 6)[:6]
-        best[np.argsort(-similarity[best])]
+        nearest = np.argpartition(-similarity, 6)[:6]
+        nearest[np.argsort(-similarity[nearest])]
 
-    bare_time, decision_time = _best_interleaved(bare, lambda: predict(query, matrix, gains, excluded=own), rounds)
-    return {
-        "bare_product_us": bare_time * 1e6,
-        "warm_decision_us": decision_time * 1e6,
-        "warm_decision_vs_bare": decision_time / bare_time,
-    }
+    ours, floor = in_turns(lambda: predict(query, matrix, gains, excluded=own), bare, rounds=rounds)
+    peer = Peer("bare product and sort", 1e6 * floor.wall)
+    return [
+        Figure("decision", 1e6 * ours.wall, "µs", "lower", f"One task in a family of {rows:,} x {dimension}.", peer)
+    ]
 
 
-def against_pure_python(rows: int = 5_000, dimension: int = 1_536) -> dict[str, float]:
+def against_pure_python(rows: int = 5_000, dimension: int = 1_536) -> list[Figure]:
     """A decision on 5,000 x 1,536 against re-reading a JSON support file and computing cosines in pure Python."""
     rng = np.random.default_rng(1)
     matrix = unit_rows(rng.normal(size=(rows, dimension)))
@@ -50,11 +49,10 @@ def against_pure_python(rows: int = 5_000, dimension: int = 1_536) -> dict[str, 
         path = Path(folder) / "support.json"
         tasks = [{"id": str(i), "embedding": matrix[i].tolist(), "d": float(gains[i])} for i in range(rows)]
         path.write_text(json.dumps({"tasks": tasks}))
-        started = time.perf_counter()
-        _pure_python_decision(path, query.tolist())
-        pure = time.perf_counter() - started
-    ours = min(_timed(lambda: predict(query, matrix, gains)) for _ in range(200))
-    return {"pure_python_s": pure, "decision_5000x1536_us": ours * 1e6, "times_faster_than_pure_python": pure / ours}
+        pure = timed(lambda: _pure_python_decision(path, query.tolist())).wall
+    ours = best(lambda: predict(query, matrix, gains), rounds=200)
+    meaning = f"One task among {rows:,} x {dimension:,}; the peer reads a JSON file and computes in pure Python."
+    return [Figure("large_decision", 1e6 * ours, "µs", "lower", meaning, Peer("pure Python", 1e6 * pure))]
 
 
 def _pure_python_decision(path: Path, query: list[float], k: int = 10) -> float:
@@ -66,7 +64,7 @@ def _pure_python_decision(path: Path, query: list[float], k: int = 10) -> float:
         dot = sum(a * b for a, b in zip(vector, query, strict=True))
         scored.append((dot / (length * math.sqrt(sum(value * value for value in vector))), task["d"]))
     scored.sort(reverse=True)
-    return sum(gain for _, gain in scored[:k]) / k
+    return float(sum(gain for _, gain in scored[:k]) / k)
 
 
 _MEMORY_SCRIPT = """
@@ -88,40 +86,16 @@ started = time.perf_counter()
 predict_each(support, "family")
 seconds = time.perf_counter() - started
 peak = int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) * 1024
-print(seconds, peak / vectors.nbytes)
+print(seconds, peak / 1e6, vectors.nbytes / 1e6)
 """
 
 
-def leave_one_out_memory() -> dict[str, float]:
+def leave_one_out_memory() -> list[Figure]:
     """Leave-one-task-out for 100,000 tasks in 100 families: peak memory of the whole process over the vectors' size."""
     done = subprocess.run([sys.executable, "-c", _MEMORY_SCRIPT], capture_output=True, text=True, check=True)
-    seconds, ratio = map(float, done.stdout.split())
-    return {"leave_one_out_100k_s": seconds, "leave_one_out_peak_vs_vectors": ratio}
-
-
-def cold_help(rounds: int = 9) -> dict[str, float]:
-    """`skilldelta --help` in a fresh process against `import click` in a fresh process."""
-    click = [sys.executable, "-c", "import click"]
-    ours = [sys.executable, "-m", "skilldelta", "--help"]
-
-    def launch(command: list[str]) -> Callable[[], object]:
-        return lambda: subprocess.run(command, capture_output=True, check=True)
-
-    click_time, help_time = _best_interleaved(launch(click), launch(ours), rounds)
-    return {
-        "import_click_ms": click_time * 1e3,
-        "help_ms": help_time * 1e3,
-        "help_vs_import_click": help_time / click_time,
-    }
-
-
-def _best_interleaved(one: Callable[[], object], other: Callable[[], object], rounds: int) -> tuple[float, float]:
-    """The best time of each, measured in turns so that a busy moment falls on both."""
-    times = [(_timed(one), _timed(other)) for _ in range(rounds)]
-    return min(a for a, _ in times), min(b for _, b in times)
-
-
-def _timed(work: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
+    seconds, peak, vectors = map(float, done.stdout.split())
+    what = "Leave-one-task-out of 100,000 tasks in 100 families"
+    return [
+        Figure("leave_one_out", seconds, "s", "lower", f"{what}."),
+        Figure("leave_one_out_memory", peak, "MB", "lower", f"{what}: peak.", Peer("the vectors alone", vectors)),
+    ]

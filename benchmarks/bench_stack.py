@@ -14,6 +14,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from benchmarks.figure import Figure, Peer
+from benchmarks.timing import timed
 from skilldelta.estimators.base import Target
 from skilldelta.estimators.paper_rule import PaperRule
 from skilldelta.estimators.stack import Stack
@@ -21,32 +23,30 @@ from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
 from skilldelta.support import Support
 
 
-def run() -> dict[str, float]:
+def run() -> list[Figure]:
     """Figures of the stack."""
-    return {**warm_decision(), **growth(), **learning(6_500, 27), **learning(100_000, 100)}
+    return [*warm_decision(), *growth(), *learning(6_500, 27), *learning(100_000, 100)]
 
 
-def warm_decision(tasks: int = 6_500, families: int = 26, rounds: int = 9) -> dict[str, float]:
+def warm_decision(tasks: int = 6_500, families: int = 26, rounds: int = 9) -> list[Figure]:
     """Scores of new targets, both estimators fitted to the same support; the vectors are given to both."""
     support = _real_sized(tasks, families)
     stack, rule = Stack().fit(support), PaperRule().fit(support)
     targets = [_target(support, row) for row in range(0, tasks, tasks // 120)]
     ours, papers = _best_of(stack.score, rule.score, targets, rounds)
-    return {
-        "warm_stack_us": ours * 1e6,
-        "warm_paper_rule_us": papers * 1e6,
-        "warm_stack_vs_paper_rule": ours / papers,
-    }
+    meaning = f"A new task scored by a stack fitted to {tasks:,} tasks."
+    return [Figure("stack_decision", 1e6 * ours, "µs", "lower", meaning, Peer("the paper's rule", 1e6 * papers))]
 
 
-def growth(tasks: int = 6_500) -> dict[str, float]:
+def growth(tasks: int = 6_500) -> list[Figure]:
     """Ten new pairs join a fitted stack, against fitting it anew, each up to its first decision."""
     support = _real_sized(tasks, 26)
     fitted, target = Stack().fit(support.rows(np.arange(tasks - 10))), _target(support, 0)
     fitted.score(target)
-    grown = _processor_seconds(lambda: fitted.grown(support).score(target))
-    anew = _processor_seconds(lambda: Stack().fit(support).score(target))
-    return {"ten_pairs_join_s": grown, "fitting_anew_s": anew, "joining_vs_fitting": grown / anew}
+    grown = timed(lambda: fitted.grown(support).score(target)).cpu
+    anew = timed(lambda: Stack().fit(support).score(target)).cpu
+    meaning = "Ten new pairs join a fitted stack, up to its next score (processor time)."
+    return [Figure("ten_pairs_join", grown, "s", "lower", meaning, Peer("fitting anew", anew))]
 
 
 _LEARNING_SCRIPT = """
@@ -59,20 +59,28 @@ for name, learn in (("fit", Stack().fit), ("leave_one_out", Stack().leave_one_ou
     started = time.process_time()
     learn(support)
     figures[name] = time.process_time() - started
-figures["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 2**30
+figures["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
 print(json.dumps(figures))
 """
 
 
-def learning(tasks: int, families: int) -> dict[str, float]:
+def learning(tasks: int, families: int) -> list[Figure]:
     """Learning the weights, plainly and nested, in a process of its own so that its peak memory is its own."""
     command = [sys.executable, "-c", _LEARNING_SCRIPT, str(tasks), str(families)]
     found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    return {
-        f"learning_{tasks}_cpu_s": found["fit"],
-        f"nested_learning_{tasks}_cpu_s": found["leave_one_out"],
-        f"learning_{tasks}_peak_gib": found["peak"],
-    }
+    size, what = f"{tasks / 1000:g}k", f"{tasks:,} tasks"
+    return [
+        Figure(f"learning_{size}", found["fit"], "s", "lower", f"Fitting the stack to {what} (processor time)."),
+        Figure(
+            f"nested_learning_{size}",
+            found["leave_one_out"],
+            "s",
+            "lower",
+            f"Leave-one-task-out of {what}, weights included (processor time).",
+            Peer("fitting once", found["fit"]),
+        ),
+        Figure(f"learning_{size}_memory", found["peak"], "GB", "lower", "Peak of the process that did both."),
+    ]
 
 
 def _real_sized(tasks: int, families: int) -> Support:
@@ -110,9 +118,3 @@ def _best_of(
                 score(target)
                 best[i, j] = min(best[i, j], time.perf_counter() - started)
     return float(np.median(best[0])), float(np.median(best[1]))
-
-
-def _processor_seconds(work: Callable[[], object]) -> float:
-    started = time.process_time()
-    work()
-    return time.process_time() - started

@@ -55,7 +55,7 @@ def test_a_tasks_own_outcome_never_moves_its_score(name: str, rng: np.random.Gen
     support = random_panel(rng)
     before = MAKERS[name](support).leave_one_out(support)
     scored = np.flatnonzero(np.isfinite(before.values))
-    for row in rng.permutation(scored)[:12].tolist():
+    for row in rng.permutation(scored)[: 4 if name == "stack" else 12].tolist():
         own = support.task_ids == support.task_ids[row]
         flipped = support.with_outcomes(np.where(own, 1 - support.y0, support.y0), np.where(own, 0.5, support.y1))
         after = MAKERS[name](flipped).leave_one_out(flipped)

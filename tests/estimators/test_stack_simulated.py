@@ -37,6 +37,7 @@ def mean_success(kind: Kind, sizes: np.ndarray) -> dict[str, float]:
     return {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
 
 
+@pytest.mark.slow
 def test_on_middling_panels_no_simple_policy_is_far_ahead_and_the_papers_rule_is_behind() -> None:
     ahead = []
     for kind in KINDS:
