@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 
 class SkillDeltaError(Exception):
-    """Anything a user can mend: the message is one line for people."""
+    """Anything a user can fix: the message is one line for people."""
 
 
 class InputError(SkillDeltaError, ValueError):

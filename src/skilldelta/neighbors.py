@@ -21,7 +21,7 @@ _SPARE_CANDIDATES = 4
 
 @dataclass(frozen=True, slots=True)
 class Neighbors:
-    """Rows from the nearest to the farthest. For many queries the arrays have a row a query, padded with row -1."""
+    """Rows from the nearest to the farthest. For many queries the arrays have a row per query, padded with row -1."""
 
     rows: Ints  # (k,) or (m, k)
     similarities: Floats  # same shape; 0 where padded

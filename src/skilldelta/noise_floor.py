@@ -79,9 +79,9 @@ def same_condition_difference(executions: Iterable[Execution], condition: Condit
 def noise_floor(
     y0: Sequence[Sequence[float]], y1: Sequence[Sequence[float]], task_ids: Sequence[str] | None = None
 ) -> NoiseFloor:
-    """Noise within conditions from the successes of each task, one list a task and arm; lists may be empty.
+    """Noise within conditions from the successes of each task, one list per task and arm; lists may be empty.
 
-    `task_ids` say which rows are of one task, where a task has several: one a skill, or one an arm.
+    `task_ids` say which rows are of one task, where a task has several: one per skill, or one per arm.
     """
     arms = [_repeated(y0), _repeated(y1)]
     names = range(len(y0)) if task_ids is None else task_ids

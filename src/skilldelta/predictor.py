@@ -60,7 +60,7 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """One prediction a row of the support; padded neighbours have row -1 and weight 0."""
+    """One prediction per row of the support; padded neighbours have row -1 and weight 0."""
 
     gains: Floats  # (n,)
     rows: Ints  # (n, k)

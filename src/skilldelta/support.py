@@ -1,4 +1,4 @@
-"""Support: the pairs of one panel as plain arrays, with one vector a row.
+"""Support: the pairs of one panel as plain arrays, with one vector per row.
 
 This is all that the predictor, the estimators and the evaluation ever see: no file, no bank, no text beyond what an
 explanation shows. Rows stand in the bank's record order, which breaks ties; a scope is a set of rows, in that order.
@@ -56,7 +56,7 @@ class Support:
 
     @cached_property
     def task_codes(self) -> Ints:
-        """(n,) one integer a task, so that a task is excluded under every skill at once."""
+        """(n,) one integer per task, so that a task is excluded under every skill at once."""
         return np.unique(self.task_ids, return_inverse=True)[1].astype(np.int64)
 
     @cached_property
@@ -211,7 +211,7 @@ def unit_rows(vectors: ArrayLike) -> Vectors:
     except ValueError as error:
         raise InputError(f"vectors have unequal dimensions ({error}); encode all texts with one encoder") from None
     if raw.ndim != 2:
-        raise InputError(f"vectors must be a matrix with one row a task, got shape {raw.shape}")
+        raise InputError(f"vectors must be a matrix with one row per task, got shape {raw.shape}")
     if not np.isfinite(raw).all():
         row = int(np.flatnonzero(~np.isfinite(raw).all(axis=1))[0])
         raise InputError(f"vector {row} has a value that is not finite; encode its text again")
@@ -231,11 +231,11 @@ def _check(support: Support) -> None:
     for name in _ARRAYS:
         if len(getattr(support, name)) != n:
             raise InputError(
-                f"{name} has {plural(len(getattr(support, name)), 'row')} for {plural(n, 'task')}; give one row a task"
+                f"{name} has {plural(len(getattr(support, name)), 'row')} for {plural(n, 'task')}; give one row per task"
             )
     if support.texts and len(support.texts) != n:
         raise InputError(
-            f"texts has {plural(len(support.texts), 'row')} for {plural(n, 'task')}; give one row a task, or none"
+            f"texts has {plural(len(support.texts), 'row')} for {plural(n, 'task')}; give one row per task, or none"
         )
     for name in ("y0", "y1"):
         values = getattr(support, name)

@@ -300,7 +300,7 @@ def test_a_dry_run_of_self_judgements_plans_them_and_calls_nothing(
     with serving(reply) as endpoint:
         assert collect(suite, endpoint, "--self-judge", "--dry-run", "--price", "1", "2") == 0
         shown = capsys.readouterr()
-        assert "4 calls to m, one a task, at most" in shown.out
+        assert "4 calls to m, one per task, at most" in shown.out
         assert "Nothing was called." in shown.out
         assert "collect without --self-judge first" in shown.err
         assert endpoint.bodies == []

@@ -93,7 +93,7 @@ def test_choices_on_the_curve() -> None:
 
 def test_choices_that_cannot_be_met_say_why() -> None:
     sweep = threshold_sweep(np.array([0.5, 0.0, -0.5, 0.25]), sweep_by_hand())
-    with pytest.raises(InputError, match="no threshold keeps within 5 tokens a task: the cheapest policy needs 10"):
+    with pytest.raises(InputError, match="no threshold keeps within 5 tokens per task: the cheapest policy needs 10"):
         for_token_budget(sweep, 5)
     with pytest.raises(InputError, match="no tokens are recorded"):
         for_token_budget(threshold_sweep(np.array([0.5]), support_with([1.0])), 5)

@@ -60,7 +60,7 @@ def test_the_bank_has_paid_after_its_cost_over_the_saving(panel: PanelResult) ->
     assert figure is not None
     text = " ".join(figure.words)
     assert "16 executions" in text
-    assert "The bank cost 3,200 tokens. SkillDelta saves 100 tokens a task against always using the skill" in text
+    assert "The bank cost 3,200 tokens. SkillDelta saves 100 tokens per task against always using the skill" in text
     assert "with success 25.0 points higher: the bank has paid for itself after 32 tasks" in text
     assert "Not recorded: seconds and dollars." in text
     assert "finding its neighbours takes" in text

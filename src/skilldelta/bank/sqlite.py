@@ -129,7 +129,7 @@ class SQLite:
     def insert_many(
         self, connection: Connection, table: TableClause, columns: Sequence[str], rows: Iterable[Sequence[Any]]
     ) -> None:
-        """Plain tuples straight to the driver, which is several times faster than a dict a row."""
+        """Plain tuples straight to the driver, which is several times faster than a dict per row."""
         marks = ", ".join("?" * len(columns))
         driver = connection.connection.driver_connection
         assert isinstance(driver, sqlite3.Connection)

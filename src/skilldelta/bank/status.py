@@ -51,7 +51,7 @@ def count_vectors(connection: Connection) -> dict[str, int]:
 
 
 def read_panels(connection: Connection) -> list[Panel]:
-    """One panel an agent and suite with executions, agents first in order of arrival, then suites."""
+    """One panel per agent and suite with executions, agents first in order of arrival, then suites."""
     counts = executions_by_panel(connection)
     panels = []
     for agent, suite in counts:

@@ -141,7 +141,7 @@ class Bank:
             return read_pairs(connection, PairQuery(agent, suite, skill_id, family, include_stale)).pairing
 
     def vectors(self, encoder: TextEncoder, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
-        """(n, dim) one row a text; what the bank lacks is encoded and, unless it is read-only, stored."""
+        """(n, dim) one row per text; what the bank lacks is encoded and, unless it is read-only, stored."""
         return vectors.cached_vectors(self._database, encoder, texts, progress=progress)
 
     def support(
@@ -216,7 +216,7 @@ class Bank:
             return status.read_status(connection, self._database.backend)
 
     def verify(self) -> list[str]:
-        """One line a problem: damaged pages, changed rows, lost commits, orphans, wrong values. Empty means fine."""
+        """One line per problem: damaged pages, changed rows, lost commits, orphans, wrong values. Empty means fine."""
         backend = self._database.backend
         acknowledged = backend.acknowledged()  # first: the bank may grow meanwhile
         with self._database.read() as connection:

@@ -52,7 +52,7 @@ class VectorCount:
 def cached_vectors(
     database: Database, encoder: TextEncoder, texts: Sequence[str], *, progress: Progress | None = None
 ) -> Vectors:
-    """(n, dim) one row a text. What the bank lacks is encoded, and stored if the bank can be written.
+    """(n, dim) one row per text. What the bank lacks is encoded, and stored if the bank can be written.
 
     Each piece is stored as soon as it is encoded, so that an interrupted run loses one piece at most.
     """
@@ -192,7 +192,7 @@ def _encoded(encoder: TextEncoder, texts: Sequence[str]) -> Vectors:
     rows = np.asarray(encoder.encode(texts), np.float32)
     if rows.ndim != 2 or len(rows) != len(texts):
         raise InputError(
-            f"encoder {encoder.identity!r} gave shape {rows.shape} for {plural(len(texts), 'text')}; one row a text"
+            f"encoder {encoder.identity!r} gave shape {rows.shape} for {plural(len(texts), 'text')}; one row per text"
         )
     return rows
 

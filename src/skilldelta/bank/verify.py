@@ -27,7 +27,7 @@ _NAMED = 5
 
 
 def problems(connection: Connection, backend: Backend, acknowledged: Head | None = None) -> list[str]:
-    """One line a problem; empty means that nothing is wrong."""
+    """One line per problem; empty means that nothing is wrong."""
     damaged = backend.problems(connection)
     if damaged:
         return damaged  # queries on a damaged file would only fail, or repeat it

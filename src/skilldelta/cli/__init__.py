@@ -1,1 +1,1 @@
-"""The command line: one file a command, the only place that reads flags, environment and skilldelta.toml."""
+"""The command line: one file per command, the only place that reads flags, environment and skilldelta.toml."""

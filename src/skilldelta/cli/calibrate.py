@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @settings.suite_option
 @settings.encoder_options
 @click.option("--use-rate", type=float, metavar="SHARE", help="Goal: use the skill on at most this share of tasks.")
-@click.option("--token-budget", type=float, metavar="TOKENS", help="Goal: highest success within mean tokens a task.")
+@click.option("--token-budget", type=float, metavar="TOKENS", help="Goal: highest success within mean tokens per task.")
 @click.option("--margin", type=float, metavar="M", help="Goal: cheapest, at most M success below always-on.")
 @click.option("--best-value", is_flag=True, help="Goal: highest success, less the cost of tokens where one is given.")
 @click.option("--success-worth", type=float, metavar="USD", help="With --best-value: what one success is worth.")
@@ -175,7 +175,7 @@ def _value_rows(found: Calibration) -> list[list[str]]:
             "",
         ],
         ["uses", percent(held.use_rate), _interval(held, "use_rate", 100), percent(chosen.use_rate)],
-        ["tokens a task", number(held.tokens), _interval(held, "tokens", 1), number(chosen.tokens)],
+        ["tokens per task", number(held.tokens), _interval(held, "tokens", 1), number(chosen.tokens)],
     ]
     if found.goal.per_token and held.value is not None:
         rows.append(["value", signed(held.value), _interval(held, "value", 1, digits=3), ""])

@@ -72,7 +72,7 @@ def _show(session: Session, plan: JudgePlan, model: str, most: Amount, mean_toke
     rows = [[name, number(asked[name])] for name in families]
     out.print(table(f"Self-judgements of {session.suite.name}", ("family", "to ask"), rows))
     size = f", {largest_in_words(most)}" if plan.todo else ""
-    out.print(f"{plural(len(plan.todo), 'call')} to {model}, one a task{size}.")
+    out.print(f"{plural(len(plan.todo), 'call')} to {model}, one per task{size}.")
     out.print(f"In the bank: {len(plan.tasks) - len(plan.todo):,} of {plural(len(plan.tasks), 'judgement')}.")
     if mean_tokens is not None and plan.todo:
         out.print(f"Judging as so far takes about {plural(mean_tokens * len(plan.todo), 'token')}.")

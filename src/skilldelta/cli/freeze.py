@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 def command(targets: Path, output: Path, bank: str, overwrite: bool, as_json: bool, **options: Any) -> None:
     """Predict every target from the bank as it is now, and seal settings, support and predictions with hashes.
 
-    TARGETS.jsonl has one task a line: task_id, text, skill and, where known, family. Publish the seal that is printed;
+    TARGETS.jsonl has one task per line: task_id, text, skill and, where known, family. Publish the seal that is printed;
     later `skilldelta audit` evaluates the predictions, or refuses if anything changed.
 
     A target without a pair in its scope is skipped, whoever predicts: give --scope skill for tasks of new families.

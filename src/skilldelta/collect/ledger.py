@@ -1,6 +1,6 @@
 """The ledger: every call reserved before it is made and settled after, on disk before the call starts.
 
-One JSON object a line, appended and synced. Lines of calls that happen together are synced together, so a busy collection
+One JSON object per line, appended and synced. Lines of calls that happen together are synced together, so a busy collection
 pays for a few syncs and not for one per call. A call that was reserved and never settled (the process died) may have been
 paid: it stays in the sum at its reserved amount.
 """

@@ -82,7 +82,7 @@ def _write_log(path: Path, rows: list[dict[str, Any]], manifest: Manifest, now: 
 
 
 def _samples(rows: list[dict[str, Any]], model: str) -> Iterator[dict[str, Any]]:
-    """One sample a row; a second attempt at the same execution is its next epoch."""
+    """One sample per row; a second attempt at the same execution is its next epoch."""
     epochs: dict[str, int] = {}
     for row in rows:
         epoch = epochs[row["sample"]] = epochs.get(row["sample"], 0) + 1

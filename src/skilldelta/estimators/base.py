@@ -32,7 +32,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """One score a row of a panel, and the threshold above which the policy uses the skill.
+    """One score per row of a panel, and the threshold above which the policy uses the skill.
 
     A row with the score NaN is not evaluated: it was a row of the training split, or nobody asked about it.
     """

@@ -15,7 +15,7 @@ from skilldelta.ties import tie_rounding
 
 @dataclass(frozen=True, slots=True)
 class FamilyMean:
-    """One number a family, the target's own task left out."""
+    """One number per family, the target's own task left out."""
 
     @property
     def name(self) -> str:

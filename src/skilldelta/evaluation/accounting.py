@@ -91,7 +91,7 @@ def account(
     """Account for a policy with fixed actions on the support's rows; `executions` are all that the bank holds for it."""
     if len(actions) != len(support) or not len(support):
         raise InputError(
-            f"{plural(len(actions), 'action')} came for {plural(len(support), 'pair')}; give one a pair, and at least one"
+            f"{plural(len(actions), 'action')} came for {plural(len(support), 'pair')}; give one per pair, and at least one"
         )
     if baseline not in ("always_on", "always_off"):
         raise InputError(f"baseline must be always_on or always_off, got {baseline!r}")

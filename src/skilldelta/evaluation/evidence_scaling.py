@@ -250,7 +250,7 @@ def _executions(support: Support, arm: Literal[0, 1], runs: Runs | None) -> Floa
     runs = binary_executions(means, counts) if runs is None else runs
     if len(runs) != len(support):
         raise InputError(
-            f"successes{arm} has {plural(len(runs), 'row')} for {plural(len(support), 'task')}; give one row a task"
+            f"successes{arm} has {plural(len(runs), 'row')} for {plural(len(support), 'task')}; give one row per task"
         )
     padded = np.full((len(runs), max(map(len, runs))), np.nan)
     for row, run in enumerate(runs):

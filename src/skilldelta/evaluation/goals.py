@@ -86,7 +86,7 @@ class TokenBudget:
 
     @property
     def words(self) -> str:
-        return f"highest success within {self.tokens:,.6g} tokens a task"
+        return f"highest success within {self.tokens:,.6g} tokens per task"
 
     def choose(self, sweep: ThresholdSweep) -> int:
         return for_token_budget(sweep, self.tokens)

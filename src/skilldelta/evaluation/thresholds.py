@@ -62,8 +62,8 @@ def for_token_budget(sweep: ThresholdSweep, tokens: float) -> int:
     within = sweep.tokens <= tokens
     if not within.any():
         least = np.nanmin(sweep.tokens) if np.isfinite(sweep.tokens).any() else None
-        remedy = "no tokens are recorded" if least is None else f"the cheapest policy needs {least:.6g} tokens a task"
-        raise InputError(f"no threshold keeps within {tokens:g} tokens a task: {remedy}")
+        remedy = "no tokens are recorded" if least is None else f"the cheapest policy needs {least:.6g} tokens per task"
+        raise InputError(f"no threshold keeps within {tokens:g} tokens per task: {remedy}")
     return _last_best(np.where(within, sweep.success, -np.inf))
 
 

@@ -1,4 +1,4 @@
-"""The help/harm list as HTML: a line a family that opens to its tasks."""
+"""The help/harm list as HTML: a line per family that opens to its tasks."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ NARROW = "(containerSize()[0] < 480)"
 """A Vega expression: whether the plot has a phone's width. False where there is no page, as in images."""
 
 BAR_STEP = 27
-"""Height of one row in a figure with a row a policy or family."""
+"""Height of one row in a figure with a row per policy or family."""
 
 
 def config() -> Spec:
@@ -70,7 +70,7 @@ _LABEL = (
 
 
 def row_axis(field: str, order: Sequence[str]) -> Spec:
-    """One row a name, in the given order."""
+    """One row per name, in the given order."""
     return {
         "field": field,
         "type": "nominal",

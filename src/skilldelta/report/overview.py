@@ -1,4 +1,4 @@
-"""What stands before the panels where there are several: one line a panel, and the gate's advantage in each."""
+"""What stands before the panels where there are several: one line per panel, and the gate's advantage in each."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ COLUMNS = (
 
 
 def policy_table(panel: PanelResult) -> Table:
-    """One row a policy in the order of the evaluation, then the oracle; intervals stand below their number."""
+    """One row per policy in the order of the evaluation, then the oracle; intervals stand below their number."""
     rows = [_row(panel, policy) for policy in panel.policies.values()]
     oracle = [Cell("Oracle"), cell(percent(panel.oracle), panel.oracle)]
     vs_on = panel.oracle - panel.on

@@ -59,7 +59,7 @@ def read_targets(path: Path) -> tuple[TargetTask, ...]:
     """
     targets = tuple(_target(row, f"{path}:{number}") for number, row in json_lines(path))
     if not targets:
-        raise InputError(f"{path}: no targets; write one JSON object a line with task_id, text and skill")
+        raise InputError(f"{path}: no targets; write one JSON object per line with task_id, text and skill")
     return targets
 
 

@@ -130,7 +130,7 @@ class _Learned:
 
 def _by_skill(support: Support, views: Views, by_family: FittedPanel) -> FittedPanel:
     panel = StackPanel.of(support, views, by_skill=True)
-    if by_family.panel.nesting.is_flat:  # one family a skill: the same rows, and so the same weights
+    if by_family.panel.nesting.is_flat:  # one family per skill: the same rows, and so the same weights
         same = {("", skill): trust for (_, skill), trust in by_family.trust.items()}
         return FittedPanel(panel, same, by_family.suite_trust, {})
     return FittedPanel.of(panel, _learn(panel).weights)

@@ -38,7 +38,7 @@ class StackPanel:
 
     gains: Floats  # (n,)
     weights: Floats  # (n,) more repetitions, more weight
-    tasks: Ints  # (n,) one code a task
+    tasks: Ints  # (n,) one code per task
     folds: Ints  # (n,)
     groups: Ints  # (n,)
     keys: tuple[Key, ...]  # (groups,)

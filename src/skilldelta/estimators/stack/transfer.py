@@ -72,7 +72,7 @@ def _foreign_levels(
 
 
 def _share(predicted: Floats, observed: Floats, groups: Ints) -> float:
-    """The regression of families on what their neighbours say, one vote a family, pulled towards the default."""
+    """The regression of families on what their neighbours say, one vote per family, pulled towards the default."""
     present, place, rows = np.unique(groups, return_inverse=True, return_counts=True)
     x = np.bincount(place, weights=predicted, minlength=len(present)) / rows
     y = np.bincount(place, weights=observed, minlength=len(present)) / rows

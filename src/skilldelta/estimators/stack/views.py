@@ -62,7 +62,7 @@ class Lens:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Views:
-    """Features of rows, one row a task; words and shape are None without texts."""
+    """Features of rows, one row per task; words and shape are None without texts."""
 
     vectors: Vectors  # (n, dim)
     slopes: Vectors  # (n, <= 256)

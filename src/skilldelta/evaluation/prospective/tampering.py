@@ -1,6 +1,6 @@
 """What changed since a panel was sealed: the file, the settings, the support, the targets, the predictions.
 
-Each change is one sentence that names what it is about, so that a refused audit can be mended or explained.
+Each change is one sentence that names what it is about, so that a refused audit can be fixed or explained.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ def advantage(panel: PanelResult, gate: str) -> Figure:
 
 
 def rows(policies: list[PolicyResult]) -> list[dict[str, Any]]:
-    """One row a policy, in percentage points."""
+    """One row per policy, in percentage points."""
     return [row(policy, policy_words(policy.name)) for policy in policies]
 
 
@@ -50,7 +50,7 @@ def row(policy: PolicyResult, label: str) -> dict[str, Any]:
 
 
 def spec(data: list[dict[str, Any]]) -> Spec:
-    """A point a policy; the thick line resamples tasks, the thin one whole families."""
+    """A point per policy; the thick line resamples tasks, the thin one whole families."""
     y = row_axis("policy", [line["policy"] for line in data])
     x = number_axis("advantage", None, "+.1f")
     names = list(dict.fromkeys(line["name"] for line in data))

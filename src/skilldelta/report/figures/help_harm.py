@@ -1,4 +1,4 @@
-"""Help and harm by family: where the skill mends tasks, where it breaks them, and where it changes nothing."""
+"""Help and harm by family: where the skill repairs tasks, where it breaks them, and where it changes nothing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def help_harm(panel: PanelResult) -> Figure:
 
 
 def rows(drawn: Sequence[FamilyRows]) -> list[dict[str, Any]]:
-    """One row a family: shares of pairs, harm as a negative number."""
+    """One row per family: shares of pairs, harm as a negative number."""
     return [
         {
             "family": group.label,

@@ -138,11 +138,11 @@ def _in_proportion(unit: UnitAccount) -> str:
 
 
 def _table(account: Account, gate: str) -> Table:
-    columns = [Column("Unit", numeric=False), Column("Bank"), Column("Never, a task"), Column("Always, a task")]
+    columns = [Column("Unit", numeric=False), Column("Bank"), Column("Never, per task"), Column("Always, per task")]
     columns += [
-        Column(f"{policy_words(gate)}, a task"),
+        Column(f"{policy_words(gate)}, per task"),
         Column("of it routing"),
-        Column("Saved a task"),
+        Column("Saved per task"),
         Column("Paid after, tasks"),
     ]
     return Table(columns, [_row(unit) for unit in account.units])

@@ -30,7 +30,7 @@ def ranking(panel: PanelResult, gate: str) -> Figure:
 
 
 def rows(ranked: list[PolicyResult]) -> list[dict[str, Any]]:
-    """One row a policy: its AUROC and the ends of its interval."""
+    """One row per policy: its AUROC and the ends of its interval."""
     found = []
     for policy in ranked:
         interval = policy.intervals.get("auroc")

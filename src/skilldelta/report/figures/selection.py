@@ -32,7 +32,7 @@ def components(panel: PanelResult, gate: str) -> Figure:
 
 
 def rows(policies: list[PolicyResult]) -> list[dict[str, Any]]:
-    """Two rows a policy, in percentage points."""
+    """Two rows per policy, in percentage points."""
     found = []
     for policy in policies:
         for part, field in ((WITHIN, "within_group"), (BETWEEN, "between_group")):
@@ -50,7 +50,7 @@ def rows(policies: list[PolicyResult]) -> list[dict[str, Any]]:
 
 
 def spec(data: list[dict[str, Any]]) -> Spec:
-    """Two thin bars a policy, each with its interval."""
+    """Two thin bars per policy, each with its interval."""
     order = list(dict.fromkeys(line["policy"] for line in data))
     y = row_axis("policy", order)
     offset = {"field": "part", "type": "nominal", "sort": [BETWEEN, WITHIN]}
