@@ -299,7 +299,7 @@ def test_progress_runs_to_its_end(rng: np.random.Generator) -> None:
 def test_a_targets_own_outcome_never_moves_its_score_or_action(rng: np.random.Generator) -> None:
     support = _simulated(rng)
     before = evaluate_panel(support, rng=rng, resamples=0, skill_texts=_texts(support))
-    for row in range(0, 120, 17):
+    for row in range(0, 120, 40):  # each estimator has more rows in its own tests
         y0, y1 = support.y0.copy(), support.y1.copy()
         y0[row], y1[row] = 1 - y0[row], 1 - y1[row]
         after = evaluate_panel(support.with_outcomes(y0, y1), rng=rng, resamples=0, skill_texts=_texts(support))
