@@ -1,4 +1,4 @@
-"""Deployment accounting: what the bank cost, what the gate saves a task, and when it has paid for itself."""
+"""Deployment accounting: what the bank cost, what the gate saves per task, and when it has paid for itself."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _unit_sentence(unit: UnitAccount, account: Account, gate: str) -> str:
     if unit.break_even is None:
         return f"{cost}. {name} does not save {words} against {against}, so they are never won back{besides}."
     return (
-        f"{cost}. {name} saves {_amount(unit.saving, unit.unit)} {words} a task against {against}{besides}: the bank has paid "
+        f"{cost}. {name} saves {_amount(unit.saving, unit.unit)} {words} per task against {against}{besides}: the bank has paid "
         f"for itself after {plural(unit.break_even, 'task')}. {_in_proportion(unit)}"
     )
 
