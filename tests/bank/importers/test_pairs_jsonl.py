@@ -280,3 +280,10 @@ def test_the_real_file_with_scores_imports_whole(shared_data: Path) -> None:
 
     assert (len(batch.tasks), len(batch.executions)) == (29, 58)
     assert batch.notes == ("left out: 'score0', 'score1'",)
+
+
+@pytest.mark.parametrize("missing", [None, []])
+def test_tokens_of_an_arm_that_was_not_run_are_nobodys(write: Write, pair: Row, missing: Any) -> None:
+    batch = read_source(write([{**pair, "y0": missing, "tokens0": [5, 6]}]))
+
+    assert {one.condition for one in batch.executions} == {"use"}

@@ -114,10 +114,10 @@ def arm(row: Row, y: str, tokens: str, count: int | None = None) -> ArmRuns:
     costs = spent if type(spent) is list else _listed(spent)
     if count is not None and not (count == 1 and len(successes) <= 1):
         return _mean_of(given, costs, count, y, tokens)
-    ragged = len(costs) != len(successes) and spent is not None and bool(successes)
-    if ragged or not costs:
+    differ = len(costs) != len(successes)
+    remark: Remark = "ragged tokens" if differ and spent is not None and successes else ""
+    if differ:  # tokens of an arm that was not run are nobody's
         costs = [None] * len(successes)
-    remark: Remark = "ragged tokens" if ragged else ""
     return ArmRuns([success(value, y) for value in successes], [amount(cost, tokens) for cost in costs], remark)
 
 
