@@ -77,8 +77,10 @@ def check_destination(path: Path) -> None:
     refuse_database(path)
     try:
         mode = path.lstat().st_mode
-    except (OSError, ValueError):
-        return  # not there, or not to be reached: writing says why
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:  # a name that is too long, a folder that may not be entered
+        raise _cannot_write(path, error) from error
     if stat.S_ISLNK(mode):
         raise InputError(f"cannot write {path}: it is a link to {os.readlink(path)}; name the file itself")
     if stat.S_ISDIR(mode):

@@ -104,3 +104,12 @@ def test_bad_paths_are_one_line(skilldelta: Skilldelta, toy_bank: str, tmp_path:
         assert ran.code == 2
         assert said in ran.err
         assert len(ran.err.splitlines()) == 1
+
+
+def test_a_name_that_a_terminal_would_obey_is_spelled_out(
+    skilldelta: Skilldelta, toy_bank: str, tmp_path: Path
+) -> None:
+    (tmp_path / "skill.md").write_text("Add.")
+    ran = skilldelta("bank", "add-skill", "x\x1b[2J", "skill.md", "--bank", toy_bank)
+    assert ran.code == 0
+    assert "\x1b" not in ran.out

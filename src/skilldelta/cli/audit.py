@@ -10,6 +10,7 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.encoding import chosen_encoder
+from skilldelta.cli.given_text import GivenPath
 from skilldelta.cli.output import console, note, percent, signed, table, write_json
 from skilldelta.cli.panels import corrections_of
 from skilldelta.cli.progress import progress
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @click.command("audit")
-@click.argument("sealed", type=click.Path(path_type=Path), metavar="SEALED")
+@click.argument("sealed", type=GivenPath(), metavar="SEALED")
 @click.option("--seal", help="The seal as it was published; the file must bear it.")
 @settings.bank_option
 @settings.agent_option

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
+from skilldelta.cli.given_text import GivenPath
 from skilldelta.cli.output import console, note, number, percent, shorten, signed, table, write_json
 from skilldelta.cli.output_paths import OutputPath
 from skilldelta.cli.progress import progress
@@ -82,7 +83,7 @@ def list_pairs(
 
 @command.command("add-skill")
 @click.argument("name")
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=GivenPath())
 @click.option("--new-version", is_flag=True, help="The skill has changed: evidence of earlier texts becomes stale.")
 @settings.bank_option
 @settings.json_option
@@ -100,7 +101,7 @@ def add_skill(name: str, path: Path, new_version: bool, bank: str, as_json: bool
     if as_json:
         write_json(asdict(added))
     else:
-        click.echo(added.in_words())
+        console().print(added.in_words(), soft_wrap=True)
 
 
 @command.command("verify")

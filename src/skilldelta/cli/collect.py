@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from skilldelta.cli import settings
+from skilldelta.cli.given_text import GivenPath
 
 if TYPE_CHECKING:
     from skilldelta.collect.session import Session
@@ -21,7 +22,7 @@ KEY_VARIABLE = "SKILLDELTA_API_KEY"
 
 
 @click.command("collect")
-@click.argument("folder", type=click.Path(path_type=Path), metavar="SUITE")
+@click.argument("folder", type=GivenPath(), metavar="SUITE")
 @click.option("--model", envvar="SKILLDELTA_MODEL", metavar="NAME", help="The model; provider/name without --base-url.")
 @click.option(
     "--base-url", envvar="SKILLDELTA_BASE_URL", default="", metavar="URL", help="An OpenAI-compatible endpoint."
@@ -57,7 +58,9 @@ KEY_VARIABLE = "SKILLDELTA_API_KEY"
 @click.option("--output-tokens", type=int, help="Most tokens of one reply. Default: what the suite says.")
 @click.option("--judge-model", metavar="NAME", help="The model of the judge grader.")
 @click.option("--judge-base-url", default="", metavar="URL", help="Its endpoint, when it is not one of Inspect's.")
-@click.option("--repetitions", type=int, default=1, show_default=True, help="Runs of each task in each arm.")
+@click.option(
+    "--repetitions", type=click.IntRange(1, 1000), default=1, show_default=True, help="Runs of each task in each arm."
+)
 @click.option("--repeat-share", type=float, default=1.0, show_default=True, help="Share of tasks with all repetitions.")
 @click.option("--family", "families", multiple=True, help="Only this family (repeatable).")
 @click.option("--task", "task_ids", multiple=True, help="Only this task (repeatable).")

@@ -12,6 +12,7 @@ import click
 from skilldelta.cli import settings
 from skilldelta.cli.evaluate import run_evaluation
 from skilldelta.cli.evaluation_tables import show_panel, show_verdicts
+from skilldelta.cli.given_text import GivenPath
 from skilldelta.cli.output import console, note, number, percent, signed
 from skilldelta.cli.progress import progress
 from skilldelta.errors import MissingExtraError
@@ -28,10 +29,16 @@ FOLDER = "demo-output"
 
 
 @click.command("demo")
-@click.option("--bank", type=click.Path(path_type=Path), help=f"Where to put the bank; default {FOLDER}/demo.bank.")
+@click.option("--bank", type=GivenPath(), help=f"Where to put the bank; default {FOLDER}/demo.bank.")
 @click.option("--report/--no-report", default=True, help=f"Write {FOLDER}/report.html.")
 @settings.seed_option
-@click.option("--resamples", type=click.IntRange(min=0), default=2_000, show_default=True, help="Bootstrap draws.")
+@click.option(
+    "--resamples",
+    type=click.IntRange(0, settings.MOST_DRAWS),
+    default=2_000,
+    show_default=True,
+    help="Bootstrap draws.",
+)
 @progress("working")
 def command(bank: Path | None, report: bool, seed: int, resamples: int) -> None:
     """Decisions with their evidence, the evaluation table and an HTML report, on real executions that ship with the package."""

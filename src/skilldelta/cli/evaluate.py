@@ -11,6 +11,7 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.evaluation_tables import show_means, show_panel, show_risk, show_verdicts
+from skilldelta.cli.given_text import GivenPath
 from skilldelta.cli.output import console, note, write_json
 from skilldelta.cli.panels import note_left_out, panels_of, rules_of
 from skilldelta.cli.paper_flags import with_paper_settings
@@ -37,7 +38,7 @@ _SETTINGS = ("seed", "resamples", "margin", "shuffles", "null_stack", "refit_int
 @settings.margin_option
 @click.option(
     "--shuffles",
-    type=click.IntRange(min=0),
+    type=click.IntRange(0, settings.MOST_DRAWS),
     default=199,
     show_default=True,
     help="Panels with shuffled gains that show what chance gives; 0 leaves them out.",
@@ -58,7 +59,7 @@ _SETTINGS = ("seed", "resamples", "margin", "shuffles", "null_stack", "refit_int
 @settings.corrections_option
 @click.option(
     "--partition",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=GivenPath(dir_okay=False),
     metavar="FILE",
     help="Ridge's own parts: a CSV or JSONL with task_id and split.",
 )

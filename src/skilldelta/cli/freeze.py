@@ -12,6 +12,7 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.encoding import chosen_encoder
+from skilldelta.cli.given_text import GivenPath
 from skilldelta.cli.output import note, write_json
 from skilldelta.cli.output_paths import OutputPath
 from skilldelta.cli.panels import choice_of, exclusions_of
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @click.command("freeze")
-@click.argument("targets", type=click.Path(path_type=Path), metavar="TARGETS.jsonl")
+@click.argument("targets", type=GivenPath(), metavar="TARGETS.jsonl")
 @click.option("--output", required=True, type=OutputPath(), metavar="FILE", help="The sealed file.")
 @settings.bank_option
 @settings.agent_option

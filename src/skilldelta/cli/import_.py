@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
+from skilldelta.cli.given_text import GivenPath
 from skilldelta.cli.output import console, note, number, table, write_json
+from skilldelta.cli.standard_streams import bytes_from_stdin
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
 from skilldelta.redaction import redacted
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @click.command("import")
-@click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SOURCE…")
+@click.argument("sources", nargs=-1, required=True, type=GivenPath(), metavar="SOURCE…")
 @click.option("--format", "format_", default="auto", show_default=True, help="The files' format; auto looks inside.")
 @click.option("--map", "columns", multiple=True, metavar="FIELD=COLUMN", help="Which column holds a field; repeatable.")
 @click.option("--agent", help="The agent, for what a file does not say.")
@@ -67,16 +68,13 @@ def command(
 
 def _source(path: Path, sources: tuple[Path, ...]) -> Source:
     """The file or folder that is named, or what comes over standard input."""
-    from skilldelta.bank.importers import MOST_DOCUMENT, Source
+    from skilldelta.bank.importers import Source
 
     if str(path) != "-":
         return Source(path)
     if sources.count(path) > 1:
         raise InputError("standard input (-) is named twice; name it once")
-    content = sys.stdin.buffer.read(MOST_DOCUMENT + 1)
-    if len(content) > MOST_DOCUMENT:
-        raise InputError(f"standard input has more than {MOST_DOCUMENT >> 20} MiB; save it to a file and name that")
-    return Source(Path("stdin"), content)
+    return Source(Path("stdin"), bytes_from_stdin())
 
 
 def _show(bank: str, names: list[str], batches: list[Batch], added: list[Added], *, as_json: bool) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from skilldelta.cli.plain_characters import spell_out
+from skilldelta.cli.standard_streams import open_closed_streams
 from skilldelta.cli.value_sources import trace, with_source
 from skilldelta.errors import BankWarning, SkillDeltaError
 from skilldelta.redaction import guarded_streams, keep_secrets_of
@@ -100,6 +101,7 @@ def main(args: list[str] | None = None) -> None:
     # One BLAS thread unless asked otherwise: products here are small, and a second thread on a busy machine waits in a
     # spin for a core, which turns a fraction of a millisecond into several.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    open_closed_streams()
     keep_secrets_of(os.environ, sys.argv if args is None else args)
     for stream in (sys.stdout, sys.stderr):
         spell_out(stream)

@@ -12,17 +12,18 @@ from typing import Any
 
 import click
 
+from skilldelta.cli.given_text import GivenPath
 from skilldelta.cli.project_file import ProjectFile
 from skilldelta.errors import InputError
 from skilldelta.files import check_destination
 from skilldelta.output_guard import guard_output
 
 
-class OutputPath(click.Path):
+class OutputPath(GivenPath):
     """A file that the command writes, or a folder that it writes files into."""
 
     def __init__(self, *, folder: bool = False) -> None:
-        super().__init__(file_okay=not folder, dir_okay=folder, path_type=Path)
+        super().__init__(file_okay=not folder, dir_okay=folder)
         self.folder = folder
 
 

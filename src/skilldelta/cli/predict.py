@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +11,10 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.advice_display import show_advice
+from skilldelta.cli.given_text import GivenPath
 from skilldelta.cli.output import note, write_json
 from skilldelta.cli.paper_flags import with_paper_settings
+from skilldelta.cli.standard_streams import text_from_stdin
 from skilldelta.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 @settings.encoder_options
 @click.option(
     "--query-vector",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=GivenPath(dir_okay=False),
     metavar="FILE",
     help="TEXT's vector, as a JSON list or .npy, for imported vectors.",
 )
@@ -214,7 +215,7 @@ def _question(bank: Bank, agent: Agent, text: str | None, options: dict[str, Any
         if not known:
             raise InputError(f"the bank has no task {task_id!r}{_in(options)}; give the task's text")
         text = known[0].text
-    text = sys.stdin.read() if text == "-" else text
+    text = text_from_stdin() if text == "-" else text
     return Question(text=text, skill=skill, family=options["family"] or "", task_id=task_id, suite=suite or "")
 
 

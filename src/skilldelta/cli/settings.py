@@ -5,16 +5,18 @@ these defaults; the file is read in `project_file`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from skilldelta.cli.given_text import GivenPath
 from skilldelta.cli.output_paths import OutputPath
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 DEFAULT_BANK = "skilldelta.bank"
+MOST_DRAWS = 100_000
+"""Bootstrap draws, and shuffles: ten times what the paper takes, in a memory that every machine has."""
 
 
 def bank_option(function: F) -> F:
@@ -64,7 +66,7 @@ def resamples_option(function: F) -> F:
     """--resamples."""
     return click.option(
         "--resamples",
-        type=click.IntRange(min=0),
+        type=click.IntRange(0, MOST_DRAWS),
         default=10_000,
         show_default=True,
         help="Bootstrap draws; 0 switches intervals off.",
@@ -86,7 +88,7 @@ def exclude_options(function: F) -> F:
     """--exclude and --exclude-file."""
     function = click.option(
         "--exclude-file",
-        type=click.Path(dir_okay=False, path_type=Path),
+        type=GivenPath(dir_okay=False),
         metavar="FILE",
         help="Tasks to leave out, one per line: the id, a tab, and the reason.",
     )(function)
@@ -99,7 +101,7 @@ def corrections_option(function: F) -> F:
     """--corrections."""
     return click.option(
         "--corrections",
-        type=click.Path(dir_okay=False, path_type=Path),
+        type=GivenPath(dir_okay=False),
         metavar="FILE",
         help="Corrected gradings, one JSON object per line: task_id, condition, success, reason. Each is flagged.",
     )(function)

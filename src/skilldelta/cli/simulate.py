@@ -29,9 +29,15 @@ KINDS = ("no_effect", "always_helps", "family_only", "local_only", "mixed")
 
 @click.command("simulate")
 @click.option("--kind", type=click.Choice(KINDS), default="mixed", show_default=True, help="What the gains depend on.")
-@click.option("--tasks", type=int, default=400, show_default=True, help="Tasks per panel.")
-@click.option("--families", type=int, default=8, show_default=True, help="Families per panel.")
-@click.option("--repetitions", type=int, default=1, show_default=True, help="Executions of each task and condition.")
+@click.option("--tasks", type=click.IntRange(1, 20_000), default=400, show_default=True, help="Tasks per panel.")
+@click.option("--families", type=click.IntRange(1, 20_000), default=8, show_default=True, help="Families per panel.")
+@click.option(
+    "--repetitions",
+    type=click.IntRange(1, 1000),
+    default=1,
+    show_default=True,
+    help="Executions of each task and condition.",
+)
 @click.option(
     "--effect", type=float, default=0.3, show_default=True, help="Largest family effect, or the constant gain."
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from skilldelta.cli import settings
+from skilldelta.cli.given_text import GivenPath
 from skilldelta.cli.output import console, number, table, write_json
 
 
@@ -17,7 +18,7 @@ def command() -> None:
 
 
 @command.command("init")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=GivenPath())
 def init(folder: Path) -> None:
     """Write a small working suite into FOLDER, to be changed into your own."""
     from skilldelta.collect.starter import write_starter
@@ -28,7 +29,7 @@ def init(folder: Path) -> None:
 
 
 @command.command("check")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=GivenPath())
 @settings.json_option
 def check(folder: Path, as_json: bool) -> None:
     """Read a suite as `collect` would; the first mistake is one line with file and line number."""

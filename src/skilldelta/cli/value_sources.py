@@ -13,6 +13,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from skilldelta.cli.given_text import check_texts
 from skilldelta.cli.output_paths import guard_outputs
 from skilldelta.cli.project_file import ProjectFile, option_name
 from skilldelta.errors import InputError, SkillDeltaError
@@ -29,8 +30,9 @@ class TracedContext(click.Context):
         self.meta[_RUNNING] = self
 
     def invoke(self, callback: Any, /, *words: Any, **options: Any) -> Any:
-        """Start the command once its outputs are known to be harmless."""
+        """Start the command once its values are known to be texts, and its outputs to be harmless."""
         if callback is self.command.callback:
+            check_texts(self)
             guard_outputs(self, self.meta.get(_FILE))
         return super().invoke(callback, *words, **options)
 

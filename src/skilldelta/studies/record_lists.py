@@ -14,7 +14,7 @@ from typing import Any
 from skilldelta.errors import InputError
 from skilldelta.evaluation.corrections import Correction
 from skilldelta.evaluation.exclusions import Exclusion
-from skilldelta.files import json_lines
+from skilldelta.files import json_lines, lines
 
 _CORRECTION_KEYS = {"task_id", "condition", "success", "reason", "skill", "repetition"}
 _TARGET_KEYS = {"task_id", "text", "question", "family", "skill"}
@@ -65,11 +65,7 @@ def read_targets(path: Path) -> tuple[TargetTask, ...]:
 
 def _lines(path: Path) -> list[tuple[str, str]]:
     """Every line that is not empty, with its place."""
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read ({error})") from None
-    return [(line.strip(), f"{path}:{number}") for number, line in enumerate(lines, 1) if line.strip()]
+    return [(line.strip(), f"{path}:{number}") for number, line in lines(path) if line.strip()]
 
 
 def _exclusion(line: str, where: str) -> Exclusion:
