@@ -17,7 +17,6 @@ def test_a_commit_passes_every_check_of_make_test_but_the_tests() -> None:
     assert [hook["entry"] for hook in hooks] == [f"make {name}" for name in target[1].split() if name != "pytest"]
 
 
-def test_ci_runs_make_test_and_shows_the_coverage() -> None:
+def test_ci_runs_make_test() -> None:
     script = (_ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    assert re.search(r"PYTEST_ADDOPTS=.*--cov\b.* make test$", script, re.MULTILINE)
-    assert "coverage report --format=total" in script
+    assert re.search(r"^(\w+=\S+ )*make test$", script, re.MULTILINE)
