@@ -28,5 +28,6 @@ def exceeds(score: float, threshold: float) -> bool: ...
 def exceeds(score: NDArray[np.float64], threshold: float | NDArray[np.float64]) -> NDArray[np.bool_]: ...
 def exceeds(score: float | NDArray[np.float64], threshold: float | NDArray[np.float64]) -> bool | NDArray[np.bool_]:
     """Whether a score is above a threshold by more than rounding error; equality is not enough, and NaN never is."""
-    above = np.round(score, _DECIMALS) > np.round(threshold, _DECIMALS)
+    with np.errstate(over="ignore"):  # a threshold too large to be rounded is above every score all the same
+        above = np.round(score, _DECIMALS) > np.round(threshold, _DECIMALS)
     return above if isinstance(above, np.ndarray) else bool(above)

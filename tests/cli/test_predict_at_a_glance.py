@@ -100,3 +100,17 @@ def test_an_unlike_task_is_said_to_be_one_once(skilldelta: Skilldelta) -> None:
     assert lines[0] == "Skip the skill"
     assert text.count("unlike the recorded ones") == 1
     assert "It would change with paired executions of tasks like this one" in text
+
+
+def test_a_family_that_nobody_recorded_is_said(skilldelta: Skilldelta, toy_bank: str) -> None:
+    """A misspelled family must not pass for the right one."""
+    told = "No pair of this skill is of family unitz: pairs of its other families inform."
+    words = ("--skill", "units-skill", "convert four miles")
+    assert told in asked(skilldelta, toy_bank, "--family", "unitz", *words)
+    assert not any("of family" in line for line in asked(skilldelta, toy_bank, "--family", "units", *words))
+
+
+def test_a_threshold_beyond_every_number_of_the_scale_is_no_warning(skilldelta: Skilldelta, toy_bank: str) -> None:
+    ran = skilldelta("predict", "--bank", toy_bank, "--skill", "units-skill", "--threshold", "1e300", "convert a mile")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("Skip the skill")

@@ -111,3 +111,11 @@ def test_a_remark_keeps_its_indent_where_it_wraps(
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) > 1
     assert all(line.startswith("    ") and len(line) <= 20 for line in lines)
+
+
+def test_a_width_of_nothing_still_shows_the_table(
+    skilldelta: Skilldelta, toy_bank: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = skilldelta("bank", "list", "--bank", toy_bank).out
+    monkeypatch.setenv("COLUMNS", "0")
+    assert skilldelta("bank", "list", "--bank", toy_bank).out == shown

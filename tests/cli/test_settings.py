@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -116,3 +117,14 @@ def test_a_value_of_a_groups_command_is_traced_too(
 def test_a_negative_seed_is_one_line(skilldelta: Skilldelta, toy_bank: str) -> None:
     ran = skilldelta("evaluate", "--bank", toy_bank, "--seed", -1)
     assert (ran.code, len(ran.err.splitlines())) == (2, 1)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps a folder that a process stands in")
+def test_a_folder_that_was_removed_is_named_as_the_cause(
+    skilldelta: Skilldelta, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    ran = skilldelta("bank", "status", "--bank", tmp_path / "toy.bank")
+    assert (ran.code, ran.err) == (2, "error: the current folder has been removed; change to one that exists\n")

@@ -27,3 +27,11 @@ def test_bytes_that_are_not_utf_8_have_their_line(tmp_path: Path) -> None:
     (tmp_path / "list").write_bytes(b"t1\nt\xff\n")
     with pytest.raises(InputError, match=r"list:2: byte 2 .*UTF-8"):
         read_exclusions(tmp_path / "list")
+
+
+@pytest.mark.parametrize("success", ["NaN", "1e999", "7", "9" * 400])
+def test_a_success_out_of_range_is_refused_with_its_line(tmp_path: Path, success: str) -> None:
+    line = f'{{"task_id": "t", "condition": "use", "success": {success}}}'
+    (tmp_path / "list").write_text(f"\n{line}\n")
+    with pytest.raises(InputError, match="list:2: success must be a number from 0 to 1"):
+        read_corrections(tmp_path / "list")

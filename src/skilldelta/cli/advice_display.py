@@ -45,9 +45,11 @@ def _draw(out: Screen, advice: Advice) -> None:
 
 
 def _cautions(advice: Advice, policy: Policy, *, explain: bool) -> list[str]:
-    """What a reader of the verdict must know: a cost that counted, an unfamiliar task, settings of one's own, a remedy."""
+    """What a reader of the verdict must know: a cost that counted, a family without pairs, an unfamiliar task, settings of one's own, a remedy."""
     lines = []
     is_unlike = _is_unlike(advice, policy)
+    if policy.scope == "auto" and advice.family and advice.scope == "skill":
+        lines.append(f"No pair of this skill is of family {advice.family}: pairs of its other families inform.")
     if weighed := _weighed_cost(advice, policy):
         lines.append(weighed)
     if advice.interval is not None and not is_unlike and (explain or advice.is_odd):

@@ -88,8 +88,8 @@ def _show_three(out: Screen, asked: Sequence[AskedTask]) -> None:
     out.print("Three tasks asked as if they were new: their own executions are left out of the evidence.")
     out.print(
         f"Drawn: {marks.gain} the predicted gain in success, {marks.low}{marks.band}{marks.high} its 95% interval, "
-        f"{marks.threshold} the threshold. Below: gain, success without → with the skill, similarity and text of the "
-        "nearest tasks."
+        f"{marks.threshold} the threshold, {marks.both} both in one place. Below: gain, success without → with the "
+        "skill, similarity and text of the nearest tasks."
     )
     for task in asked:
         out.print()

@@ -149,7 +149,7 @@ def _run(args: list[str] | None) -> int:
     except SkillDeltaError as error:
         return _fail(str(error))
     except OSError as error:
-        return _fail(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
+        return _fail(f"{error.strerror or error}: {error.filename}" if error.filename else error.strerror or str(error))
     return result if isinstance(result, int) else 0
 
 

@@ -89,7 +89,7 @@ class ProjectFile:
 
 def project_file(command: str, commands: Iterable[str], start: Path | None = None) -> ProjectFile | None:
     """What the nearest file says to one of the commands; None where there is no file."""
-    path = _nearest(start or Path.cwd())
+    path = _nearest(start or _here())
     if path is None:
         return None
     settings = _read(path)
@@ -119,6 +119,13 @@ def _name(key: str) -> str:
 def _is_whole(value: str | int | float | bool) -> bool:
     """Click would cut 2.5 to 2, take true for 1, and break on infinity."""
     return isinstance(value, str) or (not isinstance(value, bool) and math.isfinite(value) and value == int(value))
+
+
+def _here() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        raise InputError("the current folder has been removed; change to one that exists") from None
 
 
 def _nearest(folder: Path) -> Path | None:

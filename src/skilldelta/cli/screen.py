@@ -7,6 +7,7 @@ markup. Neither survives here.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -35,8 +36,7 @@ class Screen(Console):
     """A console without markup that makes every string readable first."""
 
     def __init__(self) -> None:
-        wide = None if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit() else PIPED_WIDTH
-        super().__init__(highlight=False, markup=False, emoji=False, soft_wrap=False, width=wide)
+        super().__init__(highlight=False, markup=False, emoji=False, soft_wrap=False, width=_columns())
 
     def print(self, *objects: Any, **options: Any) -> None:
         """As Rich's, for strings and renderables."""
@@ -46,6 +46,14 @@ class Screen(Console):
     def remark(self, text: str, *, indent: int = 2, style: str = "") -> None:
         """A paragraph that keeps its indent where it wraps."""
         self.print(Padding(Text(readable(text)), (0, 0, 0, indent), expand=False), style=style)
+
+
+def _columns() -> int | None:
+    """None lets Rich find out, which takes COLUMNS=0 at its word and shows nothing."""
+    given = os.environ.get("COLUMNS", "")
+    if given.isdigit() and int(given) > 0:
+        return None
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else PIPED_WIDTH
 
 
 def fitted(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: int, width: int) -> Group:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skilldelta.errors import InputError
+from skilldelta.errors import InputError, shown
 from skilldelta.evaluation.corrections import Correction
 from skilldelta.evaluation.exclusions import Exclusion
 from skilldelta.files import json_lines, lines
@@ -81,8 +81,8 @@ def _correction(line: str, where: str) -> Correction:
     condition, success, repetition = row.get("condition"), row.get("success"), row.get("repetition")
     if condition not in ("use", "skip"):
         raise InputError(f"{where}: condition must be use or skip, got {condition!r}")
-    if isinstance(success, bool) or not isinstance(success, int | float):
-        raise InputError(f"{where}: success must be a number from 0 to 1, got {success!r}")
+    if isinstance(success, bool) or not isinstance(success, int | float) or not 0 <= success <= 1:
+        raise InputError(f"{where}: success must be a number from 0 to 1, got {shown(success)}")
     if repetition is not None and (isinstance(repetition, bool) or not isinstance(repetition, int)):
         raise InputError(f"{where}: repetition must be a whole number, got {repetition!r}")
     return Correction(
