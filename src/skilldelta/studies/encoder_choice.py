@@ -25,8 +25,9 @@ def bank_encoder(
 
     Vectors that came with an import are read from the bank; `given` are those of other texts.
 
-    >>> bank_encoder(bank, "tfidf").identity.startswith("tfidf")
-    True
+    Examples:
+        >>> bank_encoder(bank, "tfidf").identity.startswith("tfidf")
+        True
     """
     if name.startswith("imported/"):
         return _imported(bank, name, given)

@@ -78,9 +78,10 @@ def evaluate(
 ) -> Evaluated:
     """Leave-one-task-out evaluation of every policy on every panel; agents of one suite share their task draws.
 
-    >>> found = evaluate([panel], EvaluationSettings(resamples=0, shuffles=0))
-    >>> found.results[0].policies["always_on"].success
-    0.5
+    Examples:
+        >>> found = evaluate([panel], EvaluationSettings(resamples=0, shuffles=0))
+        >>> found.results[0].policies["always_on"].success
+        0.5
     """
     texts = {skill: text for panel in panels for skill, text in panel.skill_texts.items()}
     rules = with_skill_texts(settings.rules, texts)

@@ -87,8 +87,9 @@ def load_panels(
 
     The encoder is the bundled one unless given. A task that no panel has is refused, in either list.
 
-    >>> [(panel.title, len(panel.support)) for panel in load_panels(bank)]
-    [('toy on trips', 8)]
+    Examples:
+        >>> [(panel.title, len(panel.support)) for panel in load_panels(bank)]
+        [('toy on trips', 8)]
     """
     panels = _loaded(bank, paired_records(bank, choice), encoder or load_encoder(), progress)
     known = {str(task_id) for panel in panels for task_id in panel.support.task_ids}
@@ -107,8 +108,9 @@ def load_panel(
 ) -> LoadedPanel:
     """The one panel that the choice leaves, for studies about one; where there are several, the error names them.
 
-    >>> load_panel(bank, PanelChoice(suite="trips")).noise.tasks
-    0
+    Examples:
+        >>> load_panel(bank, PanelChoice(suite="trips")).noise.tasks
+        0
     """
     (panel,) = _loaded(bank, [only_records(bank, choice)], encoder or load_encoder(), progress)
     check_corrections(corrections, panel.support.task_ids.tolist())

@@ -33,9 +33,10 @@ class TargetTask:
 def read_exclusions(path: Path) -> tuple[Exclusion, ...]:
     """One task per line: its id and, after a tab, the reason; or a JSON object with task_id and reason.
 
-    >>> _ = (folder / "excluded.txt").write_text("dates-0\\tasked twice")
-    >>> read_exclusions(folder / "excluded.txt")
-    (Exclusion(task_id='dates-0', reason='asked twice'),)
+    Examples:
+        >>> _ = (folder / "excluded.txt").write_text("dates-0\\tasked twice")
+        >>> read_exclusions(folder / "excluded.txt")
+        (Exclusion(task_id='dates-0', reason='asked twice'),)
     """
     return tuple(_exclusion(*line) for line in _lines(path))
 
@@ -43,9 +44,10 @@ def read_exclusions(path: Path) -> tuple[Exclusion, ...]:
 def read_corrections(path: Path) -> tuple[Correction, ...]:
     """One JSON object per line: task_id, condition, success and, where known, reason, skill and repetition.
 
-    >>> _ = (folder / "corrected.jsonl").write_text('{"task_id": "units-3", "condition": "skip", "success": 0}')
-    >>> read_corrections(folder / "corrected.jsonl")[0].success
-    0.0
+    Examples:
+        >>> _ = (folder / "corrected.jsonl").write_text('{"task_id": "units-3", "condition": "skip", "success": 0}')
+        >>> read_corrections(folder / "corrected.jsonl")[0].success
+        0.0
     """
     return tuple(_correction(*line) for line in _lines(path))
 
@@ -53,9 +55,10 @@ def read_corrections(path: Path) -> tuple[Correction, ...]:
 def read_targets(path: Path) -> tuple[TargetTask, ...]:
     """One JSON object per line: task_id, text, skill and, where known, family.
 
-    >>> _ = (folder / "targets.jsonl").write_text('{"task_id": "new", "text": "two miles?", "skill": "units-skill"}')
-    >>> read_targets(folder / "targets.jsonl")
-    (TargetTask(task_id='new', text='two miles?', skill='units-skill', family=''),)
+    Examples:
+        >>> _ = (folder / "targets.jsonl").write_text('{"task_id": "new", "text": "two miles?", "skill": "units-skill"}')
+        >>> read_targets(folder / "targets.jsonl")
+        (TargetTask(task_id='new', text='two miles?', skill='units-skill', family=''),)
     """
     targets = tuple(_target(row, f"{path}:{number}") for number, row in json_lines(path))
     if not targets:

@@ -43,8 +43,9 @@ def report_on(
     `gate` names the policy that the summary is about; `command` and `created` are printed under "how it was made". With
     imported vectors the bank must still be open: timing one decision asks it for them.
 
-    >>> report_on(evaluated, folder / "report.html", command="python study.py").path.name
-    'report.html'
+    Examples:
+        >>> report_on(evaluated, folder / "report.html", command="python study.py").path.name
+        'report.html'
     """
     panels = panel_reports(evaluated, gate=gate, progress=progress)
     settings = report_settings(evaluated)

@@ -56,9 +56,10 @@ def freeze_targets(
 
     Exclusions may name tasks of the panel and targets. `write_sealed` of the same package keeps the result in a file.
 
-    >>> targets = [TargetTask("new-1", "convert four miles to feet", "units-skill", "units")]
-    >>> [made.action for made in freeze_targets(panel, targets, created="2026-01-31").predictions]
-    ['use']
+    Examples:
+        >>> targets = [TargetTask("new-1", "convert four miles to feet", "units-skill", "units")]
+        >>> [made.action for made in freeze_targets(panel, targets, created="2026-01-31").predictions]
+        ['use']
     """
     return freeze(
         _as_sealed(panel, panel.recorded),
@@ -85,8 +86,9 @@ def audit_sealed(
     Raises `SealBrokenError` with every change where the sealed file, the support or the settings changed. Evidence is
     compared as it is recorded; outcomes count as corrected.
 
-    >>> audit_sealed(sealed, panel_with_outcomes, resamples=0).result.evaluated
-    1
+    Examples:
+        >>> audit_sealed(sealed, panel_with_outcomes, resamples=0).result.evaluated
+        1
     """
     support, _ = split_outcomes(sealed, _as_sealed(panel, panel.recorded))
     _, outcomes = split_outcomes(sealed, _as_sealed(panel, panel.support))

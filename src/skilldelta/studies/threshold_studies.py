@@ -26,9 +26,10 @@ PAPER_RULES = Rules()
 def sweep_thresholds(panel: LoadedPanel, estimator: str = "stack", *, rules: Rules = PAPER_RULES) -> ThresholdSweep:
     """Every policy that some threshold induces on an estimator's scores, from always-on to always-off.
 
-    >>> swept = sweep_thresholds(panel, "skilldelta")
-    >>> swept.point(swept.best).success >= swept.point(swept.default).success
-    True
+    Examples:
+        >>> swept = sweep_thresholds(panel, "skilldelta")
+        >>> swept.point(swept.best).success >= swept.point(swept.default).success
+        True
     """
     policy = scored_policy(estimator, panel.support, with_skill_texts(rules, panel.skill_texts))
     assert policy.scores is not None  # scored_policy refuses policies without
@@ -38,8 +39,9 @@ def sweep_thresholds(panel: LoadedPanel, estimator: str = "stack", *, rules: Rul
 def sweep_evidence(panel: LoadedPanel, *, at_least: int = 1, seed: int = 0) -> EvidenceCurves:
     """Gain error over support size, neighbourhood size and repetitions; families with fewer other tasks are left out.
 
-    >>> [curve.axis for curve in sweep_evidence(panel).curves]
-    ['support', 'neighbors', 'repetitions']
+    Examples:
+        >>> [curve.axis for curve in sweep_evidence(panel).curves]
+        ['support', 'neighbors', 'repetitions']
     """
     return evidence_curves(panel.support, np.random.default_rng(seed), at_least=at_least)
 
@@ -56,10 +58,11 @@ def calibrate(
 ) -> Calibration:
     """The threshold that meets a goal, with what it gives on tasks that it was not chosen on.
 
-    >>> from skilldelta.evaluation.goals import UseRate
-    >>> found = calibrate(panel, UseRate(0.5), "family_mean", resamples=0)
-    >>> found.hindsight.use_rate <= 0.5
-    True
+    Examples:
+        >>> from skilldelta.evaluation.goals import UseRate
+        >>> found = calibrate(panel, UseRate(0.5), "family_mean", resamples=0)
+        >>> found.hindsight.use_rate <= 0.5
+        True
     """
     told = with_skill_texts(rules, panel.skill_texts)
 
