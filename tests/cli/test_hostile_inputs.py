@@ -17,8 +17,8 @@ import pytest
 from cli.conftest import pair_rows
 from skilldelta.cli.main import cli, run
 
-TEXTS = ("", "\0", "\ud800", "\x1b[2J[/x]", "a" * 100_000)
-NUMBERS = ("", "nan", "-inf", "1e999", "-1", "9" * 40)
+TEXTS = ("", " ", "\0", "\ud800", "\x1b[2J[/x]", "a" * 100_000)
+NUMBERS = ("", "nan", "-inf", "inf", "-1", "9" * 40)
 PATHS = ("", "missing/x", "folder", "pipe", "binary", "/dev/full", "a" * 300, "x\0y", "\ud800", "https://x/y")
 BANKS = (*PATHS, "empty", "torn", "other.db", "pairs.jsonl", "sqlite://", "postgresql://u@[::1/x", "mysql://x", "://")
 _HARMFUL = re.compile("[\x00-\x08\x0e-\x1f\ud800-\udfff]")
@@ -27,15 +27,15 @@ URLS = ("", "x", "http://", "ftp://x", "http://[::1", "http://127.0.0.1:99999", 
 # A good start of each command, to which one hostile value is added. Nothing in them takes long.
 COMMANDS: dict[str, list[str]] = {
     "import": ["pairs.jsonl", "--bank", "fresh.bank"],
-    "predict": ["--bank", "toy.bank", "--skill", "units-skill", "--estimator", "skilldelta", "--task-id", "units-1"],
+    "predict": ["--bank", "toy.bank", "--skill", "units-skill", "--encoder", "tfidf", "--task-id", "units-1"],
     "evaluate": ["--bank", "toy.bank", "--resamples", "2", "--shuffles", "0", "--exclude", "no such task"],
     "sweep threshold": ["--bank", "toy.bank", "--estimator", "family_mean"],
     "sweep evidence": ["--bank", "toy.bank"],
-    "freeze": ["targets.jsonl", "--bank", "toy.bank", "--output", "new.json", "--overwrite"],
+    "freeze": ["targets.jsonl", "--bank", "toy.bank", "--output", "new.json", "--overwrite", "--encoder", "tfidf"],
     "audit": ["sealed.json", "--bank", "toy.bank", "--resamples", "2"],
     "calibrate": ["--bank", "toy.bank", "--use-rate", "0.5", "--resamples", "2", "--estimator", "family_mean"],
     "report": ["--bank", "toy.bank", "--suite", "no such suite"],
-    "simulate": ["--tasks", "0"],
+    "simulate": ["--tasks", "12", "--families", "2", "--resamples", "0"],
     "collect": ["suite", "--command", "./agent.sh", "--bank", "fresh.bank", "--dry-run"],
     "suite check": ["suite"],
     "bank status": ["--bank", "toy.bank"],

@@ -164,9 +164,8 @@ def _model_agent(
 
 
 def _command_agent(suite: Suite, options: dict[str, Any]) -> CollectAgent:
-    from skilldelta.collect.agents.command_agent import CommandAgent, OutputFields
+    from skilldelta.collect.agents.command_agent import CommandAgent, OutputFields, command_words
     from skilldelta.collect.agents.environment import agent_environment
-    from skilldelta.collect.process import split_words
 
     if options["solver"]:
         raise InputError("--solver belongs to a model; a --command is an agent of its own")
@@ -179,7 +178,7 @@ def _command_agent(suite: Suite, options: dict[str, Any]) -> CollectAgent:
     environment = agent_environment(os.environ, named)
     keep_secret(*(environment[name] for name in named))
     return CommandAgent(
-        name=options["agent"] or Path(split_words(options["command_line"])[0]).name,
+        name=options["agent"] or Path(command_words(options["command_line"])[0]).name,
         command=options["command_line"],
         task_as=options["task_as"],
         skill_as=options["skill_as"],

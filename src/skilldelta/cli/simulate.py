@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -141,8 +142,8 @@ def _show_truth(panel: SimulatedPanel, check: TheoryCheck) -> None:
 def _thresholds(panel: SimulatedPanel, options: dict[str, Any]) -> float | Floats:
     """One threshold, or with a price of tokens one for each task."""
     per_token: float = options["per_token"]
-    if not per_token >= 0:
-        raise InputError(f"per-token must not be negative, got {per_token}")
+    if not 0 <= per_token < math.inf:
+        raise InputError(f"per-token must not be negative or infinite, got {per_token}")
     threshold: float = options["threshold"]
     return threshold + per_token * (panel.mean_tokens1 - panel.mean_tokens0) if per_token else threshold
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -140,6 +142,7 @@ def test_families_can_be_skewed_and_skills_shared(rng: np.random.Generator) -> N
         ({"tasks": 0}, "tasks must be at least 1, got 0"),
         ({"dimension": 4}, "dimension must be at least 8"),
         ({"smoothness": -1.0}, "smoothness must not be negative"),
+        ({"residual": math.inf}, "residual must not be negative or infinite"),
         ({"base_rate": 1.5}, "base_rate must lie in"),
         ({"local_share": 0.8, "nuisance_share": 0.4}, "sum to at most 1"),
     ],

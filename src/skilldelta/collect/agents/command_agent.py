@@ -72,7 +72,7 @@ class CommandAgent:
     def __post_init__(self) -> None:
         self._check_skill_as()
         check_timeout(self.timeout)
-        self._program = _found(_words(self.command)[0])
+        self._program = _found(command_words(self.command)[0])
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -126,7 +126,7 @@ class CommandAgent:
         kind, _, detail = self.skill_as.partition(":")
         text = attempt.planned.task.text
         prompt = f"{attempt.skill_text}\n\n{text}" if use and kind == "text" else text
-        words = [self._program, *_words(self.command)[1:]]
+        words = [self._program, *command_words(self.command)[1:]]
         extra: list[str] = []
         if use and kind == "file":
             write_below(workdir, _filled(detail, {"skill_name": attempt.planned.task.skill_id}), attempt.skill_text)
@@ -138,7 +138,7 @@ class CommandAgent:
                 "skill_file": str(skill_file),
                 "skill_name": attempt.planned.task.skill_id,
             }
-            extra = [_filled(word, places) for word in _words(detail)]
+            extra = [_filled(word, places) for word in command_words(detail)]
         last = [prompt] if self.task_as == "argument" and "{task}" not in self.command else []
         return [*(_filled(word, {"task": prompt}) for word in words), *extra, *last], prompt
 
@@ -194,7 +194,8 @@ class CommandAgent:
         )
 
 
-def _words(command: str) -> list[str]:
+def command_words(command: str) -> list[str]:
+    """The words of a command line; one that cannot be read, or has none, is refused."""
     try:
         words = split_words(command)
     except ValueError as error:

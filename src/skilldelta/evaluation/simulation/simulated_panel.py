@@ -12,6 +12,7 @@ residual uniform on [-eps/2, eps/2] adds at most eps.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -143,8 +144,8 @@ def _check(settings: Simulation) -> None:
     if settings.dimension < 8 or settings.dimension // 2 < settings.axes:
         raise InputError(f"dimension must be at least 8 and twice the axes, got {settings.dimension}")
     for name in ("smoothness", "residual", "difficulty", "skew", "local_share", "nuisance_share"):
-        if not getattr(settings, name) >= 0:
-            raise InputError(f"{name} must not be negative, got {getattr(settings, name)}")
+        if not 0 <= getattr(settings, name) < math.inf:
+            raise InputError(f"{name} must not be negative or infinite, got {getattr(settings, name)}")
     if settings.local_share + settings.nuisance_share > 1:
         total = settings.local_share + settings.nuisance_share
         raise InputError(f"local_share and nuisance_share must sum to at most 1, got {total:g}")
