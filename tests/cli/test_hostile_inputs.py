@@ -17,17 +17,17 @@ import pytest
 from cli.conftest import pair_rows
 from skilldelta.cli.main import cli, run
 
-TEXTS = ("", " ", "\0", "\ud800", "\x1b[2J[/x]", "a" * 100_000)
-NUMBERS = ("", "nan", "-inf", "inf", "-1", "9" * 40)
-PATHS = ("", "missing/x", "folder", "pipe", "binary", "/dev/full", "a" * 300, "x\0y", "\ud800", "https://x/y")
+TEXTS = ("", " ", "\0", "\ud800", "\x1b[2J[/x]", "a" * 5_000)
+NUMBERS = ("", "nan", "inf", "-1", "9" * 40)
+PATHS = ("", "folder", "pipe", "binary", "/dev/full", "a" * 300, "x\0y", "\ud800")
 BANKS = (*PATHS, "empty", "torn", "other.db", "pairs.jsonl", "sqlite://", "postgresql://u@[::1/x", "mysql://x", "://")
 _HARMFUL = re.compile("[\x00-\x08\x0e-\x1f\ud800-\udfff]")
-URLS = ("", "x", "http://", "ftp://x", "http://[::1", "http://127.0.0.1:99999", "http://127.0.0.1:1/ x", "\ud800")
+URLS = ("", "http://", "ftp://x", "http://[::1", "http://127.0.0.1:99999", "http://127.0.0.1:1/ x", "\ud800")
 
 # A good start of each command, to which one hostile value is added. Nothing in them takes long.
 COMMANDS: dict[str, list[str]] = {
     "import": ["pairs.jsonl", "--bank", "fresh.bank"],
-    "predict": ["--bank", "toy.bank", "--skill", "units-skill", "--encoder", "tfidf", "--task-id", "units-1"],
+    "predict": ["--bank", "toy.bank", "--skill", "units-skill", "--encoder", "tfidf", "convert a mile"],
     "evaluate": ["--bank", "toy.bank", "--resamples", "2", "--shuffles", "0", "--exclude", "no such task"],
     "sweep threshold": ["--bank", "toy.bank", "--estimator", "family_mean"],
     "sweep evidence": ["--bank", "toy.bank"],
@@ -35,7 +35,7 @@ COMMANDS: dict[str, list[str]] = {
     "audit": ["sealed.json", "--bank", "toy.bank", "--resamples", "2"],
     "calibrate": ["--bank", "toy.bank", "--use-rate", "0.5", "--resamples", "2", "--estimator", "family_mean"],
     "report": ["--bank", "toy.bank", "--suite", "no such suite"],
-    "simulate": ["--tasks", "12", "--families", "2", "--resamples", "0"],
+    "simulate": ["--tasks", "4", "--families", "2", "--resamples", "0"],
     "collect": ["suite", "--command", "./agent.sh", "--bank", "fresh.bank", "--dry-run"],
     "suite check": ["suite"],
     "bank status": ["--bank", "toy.bank"],
@@ -69,19 +69,19 @@ def hostile_values(option: click.Parameter) -> tuple[str, ...]:
     return TEXTS
 
 
-def inputs() -> Iterator[tuple[str, list[str]]]:
-    """One hostile value in one option at a time, over every option of every command."""
-    for command, good in COMMANDS.items():
+def inputs(*commands: str) -> Iterator[list[str]]:
+    """One hostile value in one option at a time, over every option of the commands."""
+    for command, good in ((name, COMMANDS[name]) for name in commands):
         words = command.split()
         for option in named(command).params:
             flag = max(option.opts, key=len)
             if isinstance(option, click.Argument):
-                place = good.index("units-1") if command == "predict" else 0
+                place = len(good) - 1 if command == "predict" else 0
                 values = PATHS if isinstance(option.type, click.Path) else TEXTS
                 changed = ([*good[:place], value, *good[place + 1 :]] for value in values)
-                yield from ((command, [*words, *one]) for one in changed)
+                yield from ([*words, *one] for one in changed)
             elif option.nargs == 1 and not getattr(option, "is_flag", False):
-                yield from ((command, [*words, *good, f"{flag}={value}"]) for value in hostile_values(option))
+                yield from ([*words, *good, f"{flag}={value}"] for value in hostile_values(option))
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +120,7 @@ def quiet() -> Iterator[tuple[io.StringIO, io.StringIO]]:
 
 
 def test_there_are_more_than_a_thousand() -> None:
-    assert len(list(inputs())) > 1_000
+    assert len(list(inputs(*COMMANDS))) > 1_000
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -130,7 +130,7 @@ def test_a_hostile_value_is_answered_or_refused_in_one_line(
     monkeypatch.chdir(folder)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"")))
     kept = {path: path.read_bytes() for path in map(Path, ("pairs.jsonl", "targets.jsonl", "sealed.json", "skill.md"))}
-    for words in (words for name, words in inputs() if name == command):
+    for words in inputs(command):
         with quiet() as (out, err):
             code = run(words)
         lines = err.getvalue().splitlines()
