@@ -34,8 +34,8 @@ def test_a_secret_is_known_by_its_place(text: str, shown: str) -> None:
 
 
 def test_data_keep_addresses_and_lose_known_values_only() -> None:
-    keep_secret("canary-value")
-    text = "connect to postgresql://u:pw@h with canary-value"
+    keep_secret("canary-value-1")
+    text = "connect to postgresql://u:pw@h with canary-value-1"
     assert without_known_secrets(text) == "connect to postgresql://u:pw@h with ***"
 
 
@@ -47,12 +47,18 @@ def test_a_value_is_found_as_urls_and_json_spell_it() -> None:
 
 def test_environment_and_words_are_searched() -> None:
     keep_secrets_of(
-        {"MY_API_KEY": "first-value", "HOME": "/home/someone", "TERM": "xterm"},
-        ["--bank", "postgresql://u:second-value@h/d"],
+        {"MY_API_KEY": "first-value-1", "HOME": "/home/someone", "TERM": "xterm"},
+        ["--bank", "postgresql://u:second-value-2@h/d"],
     )
-    assert without_known_secrets("first-value second-value /home/someone xterm") == "*** *** /home/someone xterm"
+    assert without_known_secrets("first-value-1 second-value-2 /home/someone xterm") == "*** *** /home/someone xterm"
 
 
 def test_short_values_do_not_eat_ordinary_words() -> None:
     keep_secret("key", "", None)
     assert without_known_secrets("a monkey") == "a monkey"
+
+
+def test_words_that_stand_in_for_a_key_are_no_secrets_in_data() -> None:
+    keep_secrets_of({"OPENAI_API_KEY": "ollama", "OTHER_KEY": "not-needed"}, ["postgresql://postgres:postgres@host/db"])
+    assert without_known_secrets("ollama/qwen, not-needed, postgresql") == "ollama/qwen, not-needed, postgresql"
+    assert redacted("postgresql://postgres:postgres@host/db") == "postgresql://postgres:***@host/db"

@@ -19,6 +19,11 @@ MASK = "***"
 _SHORTEST = 6
 """Characters of the shortest value that is remembered: shorter ones occur in ordinary words."""
 
+_WORDS = re.compile(r"[A-Za-z]+(?:[-_ ][A-Za-z]+)*")
+_LONGEST_WORDS = 16
+"""Plain words below this length are no secrets by value: keys such as `ollama` and passwords such as `postgres` stand in
+for none, and masking them everywhere would damage names and data. Where their place gives them away they are masked."""
+
 _known: set[str] = set()
 
 _SECRET_WORDS = "api[-_]?key|key|token|secret|password|passwd|pwd|passphrase|credentials?|auth|signature|sig"
@@ -39,7 +44,7 @@ _PLACES = (
 def keep_secret(*values: str | None) -> None:
     """Remember values that must not leave the process, as they are and as URLs and JSON spell them."""
     for value in values:
-        if value and len(value) >= _SHORTEST:
+        if value and len(value) >= _SHORTEST and not _is_plain(value):
             spelled = (value, quote(value), quote(value, safe=""), quote_plus(value), unquote(value), _in_json(value))
             _known.update(form for form in spelled if len(form) >= _SHORTEST)
 
@@ -104,6 +109,10 @@ def _masked(match: re.Match[str]) -> str:
     start, end = match.span(1)
     whole, offset = match[0], match.start()
     return whole[: start - offset] + MASK + whole[end - offset :]
+
+
+def _is_plain(value: str) -> bool:
+    return len(value) < _LONGEST_WORDS and _WORDS.fullmatch(value) is not None
 
 
 def _in_json(value: str) -> str:
