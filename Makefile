@@ -7,7 +7,7 @@ else
 PYTHON ?= python3
 BIN := .venv/bin
 endif
-EXTRAS ?= report,collect,parquet,dev
+EXTRAS ?= report,collect,parquet,serve,mcp,otel,suites,dev
 # The versions that were tested, so that the demo and the tests pass next year as they do today.
 CONSTRAINTS ?= constraints.txt
 INSTALL = $(BIN)/python -m pip install --quiet $(if $(CONSTRAINTS),--constraint $(CONSTRAINTS)) --editable
