@@ -85,24 +85,12 @@ def pair_executions(
     `families` maps (suite, task_id) to the family. `current_digests` maps a skill to the digest of its current version;
     pairs of other versions go to `stale`, unless `include_stale` asks for them. A skill that is not in it has one version.
     """
-    use: dict[_TaskKey, dict[_SkillKey, _Arm]] = {}
-    skip: dict[_TaskKey, dict[_SkillKey, _Arm]] = {}
-    order: dict[_TaskKey, None] = {}
-    uncounted: defaultdict[str, int] = defaultdict(int)
-    for execution in executions:
-        task = (execution.agent, execution.suite, execution.task_id)
-        order.setdefault(task)
-        arms = (use if execution.condition == "use" else skip).setdefault(task, {})
-        arm = arms.setdefault((execution.skill_id, execution.skill_digest), _Arm())
-        if is_counted(execution):
-            arm.add(execution)
-        else:
-            uncounted[execution.status if execution.status != "completed" else "ungraded"] += 1
-
+    arms = _arms_of(executions)
+    use, skip = arms.use, arms.skip
     pairs: list[Pair] = []
     stale: list[Pair] = []
     unpaired: list[Unpaired] = []
-    for task in order:
+    for task in arms.order:
         agent, suite, task_id = task
         baselines = skip.get(task, {})
         for skill_id, digest in _skills_of(use.get(task, {}), baselines):
@@ -129,7 +117,57 @@ def pair_executions(
             (stale if is_stale else pairs).append(pair)
     if include_stale:
         pairs, stale = pairs + stale, []
-    return Pairing(tuple(pairs), tuple(unpaired), dict(uncounted), tuple(stale))
+    return Pairing(tuple(pairs), tuple(unpaired), dict(arms.uncounted), tuple(stale))
+
+
+@dataclass(frozen=True, slots=True)
+class PairRuns:
+    """The counted successes behind one pair, in order of arrival."""
+
+    skip: tuple[float, ...]
+    use: tuple[float, ...]
+
+
+def runs_of_pairs(executions: Iterable[Execution]) -> dict[tuple[str, str, str], PairRuns]:
+    """The runs behind the pairs of one agent and suite, by task, skill and version: `pair_executions` before the means."""
+    arms = _arms_of(executions)
+    found = {}
+    for task in arms.order:
+        baselines = arms.skip.get(task, {})
+        for (skill_id, digest), treated in arms.use.get(task, {}).items():
+            baseline = _baseline(baselines, skill_id, digest)
+            if treated.successes and baseline.successes:
+                found[task[2], skill_id, digest] = PairRuns(tuple(baseline.successes), tuple(treated.successes))
+    return found
+
+
+@dataclass(slots=True)
+class _Arms:
+    """Executions by task and skill version, per condition."""
+
+    use: dict[_TaskKey, dict[_SkillKey, _Arm]] = field(default_factory=dict)
+    skip: dict[_TaskKey, dict[_SkillKey, _Arm]] = field(default_factory=dict)
+    order: dict[_TaskKey, None] = field(default_factory=dict)
+    uncounted: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+
+
+def _arms_of(executions: Iterable[Execution]) -> _Arms:
+    found = _Arms()
+    for execution in executions:
+        task = (execution.agent, execution.suite, execution.task_id)
+        found.order.setdefault(task)
+        arms = (found.use if execution.condition == "use" else found.skip).setdefault(task, {})
+        arm = arms.setdefault((execution.skill_id, execution.skill_digest), _Arm())
+        if is_counted(execution):
+            arm.add(execution)
+        else:
+            found.uncounted[not_counted_because(execution)] += 1
+    return found
+
+
+def not_counted_because(execution: Execution) -> str:
+    """Why an execution is no observation: its status, or `ungraded` where it was completed without a grade."""
+    return execution.status if execution.status != "completed" else "ungraded"
 
 
 def _skills_of(treated: Mapping[_SkillKey, _Arm], baselines: Mapping[_SkillKey, _Arm]) -> list[_SkillKey]:

@@ -103,13 +103,13 @@ def judge(
     seen = interval if is_same else _widened(interval, tasks)
     assert seen.low is not None
     assert seen.high is not None
-    verdict = _verdict(seen.low, seen.high, margin)
+    verdict = verdict_of(seen.low, seen.high, margin)
     more = None
     if tasks < ENOUGH and not is_same:  # too few for the interval itself to be believed
         verdict, more = "not enough evidence", ENOUGH - tasks
     if verdict == "not enough evidence":
         half = (seen.high - seen.low) / 2
-        wanted = _tasks_to_settle(difference, half, tasks, margin)
+        wanted = tasks_to_settle(difference, half, tasks, margin)
         more = wanted if more is None or wanted is None else max(more, wanted)
     return Comparison(policy, against, difference, seen, margin, tasks, verdict, more, token_saving, is_same)
 
@@ -120,7 +120,8 @@ def check_margin(margin: float) -> None:
         raise InputError(f"margin must be at least 0 and below 1 (0.02 is 2 points), got {margin}")
 
 
-def _verdict(low: float, high: float, margin: float) -> Verdict:
+def verdict_of(low: float, high: float, margin: float) -> Verdict:
+    """What an interval of a difference allows."""
     if -margin <= low and high <= margin:
         return "equivalent"
     if low > 0:
@@ -138,7 +139,7 @@ def _widened(interval: Range, tasks: int) -> Range:
     return Range(max(-1.0, interval.low - rare), min(1.0, interval.high + rare))
 
 
-def _tasks_to_settle(difference: float, half: float, tasks: int, margin: float) -> int | None:
+def tasks_to_settle(difference: float, half: float, tasks: int, margin: float) -> int | None:
     """The least number of further tasks at which an interval of this centre excludes zero or fits the margin.
 
     Its half-width shrinks with the square root of the number of tasks.

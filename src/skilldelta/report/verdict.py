@@ -104,9 +104,13 @@ def no_verdict(pairs: int) -> Headline:
 def _more(found: Comparison) -> str:
     if found.more_tasks is None:
         return ""
-    about = _rounded_up(found.more_tasks)
-    tasks = "1 more task" if about == 1 else f"{count(about)} more tasks"
-    return f" About {tasks} would settle it, if the difference stays."
+    return f" About {about_tasks(found.more_tasks)} would settle it, if the difference stays."
+
+
+def about_tasks(more: int) -> str:
+    """`120 more tasks`, rounded up to what an estimate deserves."""
+    about = _rounded_up(more)
+    return "1 more task" if about == 1 else f"{count(about)} more tasks"
 
 
 def _rounded_up(tasks: int) -> int:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from skilldelta.studies.record_lists import TargetTask, read_corrections, read_exclusions, read_targets
     from skilldelta.studies.report_study import WrittenReport, report_on
     from skilldelta.studies.sealed_study import Audited, audit_sealed, freeze_targets
+    from skilldelta.studies.skill_study import JudgedPanel, SkillSettings, judge_skills, judged_to_dict
     from skilldelta.studies.study_progress import StudyProgress
     from skilldelta.studies.threshold_studies import calibrate, sweep_evidence, sweep_thresholds
 
@@ -31,8 +32,10 @@ __all__ = [
     "Evaluated",
     "EvaluatedPanel",
     "EvaluationSettings",
+    "JudgedPanel",
     "LoadedPanel",
     "PanelChoice",
+    "SkillSettings",
     "StudyProgress",
     "TargetTask",
     "WrittenReport",
@@ -41,6 +44,8 @@ __all__ = [
     "calibrate",
     "evaluate",
     "freeze_targets",
+    "judge_skills",
+    "judged_to_dict",
     "load_panel",
     "load_panels",
     "read_corrections",
@@ -58,6 +63,7 @@ _HOMES = {
     "record_lists": ("TargetTask", "read_corrections", "read_exclusions", "read_targets"),
     "report_study": ("WrittenReport", "report_on"),
     "sealed_study": ("Audited", "audit_sealed", "freeze_targets"),
+    "skill_study": ("JudgedPanel", "SkillSettings", "judge_skills", "judged_to_dict"),
     "study_progress": ("StudyProgress",),
     "threshold_studies": ("calibrate", "sweep_evidence", "sweep_thresholds"),
 }
