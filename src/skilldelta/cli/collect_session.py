@@ -39,7 +39,7 @@ def make_session(folder: Path, options: dict[str, Any]) -> Session:
         raise InputError("--max-usd needs prices; give --price IN OUT in dollars per million tokens")
     caps = Caps(options["max_calls"], options["max_tokens"], options["max_usd"], options["max_seconds"])
     prices = Prices(*options["price"]) if options["price"] else None
-    suite = load_suite(folder)
+    suite = load_suite(_suite_folder(folder, options["bank"]))
     judge = _judge(suite, options, prices)
     graders = make_graders(suite, _tools(options, judge, None))
     agent = _agent(suite, options, prices)
@@ -70,6 +70,16 @@ def make_session(folder: Path, options: dict[str, Any]) -> Session:
         },
         say=note,
     )
+
+
+def _suite_folder(folder: Path, bank: str) -> Path:
+    """The suite itself, or the one made of a skill's own evals, which is kept with the collections of the bank."""
+    from skilldelta.collect.session import collections_folder
+    from skilldelta.collect.skill_evals import is_skill_with_evals, refresh_suite_of_skill
+
+    if not is_skill_with_evals(folder):
+        return folder
+    return refresh_suite_of_skill(folder, collections_folder(bank) / f"{folder.resolve().name}-evals")
 
 
 def _check_numbers(options: dict[str, Any]) -> None:

@@ -19,11 +19,15 @@ def command() -> None:
 
 @command.command("init")
 @click.argument("folder", type=GivenPath())
-def init(folder: Path) -> None:
+@click.option(
+    "--from-skill", type=GivenPath(), metavar="PATH", help="A skill folder with evals/evals.json: its evals as a suite."
+)
+def init(folder: Path, from_skill: Path | None) -> None:
     """Write a small working suite into FOLDER, to be changed into your own."""
+    from skilldelta.collect.skill_evals import write_suite_of_skill
     from skilldelta.collect.starter import write_starter
 
-    for path in write_starter(folder):
+    for path in write_suite_of_skill(from_skill, folder) if from_skill else write_starter(folder):
         console().print(str(path), soft_wrap=True)
     console().print(f"Next: skilldelta suite check {folder}", soft_wrap=True)
 

@@ -114,11 +114,15 @@ async def opened(session: Session) -> AsyncIterator[tuple[Budget, Recorder]]:
             yield budget, recorder
 
 
-def run_folder(bank: str, suite: str, agent: Agent) -> Path:
+def collections_folder(bank: str) -> Path:
     """Beside a bank file; for a bank on a server, in the current folder."""
     is_url = "://" in bank and not bank.startswith("sqlite:///")
-    base = Path("skilldelta.collect") if is_url else Path(f"{bank.removeprefix('sqlite:///')}.collect")
-    return base / f"{_slug(suite)}--{_slug(agent.name)}-{agent.fingerprint[:8]}"
+    return Path("skilldelta.collect") if is_url else Path(f"{bank.removeprefix('sqlite:///')}.collect")
+
+
+def run_folder(bank: str, suite: str, agent: Agent) -> Path:
+    """The folder of one suite and agent."""
+    return collections_folder(bank) / f"{_slug(suite)}--{_slug(agent.name)}-{agent.fingerprint[:8]}"
 
 
 def recorded_version(session: Session) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from skilldelta.collect.graders.base import Grader, take_options
 from skilldelta.collect.graders.command import COMMAND_LIMITS, Command
+from skilldelta.collect.graders.expectations import Expectations
 from skilldelta.collect.graders.function import Function, load_function
 from skilldelta.collect.graders.inspect_scorer import load_scorer
 from skilldelta.collect.graders.json_fields import Fields
@@ -20,7 +21,19 @@ from skilldelta.collect.sandbox import SandboxName, find_sandbox
 from skilldelta.collect.suite import Suite, SuiteTask
 from skilldelta.errors import InputError, unknown_name
 
-GRADERS = ("exact", "contains", "regex", "numeric", "choice", "json", "python", "command", "judge", "inspect")
+GRADERS = (
+    "exact",
+    "contains",
+    "regex",
+    "numeric",
+    "choice",
+    "json",
+    "python",
+    "command",
+    "judge",
+    "expectations",
+    "inspect",
+)
 _LIMIT_OPTIONS: Mapping[str, type] = {"memory_mb": int, "disk_mb": int, "processes": int}
 
 __all__ = ["GRADERS", "Grader", "GraderTools", "make_graders"]
@@ -43,7 +56,7 @@ def make_graders(suite: Suite, tools: GraderTools) -> dict[str, Grader]:
         where = f"task {task.task_id!r}"
         if settings not in made:
             made[settings] = _make(task.grader, suite, tools, where)
-        _check_answer(task, where)
+        _check_answer(task, where, has_judge=tools.judge is not None)
         graders[task.task_id] = made[settings]
     return graders
 
@@ -80,6 +93,11 @@ def _make(spec: Mapping[str, Any], suite: Suite, tools: GraderTools, where: str)
             if tools.judge is None:
                 raise InputError(f"{where}: grader 'judge' needs a model to ask; name one with --judge-model")
             return Judge(tools.judge, options.get("prompt", PROMPT))
+        case "expectations":
+            success = take_options(spec, where, success=str).get("success", "all")
+            if success not in ("all", "share"):
+                raise InputError(f"{where}: success of grader 'expectations' must be all or share, got {success!r}")
+            return Expectations(tools.judge, lambda run: Command(run, find_sandbox(tools.sandbox)), success)
         case "inspect":
             options = take_options(spec, where, scorer=str, args=dict)
             name = _required(options, "scorer", where, "a scorer's name or 'file.py@name'")
@@ -87,7 +105,7 @@ def _make(spec: Mapping[str, Any], suite: Suite, tools: GraderTools, where: str)
     raise unknown_name("grader", spec["type"], GRADERS)
 
 
-def _check_answer(task: SuiteTask, where: str) -> None:
+def _check_answer(task: SuiteTask, where: str, *, has_judge: bool) -> None:
     """An answer that its grader could never match is a mistake of the suite, and cheaper to find now."""
     kind = task.grader["type"]
     if kind == "numeric" and (isinstance(task.answer, bool) or read_number(str(task.answer)) is None):
@@ -96,8 +114,24 @@ def _check_answer(task: SuiteTask, where: str) -> None:
         raise InputError(f"{where}: grader 'json' needs an object as answer, got {task.answer!r}")
     if kind == "choice" and not (isinstance(task.answer, str) and len(task.answer.strip()) == 1):
         raise InputError(f"{where}: grader 'choice' needs one letter as answer, got {task.answer!r}")
+    if kind == "expectations":
+        _check_expectations(task.answer, where, has_judge=has_judge)
     if kind == "regex" and not task.grader.get("pattern"):
         _check_pattern(str(task.answer), where)
+
+
+def _check_expectations(answer: Any, where: str, *, has_judge: bool) -> None:
+    is_list = isinstance(answer, list) and answer
+    if not is_list or not all(isinstance(one, str) or _is_command(one) for one in answer):
+        raise InputError(
+            f"{where}: grader 'expectations' needs a list of sentences and {{run: command}}, got {answer!r}"
+        )
+    if not has_judge and any(isinstance(one, str) for one in answer):
+        raise InputError(f"{where}: its expectations need a model to ask; name one with --judge-model")
+
+
+def _is_command(one: Any) -> bool:
+    return isinstance(one, dict) and list(one) == ["run"] and isinstance(one["run"], str)
 
 
 def _check_pattern(pattern: str, where: str) -> None:
