@@ -30,7 +30,7 @@ def spelled(name: str) -> list[str]:
 
 def test_the_table_of_extras_is_complete() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    for_users = set(project["optional-dependencies"]) - {"dev", "docs"}
+    for_users = set(project["optional-dependencies"]) - {"dev", "docs", "browser"}
     assert set(re.findall(r"`([\w-]+)`", first_cells("Extras"))) == for_users
 
 
