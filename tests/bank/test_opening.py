@@ -14,9 +14,9 @@ from sqlalchemy import Connection, inspect, text
 
 from skilldelta.bank import database, schema
 from skilldelta.bank.batch import Batch
-from skilldelta.bank.lock import write_lock
 from skilldelta.bank.migrations import LATEST, MIGRATIONS, Migration, migrate
 from skilldelta.bank.sqlite import _uri
+from skilldelta.bank.sqlite_files import write_lock
 from skilldelta.bank.store import Bank
 from skilldelta.errors import BankError, InputError
 

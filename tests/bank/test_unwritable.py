@@ -28,7 +28,7 @@ if os.geteuid() == 0:
     with tempfile.TemporaryDirectory() as folder, Bank.open(folder + "/warm.bank") as bank:
         bank.add(THREE_PAIRS)  # loads what is loaded late, from folders that only root may read
         bank.support(TinyEncoder(), agent=AGENT)
-    import skilldelta.bank.copy, shutil, tempfile
+    import skilldelta.bank.sqlite_files, shutil, tempfile
     os.setgroups([])
     os.setresgid(65534, 65534, 65534)
     os.setresuid(65534, 65534, 65534)
@@ -170,7 +170,7 @@ def test_a_bank_that_may_not_be_read_is_refused_with_its_reason(folder: Path) ->
 
 
 def test_the_copy_of_a_bank_is_removed_when_it_is_closed(folder: Path) -> None:
-    from skilldelta.bank.copy import Copy
+    from skilldelta.bank.sqlite_files import Copy
 
     bank = filled(folder / "fixed.bank")
     with_a_log(bank)

@@ -49,7 +49,7 @@ def test_the_digest_is_that_of_the_text_below_the_front_matter(
 
 
 def test_the_digest_is_the_one_that_collect_records(skill_folder: Path) -> None:
-    from skilldelta.bank.skill_text import read_skill_text
+    from skilldelta.bank.skill_versions import read_skill_text
     from skilldelta.collect.suite import read_skill
 
     assert read_skill_text(skill_folder) == read_skill(skill_folder / "SKILL.md").text

@@ -1,4 +1,4 @@
-"""Commands whose standard streams are closed, full, or hold anything but text."""
+"""Standard input, output and errors, whatever a command was started with."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 
 import skilldelta as skilldelta_package
 from cli.conftest import Skilldelta
+from skilldelta.cli.standard_streams import has_every_character, spell_out
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows gives a process its three streams")
 
@@ -51,3 +52,36 @@ def test_bytes_on_stdin_are_called_what_they_are(
     ran = skilldelta("predict", "--bank", toy_bank, "--skill", "units-skill", "-")
     assert (ran.code, len(ran.err.splitlines())) == (2, 1)
     assert "UTF-8" in ran.err
+
+
+def written(encoding: str, text: str) -> str:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding=encoding)
+    spell_out(stream)
+    stream.write(text)
+    stream.flush()
+    return raw.getvalue().decode(encoding)
+
+
+def test_what_an_encoding_lacks_is_replaced_by_something_as_wide_or_spelled_out() -> None:
+    assert written("ascii", "0% → 100%, -1…2 – ×") == "0% > 100%, -1~2 - x"
+    assert written("cp1252", "0% → 100%, -1…2") == "0% > 100%, -1…2"
+    assert written("ascii", "中") == "\\u4e2d"
+    assert written("utf-8", "→ 中") == "→ 中"
+
+
+def test_a_stream_of_ones_own_is_left_alone() -> None:
+    stream = io.StringIO()
+    spell_out(stream)
+    assert has_every_character(stream)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "cp437"])
+def test_a_prediction_reaches_a_pipe_of_any_encoding(toy_bank: str, encoding: str) -> None:
+    asked = ["predict", "--bank", toy_bank, "--skill", "units-skill", "convert four miles → metres"]
+    environment = {**os.environ, "PYTHONIOENCODING": encoding, "COLUMNS": "80"}
+    for words in (asked, [*asked, "--json"]):
+        command = [sys.executable, "-m", "skilldelta", *words]
+        ran = subprocess.run(command, capture_output=True, env=environment, timeout=120, check=False)
+        assert (ran.returncode, ran.stderr) == (0, b"")
+        assert ran.stdout.decode("utf-8" if encoding == "ascii" else encoding)

@@ -18,7 +18,7 @@ import pytest
 from skilldelta.bank import Bank
 from skilldelta.bank.importers import read_source
 from skilldelta.cli.main import COMMANDS, cli
-from skilldelta.cli.project_file import project_file
+from skilldelta.cli.setting_sources import project_file
 from skilldelta.collect.graders import GraderTools, make_graders
 from skilldelta.collect.manifest import read_manifest
 from skilldelta.collect.suite import load_suite, read_skill

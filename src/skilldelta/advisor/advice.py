@@ -1,19 +1,28 @@
-"""A question, and the advice that answers it: the decision with everything it rests on."""
+"""A question, the policy by which it is answered, and the advice: the decision with everything it rests on."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from skilldelta.costs import Cost
-from skilldelta.errors import InputError
-from skilldelta.gate import Decision, Interval
-from skilldelta.intervals import CONFORMAL, STACK
+from skilldelta import intervals
+from skilldelta.costs import Cost, CostRule
+from skilldelta.errors import InputError, unknown_name
+from skilldelta.gate import Decision, Interval, Rule, check_familiarity_limit, check_threshold
 from skilldelta.nouns import plural
-from skilldelta.predictor import Settings
+from skilldelta.predictor import PAPER, Prediction, Settings
 from skilldelta.probability import Chance
-from skilldelta.support import Scope
+from skilldelta.support import Scope, Support
+
+ScopeChoice = Literal["auto", "paper", "family", "skill", "global"]
+"""`auto` is the family of the supplied skill where it has evidence, else the skill; `paper` is the family, whatever the skill,
+where it is known, else the skill."""
+EstimatorName = Literal["skilldelta", "stack"]
+
+FAMILIARITY_LIMIT = 0.01
+"""One in a hundred tasks like the recorded ones falls below it, and nearly all tasks of other kinds do."""
 
 _UNLIKE, _ODD = 0.01, 0.1
 """Familiarity in words: tasks of the scope fall below these in one case of a hundred and of ten."""
@@ -41,6 +50,63 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class Policy:
+    """How to decide: the estimator and its settings, the gate's rule, the interval's method, the price of tokens."""
+
+    estimator: EstimatorName = "stack"
+    settings: Settings = PAPER
+    scope: ScopeChoice = "auto"
+    threshold: float = 0.0
+    rule: Rule = "plain"
+    level: float = 0.95
+    method: str | None = None
+    """The interval's; None is the stack's own, for the paper's rule `exact`."""
+    familiarity_limit: float | None = None
+    """Less familiar tasks are skipped, under the three-way rule abstained from; None is 0.01, for the paper's rule 0: never."""
+    cost_rule: CostRule | None = None
+    price: float | None = None
+    """Dollars per million tokens."""
+    smoothness: float = 0.0
+    """L of the paper's bound: how fast gains may change with distance. 0 leaves the coverage term out."""
+    residual: float = 0.0
+    """eps of the paper's bound: how far the gains of two tasks at one place may differ."""
+
+    def __post_init__(self) -> None:
+        self._check_bias()
+        check_threshold(self.threshold)
+        if self.estimator not in ("skilldelta", "stack"):
+            raise InputError(f"estimator must be skilldelta or stack, got {self.estimator!r}")
+        if self.interval_method not in intervals.NAMES:
+            raise unknown_name("interval", self.interval_method, intervals.NAMES)
+        if self.interval_method == intervals.STACK and self.estimator != "stack":
+            raise InputError("the interval stack belongs to the stack's gain; choose another for the paper's rule")
+        check_familiarity_limit(self.limit)
+
+    @property
+    def interval_method(self) -> str:
+        """The method that makes the interval."""
+        return self.method or (intervals.STACK if self.estimator == "stack" else intervals.DEFAULT)
+
+    @property
+    def limit(self) -> float:
+        """The familiarity below which a prediction is not acted on."""
+        if self.familiarity_limit is not None:
+            return self.familiarity_limit
+        return FAMILIARITY_LIMIT if self.estimator == "stack" else 0.0
+
+    def _check_bias(self) -> None:
+        """The bias terms belong to the paper's bound on the paper's rule."""
+        for name, value in (("lipschitz", self.smoothness), ("epsilon", self.residual)):
+            if not (math.isfinite(value) and value >= 0):
+                raise InputError(f"{name} must be a number that is not negative, got {value}")
+            if value and (self.estimator != "skilldelta" or self.method != "hoeffding"):
+                raise InputError(
+                    f"{name} widens the paper's band around the paper's rule; give --paper, or --estimator skilldelta and "
+                    "--interval hoeffding"
+                )
+
+
+@dataclass(frozen=True, slots=True)
 class Neighbor:
     """One pair behind a prediction."""
 
@@ -53,6 +119,22 @@ class Neighbor:
     r0: int
     r1: int
     text: str
+
+    @classmethod
+    def of(cls, rows: Support, prediction: Prediction, i: int) -> Neighbor:
+        """The i-th nearest pair of a prediction."""
+        at = int(prediction.rows[i])
+        return cls(
+            task_id=str(rows.task_ids[at]),
+            similarity=float(prediction.similarities[i]),
+            weight=float(prediction.weights[i]),
+            gain=float(rows.gains[at]),
+            y0=float(rows.y0[at]),
+            y1=float(rows.y1[at]),
+            r0=int(rows.r0[at]),
+            r1=int(rows.r1[at]),
+            text=rows.texts[at],
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +152,11 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """The `explanation` of `predict --explain --json`."""
-        chance, cost = self.chance, self.cost
         return {
             "components": dict(self.components),
             "shares": dict(self.shares),
-            "chance": None if chance is None else {"help": chance.help, "harm": chance.harm, "tie": chance.tie},
-            "cost": None if cost is None else {"tokens": cost.tokens, "dollars": cost.dollars, "pairs": cost.pairs},
+            "chance": None if self.chance is None else {**asdict(self.chance), "tie": self.chance.tie},
+            "cost": None if self.cost is None else asdict(self.cost),
         }
 
 
@@ -127,9 +208,9 @@ class Advice:
         """What the interval covers and, where it is not made from what the gain is made from, why the two differ."""
         if self.interval is None:
             return ""
-        if self.interval.method == STACK:
+        if self.interval.method == intervals.STACK:
             return "The interval is for the mean gain of tasks like this one"
-        if self.interval.method.startswith(CONFORMAL):
+        if self.interval.method.startswith(intervals.CONFORMAL):
             return "The interval is for the gain that one more recorded pair would show, run-to-run noise included"
         nearest = plural(len(self.neighbors), "nearest pair")
         if self.estimator == "skilldelta":
@@ -164,23 +245,8 @@ class Advice:
                 "radius": self.radius,
                 "familiarity": self.familiarity,
             },
-            "interval": None
-            if interval is None
-            else {"low": interval.low, "high": interval.high, "level": interval.level, "method": interval.method},
-            "neighbors": [
-                {
-                    "task_id": n.task_id,
-                    "similarity": n.similarity,
-                    "weight": n.weight,
-                    "gain": n.gain,
-                    "y0": n.y0,
-                    "y1": n.y1,
-                    "r0": n.r0,
-                    "r1": n.r1,
-                    "text": n.text,
-                }
-                for n in self.neighbors
-            ],
+            "interval": None if interval is None else asdict(interval),
+            "neighbors": [asdict(neighbor) for neighbor in self.neighbors],
         }
         if self.explanation is not None:
             document["explanation"] = self.explanation.to_dict()

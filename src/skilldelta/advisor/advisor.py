@@ -2,91 +2,23 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
 from skilldelta import bounds, intervals
-from skilldelta.advisor.advice import Advice, Explanation, Neighbor, Question
-from skilldelta.advisor.panel_view import PanelView
-from skilldelta.advisor.scope_familiarity import ScopeFamiliarity
+from skilldelta.advisor.advice import Advice, Explanation, Neighbor, Policy, Question
+from skilldelta.advisor.panel_view import PanelView, ScopeFamiliarity
 from skilldelta.arrays import Vectors
 from skilldelta.bank.index import Index
 from skilldelta.bank.store import Bank
-from skilldelta.costs import Cost, CostRule, TokenCosts
+from skilldelta.costs import Cost, TokenCosts
 from skilldelta.encoders import load_encoder
 from skilldelta.encoders.base import Encoder
-from skilldelta.errors import InputError, unknown_name
+from skilldelta.errors import InputError
 from skilldelta.estimators.base import Score, Target
-from skilldelta.gate import Decision, Interval, Rule, check_familiarity_limit, check_threshold, decide, unlike
-from skilldelta.predictor import PAPER, Prediction, Settings, predict
+from skilldelta.gate import Decision, Interval, decide, unlike
+from skilldelta.predictor import Prediction, predict
 from skilldelta.records import Agent
 from skilldelta.support import Scope, Support
-
-ScopeChoice = Literal["auto", "paper", "family", "skill", "global"]
-"""`auto` is the family of the supplied skill where it has evidence, else the skill; `paper` is the family, whatever the skill,
-where it is known, else the skill."""
-EstimatorName = Literal["skilldelta", "stack"]
-
-FAMILIARITY_LIMIT = 0.01
-"""One in a hundred tasks like the recorded ones falls below it, and nearly all tasks of other kinds do."""
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """How to decide: the estimator and its settings, the gate's rule, the interval's method, the price of tokens."""
-
-    estimator: EstimatorName = "stack"
-    settings: Settings = PAPER
-    scope: ScopeChoice = "auto"
-    threshold: float = 0.0
-    rule: Rule = "plain"
-    level: float = 0.95
-    method: str | None = None
-    """The interval's; None is the stack's own, for the paper's rule `exact`."""
-    familiarity_limit: float | None = None
-    """Less familiar tasks are skipped, under the three-way rule abstained from; None is 0.01, for the paper's rule 0: never."""
-    cost_rule: CostRule | None = None
-    price: float | None = None
-    """Dollars per million tokens."""
-    smoothness: float = 0.0
-    """L of the paper's bound: how fast gains may change with distance. 0 leaves the coverage term out."""
-    residual: float = 0.0
-    """eps of the paper's bound: how far the gains of two tasks at one place may differ."""
-
-    def __post_init__(self) -> None:
-        self._check_bias()
-        check_threshold(self.threshold)
-        if self.estimator not in ("skilldelta", "stack"):
-            raise InputError(f"estimator must be skilldelta or stack, got {self.estimator!r}")
-        if self.interval_method not in intervals.NAMES:
-            raise unknown_name("interval", self.interval_method, intervals.NAMES)
-        if self.interval_method == intervals.STACK and self.estimator != "stack":
-            raise InputError("the interval stack belongs to the stack's gain; choose another for the paper's rule")
-        check_familiarity_limit(self.limit)
-
-    @property
-    def interval_method(self) -> str:
-        """The method that makes the interval."""
-        return self.method or (intervals.STACK if self.estimator == "stack" else intervals.DEFAULT)
-
-    @property
-    def limit(self) -> float:
-        """The familiarity below which a prediction is not acted on."""
-        if self.familiarity_limit is not None:
-            return self.familiarity_limit
-        return FAMILIARITY_LIMIT if self.estimator == "stack" else 0.0
-
-    def _check_bias(self) -> None:
-        """The bias terms belong to the paper's bound on the paper's rule."""
-        for name, value in (("lipschitz", self.smoothness), ("epsilon", self.residual)):
-            if not (math.isfinite(value) and value >= 0):
-                raise InputError(f"{name} must be a number that is not negative, got {value}")
-            if value and (self.estimator != "skilldelta" or self.method != "hoeffding"):
-                raise InputError(
-                    f"{name} widens the paper's band around the paper's rule; give --paper, or --estimator skilldelta and "
-                    "--interval hoeffding"
-                )
 
 
 class Advisor:
@@ -265,25 +197,10 @@ class Advisor:
             settings=self._policy.settings,
             scope=scope,
             eligible=near.eligible,
-            neighbors=tuple(_neighbor(rows, near, i) for i in range(len(near.rows))),
+            neighbors=tuple(Neighbor.of(rows, near, i) for i in range(len(near.rows))),
             effective=None if evidence is None else evidence.effective,
             radius=None if evidence is None else evidence.radius,
             familiarity=familiarity,
             interval=interval,
             explanation=explanation,
         )
-
-
-def _neighbor(rows: Support, prediction: Prediction, i: int) -> Neighbor:
-    at = int(prediction.rows[i])
-    return Neighbor(
-        task_id=str(rows.task_ids[at]),
-        similarity=float(prediction.similarities[i]),
-        weight=float(prediction.weights[i]),
-        gain=float(rows.gains[at]),
-        y0=float(rows.y0[at]),
-        y1=float(rows.y1[at]),
-        r0=int(rows.r0[at]),
-        r1=int(rows.r1[at]),
-        text=rows.texts[at],
-    )

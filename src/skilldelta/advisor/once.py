@@ -1,11 +1,11 @@
-"""One question answered from one bank, in one line. Who asks more often keeps an `Advisor`, which stays warm."""
+"""One question answered from one bank, in one call. For many questions keep an `Advisor`, which loads the bank once."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from skilldelta.advisor.advice import Advice, Question
-from skilldelta.advisor.advisor import Advisor, Policy
+from skilldelta.advisor.advice import Advice, Policy, Question
+from skilldelta.advisor.advisor import Advisor
 from skilldelta.bank.store import Bank
 from skilldelta.encoders.base import Encoder
 from skilldelta.records import Agent

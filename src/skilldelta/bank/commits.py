@@ -17,7 +17,7 @@ from zlib import crc32
 from sqlalchemy import Connection, func, insert, select
 
 from skilldelta.bank import schema
-from skilldelta.bank.checksum import row_checksum
+from skilldelta.bank.table_rows import row_checksum
 from skilldelta.files import flush_durably
 from skilldelta.nouns import plural
 

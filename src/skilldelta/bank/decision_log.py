@@ -9,8 +9,7 @@ from sqlalchemy import Connection, select
 from skilldelta.bank import schema
 from skilldelta.bank.backend import Backend
 from skilldelta.bank.entries import DecisionRecord
-from skilldelta.bank.inserting import insert_rows
-from skilldelta.bank.lookup import next_key
+from skilldelta.bank.table_rows import insert_rows, next_key
 from skilldelta.records import Agent
 
 

@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skilldelta.arrays import Ints
-from skilldelta.bank.changes import Changes, Mark
-from skilldelta.bank.pair_reading import PairQuery
+from skilldelta.bank.pair_reading import Changes, Mark, PairQuery
 from skilldelta.bank.store import Bank
 from skilldelta.bank.vectors import TextEncoder
 from skilldelta.records import Agent

@@ -14,9 +14,7 @@ from sqlalchemy import Connection, delete, func, select
 
 from skilldelta.bank import schema
 from skilldelta.bank.backend import Backend
-from skilldelta.bank.checksum import row_checksum
-from skilldelta.bank.inserting import insert_rows
-from skilldelta.bank.lookup import read_counter
+from skilldelta.bank.table_rows import insert_rows, read_counter, row_checksum
 
 LIMIT = 256 * 2**20
 """Bytes that all kept states may take; a single one that is larger is not kept."""

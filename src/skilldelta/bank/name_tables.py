@@ -12,12 +12,9 @@ from sqlalchemy import Connection, select, update
 
 from skilldelta.bank import schema
 from skilldelta.bank.backend import Backend
-from skilldelta.bank.batch import Batch
-from skilldelta.bank.checksum import row_checksum
-from skilldelta.bank.inserting import insert_rows
-from skilldelta.bank.lookup import chunked, next_key
+from skilldelta.bank.batch import Batch, shortened
 from skilldelta.bank.reading import read_agents
-from skilldelta.bank.validation import shortened
+from skilldelta.bank.table_rows import chunked, insert_rows, next_key, row_checksum
 from skilldelta.errors import InputError
 from skilldelta.records import Agent, Skill, Task, text_digest
 

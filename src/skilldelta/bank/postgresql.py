@@ -13,8 +13,8 @@ from sqlalchemy import Connection, Engine, TableClause, create_engine, event, in
 
 from skilldelta.bank.backend import Counter
 from skilldelta.bank.commits import Head
-from skilldelta.bank.lookup import read_counter
 from skilldelta.bank.schema import SCHEMA_VERSION
+from skilldelta.bank.table_rows import read_counter
 from skilldelta.errors import MissingExtraError
 from skilldelta.redaction import redacted
 

@@ -19,12 +19,10 @@ from sqlalchemy.pool import QueuePool
 from skilldelta.bank import commits
 from skilldelta.bank.backend import Counter
 from skilldelta.bank.commits import Head
-from skilldelta.bank.copy import Copy
-from skilldelta.bank.creation import create_aside
 from skilldelta.bank.driver_errors import not_a_bank
-from skilldelta.bank.lock import write_lock
-from skilldelta.bank.lookup import read_counter
 from skilldelta.bank.schema import SCHEMA_VERSION
+from skilldelta.bank.sqlite_files import Copy, create_aside, write_lock
+from skilldelta.bank.table_rows import read_counter
 from skilldelta.errors import BankError, UnwritableBankError
 from skilldelta.nouns import plural
 

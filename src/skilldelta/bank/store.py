@@ -15,14 +15,20 @@ from typing import Self
 from skilldelta.arrays import Vectors
 from skilldelta.bank import decision_log, forget, judgement_log, learned, reading, schema, status, vectors, verify
 from skilldelta.bank.adding import add_batch
-from skilldelta.bank.batch import Added, Batch
-from skilldelta.bank.changes import Changes, Mark, read_changes
-from skilldelta.bank.choosing import chosen_agent, chosen_suite, current_skill
+from skilldelta.bank.batch import Added, Batch, check_batch
 from skilldelta.bank.database import Database
 from skilldelta.bank.entries import BankStatus, DecisionRecord, Foreseen, Forgotten, Panel
 from skilldelta.bank.forget import Removal
-from skilldelta.bank.pair_reading import PairQuery, PanelRecords, read_pairs, read_panel_records
-from skilldelta.bank.validation import check_batch
+from skilldelta.bank.pair_reading import (
+    Changes,
+    Mark,
+    PairQuery,
+    PanelRecords,
+    read_changes,
+    read_pairs,
+    read_panel_records,
+)
+from skilldelta.bank.reading import chosen_agent, chosen_suite, current_skill
 from skilldelta.bank.vectors import Progress, TextEncoder
 from skilldelta.errors import BankError
 from skilldelta.pairing import Pairing

@@ -7,8 +7,8 @@ from sqlalchemy import Connection, TableClause, func, select
 
 from skilldelta.bank import schema
 from skilldelta.bank.backend import Backend
-from skilldelta.bank.checksum import Row, checksum_of
 from skilldelta.bank.commits import Head, gaps
+from skilldelta.bank.table_rows import Row, checksum_of
 from skilldelta.nouns import plural
 from skilldelta.records import CONDITIONS, STATUSES, text_digest
 

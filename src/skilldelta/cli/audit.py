@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.encoding import chosen_encoder
-from skilldelta.cli.given_text import GivenPath
+from skilldelta.cli.arguments import chosen_encoder, corrections_of
+from skilldelta.cli.given_values import GivenPath
 from skilldelta.cli.output import console, note, percent, signed, table, write_json
-from skilldelta.cli.panels import corrections_of
 from skilldelta.cli.progress import progress
 from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.nouns import plural

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.given_text import GivenPath
+from skilldelta.cli.given_values import GivenPath, OutputPath
 from skilldelta.cli.output import console, note, number, percent, shorten, signed, table, write_json
-from skilldelta.cli.output_paths import OutputPath
 from skilldelta.cli.progress import progress
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.nouns import plural
@@ -92,8 +91,7 @@ def add_skill(name: str, path: Path, new_version: bool, bank: str, as_json: bool
 
     PATH is a SKILL.md, or a folder that holds one; what stands below the front matter counts.
     """
-    from skilldelta.bank.skill_text import read_skill_text
-    from skilldelta.bank.skill_versions import add_skill_text
+    from skilldelta.bank.skill_versions import add_skill_text, read_skill_text
 
     text = read_skill_text(path)
     with _open(bank) as opened:
@@ -139,8 +137,7 @@ def verify(bank: str, as_json: bool) -> int:
 def export(bank: str, format_: str, output: Path, **options: Any) -> None:
     """Write executions as runs.jsonl, or one panel's arrays with vectors as NPZ."""
     from skilldelta.bank.export import export_panel, export_runs
-    from skilldelta.cli.encoding import chosen_encoder
-    from skilldelta.cli.panels import choice_of
+    from skilldelta.cli.arguments import choice_of, chosen_encoder
     from skilldelta.studies.loaded_panel import only_records
 
     with _open(bank) as opened:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.given_text import GivenPath
+from skilldelta.cli.given_values import GivenPath
 
 if TYPE_CHECKING:
     from skilldelta.collect.session import Session

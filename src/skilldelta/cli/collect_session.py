@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from skilldelta.cli.arguments import environment_proxy
 from skilldelta.cli.output import note
-from skilldelta.cli.proxies import environment_proxy
 from skilldelta.errors import InputError
 from skilldelta.redaction import keep_secret, redacted
 from skilldelta.settings_text import yaml_value

@@ -12,7 +12,7 @@ import click
 from skilldelta.cli import settings
 from skilldelta.cli.evaluate import run_evaluation
 from skilldelta.cli.evaluation_tables import show_panel, show_verdicts
-from skilldelta.cli.given_text import GivenPath
+from skilldelta.cli.given_values import GivenPath
 from skilldelta.cli.output import console, note, number, percent, signed
 from skilldelta.cli.progress import progress
 from skilldelta.errors import MissingExtraError
@@ -79,7 +79,7 @@ def _tell_what_there_is(out: Screen, support: Support, made: dict[str, Any]) -> 
 
 
 def _show_three(out: Screen, asked: Sequence[AskedTask]) -> None:
-    from skilldelta.cli.gain_scale import marks_of
+    from skilldelta.cli.advice_display import marks_of
     from skilldelta.cli.screen import cut
 
     out.print()
@@ -101,7 +101,7 @@ def _show_three(out: Screen, asked: Sequence[AskedTask]) -> None:
 
 def _show_evidence(out: Screen, advice: Advice) -> None:
     """The drawing, and the three nearest tasks in a line each."""
-    from skilldelta.cli.gain_scale import GainScale, marks_of
+    from skilldelta.cli.advice_display import GainScale, marks_of
     from skilldelta.cli.screen import cut
 
     if advice.interval is not None:

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.encoding import chosen_encoder
-from skilldelta.cli.given_text import GivenPath
+from skilldelta.cli.arguments import choice_of, chosen_encoder, exclusions_of
+from skilldelta.cli.given_values import GivenPath, OutputPath
 from skilldelta.cli.output import note, write_json
-from skilldelta.cli.output_paths import OutputPath
-from skilldelta.cli.panels import choice_of, exclusions_of
 from skilldelta.cli.progress import progress
 from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.nouns import plural

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.given_text import GivenPath
+from skilldelta.cli.given_values import GivenPath
 from skilldelta.cli.output import console, note, number, table, write_json
 from skilldelta.cli.standard_streams import bytes_from_stdin
 from skilldelta.errors import InputError

@@ -14,9 +14,8 @@ from typing import Any
 
 import click
 
-from skilldelta.cli.plain_characters import spell_out
-from skilldelta.cli.standard_streams import open_closed_streams
-from skilldelta.cli.value_sources import trace, with_source
+from skilldelta.cli.setting_sources import trace, with_source
+from skilldelta.cli.standard_streams import open_closed_streams, spell_out
 from skilldelta.errors import BankWarning, SkillDeltaError
 from skilldelta.redaction import guarded_streams, keep_secrets_of
 from skilldelta.version import __version__
@@ -88,8 +87,7 @@ def cli(ctx: click.Context) -> None:
 
 
 def _read_project_file(ctx: click.Context, name: str) -> None:
-    from skilldelta.cli.project_file import project_file
-    from skilldelta.cli.value_sources import remember_file
+    from skilldelta.cli.setting_sources import project_file, remember_file
 
     file, command = project_file(name, COMMANDS), cli.get_command(ctx, name)
     if file is not None and command is not None:
@@ -156,7 +154,7 @@ def _run(args: list[str] | None) -> int:
 
 def _fail(message: str) -> int:
     from skilldelta.cli.output import note
-    from skilldelta.cli.readable import one_line
+    from skilldelta.cli.standard_streams import one_line
 
     note(f"error: {one_line(message)}")
     return 2

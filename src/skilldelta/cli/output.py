@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skilldelta.cli.plain_characters import has_every_character
 from skilldelta.cli.progress import paused
-from skilldelta.cli.readable import readable
+from skilldelta.cli.standard_streams import has_every_character, readable
 from skilldelta.files import write_text
 from skilldelta.redaction import redacted
 

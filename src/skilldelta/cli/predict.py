@@ -11,9 +11,9 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.advice_display import show_advice
-from skilldelta.cli.given_text import GivenPath
+from skilldelta.cli.given_values import GivenPath
 from skilldelta.cli.output import note, write_json
-from skilldelta.cli.paper_flags import with_paper_settings
+from skilldelta.cli.rule_flags import with_paper_settings
 from skilldelta.cli.standard_streams import text_from_stdin
 from skilldelta.errors import InputError, unknown_name
 
@@ -146,7 +146,7 @@ def _advice(opened: Bank, agent: Agent, question: Question, policy: Policy, opti
     """An encoder that fails leaves a bank in which the fallback can be recorded."""
     from skilldelta.advisor import Advisor
     from skilldelta.advisor.failure import fallback_advice
-    from skilldelta.cli.encoding import chosen_encoder
+    from skilldelta.cli.arguments import chosen_encoder
     from skilldelta.encoders.base import EncoderError
 
     try:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
-from skilldelta.cli.readable import readable
+from skilldelta.cli.standard_streams import readable
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar

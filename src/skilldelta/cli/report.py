@@ -11,12 +11,12 @@ import click
 from click.core import ParameterSource
 
 from skilldelta.cli import settings
+from skilldelta.cli.arguments import panels_of
 from skilldelta.cli.evaluate import run_evaluation, settings_of
+from skilldelta.cli.given_values import OutputPath
 from skilldelta.cli.output import note, write_json
-from skilldelta.cli.output_paths import OutputPath
-from skilldelta.cli.panels import panels_of
-from skilldelta.cli.paper_flags import is_overridden, with_paper_settings
 from skilldelta.cli.progress import progress, step_bars
+from skilldelta.cli.rule_flags import is_overridden, with_paper_settings
 from skilldelta.nouns import plural
 from skilldelta.redaction import redacted
 

@@ -20,7 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from skilldelta.cli.progress import paused
-from skilldelta.cli.readable import readable
+from skilldelta.cli.standard_streams import readable
 
 PIPED_WIDTH = 120
 """Columns of an output that is no terminal and has no COLUMNS."""

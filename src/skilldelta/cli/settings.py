@@ -1,5 +1,5 @@
 """Options that several commands share. Flags go before the environment (SKILLDELTA_*), before skilldelta.toml, before
-these defaults; the file is read in `project_file`.
+these defaults; the file is read in `setting_sources`.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from skilldelta.cli.given_text import GivenPath
-from skilldelta.cli.output_paths import OutputPath
+from skilldelta.cli.given_values import GivenPath, OutputPath
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -12,8 +12,8 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.evaluation_tables import show_panel
+from skilldelta.cli.given_values import OutputPath
 from skilldelta.cli.output import console, note, percent, write_json
-from skilldelta.cli.output_paths import OutputPath
 from skilldelta.cli.progress import progress
 from skilldelta.errors import InputError
 from skilldelta.files import write_text

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.given_text import GivenPath
+from skilldelta.cli.given_values import GivenPath
 from skilldelta.cli.output import console, number, table, write_json
 
 

@@ -17,14 +17,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skilldelta.studies.encoder_choice import bank_encoder
-    from skilldelta.studies.evaluation_study import Evaluated, EvaluatedPanel, EvaluationSettings, evaluate
-    from skilldelta.studies.loaded_panel import LoadedPanel, PanelChoice, load_panel, load_panels
+    from skilldelta.studies.evaluation_study import (
+        Evaluated,
+        EvaluatedPanel,
+        EvaluationSettings,
+        StudyProgress,
+        evaluate,
+    )
+    from skilldelta.studies.loaded_panel import LoadedPanel, PanelChoice, bank_encoder, load_panel, load_panels
     from skilldelta.studies.record_lists import TargetTask, read_corrections, read_exclusions, read_targets
     from skilldelta.studies.report_study import WrittenReport, report_on
     from skilldelta.studies.sealed_study import Audited, audit_sealed, freeze_targets
     from skilldelta.studies.skill_study import JudgedPanel, SkillSettings, judge_skills, judged_to_dict
-    from skilldelta.studies.study_progress import StudyProgress
     from skilldelta.studies.threshold_studies import calibrate, sweep_evidence, sweep_thresholds
 
 __all__ = [
@@ -57,14 +61,12 @@ __all__ = [
 ]
 
 _HOMES = {
-    "encoder_choice": ("bank_encoder",),
-    "evaluation_study": ("Evaluated", "EvaluatedPanel", "EvaluationSettings", "evaluate"),
-    "loaded_panel": ("LoadedPanel", "PanelChoice", "load_panel", "load_panels"),
+    "evaluation_study": ("Evaluated", "EvaluatedPanel", "EvaluationSettings", "StudyProgress", "evaluate"),
+    "loaded_panel": ("LoadedPanel", "PanelChoice", "bank_encoder", "load_panel", "load_panels"),
     "record_lists": ("TargetTask", "read_corrections", "read_exclusions", "read_targets"),
     "report_study": ("WrittenReport", "report_on"),
     "sealed_study": ("Audited", "audit_sealed", "freeze_targets"),
     "skill_study": ("JudgedPanel", "SkillSettings", "judge_skills", "judged_to_dict"),
-    "study_progress": ("StudyProgress",),
     "threshold_studies": ("calibrate", "sweep_evidence", "sweep_thresholds"),
 }
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
+from skilldelta.arrays import Floats
+from skilldelta.errors import InputError
 from skilldelta.evaluation.leave_one_out import evaluate_panels
+from skilldelta.evaluation.nested import Scorer
+from skilldelta.evaluation.panel_policy import PanelPolicy
 from skilldelta.evaluation.resampling.permutation import SHUFFLES
 from skilldelta.evaluation.resampling.refitted import GROUPS, refitted_ranges
 from skilldelta.evaluation.results import MARGIN, Means, PanelResult, Range
 from skilldelta.evaluation.risk_coverage import CoveragePoint, of_panel
-from skilldelta.evaluation.roster import Rules
+from skilldelta.evaluation.roster import Rules, score_policies
 from skilldelta.nouns import plural
 from skilldelta.studies.loaded_panel import LoadedPanel
-from skilldelta.studies.policy_scoring import with_skill_texts
-from skilldelta.studies.study_progress import StudyProgress, step_of
+from skilldelta.support import Support
 
 RefittedRanges = Mapping[str, Mapping[str, Range]]
 """By policy and metric."""
@@ -142,3 +146,41 @@ def _refitted(
 
 def _groups(panel: LoadedPanel) -> int:
     return min(GROUPS, len(np.unique(panel.support.task_ids)))
+
+
+def with_skill_texts(rules: Rules, texts: Mapping[str, str]) -> Rules:
+    """The rules with the bank's skill texts, unless they bring others."""
+    return replace(rules, skill_texts={**texts, **rules.skill_texts})
+
+
+def scored_policy(name: str, support: Support, rules: Rules) -> PanelPolicy:
+    """One policy with its scores; constant policies have none and are refused."""
+    roster = score_policies(support, [name], rules, None)
+    if name not in roster.policies:
+        raise InputError("; ".join(roster.left_out) or f"{name} cannot be scored on this panel")
+    if roster.policies[name].scores is None:
+        raise InputError(f"{name} has no scores; choose skilldelta, stack, family_mean or tfidf_knn")
+    return roster.policies[name]
+
+
+def scorer_of(name: str, rules: Rules) -> Scorer:
+    """How a policy scores a part of a panel."""
+
+    def score(support: Support) -> Floats:
+        scores = scored_policy(name, support, rules).scores
+        assert scores is not None  # scored_policy refuses policies without
+        return scores
+
+    return score
+
+
+StudyProgress = Callable[[str, int, int | None], None]
+"""Called with the step, how much of it is done, and of how much; None while that is not known."""
+
+
+def step_of(progress: StudyProgress | None, step: str) -> Callable[[int, int], None] | None:
+    """The progress of one step, announced before its work begins."""
+    if progress is None:
+        return None
+    progress(step, 0, None)
+    return partial(progress, step)

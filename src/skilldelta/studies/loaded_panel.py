@@ -1,17 +1,18 @@
 """The panels that a study is about, each read from the bank once, with what was left out said in words.
 
 Everything a study needs of a panel is in its `LoadedPanel`: the arrays, the executions behind them, the texts of skills
-and the agent's own judgements. The bank is not asked again.
-"""
+and the agent's own judgements. The bank is not asked again."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from skilldelta.arrays import Vectors
 from skilldelta.bank.pair_reading import PanelRecords
 from skilldelta.bank.store import Bank
 from skilldelta.encoders import Encoder, load_encoder
+from skilldelta.encoders.imported import ImportedEncoder
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.evaluation.corrections import CorrectedRecord, Correction, check_corrections, corrected_panel
 from skilldelta.evaluation.exclusions import Exclusion, check_exclusions, exclusions_in, without_excluded
@@ -19,7 +20,7 @@ from skilldelta.noise_floor import NoiseFloor, noise_of_executions
 from skilldelta.nouns import plural
 from skilldelta.pairing import Pairing
 from skilldelta.records import Agent, Execution, Judgement
-from skilldelta.studies.study_progress import StudyProgress, step_of
+from skilldelta.studies.evaluation_study import StudyProgress, step_of
 from skilldelta.support import Support
 
 _NAMED = 5
@@ -221,3 +222,44 @@ def _as_corrected(panel: LoadedPanel, corrections: Sequence[Correction]) -> Load
 def _without(panel: LoadedPanel, exclusions: Sequence[Exclusion]) -> LoadedPanel:
     here = exclusions_in(panel.support, exclusions)
     return replace(panel, support=without_excluded(panel.support, here), excluded=here)
+
+
+def bank_encoder(
+    bank: Bank,
+    name: str = "wordllama",
+    *,
+    base_url: str | None = None,
+    model: str | None = None,
+    api_key: str | None = None,
+    proxy: str | None = None,
+    given: Mapping[str, Vectors] | None = None,
+) -> Encoder:
+    """The encoder of that name; TF-IDF takes its vocabulary from the bank's own task texts.
+
+    Vectors that came with an import are read from the bank; `given` are those of other texts.
+
+    Examples:
+        >>> bank_encoder(bank, "tfidf").identity.startswith("tfidf")
+        True
+    """
+    if name.startswith("imported/"):
+        return _imported(bank, name, given)
+    if given:
+        raise InputError(f"--query-vector needs vectors of the same model; {_choice(bank)}")
+    corpus = [task.text for task in bank.tasks()] if name == "tfidf" else None
+    return load_encoder(name, base_url=base_url, model=model, api_key=api_key, proxy=proxy, corpus=corpus)
+
+
+def _imported(bank: Bank, name: str, given: Mapping[str, Vectors] | None) -> Encoder:
+    if name not in bank.vector_counts():
+        raise InputError(f"the bank has no vectors of {name!r}; {_choice(bank)}")
+    alone = ImportedEncoder(name)
+    return ImportedEncoder(name, stored=lambda texts: bank.vectors(alone, texts), given=given)
+
+
+def _choice(bank: Bank) -> str:
+    """The imported vectors there are, as one would ask for them."""
+    names = [name for name in bank.vector_counts() if name.startswith("imported/")]
+    if not names:
+        return "import a panel or a support index that brings its vectors"
+    return f"say --encoder {' or --encoder '.join(names)}"

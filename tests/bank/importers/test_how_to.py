@@ -9,8 +9,7 @@ import pytest
 
 from skilldelta.bank import Bank
 from skilldelta.bank.importers import FORMATS, detect, read_source
-from skilldelta.bank.skill_text import read_skill_text
-from skilldelta.bank.skill_versions import add_skill_text
+from skilldelta.bank.skill_versions import add_skill_text, read_skill_text
 from skilldelta.errors import InputError
 
 _HOW_TO = Path(__file__).resolve().parents[3] / "docs" / "how-to"

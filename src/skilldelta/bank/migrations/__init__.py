@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from skilldelta.bank import schema
-from skilldelta.bank.lookup import write_counter
 from skilldelta.bank.migrations import m0001_first_tables, m0002_checksums, m0003_learned_states
+from skilldelta.bank.table_rows import write_counter
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import BigInteger, Column, Connection, Integer, MetaData, Table, text
 
-from skilldelta.bank.checksum import checksum_of
+from skilldelta.bank.table_rows import checksum_of
 
 VERSION = 2
 

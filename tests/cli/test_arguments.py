@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilldelta.cli.proxies import environment_proxy
+from skilldelta.cli.arguments import environment_proxy
 
 
 @pytest.fixture(autouse=True)

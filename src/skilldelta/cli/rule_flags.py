@@ -1,7 +1,8 @@
-"""--paper is the paper's rule in the paper's main setting; flags beside it give the rule another of its settings.
+"""Flags that settle the rule: --paper with the flags beside it, and flags that would change nothing.
 
-The paper has panels with k=3, uniform weights and other thresholds, so --k, --weighting, --scope and --threshold are
-taken as flags; what the environment or a file says of them is overridden. What would make it another rule is refused.
+--paper is the paper's rule in its main setting. The paper has panels with k=3, uniform weights and other thresholds, so
+--k, --weighting, --scope and --threshold are taken as flags; the environment and the file are overridden. Flags that
+would make it another rule are refused.
 """
 
 from __future__ import annotations
@@ -56,3 +57,17 @@ def _is_flag(ctx: click.Context, name: str) -> bool:
 
 def _paper_as_given(ctx: click.Context) -> str:
     return "--paper" if _is_flag(ctx, "paper") else "paper in skilldelta.toml"
+
+
+def refuse_idle_flags(ctx: click.Context, estimator: str) -> None:
+    """InputError about the first flag that has no say in the scores of an estimator."""
+    from skilldelta.evaluation.policy_table import policies
+
+    takes = policies()[estimator].takes if estimator in policies() else ()
+    for parameter in ctx.command.params:
+        name = str(parameter.name)
+        if name in ("k", "weighting", "scope") and _is_flag(ctx, name) and name not in takes:
+            flag = parameter.opts[0]
+            raise InputError(
+                f"{flag} has no say in the scores of {estimator}; leave it out, or give --estimator skilldelta"
+            )

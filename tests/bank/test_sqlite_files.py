@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skilldelta.bank import creation
+from skilldelta.bank import sqlite_files
 from skilldelta.bank.migrations import LATEST
 from skilldelta.bank.sqlite import SQLite
 from skilldelta.bank.store import Bank
@@ -25,10 +25,11 @@ from .small import THREE_PAIRS
 
 _KILLED_AT = """
 import os, signal, sys
-from skilldelta.bank import creation, database, sqlite
+from skilldelta.bank import database, sqlite
+from skilldelta.bank import sqlite_files
 from skilldelta.bank.store import Bank
-where, place = sys.argv[2], {"migrate": database, "_take_name": creation, "flush_folder": creation, "rmtree": creation.shutil,
-                             "flush_durably": creation, "write_lock": sqlite, "mkdtemp": creation.tempfile}[sys.argv[2]]
+where, place = sys.argv[2], {"migrate": database, "_take_name": sqlite_files, "flush_folder": sqlite_files, "rmtree": sqlite_files.shutil,
+                             "flush_durably": sqlite_files, "write_lock": sqlite, "mkdtemp": sqlite_files.tempfile}[sys.argv[2]]
 def die(*arguments, **options):
     os.kill(os.getpid(), signal.SIGKILL)
 setattr(place, where, die)
@@ -83,7 +84,7 @@ def test_a_file_that_appeared_meanwhile_is_kept(tmp_path: Path) -> None:
         aside.write_text("new")
         path.write_text("not ours")
 
-    creation.create_aside(path, appear)
+    sqlite_files.create_aside(path, appear)
     assert path.read_text() == "not ours"
     assert list(tmp_path.iterdir()) == [path]
 

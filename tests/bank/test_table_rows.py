@@ -11,11 +11,11 @@ from sqlalchemy import create_engine, text
 
 from skilldelta.bank import schema
 from skilldelta.bank.batch import Batch
-from skilldelta.bank.checksum import checksum_of, row_checksum
 from skilldelta.bank.index import Index
 from skilldelta.bank.migrations import m0001_first_tables
 from skilldelta.bank.sqlite import APPLICATION_ID
 from skilldelta.bank.store import Bank
+from skilldelta.bank.table_rows import checksum_of, row_checksum
 from skilldelta.errors import BankError
 from skilldelta.records import Judgement, Skill, Task
 

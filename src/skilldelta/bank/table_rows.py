@@ -1,7 +1,8 @@
-"""A checksum for every row, over all of its other columns: a bit that flips on a disk is noticed.
+"""Rows of the tables: their checksums, keys and counters, and their insertion.
 
-CRC-32 of the values in the order of `schema`. Executions and vectors have rules of their own that are quick enough to be
-checked whenever they are read. Which row fails is for `verify` and `reading` to say.
+Every row has a checksum over all of its other columns, so that a bit that flips on a disk is noticed: CRC-32 of the
+values in the order of `schema`. Executions and vectors have rules of their own that are quick enough to be checked
+whenever they are read. Which row fails is for `verify` and `reading` to say.
 """
 
 from __future__ import annotations
@@ -9,10 +10,17 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from struct import Struct
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from zlib import crc32
 
+from sqlalchemy import Connection, TableClause, func, insert, select, update
+
+from skilldelta.bank import schema
+from skilldelta.bank.schema import columns_of
 from skilldelta.errors import BankError
+
+if TYPE_CHECKING:
+    from skilldelta.bank.backend import Backend
 
 Row = Sequence[Any]
 
@@ -83,3 +91,42 @@ def _encoded(value: Any) -> bytes:
         raw = value.encode("utf-8", "surrogatepass")
         return _length(b"s", len(raw)) + raw
     return _length(b"b", len(value)) + bytes(value)
+
+
+T = TypeVar("T")
+
+_CHUNK = 5_000  # below SQLite's limit of 32,766 parameters per statement
+
+
+def next_key(connection: Connection, table: TableClause) -> int:
+    """The first free key. Only under the write lock, which keeps others from taking it."""
+    return int(connection.execute(select(func.max(table.c.key))).scalar() or 0) + 1
+
+
+def bump(connection: Connection, counter: str) -> None:
+    """Move a meta counter on by one."""
+    write_counter(connection, counter, read_counter(connection, counter) + 1)
+
+
+def write_counter(connection: Connection, counter: str, value: int) -> None:
+    """Give a meta counter a value."""
+    row = {"value": value, "checksum": row_checksum((counter, value))}
+    meta = schema.meta
+    if not connection.execute(update(meta).where(meta.c.name == counter).values(**row)).rowcount:
+        connection.execute(insert(meta), {"name": counter, **row})
+
+
+def read_counter(connection: Connection, counter: str) -> int:
+    """A meta counter's value; 0 where it never moved."""
+    return int(connection.execute(select(schema.meta.c.value).where(schema.meta.c.name == counter)).scalar() or 0)
+
+
+def chunked(values: Sequence[T]) -> Iterator[Sequence[T]]:
+    """A long list in pieces that fit into one statement."""
+    for start in range(0, len(values), _CHUNK):
+        yield values[start : start + _CHUNK]
+
+
+def insert_rows(connection: Connection, backend: Backend, table: TableClause, rows: Iterable[Row]) -> None:
+    """Insert rows that have the table's columns in order, without the checksum."""
+    backend.insert_many(connection, table, columns_of(table), sealed(table.name, rows))

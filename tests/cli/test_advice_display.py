@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from skilldelta.cli.gain_scale import ASCII, UNICODE, GainScale, marks_for
+from skilldelta.cli.advice_display import ASCII, UNICODE, GainScale, marks_for
 from skilldelta.gate import Interval
 
 WIDTH = 21 + 6

@@ -1,20 +1,26 @@
-"""From the options that commands about panels share to what their study is asked."""
+"""From the options that commands share to the arguments that the library takes."""
 
 from __future__ import annotations
 
+import ipaddress
+import os
+import urllib.request
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from skilldelta.cli.encoding import chosen_encoder
 from skilldelta.cli.output import note
 from skilldelta.cli.progress import step_bars
 
 if TYPE_CHECKING:
+    from skilldelta.arrays import Vectors
     from skilldelta.bank import Bank
+    from skilldelta.encoders.base import Encoder
     from skilldelta.evaluation.corrections import Correction
     from skilldelta.evaluation.exclusions import Exclusion
     from skilldelta.evaluation.roster import Rules
     from skilldelta.studies import LoadedPanel, PanelChoice
+
 
 _ON_COMMAND_LINE = "named on the command line"
 
@@ -80,3 +86,37 @@ def note_left_out(panels: Sequence[LoadedPanel]) -> None:
     for panel in panels:
         for remark in panel.notes:
             note(f"{panel.agent.name} on {panel.suite}: {remark}")
+
+
+def chosen_encoder(bank: Bank, options: Mapping[str, Any], *, given: Mapping[str, Vectors] | None = None) -> Encoder:
+    """The encoder of --encoder; `given` are vectors of texts that an import did not bring."""
+    from skilldelta.studies.loaded_panel import bank_encoder
+
+    return bank_encoder(
+        bank,
+        options["encoder"],
+        base_url=options.get("encoder_url"),
+        model=options.get("encoder_model"),
+        api_key=os.environ.get("SKILLDELTA_ENCODER_KEY") or os.environ.get("OPENAI_API_KEY"),
+        proxy=environment_proxy(options.get("encoder_url")),
+        given=given,
+    )
+
+
+def environment_proxy(url: str | None) -> str | None:
+    """From http_proxy, https_proxy and no_proxy. This machine's own addresses never go through a proxy."""
+    try:
+        parts = urlsplit(url or "")
+        host = parts.hostname or ""
+    except ValueError:
+        return None  # not a URL: whoever uses it refuses it with a better message
+    if not host or _is_this_machine(host) or urllib.request.proxy_bypass(host):
+        return None
+    return urllib.request.getproxies().get(parts.scheme)
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
