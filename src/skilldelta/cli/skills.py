@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
+from skilldelta.cli.arguments import note_left_out, panels_of
 from skilldelta.cli.output import console, signed, table, write_json
-from skilldelta.cli.panels import note_left_out, panels_of
 from skilldelta.cli.progress import progress
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
