@@ -17,14 +17,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skilldelta.studies.evaluation_study import (
-        Evaluated,
-        EvaluatedPanel,
-        EvaluationSettings,
+    from skilldelta.studies.evaluation_study import Evaluated, EvaluatedPanel, EvaluationSettings, evaluate
+    from skilldelta.studies.loaded_panel import (
+        LoadedPanel,
+        PanelChoice,
         StudyProgress,
-        evaluate,
+        bank_encoder,
+        load_panel,
+        load_panels,
     )
-    from skilldelta.studies.loaded_panel import LoadedPanel, PanelChoice, bank_encoder, load_panel, load_panels
     from skilldelta.studies.record_lists import TargetTask, read_corrections, read_exclusions, read_targets
     from skilldelta.studies.report_study import WrittenReport, report_on
     from skilldelta.studies.sealed_study import Audited, audit_sealed, freeze_targets
@@ -61,8 +62,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "evaluation_study": ("Evaluated", "EvaluatedPanel", "EvaluationSettings", "StudyProgress", "evaluate"),
-    "loaded_panel": ("LoadedPanel", "PanelChoice", "bank_encoder", "load_panel", "load_panels"),
+    "evaluation_study": ("Evaluated", "EvaluatedPanel", "EvaluationSettings", "evaluate"),
+    "loaded_panel": ("LoadedPanel", "PanelChoice", "StudyProgress", "bank_encoder", "load_panel", "load_panels"),
     "record_lists": ("TargetTask", "read_corrections", "read_exclusions", "read_targets"),
     "report_study": ("WrittenReport", "report_on"),
     "sealed_study": ("Audited", "audit_sealed", "freeze_targets"),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from skilldelta.evaluation.results import MARGIN, Means, PanelResult, Range
 from skilldelta.evaluation.risk_coverage import CoveragePoint, of_panel
 from skilldelta.evaluation.roster import Rules, score_policies
 from skilldelta.nouns import plural
-from skilldelta.studies.loaded_panel import LoadedPanel
+from skilldelta.studies.loaded_panel import LoadedPanel, StudyProgress, step_of
 from skilldelta.support import Support
 
 RefittedRanges = Mapping[str, Mapping[str, Range]]
@@ -172,15 +171,3 @@ def scorer_of(name: str, rules: Rules) -> Scorer:
         return scores
 
     return score
-
-
-StudyProgress = Callable[[str, int, int | None], None]
-"""Called with the step, how much of it is done, and of how much; None while that is not known."""
-
-
-def step_of(progress: StudyProgress | None, step: str) -> Callable[[int, int], None] | None:
-    """The progress of one step, announced before its work begins."""
-    if progress is None:
-        return None
-    progress(step, 0, None)
-    return partial(progress, step)

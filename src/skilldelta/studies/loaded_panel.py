@@ -5,8 +5,9 @@ and the agent's own judgements. The bank is not asked again."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from skilldelta.arrays import Vectors
 from skilldelta.bank.pair_reading import PanelRecords
@@ -20,10 +21,12 @@ from skilldelta.noise_floor import NoiseFloor, noise_of_executions
 from skilldelta.nouns import plural
 from skilldelta.pairing import Pairing
 from skilldelta.records import Agent, Execution, Judgement
-from skilldelta.studies.evaluation_study import StudyProgress, step_of
 from skilldelta.support import Support
 
 _NAMED = 5
+
+StudyProgress = Callable[[str, int, int | None], None]
+"""Called with the step, how much of it is done, and of how much; None while that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,3 +266,11 @@ def _choice(bank: Bank) -> str:
     if not names:
         return "import a panel or a support index that brings its vectors"
     return f"say --encoder {' or --encoder '.join(names)}"
+
+
+def step_of(progress: StudyProgress | None, step: str) -> Callable[[int, int], None] | None:
+    """The progress of one step, announced before its work begins."""
+    if progress is None:
+        return None
+    progress(step, 0, None)
+    return partial(progress, step)

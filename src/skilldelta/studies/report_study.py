@@ -14,8 +14,8 @@ from skilldelta.report.gather import gather
 from skilldelta.report.panel import PanelReport
 from skilldelta.report.routing import measured_routing
 from skilldelta.report.write import write_images, write_report
-from skilldelta.studies.evaluation_study import Evaluated, StudyProgress, scorer_of, step_of, with_skill_texts
-from skilldelta.studies.loaded_panel import LoadedPanel
+from skilldelta.studies.evaluation_study import Evaluated, scorer_of, with_skill_texts
+from skilldelta.studies.loaded_panel import LoadedPanel, StudyProgress, step_of
 
 
 @dataclass(frozen=True, slots=True)

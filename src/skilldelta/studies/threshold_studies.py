@@ -15,8 +15,8 @@ from skilldelta.evaluation.panel_policy import sweepable
 from skilldelta.evaluation.roster import Rules
 from skilldelta.evaluation.sweeps import ThresholdSweep, threshold_sweep
 from skilldelta.predictor import predict_each
-from skilldelta.studies.evaluation_study import StudyProgress, scored_policy, step_of, with_skill_texts
-from skilldelta.studies.loaded_panel import LoadedPanel
+from skilldelta.studies.evaluation_study import scored_policy, with_skill_texts
+from skilldelta.studies.loaded_panel import LoadedPanel, StudyProgress, step_of
 from skilldelta.support import Support
 
 PAPER_RULES = Rules()
