@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Protocol
 
 import numpy as np
 
+from skilldelta.encoders.base import Encoder
+from skilldelta.errors import InputError
 from skilldelta.evaluation.accounting import Account, Baseline, RoutingCost, account
 from skilldelta.evaluation.comparison import default_gate
+from skilldelta.evaluation.evidence_scaling import EvidenceCurve, neighbor_sweep, repetition_sweep, support_sweep
 from skilldelta.evaluation.nested import Scorer
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.noise_floor import noise_of_executions
+from skilldelta.predictor import PAPER, Settings, predict
 from skilldelta.records import Execution
-from skilldelta.report.forecast import forecasts_of
+from skilldelta.report.figures.reliability_curve import forecasts_of
 from skilldelta.report.panel import PanelReport
-from skilldelta.report.scaling_curves import scaling_curves
-from skilldelta.support import Scope
+from skilldelta.support import Scope, Support
 
 
 class PanelSource(Protocol):
@@ -80,3 +85,75 @@ def _account(result: PanelResult, gate: str, source: PanelSource) -> Account | N
         routing=source.routing(result),
         baseline=baseline,
     )
+
+
+LARGEST_BLOCK = 2_500
+"""Tasks of a family beyond which ranking all against all would take too much memory for a report."""
+KEPT_SHARE = 0.8
+"""Share of the pairs that a curve must follow; smaller families are left out so that the others can be followed further."""
+
+
+def scaling_curves(support: Support, rng: np.random.Generator, *, scope: Scope = "family") -> list[EvidenceCurve]:
+    """Support, neighbours and repetitions; a curve that the panel cannot give is left out."""
+    sizes = np.array([_eligible(support, block) for block in support.blocks(scope)])
+    blocks = np.array([len(block) for block in support.blocks(scope)])
+    if blocks.max() > LARGEST_BLOCK or not (sizes > 0).any():
+        return []
+    at_least = _followed_to(sizes, blocks)
+    limit = int(sizes[sizes >= at_least].min())
+    amounts = spaced(limit)
+    curves = [
+        support_sweep(support, rng, sizes=amounts, scope=scope, at_least=at_least),
+        neighbor_sweep(support, ks=amounts, scope=scope, at_least=at_least),
+    ]
+    # Outcomes between 0 and 1: the single executions behind a mean are not in a Support.
+    with suppress(InputError):
+        curves.append(repetition_sweep(support, rng, scope=scope))
+    return curves
+
+
+def spaced(limit: int) -> list[int]:
+    """1, 2, 3, 5, 8, 12, 20, 30, 50, ... and the limit itself."""
+    steps = (step * 10**power for power in range(8) for step in (1, 2, 3, 5, 8, 12))
+    return [*sorted({step for step in steps if step < limit and step not in (10, 100)}), limit]
+
+
+def _eligible(support: Support, block: np.ndarray) -> int:
+    """Rows that the worst-off target of a block may borrow from."""
+    return len(block) - int(np.unique(support.task_codes[block], return_counts=True)[1].max())
+
+
+def _followed_to(sizes: np.ndarray, blocks: np.ndarray) -> int:
+    """The largest pool that still keeps most of the pairs, at least 1."""
+    for amount in sorted(set(sizes.tolist()), reverse=True):
+        if amount >= 1 and blocks[sizes >= amount].sum() >= KEPT_SHARE * blocks.sum():
+            return int(amount)
+    return 1
+
+
+TIMED = 20
+"""Questions that are timed; the median is what is reported."""
+
+
+def measured_routing(
+    support: Support, encoder: Encoder, *, settings: Settings = PAPER, scope: Scope = "family"
+) -> RoutingCost | None:
+    """Median seconds of a decision, one question at a time; None where the texts were not kept. No token is spent."""
+    if not support.texts:
+        return None
+    blocks = {str(support.scope_labels(scope)[block[0]]): block for block in support.blocks(scope)}
+    rows = np.unique(np.linspace(0, len(support) - 1, TIMED).astype(int))
+    encoder.encode([support.texts[rows[0]]])  # the first call may load a model
+    return RoutingCost(
+        seconds=float(np.median([_seconds(support, encoder, int(row), blocks, settings, scope) for row in rows]))
+    )
+
+
+def _seconds(
+    support: Support, encoder: Encoder, row: int, blocks: dict[str, np.ndarray], settings: Settings, scope: Scope
+) -> float:
+    block = blocks[str(support.scope_labels(scope)[row])]
+    vectors, gains = support.vectors[block], support.gains[block]
+    started = time.perf_counter()
+    predict(encoder.encode([support.texts[row]])[0], vectors, gains, settings=settings)
+    return time.perf_counter() - started

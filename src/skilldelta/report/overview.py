@@ -9,8 +9,8 @@ from skilldelta.evaluation.comparison import default_gate
 from skilldelta.evaluation.results import PanelResult, PolicyResult
 from skilldelta.nouns import plural
 from skilldelta.report.content import Cell, Column, Figure, Plot, Table
+from skilldelta.report.families import distinct_labels
 from skilldelta.report.figures.advantage import TITLE, row, spec
-from skilldelta.report.groups import distinct_labels
 from skilldelta.report.numbers import cell, count, decimal, percent, points, size, spread, words_cell
 from skilldelta.report.verdict import Tone, summary
 

@@ -1,4 +1,4 @@
-"""The document around the panels: head, navigation, data and scripts.
+"""The document: panels one after another, and around them head, navigation, data and scripts.
 
 The content security policy names the hashes of the page's own two scripts and allows nothing else, so the page can
 neither load anything nor run a script that came in with a task text.
@@ -12,15 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
-from skilldelta.report.content import Figure, Spec
-from skilldelta.report.figure_html import figure_html, plot_id
+from skilldelta.report.content import Figure, Spec, Table
+from skilldelta.report.content_html import family_list_html, figure_html, plot_id, table_html
+from skilldelta.report.families import FamilyList
 from skilldelta.report.html import Markup, element, json_script
-from skilldelta.report.marks import config
 from skilldelta.report.palette import dark_variables, light_variables
-from skilldelta.report.panel_html import PanelContent, panel_html
-from skilldelta.report.provenance import Provenance
-from skilldelta.report.provenance_html import provenance_html
-from skilldelta.report.tables import table_html
+from skilldelta.report.provenance import Provenance, provenance_html
+from skilldelta.report.vega import config
+from skilldelta.report.verdict import Summary
 
 _SECTIONS = {
     "policies": "Policies",
@@ -139,3 +138,98 @@ def _plots(page: Page) -> dict[str, Spec]:
 
 def _asset(name: str) -> str:
     return files("skilldelta.report").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One number at a glance."""
+
+    value: str
+    words: str
+    is_own: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PanelContent:
+    """Everything that one panel shows, ready to be set."""
+
+    place: str
+    """The panel's id in the page, and the prefix of its sections' ids."""
+    title: str
+    gate: str
+    summary: Summary
+    noise: str
+    """The noise floor in one sentence, or nothing."""
+    tiles: Sequence[Tile]
+    policies: Table
+    meanings: Sequence[tuple[str, str]]
+    figures: Sequence[Figure]
+    families: Sequence[FamilyList]
+    notes: Sequence[str]
+
+
+def panel_html(panel: PanelContent, *, with_title: bool) -> Markup:
+    """The panel's part of the page; its title is left out where the page is about nothing else."""
+    figures = [
+        figure_html(figure, panel.place, after=family_list_html(panel.families) if figure.name == "help-harm" else None)
+        for figure in panel.figures
+    ]
+    return element(
+        "div",
+        element("h2", panel.title, class_="panel-title") if with_title else None,
+        _summary(panel.summary, panel.noise),
+        element("div", *[_tile(tile) for tile in panel.tiles], class_="tiles"),
+        _policies(panel),
+        *figures,
+        _notes(panel),
+        class_="panel",
+        id=panel.place,
+    )
+
+
+def _summary(found: Summary, noise: str) -> Markup:
+    lines = [
+        ("What it did", found.answer),
+        ("How sure", found.certainty),
+        ("Against what", found.comparison),
+        ("Noise floor", noise),
+    ]
+    facts = [part for title, text in lines if text for part in (element("dt", title), element("dd", text))]
+    return element(
+        "div",
+        element("p", "Should I use the gate here?", class_="overline"),
+        element("h2", found.headline),
+        element("dl", *facts),
+        class_=f"verdict {found.tone}",
+    )
+
+
+def _tile(tile: Tile) -> Markup:
+    return element(
+        "div", element("b", tile.value), element("span", tile.words), class_="tile own" if tile.is_own else "tile"
+    )
+
+
+def _policies(panel: PanelContent) -> Markup:
+    meanings = [part for name, text in panel.meanings for part in (element("dt", name), element("dd", text))]
+    return element(
+        "section",
+        element("h2", "Every policy on the same tasks"),
+        table_html(panel.policies, own=panel.gate, css="policies"),
+        element(
+            "p",
+            "Small print below a number is its 95% interval. A dash is unknown, never zero. Click a heading to sort.",
+            class_="quiet small",
+        ),
+        element("details", element("summary", "What each policy does"), element("dl", *meanings, class_="facts")),
+        id=f"{panel.place}-policies",
+    )
+
+
+def _notes(panel: PanelContent) -> Markup | None:
+    if not panel.notes:
+        return None
+    items = [element("li", note) for note in panel.notes]
+    return element(
+        "section", element("h2", "Remarks"), element("ul", *items, class_="notes"), id=f"{panel.place}-remarks"
+    )

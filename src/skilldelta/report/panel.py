@@ -18,13 +18,12 @@ from skilldelta.report.figures.advantage import advantage
 from skilldelta.report.figures.help_harm import help_harm
 from skilldelta.report.figures.payback import accounting
 from skilldelta.report.figures.ranking import ranking
-from skilldelta.report.figures.reliability_curve import reliability
+from skilldelta.report.figures.reliability_curve import Forecast, reliability
 from skilldelta.report.figures.scaling import scaling
 from skilldelta.report.figures.selection import components
 from skilldelta.report.figures.tradeoff import tradeoff
-from skilldelta.report.forecast import Forecast
 from skilldelta.report.numbers import decimal, percent
-from skilldelta.report.panel_html import PanelContent, Tile
+from skilldelta.report.page import PanelContent, Tile
 from skilldelta.report.policies import meanings, policy_table
 from skilldelta.report.verdict import summary
 

@@ -1,4 +1,4 @@
-"""Where a report comes from: the command, settings, seed, versions and hashes that make it again."""
+"""How a report was made, and how to make it again: the command, settings, seed, versions and hashes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 
+from skilldelta.report.html import Markup, element
 from skilldelta.support import Support
 from skilldelta.version import __version__
 
@@ -45,3 +46,24 @@ def support_digest(support: Support) -> str:
     for name in ("vectors", "y0", "y1", "r0", "r1", "tokens0", "tokens1"):
         digest.update(getattr(support, name).tobytes())
     return digest.hexdigest()
+
+
+def provenance_html(found: Provenance) -> Markup:
+    """Command, settings, versions and hashes."""
+    return element(
+        "section",
+        element("h2", "How this was made"),
+        element("p", "This command makes the report again from the same bank:"),
+        element("pre", element("code", found.command), class_="command"),
+        _facts("Settings", found.settings),
+        _facts("Versions", found.versions),
+        _facts("Hashes (SHA-256)", found.hashes),
+        id="made",
+    )
+
+
+def _facts(title: str, facts: Mapping[str, str]) -> Markup | None:
+    if not facts:
+        return None
+    entries = [part for name, value in facts.items() for part in (element("dt", name), element("dd", value))]
+    return element("div", element("h3", title), element("dl", *entries, class_="facts"))

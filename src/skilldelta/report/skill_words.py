@@ -8,7 +8,7 @@ from skilldelta.evaluation.few_tasks import ENOUGH
 from skilldelta.evaluation.results import Range
 from skilldelta.evaluation.skill_verdicts import FamilyEffect, SkillVerdict, Skipping
 from skilldelta.nouns import plural
-from skilldelta.report.groups import NO_FAMILY
+from skilldelta.report.families import NO_FAMILY
 from skilldelta.report.numbers import percent, points, spread
 from skilldelta.report.verdict import about_tasks
 

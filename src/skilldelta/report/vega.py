@@ -1,14 +1,135 @@
-"""The one place that needs vl-convert: the plotting library as JavaScript for the page, and images from the same specs."""
+"""Vega-Lite: the pieces that figures share, and the one place that needs vl-convert, for the page's script and for images."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from types import ModuleType
+from typing import Any
 
 from skilldelta.errors import MissingExtraError
 from skilldelta.report.content import Plot, Spec
-from skilldelta.report.marks import config
 from skilldelta.report.palette import resolve, role
+
+NARROW = "(containerSize()[0] < 480)"
+"""A Vega expression: whether the plot has a phone's width. False where there is no page, as in images."""
+
+BAR_STEP = 27
+"""Height of one row in a figure with a row per policy or family."""
+
+
+def config() -> Spec:
+    """Type, axes and spacing of every plot; colours are roles."""
+    sans = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
+    return {
+        "background": "transparent",
+        "font": sans,
+        "view": {"stroke": None},
+        "axis": {
+            "labelColor": role("ink-2"),
+            "titleColor": role("ink-2"),
+            "titleFontWeight": "normal",
+            "titlePadding": 9,
+            "labelFontSize": 12,
+            "titleFontSize": 12,
+            "labelLimit": 260,
+            "domainColor": role("line"),
+            "tickColor": role("line"),
+            "gridColor": role("grid"),
+            "labelPadding": 6,
+        },
+        "axisY": {"ticks": False, "domain": False},
+        "legend": {
+            "orient": "top",
+            "title": None,
+            "labelColor": role("ink"),
+            "labelFontSize": 12,
+            "symbolStrokeWidth": 2.5,
+            "columnPadding": 14,
+            "columns": {"expr": "containerSize()[0] < 320 ? 1 : containerSize()[0] < 620 ? 2 : 0"},
+            "offset": 10,
+            "labelLimit": 220,
+        },
+        "text": {"fontSize": 12, "color": role("ink-2")},
+        "rule": {"strokeCap": "round"},
+    }
+
+
+def base(data: Sequence[dict[str, Any]], **rest: Any) -> Spec:
+    """A plot as wide as its place in the page."""
+    return {
+        "width": "container",
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "data": {"values": list(data)},
+        **rest,
+    }
+
+
+# Names often differ at their end, so a long one is cut in its middle; a phone has room for half as much.
+_LABEL = (
+    f"length(datum.label) <= ({NARROW} ? 19 : 36) ? datum.label : "
+    f"slice(datum.label, 0, {NARROW} ? 9 : 18) + '…' + slice(datum.label, {NARROW} ? -9 : -17)"
+)
+
+
+def row_axis(field: str, order: Sequence[str]) -> Spec:
+    """One row per name, in the given order."""
+    return {
+        "field": field,
+        "type": "nominal",
+        "sort": list(order),
+        "title": None,
+        "axis": {"labelColor": role("ink"), "grid": False, "labelExpr": _LABEL},
+    }
+
+
+def number_axis(field: str, title: str | None, format: str, *, zero: bool = False, **axis: Any) -> Spec:
+    """A measured value; the axis begins at zero only where lengths are compared."""
+    return {
+        "field": field,
+        "type": "quantitative",
+        "title": title,
+        "scale": {"zero": zero, "nice": True},
+        "axis": {"format": format, "tickCount": 5, **axis},
+    }
+
+
+def reference_line(value: float, label: str = "", *, channel: str = "x", dash: bool = True) -> Spec:
+    """A thin line at a value that the others are compared with."""
+    mark: Spec = {"type": "rule", "color": role("ink-3"), "strokeWidth": 1}
+    if dash:
+        mark["strokeDash"] = [4, 3]
+    return {
+        "data": {"values": [{"at": value, "label": label}]},
+        "mark": mark,
+        "encoding": {channel: {"field": "at", "type": "quantitative"}},
+    }
+
+
+def interval_over_bar(low: str, high: str, *, width: float = 1.6, **encoding: Any) -> list[Spec]:
+    """A horizontal 95% interval with a halo of the paper's colour, so that it can be read on its bar."""
+    halo = interval_rule(low, high, width=width + 2.4, stroke="paper", **encoding)
+    return [halo, interval_rule(low, high, width=width, **encoding)]
+
+
+def interval_rule(low: str, high: str, *, width: float = 2.0, stroke: str = "ink", **encoding: Any) -> Spec:
+    """A horizontal 95% interval; a row without one has none."""
+    return {
+        "transform": [{"filter": f"isValid(datum['{low}'])"}],
+        "mark": {"type": "rule", "strokeWidth": width, "color": role(stroke)},
+        "encoding": {"x": {"field": low, "type": "quantitative"}, "x2": {"field": high}, **encoding},
+    }
+
+
+def tooltip(*fields: tuple[str, str, str]) -> list[Spec]:
+    """Tooltip lines as (field, title, format); an empty format means words."""
+    return [
+        {"field": field, "title": title, "type": "quantitative", "format": format}
+        if format
+        else {"field": field, "title": title, "type": "nominal"}
+        for field, title, format in fields
+    ]
+
 
 _IMAGE_WIDTH = 720
 

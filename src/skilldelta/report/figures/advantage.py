@@ -7,9 +7,9 @@ from typing import Any
 from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.evaluation.results import PanelResult, PolicyResult, Range
 from skilldelta.report.content import Cell, Column, Figure, Plot, Spec, Table
-from skilldelta.report.marks import BAR_STEP, base, interval_rule, number_axis, reference_line, row_axis, tooltip
 from skilldelta.report.numbers import cell, percent, points, size, spread, words_cell
 from skilldelta.report.palette import role
+from skilldelta.report.vega import BAR_STEP, base, interval_rule, number_axis, reference_line, row_axis, tooltip
 
 TITLE = (
     "Success above random use at the same rate, in points; 95% intervals over tasks (thick) and whole families (thin)"

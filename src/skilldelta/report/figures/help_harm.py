@@ -8,10 +8,10 @@ from typing import Any
 from skilldelta.evaluation.results import PanelResult, Structure
 from skilldelta.nouns import plural
 from skilldelta.report.content import Figure, Plot, Spec
-from skilldelta.report.groups import FamilyRows, groups
-from skilldelta.report.marks import base, number_axis, reference_line, row_axis, tooltip
+from skilldelta.report.families import FamilyRows, groups
 from skilldelta.report.numbers import count, percent, points
 from skilldelta.report.palette import role
+from skilldelta.report.vega import base, number_axis, reference_line, row_axis, tooltip
 
 SHOWN = 40
 """Families drawn at most; beyond that those with the largest gain or loss, and the list has all."""

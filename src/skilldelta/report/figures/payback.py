@@ -8,9 +8,9 @@ from skilldelta.evaluation.accounting import Account, Unit, UnitAccount
 from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.nouns import plural
 from skilldelta.report.content import Cell, Column, Figure, Plot, Spec, Table
-from skilldelta.report.marks import base, number_axis, tooltip
 from skilldelta.report.numbers import cell, count, percent, size, words_cell
 from skilldelta.report.palette import role
+from skilldelta.report.vega import base, number_axis, tooltip
 
 _UNIT_WORDS: dict[Unit, str] = {"tokens": "tokens", "seconds": "seconds", "usd": "dollars"}
 _BASELINE_WORDS = {"always_on": "always using the skill", "always_off": "never using it"}

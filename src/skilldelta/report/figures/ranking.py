@@ -8,9 +8,9 @@ from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.evaluation.results import PanelResult, PolicyResult
 from skilldelta.nouns import plural
 from skilldelta.report.content import Column, Figure, Plot, Spec, Table
-from skilldelta.report.marks import BAR_STEP, base, interval_over_bar, number_axis, reference_line, row_axis, tooltip
 from skilldelta.report.numbers import cell, decimal, spread, words_cell
 from skilldelta.report.palette import policy_scale
+from skilldelta.report.vega import BAR_STEP, base, interval_over_bar, number_axis, reference_line, row_axis, tooltip
 
 CHANCE = 0.5
 

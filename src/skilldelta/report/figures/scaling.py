@@ -8,9 +8,9 @@ from typing import Any
 from skilldelta.evaluation.evidence_scaling import Axis, EvidenceCurve
 from skilldelta.nouns import plural
 from skilldelta.report.content import Column, Figure, Plot, Spec, Table
-from skilldelta.report.marks import base, number_axis, tooltip
 from skilldelta.report.numbers import cell, count, decimal, percent, words_cell
 from skilldelta.report.palette import role
+from skilldelta.report.vega import base, number_axis, tooltip
 from skilldelta.support import Support
 
 _WORDS: dict[Axis, tuple[str, str]] = {

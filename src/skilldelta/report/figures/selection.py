@@ -7,9 +7,9 @@ from typing import Any
 from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.evaluation.results import PanelResult, PolicyResult
 from skilldelta.report.content import Cell, Column, Figure, Plot, Spec, Table
-from skilldelta.report.marks import NARROW, base, interval_over_bar, number_axis, reference_line, row_axis, tooltip
 from skilldelta.report.numbers import cell, points, size, spread, words_cell
 from skilldelta.report.palette import role
+from skilldelta.report.vega import NARROW, base, interval_over_bar, number_axis, reference_line, row_axis, tooltip
 
 _CONSTANT = ("always_off", "always_on", "random_matched")
 _WEAK_SHARE = 0.25

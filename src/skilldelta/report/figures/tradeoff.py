@@ -13,9 +13,9 @@ from skilldelta.evaluation.policy_table import policies, policy_words
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.evaluation.sweeps import SweepPoint, ThresholdSweep, threshold_sweep
 from skilldelta.report.content import Cell, Column, Figure, Plot, Spec, Table
-from skilldelta.report.marks import base, number_axis, tooltip
 from skilldelta.report.numbers import cell, count, decimal, percent, points, size, words_cell
 from skilldelta.report.palette import policy_scale, role
+from skilldelta.report.vega import base, number_axis, tooltip
 
 _FIRST = ("skilldelta", "stack", "family_mean", "tfidf_knn")
 """In the order of the legend, before policies of other packages."""

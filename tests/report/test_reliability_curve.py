@@ -12,8 +12,7 @@ from skilldelta.evaluation.reliability import ReliabilityBin
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.evaluation.simulation.simulated_panel import Simulation, simulate_panel
 from skilldelta.predictor import predict_each
-from skilldelta.report.figures.reliability_curve import reliability
-from skilldelta.report.forecast import Forecast, calibration_error, forecasts_of
+from skilldelta.report.figures.reliability_curve import Forecast, calibration_error, forecasts_of, reliability
 from skilldelta.support import Support
 
 from .toy_panel import panel_of
