@@ -17,7 +17,9 @@ from skilldelta.bank import decision_log, forget, judgement_log, learned, readin
 from skilldelta.bank.adding import add_batch
 from skilldelta.bank.batch import Added, Batch, check_batch
 from skilldelta.bank.database import Database
+from skilldelta.bank.decision_tally import DecisionTally, read_decision_tallies
 from skilldelta.bank.entries import BankStatus, DecisionRecord, Foreseen, Forgotten, Panel
+from skilldelta.bank.evidence_age import EvidenceAge, read_evidence_ages
 from skilldelta.bank.forget import Removal
 from skilldelta.bank.pair_reading import (
     Changes,
@@ -205,6 +207,11 @@ class Bank:
         with self._database.read() as connection:
             return list(status.executions_by_panel(connection))
 
+    def evidence_ages(self) -> list[EvidenceAge]:
+        """When the evidence about each skill version arrived, by agent and suite."""
+        with self._database.read() as connection:
+            return read_evidence_ages(connection)
+
     def panel_records(self, agent: Agent, suite: str) -> PanelRecords:
         """Everything that is recorded of one panel, read once."""
         with self._database.read() as connection:
@@ -261,6 +268,11 @@ class Bank:
         """Decisions, the newest first."""
         with self._database.read() as connection:
             return decision_log.read_decisions(connection, limit)
+
+    def decision_tallies(self) -> list[DecisionTally]:
+        """How often each action was decided, by agent and skill."""
+        with self._database.read() as connection:
+            return read_decision_tallies(connection)
 
     def learned(self, name: str, part: str) -> bytes | None:
         """A kept part of what was learned from the evidence as it is now; None where there is none, or it is damaged."""

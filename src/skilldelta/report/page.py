@@ -10,14 +10,13 @@ import base64
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 
 from skilldelta.report.content import Figure, Spec, Table
 from skilldelta.report.content_html import family_list_html, figure_html, plot_id, table_html
 from skilldelta.report.families import FamilyList
 from skilldelta.report.html import Markup, element, json_script
-from skilldelta.report.palette import dark_variables, light_variables
 from skilldelta.report.provenance import Provenance, provenance_html
+from skilldelta.report.shared_style import asset, shared_style
 from skilldelta.report.vega import config
 from skilldelta.report.verdict import Summary
 
@@ -48,7 +47,7 @@ class Page:
 
 def page_html(page: Page, *, library: str) -> str:
     """The document as text; `library` is the plotting script that it carries."""
-    scripts = [library, _asset("report.js")]
+    scripts = [library, asset("report.js")]
     several = len(page.panels) > 1
     content = element(
         "div",
@@ -71,12 +70,6 @@ def page_html(page: Page, *, library: str) -> str:
 
 
 def _head(title: str, scripts: Sequence[str]) -> Markup:
-    style = (
-        f":root{{{light_variables()}}}"
-        f":root[data-theme=dark]{{{dark_variables()}color-scheme:dark}}"
-        f"@media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark_variables()}color-scheme:dark}}}}"
-        f"@media print{{:root,:root[data-theme=dark]{{{light_variables()}color-scheme:light}}}}"
-    )
     return element(
         "head",
         element("meta", charset="utf-8"),
@@ -84,7 +77,7 @@ def _head(title: str, scripts: Sequence[str]) -> Markup:
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("title", title),
-        element("style", Markup(_asset("report.css") + style)),
+        element("style", Markup(shared_style() + asset("report.css"))),
     )
 
 
@@ -134,10 +127,6 @@ def _plots(page: Page) -> dict[str, Spec]:
     placed = [("all", page.overview)] if page.overview else []
     placed += [(panel.place, figure) for panel in page.panels for figure in panel.figures]
     return {plot_id(place, plot): plot.spec for place, figure in placed if figure for plot in figure.plots}
-
-
-def _asset(name: str) -> str:
-    return files("skilldelta.report").joinpath("assets", name).read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,120 @@
+"""A panel with what the gate would have done on every recorded task, each decided without the task's own outcome.
+
+Pages about one skill live on it: the panel is scored once, and a skill is some of its rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from skilldelta.arrays import Flags, Floats
+from skilldelta.errors import unknown_name
+from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, Totals, columns, sweepable
+from skilldelta.evaluation.results import FamilyCounts
+from skilldelta.evaluation.roster import Rules
+from skilldelta.evaluation.structure import family_counts
+from skilldelta.evaluation.sweeps import ThresholdSweep, threshold_sweep
+from skilldelta.studies.evaluation_study import scored_policy, with_skill_texts
+from skilldelta.studies.loaded_panel import LoadedPanel
+from skilldelta.studies.task_map import TaskPlane
+from skilldelta.support import Support
+from skilldelta.ties import exceeds
+
+_PLAIN_RULES = Rules()
+
+
+@dataclass(frozen=True, slots=True)
+class GateValue:
+    """What the gate reached on some rows, beside never and always using the skill."""
+
+    off: float
+    on: float
+    success: float
+    use_rate: float
+    token_saving: float | None
+    """Share of always-on's tokens; None where no tokens are recorded."""
+
+
+@dataclass(frozen=True, eq=False)
+class GatedRows:
+    """Rows of a panel and the gate's scores of them."""
+
+    support: Support
+    scores: Floats  # (n,) predicted gains; minus infinity without support, which no threshold uses
+    threshold: float
+
+    @cached_property
+    def used(self) -> Flags:
+        """(n,) whether the gate uses the skill."""
+        return exceeds(self.scores, self.threshold)
+
+    @cached_property
+    def value(self) -> GateValue:
+        """The gate's value on these rows."""
+        policy = PanelPolicy("gate", self.used, np.arange(len(self.support)))
+        sums = columns(policy, Outcomes.of(self.support, policy.rows)).sum(axis=0, keepdims=True)
+        totals = Totals.from_sums(sums)
+        saving = float(totals.token_saving[0])
+        return GateValue(
+            off=float(self.support.y0.mean()),
+            on=float(self.support.y1.mean()),
+            success=float(totals.success[0]),
+            use_rate=float(totals.use_rate[0]),
+            token_saving=saving if np.isfinite(saving) else None,
+        )
+
+    @cached_property
+    def families(self) -> tuple[FamilyCounts, ...]:
+        """Help, harm and no change by family."""
+        return family_counts(self.support)
+
+    @cached_property
+    def sweep(self) -> ThresholdSweep:
+        """Success against tokens over every threshold."""
+        return threshold_sweep(self.scores, self.support, default=self.threshold)
+
+    @cached_property
+    def plane(self) -> TaskPlane:
+        """The plane that these tasks are drawn on."""
+        return TaskPlane.of(self.support.vectors)
+
+    @property
+    def extra_tokens(self) -> float | None:
+        """Mean tokens that the skill adds to a task, over rows whose tokens are known in both arms."""
+        extra = self.support.tokens1 - self.support.tokens0
+        known = extra[np.isfinite(extra)]
+        return float(known.mean()) if len(known) else None
+
+
+class GatedPanel:
+    """A scored panel, whole or skill by skill."""
+
+    def __init__(self, panel: LoadedPanel, rows: GatedRows) -> None:
+        self.panel = panel
+        self.rows = rows
+        self._skills: dict[str, GatedRows] = {}
+
+    @property
+    def skills(self) -> list[str]:
+        """The skills with pairs, in order of first appearance."""
+        return list(dict.fromkeys(self.rows.support.skills.tolist()))
+
+    def of_skill(self, skill: str) -> GatedRows:
+        """The rows of one skill; what was worked out about them is kept."""
+        if skill not in self._skills:
+            own = np.flatnonzero(self.rows.support.skills == skill)
+            if not len(own):
+                raise unknown_name("skill", skill, self.skills)
+            self._skills[skill] = GatedRows(self.rows.support.rows(own), self.rows.scores[own], self.rows.threshold)
+        return self._skills[skill]
+
+
+def gated_panel(panel: LoadedPanel, estimator: str = "stack", *, rules: Rules = _PLAIN_RULES) -> GatedPanel:
+    """Score a panel leave-one-task-out by the estimator that `predict` uses."""
+    policy = scored_policy(estimator, panel.support, with_skill_texts(rules, panel.skill_texts))
+    assert policy.scores is not None  # scored_policy refuses policies without
+    scores = sweepable(policy.scores, policy.supported)
+    return GatedPanel(panel, GatedRows(panel.support, scores, policy.threshold or 0.0))
