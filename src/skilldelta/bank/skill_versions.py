@@ -21,7 +21,11 @@ def read_skill_text(path: Path) -> str:
     file = path / "SKILL.md" if path.is_dir() else path
     if path.is_dir() and not file.is_file():
         raise InputError(f"{path}: no SKILL.md in this folder; name the file that holds the skill's text")
-    text = read_text(file, most=_MOST_BYTES)
+    return skill_body(read_text(file, most=_MOST_BYTES), file)
+
+
+def skill_body(text: str, file: Path) -> str:
+    """What stands below the front matter of a text that `file` names in messages."""
     lines = text.splitlines(keepends=True)
     ends = [i for i, line in enumerate(lines) if i and line.rstrip() == "---"]
     has_front_matter = bool(lines) and lines[0].rstrip() == "---" and bool(ends)

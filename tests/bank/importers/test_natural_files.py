@@ -339,7 +339,7 @@ def test_a_folder_with_a_bad_row_is_refused_with_its_file(write: Write, pair: Ro
     with pytest.raises(InputError, match=r"b\.jsonl:1: y0 must lie"):
         read_source(tmp_path / "runs")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match=r"empty: no file with \.csv, "):
+    with pytest.raises(InputError, match="empty: the folder is empty; name the folder"):
         read_source(tmp_path / "empty")
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
 from skilldelta.bank.batch import Batch, TextVector
 from skilldelta.bank.importers.source import RowError
@@ -13,6 +14,8 @@ from skilldelta.errors import shown
 from skilldelta.files import Place, fault
 from skilldelta.nouns import plural
 from skilldelta.records import Agent, Condition, Execution, Skill, Task, bundle_name
+
+PairBy = Literal["task", "name"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,18 @@ class Defaults:
     """Runs behind each mean, where a pair holds means."""
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Fields to the columns that hold them."""
+    arms: Mapping[str, str] = field(default_factory=dict)
+    """A tool's words for its arms to use, skip or leave-out."""
+    arm_from: str = ""
+    """The field that says the arm, such as metadata.arm, where a tool has no field of its own for it."""
+    agents: Mapping[str, str] = field(default_factory=dict)
+    """Agents as a tool's files name them to their names in the bank."""
+    skills: Mapping[str, str] = field(default_factory=dict)
+    """Skills as a tool's files name them to their names in the bank."""
+    score: str = ""
+    """Which of several scores counts."""
+    pair_by: PairBy = "task"
+    """Whether tasks of one name and different content are different tasks, or one."""
 
     @property
     def given(self) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,8 +16,11 @@ SUFFIXES = frozenset((".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", 
 _MOST_FILES = 10_000
 
 
-def files_in(folder: Path) -> list[Path]:
-    """The data files of a folder and of those below it; hidden ones and other kinds are passed over."""
+def files_in(folder: Path, refusal: Callable[[], InputError]) -> list[Path]:
+    """The data files of a folder and of those below it; hidden ones and other kinds are passed over.
+
+    `refusal` is for a folder without any.
+    """
     try:
         below = (path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
         found = list(itertools.islice(below, _MOST_FILES + 1))
@@ -27,7 +30,7 @@ def files_in(folder: Path) -> list[Path]:
         raise InputError(f"{folder}: more than {_MOST_FILES:,} files; name a folder with fewer")
     visible = [path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
     if not visible:
-        raise InputError(f"{folder}: no file with {', '.join(sorted(SUFFIXES))} in it; name a folder of result files")
+        raise refusal()
     return sorted(visible)
 
 

@@ -40,13 +40,19 @@ class Source:
     @contextmanager
     def opened(self) -> Iterator[IO[bytes]]:
         """The bytes, unpacked where they are gzip; whatever the system says against them is one line."""
-        with opened(self.path) if self.content is None else nullcontext(io.BytesIO(self.content)) as file:
+        with self.raw() as file:
             head = file.read(2)
             file.seek(0)
             try:
                 yield cast(IO[bytes], _Unpacked(self.path, file)) if head == _GZIP else file
             except (gzip.BadGzipFile, EOFError, zlib.error) as error:
                 raise InputError(f"{self.path}: damaged gzip data ({error}); compress the file again") from None
+
+    @contextmanager
+    def raw(self) -> Iterator[IO[bytes]]:
+        """The bytes as they are."""
+        with opened(self.path) if self.content is None else nullcontext(io.BytesIO(self.content)) as file:
+            yield file
 
     def head(self, size: int) -> bytes:
         """The first bytes, unpacked."""

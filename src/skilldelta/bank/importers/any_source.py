@@ -1,0 +1,147 @@
+"""Any source as executions: a tool's folder, archive or file, or a file of SkillDelta's own formats.
+
+No bank is needed. The result says which format was taken and why, and everything that was left out, by reason.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from skilldelta.bank.batch import Batch
+from skilldelta.bank.importers.detection import detect
+from skilldelta.bank.importers.draft import Defaults
+from skilldelta.bank.importers.joining import join
+from skilldelta.bank.importers.natural import FORMATS, read_folder
+from skilldelta.bank.importers.result_tree import ResultTree, links_note, open_tree
+from skilldelta.bank.importers.source import Source
+from skilldelta.bank.importers.tool_formats import tool_formats
+from skilldelta.bank.importers.tool_run import ToolFormat
+from skilldelta.errors import InputError, unknown_name
+from skilldelta.files import check_file
+from skilldelta.nouns import plural
+from skilldelta.pairing import Pairing, pair_executions
+from skilldelta.records import Execution, Skill, Task
+
+
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """Something of a source that does not count, and where it stands."""
+
+    reason: str
+    places: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a source holds, as records, and what became of everything else in it."""
+
+    path: Path
+    format: str
+    why: str
+    """What the format was recognised by."""
+    batch: Batch
+    left_out: tuple[Omission, ...] = ()
+    """Runs without an outcome, which the batch has with their status, and what is not in the batch at all."""
+    arms: Mapping[str, str] = field(default_factory=dict)
+    """The tool's words for its arms to use, skip or leave-out."""
+    agents: Mapping[str, str] = field(default_factory=dict)
+    """Agents as the files name them to their names here."""
+    skills: Mapping[str, str] = field(default_factory=dict)
+    """Skills as the files name them to their names here."""
+
+    @property
+    def executions(self) -> tuple[Execution, ...]:
+        """Every run, those without an outcome among them."""
+        return tuple(self.batch.executions)
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """Every task that has a run."""
+        return tuple(self.batch.tasks)
+
+    @property
+    def skill_texts(self) -> tuple[Skill, ...]:
+        """Every version of a skill that has a run, with its text where that was found."""
+        return tuple(self.batch.skills)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What there is to say about the reading, a line each."""
+        return tuple(self.batch.notes)
+
+    def pairing(self) -> Pairing:
+        """The pairs, and the tasks that lack an arm."""
+        families = {(task.suite, task.task_id): task.family for task in self.batch.tasks}
+        return pair_executions(self.batch.executions, families=families)
+
+
+def read_any(source: Path | str | Source, said: Defaults | None = None, *, format: str = "auto") -> Reading:
+    """What a source holds, its format found by its content unless `format` names it.
+
+    `said` stands in for what the files do not say; where it does not either, an `UnsaidError` has the questions. Nothing
+    is returned from a source with a fault.
+    """
+    source = source if isinstance(source, Source) else Source(Path(source))
+    said = said or Defaults()
+    tools = tool_formats()
+    if format != "auto" and format not in FORMATS and format not in tools:
+        raise unknown_name("format", format, ["auto", *FORMATS, *tools])
+    if format in FORMATS:
+        return _read_natural(source, format, "--format says so", said)
+    tree = open_tree(source)
+    if format in tools:
+        return _read_tool(tree, tools[format], "--format says so", said)
+    for tool in tools.values():
+        why = tool.found(tree)
+        if why:
+            return _read_tool(tree, tool, why, said)
+    if not tree.is_file and not (tree.on_disk and os.path.isdir(source.path)):
+        raise unrecognised(source.path)
+    return _read_natural(source, "auto", "", said)
+
+
+def unrecognised(path: Path) -> InputError:
+    """The line for a source of no known format: every format and what was looked for."""
+    looked = "; ".join(f"{tool.name} ({tool.looks_for})" for tool in tool_formats().values())
+    return InputError(
+        f"{path}: no known format. Looked for {looked}; and for files of {', '.join(FORMATS)}. "
+        "`skilldelta import --list-formats` explains each; --format NAME overrides"
+    )
+
+
+def _read_tool(tree: ResultTree, tool: ToolFormat, why: str, said: Defaults) -> Reading:
+    results = tool.read(tree, said)
+    tree.check_unchanged()
+    joined = join(tree.root, results, said)
+    batch = joined.batch
+    left_out = tuple(Omission(reason, tuple(places)) for reason, places in results.left_out.items())
+    batch = replace(batch, notes=(*results.notes, *links_note(tree), *batch.notes))
+    return Reading(tree.root, tool.name, why, batch, left_out, joined.arms, joined.agents, joined.skills)
+
+
+def _read_natural(source: Source, format: str, why: str, said: Defaults) -> Reading:
+    if source.content is None and os.path.isdir(source.path):
+        batch, names = read_folder(source.path, format, said, lambda: unrecognised(source.path))
+        return Reading(source.path, " and ".join(names), why or "its files have that format", batch)
+    if source.content is None:
+        check_file(source.path)
+    name = detect(source, said) if format == "auto" else format
+    return Reading(source.path, name, why or "its first line says so", FORMATS[name].read(source, said))
+
+
+def left_out_lines(left_out: tuple[Omission, ...], *, most: int = 3) -> list[str]:
+    """A line per reason, with the first places."""
+    lines = []
+    for one in left_out:
+        more = f", and {len(one) - most:,} more" if len(one) > most else ""
+        lines.append(
+            f"{plural(len(one), 'run')} without an outcome or left out, because {one.reason}: "
+            f"{', '.join(one.places[:most])}{more}"
+        )
+    return lines

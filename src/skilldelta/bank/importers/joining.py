@@ -1,0 +1,302 @@
+"""Runs of another tool as tasks and executions: whose they are, which task is the same, which arm is which.
+
+Runs belong to one pair when they agree in the task, in its digest where the tool has one or else its text, in the agent
+and in the model. What has no outcome stays without; nothing missing becomes a failure. What the files do not say is asked
+for, all of it at once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from skilldelta.bank.batch import Batch
+from skilldelta.bank.importers.draft import Defaults
+from skilldelta.bank.importers.tool_run import ARM_MEANINGS, ArmMeaning, ToolResults, ToolRun
+from skilldelta.bank.importers.vocabulary import condition_of
+from skilldelta.errors import InputError, shown
+from skilldelta.nouns import plural
+from skilldelta.records import Agent, Condition, Execution, Skill, Task, bundle_name, text_digest
+
+_DIGEST_LENGTH = 10
+_PLACEHOLDERS = frozenset(("unknown", "none", "null", "default", "n/a", "model", "model-name", "skill-name"))
+
+
+@dataclass(frozen=True, slots=True)
+class Unsaid:
+    """Something that the files do not say."""
+
+    about: Literal["agent", "skill", "arm"]
+    name: str = ""
+    """The arm's name."""
+    guess: str = ""
+
+    @property
+    def option(self) -> str:
+        """What answers it on the command line."""
+        return f"--arm {self.name}=use|skip|leave-out" if self.about == "arm" else f"--{self.about} NAME"
+
+
+class UnsaidError(InputError):
+    """The files do not say everything that an import needs."""
+
+    def __init__(self, path: Path, questions: Sequence[Unsaid]) -> None:
+        self.questions = tuple(questions)
+        about = dict.fromkeys(question.about for question in questions)
+        arms = [question.name for question in questions if question.about == "arm"]
+        named = (
+            [f"what the {'arm' if len(arms) == 1 else 'arms'} {', '.join(map(shown, arms[:6]))} mean"] if arms else []
+        )
+        said = " and ".join([*(f"the {one}" for one in about if one != "arm"), *named])
+        options = " ".join(question.option for question in questions[:6])
+        super().__init__(f"{path}: the files do not say {said}; say {options}, or --write-mapping FILE to edit a guess")
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The records of a source, and how its own names were read."""
+
+    batch: Batch
+    arms: Mapping[str, ArmMeaning]
+    agents: Mapping[str, str]
+    skills: Mapping[str, str]
+
+
+def is_placeholder(name: str) -> bool:
+    """Whether a name stands for nothing, such as `<model-name>`, which a tool writes where it does not know better."""
+    bare = name.strip().lower()
+    return not bare or (bare.startswith("<") and bare.endswith(">")) or bare in _PLACEHOLDERS
+
+
+def recorded_agent(agent: str, model: str) -> str:
+    """The one name of an agent and its model as files say them: `claude-code@anthropic/some-model`."""
+    parts = [part.strip() for part in (agent, model) if not is_placeholder(part)]
+    return "@".join(dict.fromkeys(parts))
+
+
+def join(path: Path, results: ToolResults, said: Defaults) -> Joined:
+    """The records of a tool's runs; an `UnsaidError` asks for what is missing."""
+    arms, agents, skills = _answered(path, results, said)
+    for run in results.runs:
+        if arms[run.arm] == "leave-out":
+            results.leave_out(f"the arm {shown(run.arm)} is neither with nor without the skill", run.place)
+        elif run.outcome is None:
+            results.leave_out(run.reason or "no outcome is recorded", run.place)
+    kept = [run for run in results.runs if arms[run.arm] != "leave-out"]
+    if not kept:
+        raise InputError(f"{path}: no run of an arm that counts; say what the arms mean with --arm NAME=use|skip")
+    tasks = _Tasks(path, said)
+    executions = _executions(kept, arms, agents, skills, tasks)
+    _check_agents(path, executions, said)
+    texts = [skill for skill in results.skills if skill.skill_id in {e.skill_id for e in executions}]
+    named = dict.fromkeys((e.skill_id, e.skill_digest) for e in executions if e.skill_id)
+    known = {(skill.skill_id, skill.digest) for skill in texts}
+    bare = [Skill(skill_id, "", digest) for skill_id, digest in named if (skill_id, digest) not in known]
+    batch = Batch(
+        tasks=tasks.listed(), skills=(*texts, *bare), executions=tuple(executions), notes=tuple(tasks.notes())
+    )
+    return Joined(batch, arms, agents, skills)
+
+
+def _answered(
+    path: Path, results: ToolResults, said: Defaults
+) -> tuple[dict[str, ArmMeaning], dict[str, str], dict[str, str]]:
+    """What every arm, agent and skill of the files is in the bank."""
+    questions: list[Unsaid] = []
+    arms = _arms(results, said, questions)
+    used = [run for run in results.runs if arms.get(run.arm, "use") != "leave-out"]
+    recorded = dict.fromkeys(recorded_agent(run.agent, run.model) for run in used)
+    agents = _named(path, "agent", list(recorded), said.agents, said.agent, questions)
+    named = dict.fromkeys(run.skill for run in used if arms.get(run.arm) == "use")
+    skills = _named(path, "skill", list(named), said.skills, bundle_name([said.skill]), questions, results.skill_guess)
+    if questions:
+        raise UnsaidError(path, questions)
+    return arms, agents, skills
+
+
+def _arms(results: ToolResults, said: Defaults, questions: list[Unsaid]) -> dict[str, ArmMeaning]:
+    names = dict.fromkeys(run.arm for run in results.runs)
+    unknown = sorted(said.arms.keys() - names.keys())
+    if unknown and results.runs and not any(name in said.arms for name in names):
+        raise InputError(f"--arm {unknown[0]}: there is no such arm; the arms are {', '.join(map(shown, names))}")
+    arms: dict[str, ArmMeaning] = {}
+    for name in names:
+        meaning = said.arms.get(name) or said.condition or results.arms.get(name) or condition_of(name)
+        if meaning is None:
+            questions.append(Unsaid("arm", name))
+            arms[name] = "use"
+        else:
+            arms[name] = _meaning(name, meaning)
+    return arms
+
+
+def _meaning(name: str, meaning: str) -> ArmMeaning:
+    for known in ARM_MEANINGS:
+        if meaning.replace(" ", "-").replace("_", "-") == known:
+            return known
+    raise InputError(f"--arm {name}={meaning}: an arm is one of {', '.join(ARM_MEANINGS)}")
+
+
+def _named(
+    path: Path,
+    about: Literal["agent", "skill"],
+    recorded: list[str],
+    mapping: Mapping[str, str],
+    said: str,
+    questions: list[Unsaid],
+    guess: str = "",
+) -> dict[str, str]:
+    """Names in the files to names in the bank: by the mapping, by the one option, or as they are."""
+    open_ones = [name for name in recorded if name not in mapping]
+    several = [name for name in open_ones if name]
+    if said and len(several) > 1:
+        raise InputError(
+            f"{path}: --{about} {said} names one {about}, and the files name {len(several)} "
+            f"({', '.join(map(shown, several[:4]))}); leave the option out, or give each a name with --write-mapping FILE"
+        )
+    found = {name: mapping[name] for name in recorded if name in mapping}
+    for name in open_ones:
+        answer = said or name
+        if not answer:
+            questions.append(Unsaid(about, guess=guess))
+        found[name] = answer
+    return found
+
+
+class _Tasks:
+    """The tasks in order of appearance. One name with different contents is different tasks, unless told otherwise."""
+
+    def __init__(self, path: Path, said: Defaults) -> None:
+        self._path = path
+        self._said = said
+        self._tasks: dict[tuple[str, str], Task] = {}
+        self._contents: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+        self._digests: dict[str, str] = {}
+
+    def prepare(self, runs: Iterable[ToolRun]) -> None:
+        """Learn which names have several contents."""
+        for run in runs:
+            if not run.task_digest and run.text:
+                self._contents[self._suite(run), run.task].setdefault(run.text)
+            elif run.task_digest:
+                self._contents[self._suite(run), run.task].setdefault(run.task_digest)
+
+    def key(self, run: ToolRun, condition: Condition) -> tuple[str, str]:
+        """The suite and id of a run's task, which is recorded."""
+        suite = self._suite(run)
+        task_id = run.task
+        if self._said.pair_by == "task":
+            if run.task_digest:
+                task_id = f"{run.task}@{run.task_digest.rpartition(':')[2][:_DIGEST_LENGTH]}"
+            elif run.text and len(self._contents[suite, run.task]) > 1:
+                task_id = f"{run.task}@{self._text_digest(run.text)[:_DIGEST_LENGTH]}"
+        key = (suite, task_id)
+        known = self._tasks.get(key)
+        if known is None:
+            self._tasks[key] = Task(task_id, run.text, run.family, suite)
+        elif (run.text and known.text != run.text and (not known.text or condition == "skip")) or (
+            run.family and not known.family
+        ):
+            # Where tasks are joined by name only, the text without the skill is the task's.
+            self._tasks[key] = replace(known, text=run.text or known.text, family=known.family or run.family)
+        return key
+
+    def listed(self) -> tuple[Task, ...]:
+        """All tasks; one without a text is called by its id."""
+        return tuple(task if task.text.strip() else replace(task, text=task.task_id) for task in self._tasks.values())
+
+    def notes(self) -> list[str]:
+        textless = sum(not task.text.strip() for task in self._tasks.values())
+        several = [name for (_, name), contents in self._contents.items() if len(contents) > 1]
+        notes = []
+        if several and self._said.pair_by == "task":
+            notes.append(
+                f"{plural(len(several), 'task has', 'tasks have')} several versions ({', '.join(map(shown, several[:3]))}"
+                f"{', …' if len(several) > 3 else ''}), which are kept apart; --pair-by name joins them"
+            )
+        elif several:
+            notes.append(
+                f"{plural(len(several), 'task', 'tasks')} of several versions joined by name "
+                f"({', '.join(map(shown, several[:3]))}{', …' if len(several) > 3 else ''}), as --pair-by name says"
+            )
+        if textless:
+            notes.append(f"{plural(textless, 'task has', 'tasks have')} no text in the files; the id stands in for it")
+        return notes
+
+    def _suite(self, run: ToolRun) -> str:
+        return self._said.suite or run.suite or "default"
+
+    def _text_digest(self, text: str) -> str:
+        if text not in self._digests:
+            self._digests[text] = text_digest(text)
+        return self._digests[text]
+
+
+def _executions(
+    runs: Sequence[ToolRun],
+    arms: Mapping[str, ArmMeaning],
+    agents: Mapping[str, str],
+    skills: Mapping[str, str],
+    tasks: _Tasks,
+) -> list[Execution]:
+    tasks.prepare(runs)
+    known: dict[tuple[str, str], Agent] = {}
+    executions: list[Execution] = []
+    for run in runs:
+        condition: Condition = "use" if arms[run.arm] == "use" else "skip"
+        suite, task_id = tasks.key(run, condition)
+        who = (run.agent, run.model)
+        agent = known.get(who)
+        if agent is None:
+            agent = known[who] = Agent(agents[recorded_agent(*who)])
+        is_use = condition == "use"
+        executions.append(
+            Execution(
+                agent,
+                suite,
+                task_id,
+                condition,
+                -1 if run.repeat is None else run.repeat,
+                run.outcome if run.status == "completed" else None,
+                skills[run.skill] if is_use else "",
+                run.skill_digest if is_use else "",
+                run.tokens,
+                run.seconds,
+                run.cost_usd,
+                run.status,
+            )
+        )
+    return _numbered(executions)
+
+
+def _numbered(executions: list[Execution]) -> list[Execution]:
+    """Repetitions as recorded where they tell the runs of an arm apart, else counted from 0 in the files' order."""
+    arms: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+    for position, e in enumerate(executions):
+        arms[e.agent.name, e.suite, e.task_id, e.skill_id, e.skill_digest, e.condition].append(position)
+    for positions in arms.values():
+        numbers = Counter(executions[position].repetition for position in positions)
+        if -1 not in numbers and len(numbers) == len(positions):
+            continue
+        for number, position in enumerate(positions):
+            executions[position] = replace(executions[position], repetition=number)
+    return executions
+
+
+def _check_agents(path: Path, executions: Sequence[Execution], said: Defaults) -> None:
+    """Refuse arms of different agents or models: their difference would be called the skill's."""
+    if said.condition:
+        return
+    conditions: defaultdict[str, set[Condition]] = defaultdict(set)
+    for e in executions:
+        conditions[e.agent.name].add(e.condition)
+    only = {one: [name for name, found in conditions.items() if found == {one}] for one in ("use", "skip")}
+    if only["use"] and only["skip"]:
+        raise InputError(
+            f"{path}: the arm with the skill was run by {shown(only['use'][0])} and the arm without by "
+            f"{shown(only['skip'][0])}; arms of different agents or models are not paired: run both with one, or give "
+            "them one name with --write-mapping FILE if they are the same"
+        )

@@ -1,0 +1,370 @@
+"""The files of one source as another tool left them: a folder, an archive of one, or a single file.
+
+Nothing is unpacked to disk and no link is followed. How many files there are, how deep they lie and how much is read of
+them is bounded, and a folder that changes between the first look and the last is noticed. What the files mean is left to
+the tools' readers.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from skilldelta.bank.importers.source import Source
+from skilldelta.errors import InputError
+from skilldelta.files import MOST_DOCUMENT, MOST_TEXT, check_file
+from skilldelta.nouns import plural
+
+MOST_FILES = 500_000
+MOST_DEPTH = 32
+MOST_UNPACKED = 4 << 30
+"""Bytes that an archive may unpack to, all members together."""
+MOST_KEPT = 512 << 20
+"""Bytes of a tar archive that are held in memory, which has no index to read single members by."""
+
+_PASSED_OVER = frozenset(("node_modules", "__pycache__", ".git", ".venv", "__MACOSX"))
+_KEPT_OF_A_TAR = (".json", ".jsonl", ".yaml", ".yml", ".md", ".txt", ".toml", ".eval")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_UNREAD = object()
+_DAMAGE = (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, zlib.error, NotImplementedError, RuntimeError)
+
+
+class ResultTree:
+    """The names of the files, relative to `root` with forward slashes and in order, and their contents when asked for."""
+
+    def __init__(self, root: Path, names: list[str], *, base: Path, links: int = 0, is_file: bool = False) -> None:
+        self.root = root
+        self.names = names
+        self.links = links
+        """Links that were not followed."""
+        self.is_file = is_file
+        self._base = base
+        self._prefix = os.fspath(base) + os.sep
+        self._read: dict[str, tuple[int, int]] = {}  # name to time of change and size
+        self._known = frozenset(names)
+        self._document: Any = _UNREAD
+
+    @property
+    def document(self) -> Any:
+        """The JSON document that a single file is; for a JSONL file its first row, and None for everything else.
+
+        Read once, however many formats ask.
+        """
+        if self._document is _UNREAD:
+            self._document = self._read_document() if self.is_file else None
+        return self._document
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether a library can open the files itself."""
+        return True
+
+    def _read_document(self) -> Any:
+        content = self.read(self.names[0], most=MOST_DOCUMENT)
+        begin = content[:1024].removeprefix(_BYTE_ORDER_MARK).lstrip()
+        if not begin.startswith(b"{"):
+            return None
+        line, _, rest = content.partition(b"\n")
+        try:
+            if len(line.strip()) > 1:
+                return json.loads(line)
+        except (ValueError, RecursionError):
+            if b"\n" not in rest.rstrip() and not rest.strip():
+                return None  # one line that was cut off: its own reader says so
+        try:
+            return json.loads(content)
+        except (ValueError, RecursionError):
+            return None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._known
+
+    def path(self, name: str) -> Path:
+        """Where a file lies, for messages and for libraries that open it themselves."""
+        return self._base / name
+
+    def read(self, name: str, *, most: int = MOST_TEXT) -> bytes:
+        """A file's content; one of more than `most` bytes is refused."""
+        try:
+            descriptor = os.open(self._prefix + name, os.O_RDONLY | getattr(os, "O_BINARY", 0) | _NO_LINKS)
+            try:
+                known = os.fstat(descriptor)
+                if not stat.S_ISREG(known.st_mode):
+                    raise InputError(f"{self.path(name)}: this is not a regular file; save the data to a file first")
+                self._read[name] = (known.st_mtime_ns, known.st_size)
+                self._check_size(name, known.st_size, most)
+                content = os.read(descriptor, known.st_size + 1)
+                while 0 < len(content) < known.st_size and (more := os.read(descriptor, known.st_size - len(content))):
+                    content += more
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise InputError(
+                f"{self.path(name)}: cannot be read ({error.strerror}); check the file and its permissions"
+            ) from None
+        if len(content) != known.st_size:
+            raise self._changed(name)
+        return content
+
+    def json(self, name: str, *, most: int = MOST_TEXT) -> Any:
+        """The JSON document in a file; another tool's file may repeat a key, and then the last one counts, as it does there."""
+        return parsed(self.read(name, most=most), self.path(name))
+
+    def json_object(self, name: str, *, most: int = MOST_TEXT) -> dict[str, Any]:
+        """The JSON object in a file; anything else in it is an empty one."""
+        document = self.json(name, most=most)
+        return document if isinstance(document, dict) else {}
+
+    def json_lines(self, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The objects of a JSONL file with their line numbers."""
+        for number, line in enumerate(self.read(name, most=MOST_DOCUMENT).split(b"\n"), start=1):
+            if line.strip():
+                row = parsed(line, self.path(name), number)
+                if isinstance(row, dict):
+                    yield number, row
+
+    def check_unchanged(self) -> None:
+        """Refuse a source that changed while it was read: a run that is still going would be imported by half."""
+        for name, (changed_at, size) in self._read.items():
+            try:
+                now = os.stat(self._prefix + name, follow_symlinks=False)
+            except OSError:
+                raise self._changed(name) from None
+            if (now.st_mtime_ns, now.st_size) != (changed_at, size):
+                raise self._changed(name)
+        if not self.is_file and len(_walked(self.root)[0]) != len(self.names):
+            raise InputError(f"{self.root}: files came or went while it was read; import it when the run has ended")
+
+    def _changed(self, name: str) -> InputError:
+        return InputError(f"{self.path(name)}: the file changed while it was read; import it when the run has ended")
+
+    def _check_size(self, name: str, size: int, most: int) -> None:
+        if size > most:
+            raise InputError(f"{self.path(name)}: the file has more than {most >> 20:,} MiB; give a smaller file")
+
+
+class _MemoryTree(ResultTree):
+    """What does not lie on disk as files of its own: the members of an archive, and bytes that came over a stream."""
+
+    def __init__(self, source: Source, names: list[str], *, links: int = 0, is_file: bool = False) -> None:
+        base = source.path.parent if is_file else source.path
+        super().__init__(source.path, names, base=base, links=links, is_file=is_file)
+        self._identity = _identity(source)
+        self._source = source
+
+    @property
+    def on_disk(self) -> bool:
+        return False
+
+    def read(self, name: str, *, most: int = MOST_TEXT) -> bytes:
+        content = self._content(name, most)
+        self._check_size(name, len(content), most)
+        return content
+
+    def check_unchanged(self) -> None:
+        if _identity(self._source) != self._identity:
+            raise InputError(f"{self.root}: the file changed while it was read; import it when the run has ended")
+
+    def _content(self, name: str, most: int) -> bytes:
+        raise NotImplementedError
+
+
+class _ZipTree(_MemoryTree):
+    def __init__(
+        self, source: Source, archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], links: int
+    ) -> None:
+        super().__init__(source, sorted(members), links=links)
+        self._archive, self._members = archive, members
+        self._unpacked = 0
+
+    def _content(self, name: str, most: int) -> bytes:
+        try:
+            with self._archive.open(self._members[name]) as member:
+                content = member.read(most + 1)  # the size that the index claims is not believed
+        except _DAMAGE as error:
+            raise _damaged(self.root, error) from None
+        self._unpacked += len(content)
+        if self._unpacked > MOST_UNPACKED:
+            raise _too_large(self.root)
+        return content
+
+
+class _HeldTree(_MemoryTree):
+    """Contents that are in memory already: of a tar archive, or of one file."""
+
+    def __init__(self, source: Source, contents: dict[str, bytes], *, links: int = 0, is_file: bool = False) -> None:
+        super().__init__(source, sorted(contents), links=links, is_file=is_file)
+        self._contents = contents
+
+    def _content(self, name: str, most: int) -> bytes:
+        return self._contents[name]
+
+
+_NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
+
+
+def open_tree(source: Source) -> ResultTree:
+    """The files of a folder, of a zip or tar archive, or one file by itself."""
+    path = source.path
+    if source.content is None and os.path.isdir(path):
+        names, links = _walked(path)
+        if not names:
+            raise InputError(f"{path}: the folder is empty; name the folder that holds the results")
+        return ResultTree(path, names, base=path, links=links)
+    if source.content is None:
+        check_file(path)
+    kind = _archive_kind(source)
+    if kind == "zip":
+        return _zip_tree(source)
+    if kind == "tar":
+        return _tar_tree(source)
+    if source.content is not None:
+        return _HeldTree(source, {path.name: source.content}, is_file=True)
+    path = Path(os.path.realpath(path))  # the file that was named may be a link; those inside a folder are not followed
+    return ResultTree(path, [path.name], base=path.parent, is_file=True)
+
+
+def parsed(content: bytes, path: Path, first_line: int = 1) -> Any:
+    """A JSON document of another tool, whose faults are one line."""
+    try:
+        return json.loads(content)
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"{path}:{first_line + error.lineno - 1}: not valid JSON ({error.msg.removesuffix(' at')} at column "
+            f"{error.colno}); a file that was cut off must be restored or removed"
+        ) from None
+    except RecursionError:
+        raise InputError(f"{path}:{first_line}: the JSON is nested too deeply; remove the file") from None
+    except ValueError as error:  # no UTF-8, or an integer of thousands of digits
+        raise InputError(f"{path}:{first_line}: {str(error)[:120]}; fix or remove the file") from None
+
+
+def _walked(root: Path) -> tuple[list[str], int]:
+    """Every regular file below a folder, and how many links were passed over."""
+    names: list[str] = []
+    links = 0
+    pending = [(os.fspath(root), "", 0)]
+    while pending:
+        folder, prefix, depth = pending.pop()
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if entry.is_symlink():
+                        links += 1
+                    elif entry.is_dir(follow_symlinks=False):
+                        if entry.name not in _PASSED_OVER:
+                            pending.append((entry.path, f"{prefix}{entry.name}/", depth + 1))
+                    elif entry.is_file(follow_symlinks=False):
+                        names.append(prefix + entry.name)
+        except OSError as error:
+            raise InputError(
+                f"{folder}: cannot be read ({error.strerror}); check the folder and its permissions"
+            ) from None
+        if len(names) > MOST_FILES:
+            raise InputError(f"{root}: more than {MOST_FILES:,} files; name a folder with fewer")
+        if depth > MOST_DEPTH:
+            raise InputError(
+                f"{root}: folders lie more than {MOST_DEPTH} deep in each other; name a folder further down"
+            )
+    names.sort()
+    return names, links
+
+
+def _archive_kind(source: Source) -> str:
+    """zip or tar by the first bytes; an Inspect log is a zip that is read as a log, and a gzip file may be any format."""
+    with source.raw() as file:
+        head = file.read(4)
+    name = source.path.name.lower()
+    if head == b"PK\x03\x04" and not name.endswith(".eval"):
+        return "zip"
+    return "tar" if name.endswith((".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")) else ""
+
+
+def _zip_tree(source: Source) -> ResultTree:
+    path = source.path
+    members: dict[str, zipfile.ZipInfo] = {}
+    links = unpacked = 0
+    try:
+        archive = zipfile.ZipFile(path if source.content is None else io.BytesIO(source.content))
+        for member in archive.infolist():
+            if stat.S_ISLNK(member.external_attr >> 16):
+                links += 1
+            elif not member.is_dir() and _is_wanted(path, member.filename):
+                members[member.filename] = member
+                unpacked += member.file_size
+    except _DAMAGE as error:
+        raise _damaged(path, error) from None
+    _check_archive(path, len(members), unpacked)
+    return _ZipTree(source, archive, members, links)
+
+
+def _tar_tree(source: Source) -> ResultTree:
+    path = source.path
+    contents: dict[str, bytes] = {}
+    links = unpacked = kept = 0
+    try:
+        with source.raw() as file, tarfile.open(fileobj=file) as archive:
+            for member in archive:
+                links += member.issym() or member.islnk()
+                unpacked += member.size
+                _check_archive(path, len(contents), unpacked)
+                if not (member.isfile() and _is_wanted(path, member.name)):
+                    continue
+                content = b""
+                if member.name.lower().endswith(_KEPT_OF_A_TAR):
+                    kept += member.size
+                    if kept > MOST_KEPT:
+                        raise _too_large(path)
+                    extracted = archive.extractfile(member)
+                    content = extracted.read() if extracted is not None else b""
+                contents[member.name.removeprefix("./")] = content
+    except _DAMAGE as error:
+        raise _damaged(path, error) from None
+    return _HeldTree(source, contents, links=links)
+
+
+def _identity(source: Source) -> tuple[int, int]:
+    if source.content is not None:
+        return (0, 0)
+    known = source.path.stat()
+    return (known.st_mtime_ns, known.st_size)
+
+
+def _is_wanted(path: Path, name: str) -> bool:
+    """Whether a member is of interest; one that points out of its archive makes the whole archive suspect."""
+    parts = PurePosixPath(name.replace("\\", "/")).parts
+    if name.startswith(("/", "\\")) or ".." in parts or (parts and parts[0].endswith(":")) or "\0" in name:
+        raise InputError(f"{path}: the archive has a member outside of its own folder ({name[:80]!r}); do not trust it")
+    if len(parts) > MOST_DEPTH:
+        raise InputError(f"{path}: folders lie more than {MOST_DEPTH} deep in each other; name a folder further down")
+    return _PASSED_OVER.isdisjoint(parts)
+
+
+def _check_archive(path: Path, count: int, unpacked: int) -> None:
+    if count > MOST_FILES:
+        raise InputError(f"{path}: more than {MOST_FILES:,} files; name an archive with fewer")
+    if unpacked > MOST_UNPACKED:
+        raise _too_large(path)
+
+
+def _too_large(path: Path) -> InputError:
+    return InputError(
+        f"{path}: the archive unpacks to too much to be read here; unpack it, and import the folder that holds the results"
+    )
+
+
+def _damaged(path: Path, error: Exception) -> InputError:
+    return InputError(f"{path}: the archive is damaged or cut off ({str(error)[:100]}); make or fetch it again")
+
+
+def links_note(tree: ResultTree) -> list[str]:
+    """That links were not followed, where there were any."""
+    return [f"{plural(tree.links, 'link was', 'links were')} not followed"] if tree.links else []

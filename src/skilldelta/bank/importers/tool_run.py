@@ -1,0 +1,79 @@
+"""One run as another tool recorded it, and all that a tool's files hold: what every reader of `tools` returns.
+
+Nothing here is decided yet: which arm is use, which task is the same, and whose runs they are is `joining`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from skilldelta.bank.importers.draft import Defaults
+from skilldelta.bank.importers.result_tree import ResultTree
+from skilldelta.records import Skill, Status
+
+ArmMeaning = Literal["use", "skip", "leave-out"]
+ARM_MEANINGS: tuple[ArmMeaning, ...] = ("use", "skip", "leave-out")
+
+
+class ToolRun(NamedTuple):
+    """One run of one task in one arm, in the tool's own names. What a tool does not record is empty or None."""
+
+    task: str
+    arm: str
+    outcome: float | None
+    """Success in [0, 1]; None where the run has none, and then `reason` says why."""
+    status: Status = "completed"
+    reason: str = ""
+    repeat: int | None = None
+    """Which repetition, from any start; None where the tool only has an order."""
+    text: str = ""
+    task_digest: str = ""
+    """What the tool itself tells versions of a task by; tasks of different digests are different tasks."""
+    family: str = ""
+    suite: str = ""
+    skill: str = ""
+    skill_digest: str = ""
+    agent: str = ""
+    model: str = ""
+    tokens: float | None = None
+    seconds: float | None = None
+    cost_usd: float | None = None
+    place: str = ""
+    """The file, and the position in it."""
+
+
+@dataclass(slots=True)
+class ToolResults:
+    """Everything that a source holds."""
+
+    runs: list[ToolRun]
+    arms: Mapping[str, ArmMeaning] = field(default_factory=dict)
+    """What the tool's own words for its arms mean. A word that is not here is read as a person would, or asked for."""
+    skills: list[Skill] = field(default_factory=list)
+    """Texts that lie beside the results."""
+    skill_guess: str = ""
+    """What the skill is probably called, where no run says."""
+    left_out: dict[str, list[str]] = field(default_factory=dict)
+    """What is no run, or none that can be used: reasons to places."""
+    notes: list[str] = field(default_factory=list)
+
+    def leave_out(self, reason: str, place: str) -> None:
+        """Count something that is in the files and not among the runs."""
+        self.left_out.setdefault(reason, []).append(place)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFormat:
+    """One tool's files: how a person knows them, how they are recognised, and what reads them."""
+
+    name: str
+    title: str
+    description: str
+    """What the files are, in one line."""
+    looks_for: str
+    """What the files are recognised by, in one line."""
+    found: Callable[[ResultTree], str]
+    """Why a source is of this format, or "" where it is not. Cheap: looks at names and at the beginning of a file."""
+    read: Callable[[ResultTree, Defaults], ToolResults]
