@@ -27,6 +27,18 @@ class UnwritableBankError(BankError):
     """The bank can perhaps be read, but nothing can be stored in it."""
 
 
+class ReplacedBankError(BankError):
+    """Another file has taken the place of the open bank, or none is there; opening it again may help."""
+
+
+class NotRecordedError(InputError):
+    """A decision that is asked about by its id, and that the log does not have."""
+
+
+class ConflictError(InputError):
+    """A record that contradicts one that is kept under the same key."""
+
+
 class BankWarning(UserWarning):
     """The bank is shown, but something about it should be known: one line for people."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from sqlalchemy import create_engine, text
 
 from skilldelta.bank import schema
 from skilldelta.bank.batch import Batch
+from skilldelta.bank.entries import RecordedOutcome
 from skilldelta.bank.index import Index
 from skilldelta.bank.migrations import m0001_first_tables
 from skilldelta.bank.sqlite import APPLICATION_ID
@@ -30,7 +32,10 @@ JUDGEMENT = Judgement(AGENT, "default", "t1", SKILL.skill_id, SKILL.digest, use=
 def everything(filled: Bank) -> Bank:
     """A bank with a row in every table."""
     filled.support(TinyEncoder(), agent=AGENT)
-    filled.record_decision(DECISION)
+    decision_id = filled.record_decision(
+        replace(DECISION, conversation="c1", source="a harness", text="What day is it?")
+    )
+    filled.record_outcome(RecordedOutcome(decision_id, 1_700_000_001.5, success=1))
     filled.add_judgements([JUDGEMENT])
     return filled
 

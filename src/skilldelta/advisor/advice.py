@@ -228,6 +228,7 @@ class Advice:
             "gain": decision.gain,
             "threshold": decision.threshold,
             "reason": decision.reason,
+            "would_change": decision.would_change,
             "fallback": decision.is_fallback,
             "agent": self.agent,
             "skill": self.skill,

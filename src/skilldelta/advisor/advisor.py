@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 
 from skilldelta import bounds, intervals
@@ -16,7 +17,7 @@ from skilldelta.encoders.base import Encoder
 from skilldelta.errors import InputError
 from skilldelta.estimators.base import Score, Target
 from skilldelta.gate import Decision, Interval, decide, unlike
-from skilldelta.predictor import Prediction, predict
+from skilldelta.predictor import Prediction, Settings, predict
 from skilldelta.records import Agent
 from skilldelta.support import Scope, Support
 
@@ -38,9 +39,16 @@ class Advisor:
         self._policy = policy or Policy()
         self._bank = bank
         self._encoder = encoder
-        self._views: dict[str, tuple[Index, PanelView]] = {}
+        self._indexes: dict[str, Index] = {}
+        self._panels: dict[tuple[str, str, Settings | None], PanelView] = {}
         self._agent = agent
         self._familiarity = ScopeFamiliarity()
+
+    def under(self, policy: Policy) -> Advisor:
+        """An advisor that decides by another policy from the same evidence, which both keep warm together."""
+        other = copy(self)
+        other._policy = policy
+        return other
 
     def ask(self, question: Question, *, explain: bool = False) -> Advice:
         """Predict, decide and explain. No evidence in scope is an answer (skip), not an error."""
@@ -80,10 +88,13 @@ class Advisor:
 
     def _view(self, suite: str) -> tuple[Index, PanelView]:
         """The evidence of one suite, kept for the next question."""
-        if suite not in self._views:
-            index = Index(self._bank, self._encoder, self._agent, suite=suite)
-            self._views[suite] = (index, PanelView(index, self._policy.estimator, self._policy.settings))
-        return self._views[suite]
+        if suite not in self._indexes:
+            self._indexes[suite] = Index(self._bank, self._encoder, self._agent, suite=suite)
+        index, estimator, settings = self._indexes[suite], self._policy.estimator, self._policy.settings
+        name = (suite, estimator, settings if estimator == "skilldelta" else None)  # the stack has none of them
+        if name not in self._panels:
+            self._panels[name] = PanelView(index, estimator, settings)
+        return index, self._panels[name]
 
     def _rows_in_scope(self, question: Question, index: Index) -> tuple[Scope, Support]:
         """The rows that the policy's choice of scope leaves for this question."""

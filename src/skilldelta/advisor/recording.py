@@ -1,35 +1,82 @@
-"""Advice as the bank's decision log keeps it: what was decided, on which evidence. The task's text is kept as a digest."""
+"""Advice as the bank's decision log keeps it, and a kept decision as the document that it was.
+
+What the log keeps of the task's text is the caller's choice: the whole text, a digest of it, or nothing.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from skilldelta.advisor.advice import Advice
 from skilldelta.bank.entries import DecisionRecord
 from skilldelta.records import Agent, Skill, text_digest
 
+KeptText = Literal["whole", "digest", "nothing"]
+KEPT_TEXTS: tuple[KeptText, ...] = ("whole", "digest", "nothing")
+
+_IN_COLUMNS = ("action", "gain", "threshold", "reason", "agent", "skill")
+"""What a decision has a column for; the rest of its document is its evidence."""
+
 
 def decision_record(
-    advice: Advice, *, agent: Agent, skill: Skill, text: str, task_id: str, time: float
+    advice: Advice,
+    *,
+    agent: Agent,
+    skill: Skill,
+    text: str,
+    task_id: str,
+    time: float,
+    keep: KeptText = "digest",
+    conversation: str = "",
+    source: str = "",
 ) -> DecisionRecord:
-    """The record of one answer; `time` is in seconds since 1970."""
-    interval = advice.interval
+    """The record of one answer; `time` is in seconds since 1970, `conversation` the id that its harness gave it."""
     return DecisionRecord(
         time=time,
         agent=agent,
         skill_id=skill.skill_id,
         skill_digest=skill.digest,
-        text_digest=text_digest(text),
+        text_digest="" if keep == "nothing" else text_digest(text),
         task_id=task_id,
         action=advice.decision.action,
         gain=advice.decision.gain,
         threshold=advice.decision.threshold,
         reason=advice.decision.reason,
-        evidence={
-            "estimator": advice.estimator,
-            "suite": advice.suite,
-            "scope": advice.scope,
-            "family": advice.family,
-            "eligible": advice.eligible,
-            "interval": None if interval is None else [interval.low, interval.high, interval.level, interval.method],
-            "neighbors": [{"task_id": n.task_id, "weight": n.weight} for n in advice.neighbors],
-        },
+        evidence=_evidence(advice),
+        conversation=conversation_digest(conversation) if conversation else "",
+        source=source,
+        text=text if keep == "whole" else None,
     )
+
+
+def conversation_digest(conversation: str) -> str:
+    """What the log has of a conversation's id."""
+    return text_digest(f"conversation {conversation}")
+
+
+def kept_document(record: DecisionRecord, texts: Mapping[str, str]) -> dict[str, Any]:
+    """A kept decision as `predict --json` printed it; `texts` are those of its neighbours, as far as they are still known."""
+    said = {"action": record.action, "gain": record.gain, "threshold": record.threshold, "reason": record.reason}
+    evidence = dict(record.evidence)
+    known = evidence.pop("neighbors", ())
+    neighbors = [{**neighbor, "text": texts.get(neighbor["task_id"])} for neighbor in _objects(known)]
+    return {**said, "agent": record.agent.name, "skill": record.skill_id, **evidence, "neighbors": neighbors}
+
+
+def neighbor_ids(record: DecisionRecord) -> list[str]:
+    """The tasks that a kept decision rested on."""
+    return [neighbor["task_id"] for neighbor in _objects(record.evidence.get("neighbors", ()))]
+
+
+def _evidence(advice: Advice) -> dict[str, Any]:
+    """The document without what has columns of its own, and without the neighbours' texts, which the bank has."""
+    document = {name: value for name, value in advice.to_dict().items() if name not in _IN_COLUMNS}
+    document["neighbors"] = [
+        {name: value for name, value in neighbor.items() if name != "text"} for neighbor in document["neighbors"]
+    ]
+    return document
+
+
+def _objects(values: Any) -> list[dict[str, Any]]:
+    return [value for value in values if isinstance(value, dict) and isinstance(value.get("task_id"), str)]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from skilldelta.bank.batch import Added, Batch, Known, TextVector
-    from skilldelta.bank.entries import BankStatus, DecisionRecord, Forgotten, Panel
+    from skilldelta.bank.entries import BankStatus, DecisionFilter, DecisionRecord, Forgotten, Panel, RecordedOutcome
     from skilldelta.bank.index import Index
     from skilldelta.bank.store import Bank
 
@@ -19,17 +19,19 @@ __all__ = [
     "Bank",
     "BankStatus",
     "Batch",
+    "DecisionFilter",
     "DecisionRecord",
     "Forgotten",
     "Index",
     "Known",
     "Panel",
+    "RecordedOutcome",
     "TextVector",
 ]
 
 _HOMES = {
     "batch": ("Added", "Batch", "Known", "TextVector"),
-    "entries": ("BankStatus", "DecisionRecord", "Forgotten", "Panel"),
+    "entries": ("BankStatus", "DecisionFilter", "DecisionRecord", "Forgotten", "RecordedOutcome", "Panel"),
     "index": ("Index",),
     "store": ("Bank",),
 }

@@ -19,7 +19,7 @@ from skilldelta.bank.backend import Backend, Counter, backend_of
 from skilldelta.bank.commits import Head, append_commit
 from skilldelta.bank.driver_errors import DRIVER_ERRORS, explained
 from skilldelta.bank.migrations import LATEST, migrate
-from skilldelta.errors import BankError, BankWarning, UnwritableBankError
+from skilldelta.errors import BankError, BankWarning, ReplacedBankError, UnwritableBankError
 
 
 class Database:
@@ -179,7 +179,7 @@ class Database:
         if self._identity is None:
             self._identity = identity
         if identity != self._identity:
-            raise BankError(
+            raise ReplacedBankError(
                 f"the file of the bank {self.location} was replaced or removed while it was open; open it again"
             )
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from skilldelta.bank.learned import LearnedStates
-from skilldelta.records import Agent
+from skilldelta.errors import InputError
+from skilldelta.records import Agent, text_digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,71 @@ class DecisionRecord:
     task_id: str = ""
     decision_id: int = 0
     """Given by the bank."""
+    conversation: str = ""
+    """A digest of the conversation's id. A conversation gets one decision per skill."""
+    source: str = ""
+    """Who asked: a harness, a framework, the dashboard."""
+    text: str | None = None
+    """The task's text, where the log keeps it."""
+    outcomes: tuple[RecordedOutcome, ...] = ()
+    """What was reported to have happened, the newest last."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedOutcome:
+    """What happened after a decision, as somebody reported it. What is not known is None."""
+
+    decision_id: int
+    time: float
+    """Seconds since 1970, UTC."""
+    success: float | None = None
+    tokens: float | None = None
+    seconds: float | None = None
+    cost_usd: float | None = None
+    key: str = ""
+    """The same key again adds nothing; empty is a digest of the values."""
+
+    def __post_init__(self) -> None:
+        values = {name: getattr(self, name) for name in ("success", "tokens", "seconds", "cost_usd")}
+        if all(value is None for value in values.values()):
+            raise InputError("an outcome needs at least one of success, tokens, seconds and cost_usd")
+        for name, value in values.items():
+            if value is not None and not (math.isfinite(value) and value >= 0):
+                raise InputError(f"{name} must be a number that is not negative, got {value}")
+        if self.success is not None and self.success > 1:
+            raise InputError(f"success must lie between 0 and 1, got {self.success}")
+
+    @property
+    def values(self) -> tuple[float | None, ...]:
+        """What was reported, without when and under which key."""
+        numbers = (self.success, self.tokens, self.seconds, self.cost_usd)
+        return tuple(None if value is None else float(value) for value in numbers)
+
+    @property
+    def idempotency_key(self) -> str:
+        """The key, or what stands for it."""
+        return self.key or f"values:{text_digest(repr(self.values))}"
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """A decision or an outcome in the log: its id, and whether it is new or was there before."""
+
+    id: int
+    is_new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionFilter:
+    """Which decisions to read; None takes all. `search` looks into names, reasons and kept texts."""
+
+    before: int | None = None
+    """Only ids below this one: where the last page ended."""
+    skill_id: str | None = None
+    action: str | None = None
+    agent: str | None = None
+    source: str | None = None
+    search: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +127,7 @@ class BankStatus:
     vectors: Mapping[str, int]
     """By encoder identity."""
     decisions: int
+    outcomes: int
     judgements: int
     learned: LearnedStates
     """What predictions have learned from the evidence as it is now."""

@@ -19,6 +19,8 @@ REVISION = "revision"
 REMOVALS = "removals"
 """The meta counter that moves when evidence was removed, so that keys may be used again."""
 SCHEMA_VERSION = "schema_version"
+LAST_DECISION = "last_decision"
+"""The meta counter of the highest id that a removed decision had: an id is never given twice."""
 
 
 def _table(table_name: str, /, **columns: type[TypeEngine[Any]]) -> TableClause:
@@ -64,6 +66,18 @@ decisions = _table(
     reason=Text,
     evidence=Text,
 )
+requests = _table("requests", decision_key=BigInteger, skill_id=Text, conversation=Text, source=Text, text=Text)
+outcomes = _table(
+    "outcomes",
+    key=BigInteger,
+    decision_key=BigInteger,
+    idempotency_key=Text,
+    time=Float,
+    success=Float,
+    tokens=Float,
+    seconds=Float,
+    cost_usd=Float,
+)
 judgements = _table(
     "judgements",
     key=BigInteger,
@@ -85,7 +99,10 @@ learned_states = _table(
 
 commits = _table("commits", number=BigInteger, mark=BigInteger)
 
-TABLES = (meta, agents, skills, tasks, executions, encoders, vectors, decisions, judgements, commits, learned_states)
+TABLES = (
+    *(meta, agents, skills, tasks, executions, encoders, vectors, decisions, requests, outcomes, judgements, commits),
+    learned_states,
+)
 
 
 def columns_of(of_table: TableClause) -> tuple[str, ...]:

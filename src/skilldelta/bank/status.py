@@ -33,6 +33,7 @@ def read_status(connection: Connection, backend: Backend) -> BankStatus:
         executions=_counts(connection, by_status),
         vectors=count_vectors(connection),
         decisions=_count(connection, schema.decisions),
+        outcomes=_count(connection, schema.outcomes),
         judgements=_count(connection, schema.judgements),
         learned=read_learned(connection),
         panels=tuple(read_panels(connection)),

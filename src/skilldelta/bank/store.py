@@ -18,7 +18,16 @@ from skilldelta.bank.adding import add_batch
 from skilldelta.bank.batch import Added, Batch, check_batch
 from skilldelta.bank.database import Database
 from skilldelta.bank.decision_tally import DecisionTally, read_decision_tallies
-from skilldelta.bank.entries import BankStatus, DecisionRecord, Foreseen, Forgotten, Panel
+from skilldelta.bank.entries import (
+    BankStatus,
+    DecisionFilter,
+    DecisionRecord,
+    Foreseen,
+    Forgotten,
+    Logged,
+    Panel,
+    RecordedOutcome,
+)
 from skilldelta.bank.evidence_age import EvidenceAge, read_evidence_ages
 from skilldelta.bank.forget import Removal
 from skilldelta.bank.pair_reading import (
@@ -32,7 +41,7 @@ from skilldelta.bank.pair_reading import (
 )
 from skilldelta.bank.reading import chosen_agent, chosen_suite, current_skill
 from skilldelta.bank.vectors import Progress, TextEncoder
-from skilldelta.errors import BankError
+from skilldelta.errors import BankError, InputError
 from skilldelta.pairing import Pairing
 from skilldelta.records import Agent, Execution, Judgement, Skill, Task
 from skilldelta.support import Support
@@ -260,14 +269,50 @@ class Bank:
     # -- beside the evidence ----------------------------------------------------------------------------------------
 
     def record_decision(self, record: DecisionRecord) -> int:
-        """Store a decision in the log; returns its id."""
-        with self._database.write() as connection:
-            return decision_log.add_decision(connection, self._database.backend, record)
+        """Store a decision in the log; returns its id, or the first one's where its conversation has one already."""
+        return self.record_decisions([record])[0].id
 
-    def decisions(self, limit: int | None = None) -> list[DecisionRecord]:
-        """Decisions, the newest first."""
+    def record_decisions(self, records: Sequence[DecisionRecord]) -> list[Logged]:
+        """Store decisions in one transaction. A conversation gets one decision per skill: the first."""
+        with self._database.write() as connection:
+            return decision_log.add_decisions(connection, self._database.backend, records)
+
+    def decisions(self, limit: int | None = None, chosen: DecisionFilter | None = None) -> list[DecisionRecord]:
+        """Decisions, the newest first, with their outcomes."""
         with self._database.read() as connection:
-            return decision_log.read_decisions(connection, limit)
+            return decision_log.read_decisions(connection, limit, chosen)
+
+    def decision(self, decision_id: int) -> DecisionRecord | None:
+        """The decision of that id, with its outcomes."""
+        with self._database.read() as connection:
+            return decision_log.read_decision(connection, decision_id)
+
+    def decision_in(self, conversation: str, skill_id: str) -> DecisionRecord | None:
+        """The decision that a conversation, named by its digest, got about a skill."""
+        with self._database.read() as connection:
+            return decision_log.find_conversation(connection, conversation, skill_id)
+
+    def record_outcome(self, outcome: RecordedOutcome) -> Logged:
+        """Store what happened after a decision; the same key again, or the same values without a key, add nothing."""
+        answer = self.record_outcomes([outcome])[0]
+        if isinstance(answer, InputError):
+            raise answer
+        return answer
+
+    def record_outcomes(self, outcomes: Sequence[RecordedOutcome]) -> list[Logged | InputError]:
+        """Store outcomes in one transaction; one that cannot be taken is answered by its error, the others are kept."""
+        with self._database.write() as connection:
+            return decision_log.add_outcomes(connection, self._database.backend, outcomes)
+
+    def count_decisions(self, before: float | None = None) -> int:
+        """How many decisions are older than a moment in seconds since 1970; None counts all."""
+        with self._database.read() as connection:
+            return decision_log.count_decisions(connection, before)
+
+    def forget_decisions(self, before: float | None = None) -> int:
+        """Remove the decisions older than a moment, or all, with their outcomes; returns how many."""
+        with self._database.write() as connection:
+            return decision_log.forget_decisions(connection, before)
 
     def decision_tallies(self) -> list[DecisionTally]:
         """How often each action was decided, by agent and skill."""

@@ -20,6 +20,8 @@ _PARENTS = (
     (schema.judgements, "task_key", schema.tasks),
     (schema.judgements, "skill_key", schema.skills),
     (schema.vectors, "encoder_key", schema.encoders),
+    (schema.requests, "decision_key", schema.decisions),
+    (schema.outcomes, "decision_key", schema.decisions),
 )
 _ROWS_AT_ONCE = 10_000
 _LENGTH_TOLERANCE = 1e-3

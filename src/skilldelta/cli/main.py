@@ -34,6 +34,7 @@ COMMANDS: dict[str, str] = {
     "report": "One HTML file with all figures and tables.",
     "simulate": "Panels with known truth, for planning a study.",
     "collect": "Paired executions of a real agent: plan, caps, resume.",
+    "serve": "The gate as a local service: HTTP API and dashboard.",
     "suite": "Suites of your own: init, check.",
 }
 

@@ -163,8 +163,10 @@ def _recorded(opened: Bank, advice: Advice, agent: Agent, question: Question) ->
     from skilldelta.advisor.recording import decision_record
 
     skill = opened.resolve_skill(question.skill)
-    names = {"text": question.text, "task_id": question.task_id}
-    return opened.record_decision(decision_record(advice, agent=agent, skill=skill, **names, time=time.time()))
+    record = decision_record(
+        advice, agent=agent, skill=skill, text=question.text, task_id=question.task_id, time=time.time()
+    )
+    return opened.record_decision(record)
 
 
 def _policy(options: dict[str, Any]) -> Policy:

@@ -11,7 +11,12 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from skilldelta.bank import schema
-from skilldelta.bank.migrations import m0001_first_tables, m0002_checksums, m0003_learned_states
+from skilldelta.bank.migrations import (
+    m0001_first_tables,
+    m0002_checksums,
+    m0003_learned_states,
+    m0004_requests_and_outcomes,
+)
 from skilldelta.bank.table_rows import write_counter
 
 
@@ -27,6 +32,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(m0001_first_tables.VERSION, m0001_first_tables.upgrade),
     Migration(m0002_checksums.VERSION, m0002_checksums.upgrade),
     Migration(m0003_learned_states.VERSION, m0003_learned_states.upgrade),
+    Migration(m0004_requests_and_outcomes.VERSION, m0004_requests_and_outcomes.upgrade),
 )
 
 LATEST = MIGRATIONS[-1].version

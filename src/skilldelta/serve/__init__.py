@@ -1,0 +1,1 @@
+"""The gate as a service: one transport-free core, and the ways to reach it."""

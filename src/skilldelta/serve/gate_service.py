@@ -1,0 +1,372 @@
+"""The gate without a transport: decide, choose, explain and record, the same for HTTP, MCP, hooks and Python callers.
+
+Threads may share a service. A bank that grows is noticed at the next question; one whose file was replaced is opened
+again. What was answered with an id is in the decision log, durably.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from skilldelta.advisor import Advice, Policy, Question
+from skilldelta.advisor.failure import ROUTING_FAILURES, fallback_advice
+from skilldelta.advisor.recording import (
+    KeptText,
+    conversation_digest,
+    decision_record,
+    kept_document,
+    neighbor_ids,
+)
+from skilldelta.bank.entries import DecisionFilter, DecisionRecord, Logged, RecordedOutcome
+from skilldelta.bank.store import Bank
+from skilldelta.encoders import load_encoder
+from skilldelta.encoders.base import Encoder
+from skilldelta.errors import InputError, NotRecordedError, ReplacedBankError
+from skilldelta.gate import Action, Decision
+from skilldelta.records import Agent, Skill
+from skilldelta.serve.gate_question import GateAnswer, GateChoice, GateQuestion
+from skilldelta.serve.warm_bank import EncoderMaker, WarmBank
+
+T = TypeVar("T")
+
+LOCK_PATIENCE = 5.0
+"""Seconds that a decision waits for another writer of the bank."""
+
+
+_DEFAULT_POLICY = Policy()
+
+
+@dataclass(frozen=True, slots=True)
+class GateSettings:
+    """How a service decides and what it keeps."""
+
+    policy: Policy = _DEFAULT_POLICY
+    agent: str | None = None
+    """Whom a question is about that names no agent; None is the only one of the bank."""
+    keep: KeptText = "digest"
+    """What the log keeps of a task's text."""
+    retention_days: float | None = None
+    """Decisions older than this are removed when the service starts, and then every hour; None keeps them."""
+    fallback: Action | None = None
+    """The decision when routing fails; None is an error."""
+
+
+class GateService:
+    """One bank, one encoder, one policy. Open it with `GateService.open`, and close it."""
+
+    def __init__(
+        self,
+        bank: Bank,
+        make_encoder: EncoderMaker,
+        settings: GateSettings | None = None,
+        *,
+        reopen: Callable[[], Bank],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.settings = settings or GateSettings()
+        self._make_encoder = make_encoder
+        self._reopen = reopen
+        self._clock = clock
+        self._warm = WarmBank(bank, make_encoder)
+        self._reopening = threading.Lock()
+
+    @classmethod
+    def open(
+        cls,
+        location: str | Path,
+        settings: GateSettings | None = None,
+        *,
+        encoder: Encoder | EncoderMaker | None = None,
+        create: bool = False,
+        timeout: float = LOCK_PATIENCE,
+        clock: Callable[[], float] = time.time,
+    ) -> GateService:
+        """A service on the bank at a path or URL. `encoder` is one, or makes one for a bank; the default one if none."""
+
+        def reopen() -> Bank:  # never makes a bank: one that was removed is missed, not replaced
+            return Bank.open(location, create=False, timeout=timeout)
+
+        bank = Bank.open(location, create=create, timeout=timeout)
+        return cls(bank, _maker(encoder), settings, reopen=reopen, clock=clock)
+
+    @property
+    def location(self) -> str:
+        """The bank's path, or its URL without the password."""
+        return self._warm.bank.location
+
+    def close(self) -> None:
+        """Write what is waiting, and close the bank."""
+        self._warm.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # -- deciding -------------------------------------------------------------------------------------------------
+
+    def decide(self, asked: GateQuestion) -> GateAnswer:
+        """Use the skill, skip it, or abstain; a conversation that asks again gets its first answer."""
+        return self._on_bank(lambda warm: self._decided(warm, asked))
+
+    def decide_batch(self, questions: Sequence[GateQuestion]) -> list[GateAnswer]:
+        """One answer per question, in order; a question that cannot be answered fails the batch before any is recorded."""
+
+        def decided(warm: WarmBank) -> list[GateAnswer]:
+            asked = [self._asked(warm, question) for question in questions]
+            advised = [self._first_answer(warm, one) or self._advice(warm, one) for one in asked]
+            return self._recorded(warm, list(zip(asked, advised, strict=True)))
+
+        return self._on_bank(decided)
+
+    def choose(self, questions: Sequence[GateQuestion]) -> GateChoice:
+        """The skill with the largest gain among those that the gate would use; None where it would use none."""
+        if not questions:
+            raise InputError("there is no skill to choose from; name at least one")
+        answers = self.decide_batch(questions)
+        used = [answer.document for answer in answers if answer.document["action"] == "use"]
+        best = max(used, key=lambda document: float(document["gain"]), default=None)
+        return GateChoice(None if best is None else best["skill"], tuple(answers))
+
+    # -- the log --------------------------------------------------------------------------------------------------
+
+    def record_outcome(self, outcome: RecordedOutcome) -> Logged:
+        """What happened after a decision; durable when this returns. The same again adds nothing."""
+        return self._on_bank(lambda warm: warm.log.write(outcome))
+
+    def explain(self, decision_id: int) -> dict[str, Any]:
+        """A past decision with the evidence it rested on, and its outcomes."""
+
+        def explained(warm: WarmBank) -> dict[str, Any]:
+            record = warm.bank.decision(decision_id)
+            if record is None:
+                raise NotRecordedError(f"the log has no decision {decision_id}; list the decisions to see those it has")
+            return {**_entry(record), **kept_document(record, _texts(warm.bank, record))}
+
+        return self._on_bank(explained)
+
+    def decisions(self, limit: int, chosen: DecisionFilter | None = None) -> dict[str, Any]:
+        """A page of the log, newest first, and where the next one starts."""
+        found = self._on_bank(lambda warm: warm.bank.decisions(limit + 1, chosen))
+        page = found[:limit]
+        return {
+            "decisions": [{**_entry(record), **kept_document(record, {})} for record in page],
+            "next": page[-1].decision_id if len(found) > limit else None,
+        }
+
+    def forget_expired(self) -> int:
+        """Remove the decisions that are older than the settings allow; returns how many."""
+        days = self.settings.retention_days
+        if days is None:
+            return 0
+        before = self._clock() - days * 86_400
+        return self._on_bank(
+            lambda warm: warm.bank.forget_decisions(before) if warm.bank.count_decisions(before) else 0
+        )
+
+    # -- the bank -------------------------------------------------------------------------------------------------
+
+    def status(self) -> dict[str, Any]:
+        """The document of `bank status --json`."""
+        return self._on_bank(lambda warm: asdict(warm.bank.status()))
+
+    def skill_names(self) -> list[str]:
+        """The skills that can be asked about, in order of arrival."""
+        names = self._on_bank(lambda warm: warm.names())
+        return list(dict.fromkeys(skill.skill_id for skill in names.skills if skill.skill_id))
+
+    def skill(self, name: str) -> Skill:
+        """The current version of a skill, with its text where the bank has it."""
+        return self._on_bank(lambda warm: warm.names().skill(name))
+
+    def read(self, reading: Callable[[Bank], T]) -> T:
+        """Whatever else there is to read; the bank is opened again where it was replaced."""
+        return self._on_bank(lambda warm: reading(warm.bank))
+
+    def warm_up(self) -> None:
+        """Load, or learn, what the first questions would have to wait for."""
+        self._on_bank(lambda warm: warm.warm_up(self.settings.policy))
+
+    # -- steps ----------------------------------------------------------------------------------------------------
+
+    def _on_bank(self, action: Callable[[WarmBank], T]) -> T:
+        warm = self._warm
+        try:
+            return action(warm)
+        except ReplacedBankError:
+            return action(self._opened_again(warm))
+
+    def _opened_again(self, old: WarmBank) -> WarmBank:
+        with self._reopening:
+            if self._warm is old:  # else another thread was faster
+                self._warm = WarmBank(self._reopen(), self._make_encoder)
+            return self._warm
+
+    def _decided(self, warm: WarmBank, question: GateQuestion) -> GateAnswer:
+        asked = self._asked(warm, question)
+        return self._recorded(warm, [(asked, self._first_answer(warm, asked) or self._advice(warm, asked))])[0]
+
+    def _asked(self, warm: WarmBank, question: GateQuestion) -> _Asked:
+        names = warm.names()
+        agent = names.agent(question.agent or self.settings.agent)
+        skill = names.skill(question.skill)
+        versions = [one for one in names.skills if one.skill_id == skill.skill_id and one.digest]
+        is_current = not question.skill_digest or not versions or question.skill_digest == skill.digest
+        return _Asked(question, agent, skill, question.policy or self.settings.policy, is_current)
+
+    def _first_answer(self, warm: WarmBank, asked: _Asked) -> GateAnswer | None:
+        conversation = asked.question.conversation
+        if not conversation:
+            return None
+        record = warm.bank.decision_in(conversation_digest(conversation), asked.skill.skill_id)
+        return None if record is None else _repeated(warm, record, asked)
+
+    def _advice(self, warm: WarmBank, asked: _Asked) -> Advice:
+        question = asked.question
+        names = {"skill": asked.skill.skill_id, "family": question.family, "suite": question.suite}
+        if not asked.is_current:
+            return _of_another_version(asked)
+        try:
+            told = Question(text=question.task, task_id=question.task_id, **names)
+            return warm.advice(told, asked.agent, asked.policy, explain=question.explain)
+        except ReplacedBankError:
+            raise
+        except ROUTING_FAILURES as error:
+            if self.settings.fallback is None:
+                raise
+            return fallback_advice(error, self.settings.fallback, asked.policy, agent=asked.agent.name, **names)
+
+    def _recorded(self, warm: WarmBank, advised: list[tuple[_Asked, Advice | GateAnswer]]) -> list[GateAnswer]:
+        """The answers with their ids, all of which are durable; what is a repetition is not recorded again."""
+        waiting = [
+            warm.log.submit(self._record(asked, advice))
+            if isinstance(advice, Advice) and asked.question.record
+            else None
+            for asked, advice in advised
+        ]
+        answers = []
+        for (asked, advice), logging in zip(advised, waiting, strict=True):
+            if isinstance(advice, GateAnswer):
+                answers.append(advice)
+                continue
+            logged = None if logging is None else logging.result()
+            if logged is None or logged.is_new:
+                answers.append(_new_answer(advice, asked, None if logged is None else logged.id))
+                continue
+            first = warm.bank.decision(logged.id)  # another caller of the conversation was faster
+            answers.append(_new_answer(advice, asked, None) if first is None else _repeated(warm, first, asked))
+        return answers
+
+    def _record(self, asked: _Asked, advice: Advice) -> DecisionRecord:
+        question = asked.question
+        return decision_record(
+            advice,
+            agent=asked.agent,
+            skill=asked.skill,
+            text=question.task,
+            task_id=question.task_id,
+            time=self._clock(),
+            keep=self.settings.keep,
+            conversation=question.conversation,
+            source=question.source,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question with its names resolved."""
+
+    question: GateQuestion
+    agent: Agent
+    skill: Skill
+    policy: Policy
+    is_current: bool
+
+
+def _maker(encoder: Encoder | EncoderMaker | None) -> EncoderMaker:
+    if encoder is None:
+        return lambda bank: load_encoder()
+    if callable(encoder):
+        return encoder
+    given = encoder
+    return lambda bank: given
+
+
+def _new_answer(advice: Advice, asked: _Asked, decision_id: int | None) -> GateAnswer:
+    wanted = asked.question.include_skill_text
+    return GateAnswer(
+        advice.to_dict(),
+        decision_id,
+        skill_text=asked.skill.text or None if wanted else None,
+        has_skill_text=wanted,
+    )
+
+
+def _repeated(warm: WarmBank, record: DecisionRecord, asked: _Asked) -> GateAnswer:
+    wanted = asked.question.include_skill_text
+    return GateAnswer(
+        kept_document(record, _texts(warm.bank, record)),
+        record.decision_id,
+        repeated=True,
+        skill_text=asked.skill.text or None if wanted else None,
+        has_skill_text=wanted,
+    )
+
+
+def _of_another_version(asked: _Asked) -> Advice:
+    """No evidence is about the version on offer: skip, and say so."""
+    offered, known = asked.question.skill_digest[:12], asked.skill.digest[:12]
+    reason = f"no eligible support: the evidence is of version {known} of the skill, not of {offered}"
+    decision = Decision(
+        "skip", 0.0, asked.policy.threshold, reason, "any paired execution with this version", is_fallback=True
+    )
+    told = fallback_advice(
+        InputError(reason),
+        "skip",
+        asked.policy,
+        skill=asked.skill.skill_id,
+        family=asked.question.family,
+        agent=asked.agent.name,
+        suite=asked.question.suite,
+    )
+    return replace(told, decision=decision)
+
+
+def _entry(record: DecisionRecord) -> dict[str, Any]:
+    """What the log has of a decision beside its document."""
+    return {
+        "decision_id": record.decision_id,
+        "time": record.time,
+        "task_id": record.task_id or None,
+        "skill_digest": record.skill_digest or None,
+        "text": record.text,
+        "text_digest": record.text_digest or None,
+        "source": record.source or None,
+        "in_conversation": bool(record.conversation),
+        "outcomes": [_outcome(outcome) for outcome in record.outcomes],
+    }
+
+
+def _outcome(outcome: RecordedOutcome) -> dict[str, Any]:
+    names = ("time", "success", "tokens", "seconds", "cost_usd")
+    return {name: getattr(outcome, name) for name in names}
+
+
+def _texts(bank: Bank, record: DecisionRecord) -> dict[str, str]:
+    """The texts of the tasks that a decision rested on, as far as the bank still has them."""
+    suite = record.evidence.get("suite")
+    wanted = neighbor_ids(record)
+    found = {}
+    for task_id in wanted:
+        for task in bank.tasks(suite if isinstance(suite, str) else None, task_id):
+            found[task_id] = task.text
+    return found

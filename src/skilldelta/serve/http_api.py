@@ -1,0 +1,108 @@
+"""The HTTP API: the gate's routes under `/v1`, health, readiness, and errors as problem details.
+
+`gate_app` makes the application for one gate. Nothing is read from the environment and nothing is sent anywhere.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.responses import Response
+
+from skilldelta.serve import http_bank, http_decisions
+from skilldelta.serve.gate_service import GateService
+from skilldelta.serve.http_answers import json_response
+from skilldelta.serve.problem_details import answer_with_problems
+from skilldelta.version import __version__
+
+RETENTION_SECONDS = 3_600.0
+"""How often expired decisions are removed."""
+
+_log = logging.getLogger("skilldelta.serve")
+router = APIRouter(prefix="/v1", tags=["server"])
+
+
+def gate_app(gate: GateService) -> FastAPI:
+    """The application; the gate is warmed up, and closed, with it."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        upkeep = Upkeep(gate)
+        app.state.upkeep = upkeep
+        upkeep.start()
+        try:
+            yield
+        finally:
+            upkeep.stop()
+            gate.close()
+
+    app = FastAPI(
+        title="SkillDelta",
+        version=__version__,
+        summary="Will this skill make the agent more likely to succeed at this task?",
+        openapi_url="/v1/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    app.state.gate = gate
+    answer_with_problems(app)
+    for routes in (router, http_decisions.router, http_bank.router):
+        app.include_router(routes)
+    return app
+
+
+class Upkeep:
+    """What goes on beside the requests: the warm-up, then the removal of expired decisions."""
+
+    def __init__(self, gate: GateService, *, every: float = RETENTION_SECONDS) -> None:
+        self._gate = gate
+        self._every = every
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="skilldelta-upkeep", daemon=True)
+        self.reason = "warming up"
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the first question would be answered at once."""
+        return not self.reason
+
+    def start(self) -> None:
+        """Begin, in a thread of its own."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End; what is under way is waited for."""
+        self._end.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            self._gate.warm_up()
+        except Exception as error:
+            _log.error("warm-up failed: %s", error)
+        self.reason = ""
+        while not self._end.is_set():
+            try:
+                self._gate.forget_expired()
+            except Exception as error:
+                _log.error("expired decisions were not removed: %s", error)
+            self._end.wait(self._every)
+
+
+@router.get("/health", summary="Whether the server runs")
+def health() -> Response:
+    """200 as long as requests are answered."""
+    return json_response({"status": "ok", "version": __version__})
+
+
+@router.get("/ready", summary="Whether the server is warm", responses={503: {"description": "Not yet"}})
+def ready(request: Request) -> Response:
+    """503 while bank, encoder and estimator are being loaded."""
+    upkeep: Upkeep = request.app.state.upkeep
+    reason = upkeep.reason or None
+    return json_response({"ready": upkeep.is_ready, "reason": reason}, status=200 if upkeep.is_ready else 503)

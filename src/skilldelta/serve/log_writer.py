@@ -1,0 +1,103 @@
+"""Decisions and outcomes into the log, many in one commit: who waits is answered once their row is durable.
+
+A commit costs about the same for one row as for fifty. While one is under way, what arrives is gathered for the next.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import TypeVar
+
+from skilldelta.bank.entries import DecisionRecord, Logged, RecordedOutcome
+from skilldelta.bank.store import Bank
+from skilldelta.errors import BankError, InputError
+
+Entry = TypeVar("Entry", DecisionRecord, RecordedOutcome)
+
+_AT_ONCE = 256
+"""Rows of one commit; the others wait for the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    entry: DecisionRecord | RecordedOutcome
+    answer: Future[Logged]
+
+
+class LogWriter:
+    """The one writer of a process to the log of one bank. Its thread starts with the first entry."""
+
+    def __init__(self, bank: Bank) -> None:
+        self._bank = bank
+        self._queue: SimpleQueue[_Waiting | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
+        self._is_closed = False
+
+    def write(self, entry: DecisionRecord | RecordedOutcome) -> Logged:
+        """Store an entry durably; returns its id."""
+        return self.submit(entry).result()
+
+    def submit(self, entry: DecisionRecord | RecordedOutcome) -> Future[Logged]:
+        """The promise of an id, kept when the entry is durable."""
+        answer: Future[Logged] = Future()
+        with self._starting:
+            if self._is_closed:
+                raise BankError("the log is closed: the service is shutting down")
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="skilldelta-log", daemon=True)
+                self._thread.start()
+            self._queue.put(_Waiting(entry, answer))
+        return answer
+
+    def close(self) -> None:
+        """Write what is waiting, and end."""
+        with self._starting:
+            self._is_closed = True
+            thread = self._thread
+            self._queue.put(None)
+        if thread is not None:
+            thread.join()
+
+    def _run(self) -> None:
+        while True:
+            batch, is_last = self._gathered()
+            self._store([one for one in batch if isinstance(one.entry, DecisionRecord)], self._bank.record_decisions)
+            self._store([one for one in batch if isinstance(one.entry, RecordedOutcome)], self._bank.record_outcomes)
+            if is_last:
+                return
+
+    def _gathered(self) -> tuple[list[_Waiting], bool]:
+        """Everything that waits, at least one entry; and whether the writer is to end after it."""
+        batch: list[_Waiting] = []
+        item = self._queue.get()
+        while item is not None:
+            batch.append(item)
+            if len(batch) == _AT_ONCE:
+                return batch, False
+            try:
+                item = self._queue.get_nowait()
+            except Empty:
+                return batch, False
+        return batch, True
+
+    def _store(
+        self, waiting: list[_Waiting], record: Callable[[list[Entry]], list[Logged] | list[Logged | InputError]]
+    ) -> None:
+        if not waiting:
+            return
+        try:
+            answers = record([one.entry for one in waiting])  # type: ignore[misc]
+        except BaseException as error:  # whoever waits gets it
+            for one in waiting:
+                one.answer.set_exception(error)
+            return
+        for one, answer in zip(waiting, answers, strict=True):
+            if isinstance(answer, InputError):
+                one.answer.set_exception(answer)
+            else:
+                one.answer.set_result(answer)

@@ -1,0 +1,145 @@
+"""One open bank with all that is kept warm for it: encoder, advisors, names, recent answers, the log's writer.
+
+Everything here belongs to one file of the bank. When another takes its place, all of it is made anew.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from skilldelta.advisor import Advice, Advisor, Policy, Question
+from skilldelta.bank.reading import chosen_agent, current_skill
+from skilldelta.bank.store import Bank
+from skilldelta.encoders.base import Encoder
+from skilldelta.errors import unknown_name
+from skilldelta.records import Agent, Skill
+from skilldelta.serve.log_writer import LogWriter
+from skilldelta.serve.text_vectors import RememberingEncoder
+
+EncoderMaker = Callable[[Bank], Encoder]
+
+_MOST_ANSWERS = 4_096
+_OF_THE_BANK = ("tfidf", "imported/")
+"""Encoders that learn from the bank's own texts, and so are made anew when it has grown."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownNames:
+    """What the bank knows at one revision, so that a question need not ask the database for it."""
+
+    revision: int
+    agents: Sequence[Agent]
+    skills: Sequence[Skill]
+    suites: Sequence[str]
+
+    def agent(self, name: str | None) -> Agent:
+        """The agent of that name, None the only one; an unknown one is refused."""
+        return chosen_agent(self.agents, name)
+
+    def skill(self, name: str) -> Skill:
+        """The current version of a skill; an unknown one is refused."""
+        return current_skill(self.skills, name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    agent: Agent
+    question: Question
+    policy: Policy
+    explain: bool
+
+
+class WarmBank:
+    """Answers questions from one open bank. Threads may share it."""
+
+    def __init__(self, bank: Bank, make_encoder: EncoderMaker) -> None:
+        self.bank = bank
+        self.log = LogWriter(bank)
+        self._make_encoder = make_encoder
+        self._encoder: RememberingEncoder | None = None
+        self._encoder_revision = 0
+        self._names: KnownNames | None = None
+        self._suites: dict[tuple[Agent, str, str], str] = {}
+        self._advisors: dict[Agent, Advisor] = {}
+        self._answers: OrderedDict[_Key, Advice] = OrderedDict()
+        self._learning = threading.Lock()
+        self._asking = threading.Lock()
+
+    def names(self) -> KnownNames:
+        """The names as they are now; what belongs to an earlier revision is let go."""
+        revision = self.bank.revision()
+        names = self._names
+        if names is not None and names.revision == revision:
+            return names
+        with self._learning:
+            if self._names is None or self._names.revision != revision:
+                bank = self.bank
+                self._suites, self._answers = {}, OrderedDict()
+                self._names = KnownNames(revision, bank.agents(), bank.skills(), bank.suites())
+            return self._names
+
+    def advice(self, question: Question, agent: Agent, policy: Policy, *, explain: bool) -> Advice:
+        """The answer to a question, remembered until the evidence changes."""
+        names = self.names()
+        encoder = self._current_encoder(names.revision)
+        key = _Key(agent, question, policy, explain)
+        answers = self._answers
+        known = answers.get(key)
+        if known is not None:
+            return known
+        if question.text.strip():
+            encoder.encode([question.text])  # outside of the lock: an endpoint may take its time
+        with self._asking:
+            advice = self._advisor(agent, encoder, policy).ask(self._completed(question, agent, names), explain=explain)
+            if self.bank.revision() == names.revision:
+                answers[key] = advice
+                while len(answers) > _MOST_ANSWERS:
+                    answers.popitem(last=False)
+        return advice
+
+    def warm_up(self, policy: Policy) -> None:
+        """Load, or learn, what the first questions about each panel would have to wait for."""
+        names = self.names()
+        for agent, suite in self.bank.panel_names():
+            skill = next((one.skill_id for one in names.skills if one.skill_id), None)
+            if skill is not None:
+                self.advice(Question("warm", skill, suite=suite), agent, policy, explain=False)
+
+    def close(self) -> None:
+        """Write what is waiting, and close the bank."""
+        self.log.close()
+        self.bank.close()
+
+    def _completed(self, question: Question, agent: Agent, names: KnownNames) -> Question:
+        """The question with its suite, which is looked up once per skill."""
+        if question.suite:
+            if question.suite not in names.suites:
+                raise unknown_name("suite", question.suite, names.suites)
+            return question
+        key = (agent, question.skill, question.task_id)
+        suite = self._suites.get(key)
+        if suite is None:
+            suite = self.bank.resolve_suite(agent, skill_id=question.skill, task_id=question.task_id) or ""
+            if not question.task_id:  # ids of tasks are as many as anybody likes to name
+                self._suites[key] = suite
+        return replace(question, suite=suite)
+
+    def _advisor(self, agent: Agent, encoder: RememberingEncoder, policy: Policy) -> Advisor:
+        if agent not in self._advisors:
+            self._advisors[agent] = Advisor(self.bank, encoder, agent=agent, policy=policy)
+        return self._advisors[agent].under(policy)
+
+    def _current_encoder(self, revision: int) -> RememberingEncoder:
+        encoder = self._encoder
+        if encoder is not None and (
+            revision == self._encoder_revision or not encoder.identity.startswith(_OF_THE_BANK)
+        ):
+            return encoder
+        with self._asking:
+            if self._encoder is None or revision != self._encoder_revision:
+                self._encoder, self._advisors = RememberingEncoder(self._make_encoder(self.bank)), {}
+                self._encoder_revision = revision
+            return self._encoder

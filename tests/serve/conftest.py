@@ -1,0 +1,30 @@
+"""A gate on a small bank, in process and behind the HTTP API."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import pair_rows
+from skilldelta.bank import Bank
+from skilldelta.bank.importers import read_source
+from skilldelta.serve.gate_service import GateService
+
+
+@pytest.fixture
+def bank_path(tmp_path: Path) -> Path:
+    """A bank of eight pairs: the units skill helps on three of four tasks, the dates skill harms on two of four."""
+    path = tmp_path / "pairs.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in pair_rows()))
+    with Bank.open(tmp_path / "toy.bank") as opened:
+        opened.add(read_source(path))
+    return tmp_path / "toy.bank"
+
+
+@pytest.fixture
+def gate(bank_path: Path) -> Iterator[GateService]:
+    with GateService.open(bank_path) as opened:
+        yield opened
