@@ -29,6 +29,8 @@ COMMANDS: dict[str, list[str]] = {
     "import": ["pairs.jsonl", "--bank", "fresh.bank"],
     "predict": ["--bank", "toy.bank", "--skill", "units-skill", "--encoder", "tfidf", "convert a mile"],
     "evaluate": ["--bank", "toy.bank", "--resamples", "2", "--shuffles", "0", "--exclude", "no such task"],
+    "compare": ["pairs.jsonl", "--resamples", "10"],
+    "skills": ["--bank", "toy.bank", "--resamples", "10", "--encoder", "tfidf"],
     "sweep threshold": ["--bank", "toy.bank", "--estimator", "family_mean"],
     "sweep evidence": ["--bank", "toy.bank"],
     "freeze": ["targets.jsonl", "--bank", "toy.bank", "--output", "new.json", "--overwrite", "--encoder", "tfidf"],

@@ -26,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "bank": "What is in the bank; integrity, export, removal.",
     "predict": "Will this skill help on this task? Gain, decision, neighbours, interval.",
     "evaluate": "What the gate would have bought: every policy, every interval.",
+    "compare": "Two runs task by task: difference, interval, exact tests, flipped tasks.",
     "skills": "Keep, gate or drop each skill; which tasks it breaks.",
     "sweep": "Success and tokens over thresholds; error over the amount of evidence.",
     "freeze": "Seal predictions before their outcomes exist.",

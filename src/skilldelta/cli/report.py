@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import shlex
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from skilldelta.cli import settings
 from skilldelta.cli.arguments import panels_of
+from skilldelta.cli.command_line import command_line
 from skilldelta.cli.evaluate import run_evaluation, settings_of
 from skilldelta.cli.given_values import OutputPath
 from skilldelta.cli.output import note, write_json
 from skilldelta.cli.progress import progress, step_bars
-from skilldelta.cli.rule_flags import is_overridden, with_paper_settings
+from skilldelta.cli.rule_flags import with_paper_settings
 from skilldelta.nouns import plural
-from skilldelta.redaction import redacted
 
 if TYPE_CHECKING:
     from skilldelta.studies import Evaluated, WrittenReport
@@ -64,7 +62,7 @@ def command(
     check_names(None if gate is None else [gate])
     with Bank.open(bank, create=False) as opened:
         evaluated = run_evaluation(panels_of(opened, options), settings_of(options))
-        written = write_report_on(evaluated, output, command=_command_line(ctx), gate=gate, images=png)
+        written = write_report_on(evaluated, output, command=command_line(ctx), gate=gate, images=png)
     size = written.path.stat().st_size
     if as_json:
         write_json({"report": str(written.path), "bytes": size, "images": [str(image) for image in written.images]})
@@ -82,17 +80,3 @@ def write_report_on(
     created = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
     with step_bars() as advance:
         return report_on(evaluated, path, command=command, created=created, gate=gate, images=images, progress=advance)
-
-
-def _command_line(ctx: click.Context) -> str:
-    """The command with everything that was set by flag, environment or file, and no password."""
-    words = ["skilldelta", "report"]
-    for parameter in ctx.command.params:
-        name, value = str(parameter.name), ctx.params.get(str(parameter.name))
-        if value is None or value is False or ctx.get_parameter_source(name) is ParameterSource.DEFAULT:
-            continue
-        if is_overridden(ctx, name):
-            continue
-        flag = parameter.opts[0]
-        words += [flag] if value is True else [flag, redacted(str(value))]
-    return shlex.join(words)

@@ -39,7 +39,7 @@ def with_paper_settings(ctx: click.Context, options: dict[str, Any]) -> dict[str
 
 def is_overridden(ctx: click.Context, name: str) -> bool:
     """Whether --paper takes the place of what the environment or a file said of a parameter."""
-    return bool(ctx.params["paper"]) and (name in SETTLED or name in MAIN_SETTING) and not _is_flag(ctx, name)
+    return bool(ctx.params.get("paper")) and (name in SETTLED or name in MAIN_SETTING) and not _is_flag(ctx, name)
 
 
 def _refuse_other_rules(ctx: click.Context) -> None:

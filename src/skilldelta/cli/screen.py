@@ -47,6 +47,14 @@ class Screen(Console):
         """A paragraph that keeps its indent where it wraps."""
         self.print(Padding(Text(readable(text)), (0, 0, 0, indent), expand=False), style=style)
 
+    def hanging(self, title: str, text: str, *, indent: int = 2) -> None:
+        """A paragraph beside its title, whose further lines stand below its first."""
+        grid = Table.grid(padding=(0, 2, 0, 0))
+        grid.add_column(no_wrap=True)
+        grid.add_column(ratio=1)
+        grid.add_row(Text(readable(title)), Text(readable(text)))
+        self.print(Padding(grid, (0, 0, 0, indent), expand=False))
+
 
 def _columns() -> int | None:
     """None lets Rich find out, which takes COLUMNS=0 at its word and shows nothing."""

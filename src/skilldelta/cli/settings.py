@@ -83,6 +83,17 @@ def margin_option(function: F) -> F:
     )(function)
 
 
+def level_option(function: F) -> F:
+    """--level."""
+    return click.option(
+        "--level",
+        type=click.FloatRange(0.5, 0.9999),
+        default=0.95,
+        show_default=True,
+        help="How sure an interval is to hold the truth.",
+    )(function)
+
+
 def exclude_options(function: F) -> F:
     """--exclude and --exclude-file."""
     function = click.option(

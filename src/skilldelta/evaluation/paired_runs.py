@@ -7,10 +7,33 @@ task can be exchanged under no difference, which is all that a sign test needs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from skilldelta.arrays import Floats
+from skilldelta.evaluation.accounting import Unit
+
+Runs = Sequence[float]
+"""The successes of one task under one arm, in order; never empty."""
 
 
-def vote(a: Sequence[float], b: Sequence[float]) -> float:
+@dataclass(frozen=True, slots=True, eq=False)
+class PairedRuns:
+    """Two arms on the same tasks: one entry per task in every field."""
+
+    task_ids: Sequence[str]
+    families: Sequence[str]
+    a: Sequence[Runs]
+    b: Sequence[Runs]
+    spent_a: Mapping[Unit, Floats]
+    """(n,) mean per run, NaN where a run did not say."""
+    spent_b: Mapping[Unit, Floats]
+
+    def __len__(self) -> int:
+        return len(self.task_ids)
+
+
+def vote(a: Runs, b: Runs) -> float:
     """The mean of B minus that of A over as many runs of each: above 0 where B is ahead.
 
     >>> vote([0, 1, 1], [1])
@@ -18,3 +41,8 @@ def vote(a: Sequence[float], b: Sequence[float]) -> float:
     """
     runs = min(len(a), len(b))
     return (sum(b[:runs]) - sum(a[:runs])) / runs
+
+
+def is_solved(runs: Runs) -> bool:
+    """Whether a task counts as solved: in more than half of its runs, partial successes by their share."""
+    return sum(runs) > len(runs) / 2

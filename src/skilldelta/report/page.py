@@ -47,7 +47,6 @@ class Page:
 
 def page_html(page: Page, *, library: str) -> str:
     """The document as text; `library` is the plotting script that it carries."""
-    scripts = [library, asset("report.js")]
     several = len(page.panels) > 1
     content = element(
         "div",
@@ -62,11 +61,15 @@ def page_html(page: Page, *, library: str) -> str:
         ),
         class_="page",
     )
-    data = {"config": config(), "plots": _plots(page)}
+    return document_html(page.title, content, plots=_plots(page), library=library)
+
+
+def document_html(title: str, content: Markup, *, plots: dict[str, Spec] | None = None, library: str = "") -> str:
+    """A whole document around its content; one without plots carries no plotting library."""
+    scripts = [*([library] if library else []), asset("report.js")]
+    data = {"config": config(), "plots": plots or {}}
     carried = [json_script("report-data", data), *[element("script", Markup(script)) for script in scripts]]
-    return "<!doctype html>\n" + element(
-        "html", _head(page.title, scripts), element("body", content, *carried), lang="en"
-    )
+    return "<!doctype html>\n" + element("html", _head(title, scripts), element("body", content, *carried), lang="en")
 
 
 def _head(title: str, scripts: Sequence[str]) -> Markup:

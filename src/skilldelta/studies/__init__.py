@@ -17,6 +17,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from skilldelta.studies.compared_side import (
+        ArmChoice,
+        ComparedSide,
+        RecordedRuns,
+        bank_runs,
+        both_arms,
+        one_side,
+        read_runs,
+    )
+    from skilldelta.studies.comparison_study import (
+        ComparedSides,
+        ComparisonSettings,
+        compare_sides,
+        compared_to_dict,
+        comparison_report,
+    )
     from skilldelta.studies.evaluation_study import Evaluated, EvaluatedPanel, EvaluationSettings, evaluate
     from skilldelta.studies.loaded_panel import (
         LoadedPanel,
@@ -33,28 +49,40 @@ if TYPE_CHECKING:
     from skilldelta.studies.threshold_studies import calibrate, sweep_evidence, sweep_thresholds
 
 __all__ = [
+    "ArmChoice",
     "Audited",
+    "ComparedSide",
+    "ComparedSides",
+    "ComparisonSettings",
     "Evaluated",
     "EvaluatedPanel",
     "EvaluationSettings",
     "JudgedPanel",
     "LoadedPanel",
     "PanelChoice",
+    "RecordedRuns",
     "SkillSettings",
     "StudyProgress",
     "TargetTask",
     "WrittenReport",
     "audit_sealed",
     "bank_encoder",
+    "bank_runs",
+    "both_arms",
     "calibrate",
+    "compare_sides",
+    "compared_to_dict",
+    "comparison_report",
     "evaluate",
     "freeze_targets",
     "judge_skills",
     "judged_to_dict",
     "load_panel",
     "load_panels",
+    "one_side",
     "read_corrections",
     "read_exclusions",
+    "read_runs",
     "read_targets",
     "report_on",
     "sweep_evidence",
@@ -62,6 +90,22 @@ __all__ = [
 ]
 
 _HOMES = {
+    "compared_side": (
+        "ArmChoice",
+        "ComparedSide",
+        "RecordedRuns",
+        "bank_runs",
+        "both_arms",
+        "one_side",
+        "read_runs",
+    ),
+    "comparison_study": (
+        "ComparedSides",
+        "ComparisonSettings",
+        "compare_sides",
+        "compared_to_dict",
+        "comparison_report",
+    ),
     "evaluation_study": ("Evaluated", "EvaluatedPanel", "EvaluationSettings", "evaluate"),
     "loaded_panel": ("LoadedPanel", "PanelChoice", "StudyProgress", "bank_encoder", "load_panel", "load_panels"),
     "record_lists": ("TargetTask", "read_corrections", "read_exclusions", "read_targets"),

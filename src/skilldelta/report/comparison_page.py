@@ -1,0 +1,215 @@
+"""A comparison as one HTML page in the report's look: the verdict, the difference on a line, every task that moved.
+
+The two small drawings are plain elements, so that the page needs no plotting library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from skilldelta.evaluation.paired_comparison import PairedComparison, TaskDifference
+from skilldelta.files import write_text
+from skilldelta.nouns import plural
+from skilldelta.report.comparison_words import ComparisonReport, comparison_facts, comparison_headline, outcome_words
+from skilldelta.report.content import Cell, Column, Table
+from skilldelta.report.content_html import table_html
+from skilldelta.report.html import Markup, element
+from skilldelta.report.numbers import cell, percent, points, words_cell
+from skilldelta.report.page import document_html
+from skilldelta.report.palette import role
+
+MOST_ROWS = 2_000
+"""Tasks that the page lists, so that it stays small however large the runs are."""
+
+
+def write_comparison(report: ComparisonReport, path: Path) -> None:
+    """Write the page whole or not at all."""
+    write_text(path, comparison_page(report), errors="replace")
+
+
+def comparison_page(report: ComparisonReport) -> str:
+    """The page as text; it loads nothing from anywhere."""
+    content = element(
+        "div",
+        _header(report),
+        _verdict(report),
+        _drawings(report.comparison),
+        _moved(report),
+        _left_out(report),
+        _made(report),
+        element("footer", f"Made by SkillDelta {report.created}".strip() + ". This file loads nothing from anywhere."),
+        class_="page",
+    )
+    return document_html(report.title, content)
+
+
+def _header(report: ComparisonReport) -> Markup:
+    words = element(
+        "div",
+        element("p", "SkillDelta comparison", class_="overline"),
+        element("h1", report.title),
+        element("p", f"A is {report.a}. B is {report.b}. Differences are B minus A, task by task.", class_="quiet"),
+    )
+    return element("header", words, element("button", "Dark", type="button", id="theme", class_="theme js-only"))
+
+
+def _verdict(report: ComparisonReport) -> Markup:
+    line = comparison_headline(report.comparison)
+    facts = [
+        part
+        for fact in comparison_facts(report)
+        for part in (element("dt", fact.title), element("dd", _sentence(fact.text)))
+    ]
+    warnings = [element("p", warning, class_="bad") for warning in report.warnings]
+    return element(
+        "div",
+        element("p", "Did B do better?", class_="overline"),
+        element("h2", line.text),
+        *warnings,
+        element("dl", *facts),
+        class_=f"verdict {line.tone}",
+    )
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _drawings(found: PairedComparison) -> Markup:
+    return element(
+        "section",
+        element("h2", "The difference, and how sure"),
+        element("figure", _interval_line(found), element("figcaption", element("p", _line_words(found)))),
+        element("h3", "Which way the tasks went"),
+        _bar(found),
+        id="difference",
+    )
+
+
+def _line_words(found: PairedComparison) -> str:
+    level = percent(found.mean.level, 0)
+    return (
+        f"The dot is the mean difference over {plural(found.mean.tasks, 'task')}, the line its {level} interval (bootstrap "
+        f"over tasks, repetitions nested). The shaded band is the margin of {points(found.margin)[1:]} points on both sides "
+        "of zero, within which a difference counts as none."
+    )
+
+
+def _interval_line(found: PairedComparison) -> Markup:
+    """The difference on an axis in points that has zero in its middle."""
+    low, high = found.mean.interval.low, found.mean.interval.high
+    ends = [found.mean.mean, found.margin, *(end for end in (low, high) if end is not None)]
+    scale = _Scale(1.25 * max(map(abs, ends)))
+    tone = "help" if found.verdict == "better" else "harm" if found.verdict == "worse" else "ink-2"
+    parts = [
+        element("span", class_="band", style=scale.between(-found.margin, found.margin)),
+        element("span", class_="zero", style=scale.at(0.0)),
+    ]
+    if low is not None and high is not None:
+        parts.append(element("span", class_="reach", style=f"{scale.between(low, high)};background:{role(tone)}"))
+        parts += [element("span", points(end), class_="end", style=scale.at(end)) for end in (low, high)]
+    parts.append(element("span", class_="dot", style=f"{scale.at(found.mean.mean)};background:{role(tone)}"))
+    return element("div", *parts, class_="interval", role="img", aria_label=comparison_headline(found).text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """Differences as positions between the two edges."""
+
+    reach: float
+
+    def percent(self, value: float) -> float:
+        return 50 * (1 + value / self.reach)
+
+    def at(self, value: float) -> str:
+        return f"left:{self.percent(value):.2f}%"
+
+    def between(self, low: float, high: float) -> str:
+        return f"{self.at(low)};width:{self.percent(high) - self.percent(low):.2f}%"
+
+
+def _bar(found: PairedComparison) -> Markup:
+    """Better, the same and worse as one bar of a hundred percent."""
+    counts = ((found.better, "help", "better"), (found.same, "tie", "the same"), (found.worse, "harm", "worse"))
+    total = max(1, sum(count for count, _, _ in counts))
+    parts = [element("span", style=f"flex-grow:{count};background:{role(tone)}") for count, tone, _ in counts if count]
+    legend = [
+        element(
+            "span",
+            element("i", class_="swatch", style=f"background:{role(tone)}"),
+            f"{words}: {count} ({percent(count / total, 0)})",
+        )
+        for count, tone, words in counts
+    ]
+    return element(
+        "div",
+        element("div", *parts, class_="votes", aria_hidden="true"),
+        element("div", *legend, class_="legend"),
+    )
+
+
+def _moved(report: ComparisonReport) -> Markup | None:
+    tasks = [*report.comparison.flipped("worse"), *report.comparison.flipped("better")]
+    if not tasks:
+        return element("section", element("h2", "No task moved"), id="moved")
+    listed = tasks[:MOST_ROWS]
+    more = f" The first {MOST_ROWS:,} of {len(tasks):,} are listed." if len(tasks) > MOST_ROWS else ""
+    return element(
+        "section",
+        element("h2", "The tasks that moved"),
+        element(
+            "p",
+            f"A task flips when only one side solves it, in more than half of its runs. Click a heading to sort.{more}",
+            class_="quiet small",
+        ),
+        table_html(_table(listed)),
+        id="moved",
+        class_="long",
+    )
+
+
+def _table(tasks: Sequence[TaskDifference]) -> Table:
+    columns = [
+        Column("Task", numeric=False),
+        Column("Family", numeric=False),
+        Column("A"),
+        Column("B"),
+        Column("Difference, points"),
+        Column("", numeric=False),
+    ]
+    return Table(columns, [_row(one) for one in tasks])
+
+
+def _row(one: TaskDifference) -> list[Cell]:
+    tone = "good" if one.delta > 0 else "bad"
+    return [
+        words_cell(one.task_id),
+        words_cell(one.family),
+        cell(outcome_words(one.a, one.runs_a), one.a),
+        cell(outcome_words(one.b, one.runs_b), one.b),
+        Cell(points(one.delta, 0), one.delta, tone),
+        words_cell("flipped" if one.is_flipped else ""),
+    ]
+
+
+def _left_out(report: ComparisonReport) -> Markup | None:
+    if not report.unpaired:
+        return None
+    items = [element("li", f"{reason}: {', '.join(tasks[:MOST_ROWS])}") for reason, tasks in report.unpaired.items()]
+    return element(
+        "section",
+        element("h2", "Not compared"),
+        element("p", "A task that one side lacks is no failure of that side.", class_="quiet small"),
+        element("ul", *items, class_="notes"),
+        id="unpaired",
+    )
+
+
+def _made(report: ComparisonReport) -> Markup | None:
+    if not report.command:
+        return None
+    return element(
+        "section", element("h2", "How it was made"), element("pre", report.command, class_="command"), id="made"
+    )

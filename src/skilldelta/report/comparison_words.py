@@ -1,0 +1,119 @@
+"""A comparison of two runs in words: the verdict in one line, then the facts behind it, the same in every output."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from skilldelta.evaluation.accounting import Unit
+from skilldelta.evaluation.paired_comparison import PairedComparison
+from skilldelta.evaluation.solved_spending import SolvedSpending
+from skilldelta.nouns import plural
+from skilldelta.report.numbers import percent, points, size, spread
+from skilldelta.report.verdict import Headline, about_tasks
+
+_UNITS: Mapping[Unit, str] = {"tokens": "Tokens", "seconds": "Seconds", "usd": "Cost"}
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonReport:
+    """All that a page, a comment or a terminal says of a comparison."""
+
+    a: str
+    b: str
+    comparison: PairedComparison
+    unpaired: Mapping[str, Sequence[str]]
+    """Reasons to the tasks that are left out for them."""
+    uncounted_a: Mapping[str, int]
+    uncounted_b: Mapping[str, int]
+    warnings: Sequence[str] = ()
+    command: str = ""
+    created: str = ""
+
+    @property
+    def title(self) -> str:
+        """Who is compared with whom."""
+        return f"{self.b} against {self.a}"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One line of evidence."""
+
+    title: str
+    text: str
+
+
+def comparison_headline(found: PairedComparison) -> Headline:
+    """What the interval allows to say, then the difference and the interval."""
+    mean = found.mean
+    interval = spread(mean.interval, as_points=True)
+    numbers = f"{points(mean.mean)} points{f' ({percent(mean.level, 0)}: {interval})' if interval else ''}"
+    over = f"over {plural(mean.tasks, 'task')}"
+    if found.verdict == "better":
+        return Headline("yes", f"B is better: {numbers} {over}.")
+    if found.verdict == "worse":
+        return Headline("no", f"B is worse: {numbers} {over}.")
+    if found.verdict == "equivalent":
+        return Headline("open", f"No difference: {numbers} {over}, within the margin of {size(found.margin)}.")
+    more = (
+        f" About {about_tasks(found.more_tasks)} would settle it, if the difference stays." if found.more_tasks else ""
+    )
+    return Headline("open", f"Not enough evidence: {numbers} {over}.{more}")
+
+
+def comparison_facts(report: ComparisonReport) -> list[Fact]:
+    """The evidence, line by line; what is not known is left out."""
+    found = report.comparison
+    facts = [
+        Fact("Success", f"A {percent(found.a)}, B {percent(found.b)}"),
+        Fact(
+            "Tasks",
+            f"{found.better} better, {found.worse} worse, {found.same} the same; sign test {p_words(found.sign_test_p)}",
+        ),
+        Fact(
+            "Solved",
+            f"{found.solved.both} by both, {found.solved.only_b} only by B, {found.solved.only_a} only by A, "
+            f"{found.solved.neither} by neither; McNemar {p_words(found.solved.p)}",
+        ),
+    ]
+    if found.mean.detectable is not None:
+        facts.append(Fact("Power", f"{size(found.mean.detectable)} or more would be found in 80 of 100 such studies"))
+    facts.append(Fact("Noise floor", found.noise.sentence))
+    facts += [Fact(_UNITS[one.unit], _spent(one, found.mean.level)) for one in found.spending]
+    facts += [Fact("Unpaired", f"{plural(len(tasks), 'task')}: {reason}") for reason, tasks in report.unpaired.items()]
+    counts = (("A", report.uncounted_a), ("B", report.uncounted_b))
+    lost = [f"{side} {plural(count, 'run')} ({status})" for side, found in counts for status, count in found.items()]
+    if lost:
+        facts.append(Fact("Not counted", ", ".join(lost)))
+    return facts
+
+
+def p_words(p: float) -> str:
+    """`p = 0.031`, or `p < 0.001`."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}" if p < 0.1 else f"p = {p:.2f}"
+
+
+def outcome_words(mean: float, runs: int) -> str:
+    """How often a task was solved: `2 of 3` where outcomes are whole, else the mean."""
+    solved = mean * runs
+    return f"{round(solved)} of {runs}" if abs(solved - round(solved)) < 1e-9 else f"{mean:.2f}"
+
+
+def _spent(one: SolvedSpending, level: float) -> str:
+    amounts = " to ".join(_amount(one.unit, value) for value in (one.a, one.b))
+    interval = one.ratio_interval
+    ends = "" if interval.low is None or interval.high is None else f"{_times(interval.low)} to {_times(interval.high)}"
+    certainty = f" ({percent(level, 0)}: {ends})" if ends else ""
+    ratio = "" if one.ratio is None else f", {_times(one.ratio)}×{certainty}"
+    return f"{amounts} per run{ratio}, over {plural(one.tasks, 'task')} that both solve"
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.3g}"
+
+
+def _amount(unit: Unit, value: float) -> str:
+    if unit == "tokens":
+        return f"{value:,.0f}"
+    return f"${value:.4g}" if unit == "usd" else f"{value:,.1f}"

@@ -1,0 +1,33 @@
+"""Markdown for a pull request: names of others are shown as code, so that they neither format nor notify anyone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+
+def code(text: str, *, most: int = 120) -> str:
+    """A name as inline code, on one line; backticks in it end nothing, and a bar in it ends no cell."""
+    line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
+    line = line if len(line) <= most else f"{line[: most - 1]}…"
+    fence = "`" * (max((len(run) for run in re.findall(r"`+", line)), default=0) + 1)
+    space = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{fence}{space}{line}{space}{fence}".replace("|", "\\|")
+
+
+def plain(text: str) -> str:
+    """A sentence of ours that may hold names of others: nothing in it is markup, a link, or a mention."""
+    line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
+    escaped = re.sub(r"([\\`*_{}\[\]<>|#~])", r"\\\1", line)
+    return escaped.replace("@", "@\u200b").replace("://", ":\u200b//")
+
+
+def pipe_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
+    """A table whose first `left` columns are words and whose others are numbers; cells are Markdown already."""
+    rule = ["---" if i < left else "---:" for i in range(len(columns))]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in (columns, rule, *rows)) + "\n"
+
+
+def details(summary: str, body: str) -> str:
+    """A part that opens on a click."""
+    return f"<details><summary>{summary}</summary>\n\n{body}\n</details>\n"

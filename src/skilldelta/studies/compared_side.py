@@ -1,0 +1,298 @@
+"""One side of a comparison: the runs of one agent under one condition, by task, whatever they were read from.
+
+A side is a file, a folder or a batch of which one arm is taken, or an agent, a skill or a version of a skill in a bank.
+Nothing is pooled: a side that holds several agents, or several skills for one task, is refused with their names.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from skilldelta.bank.batch import Batch
+from skilldelta.bank.importers import Source, read_source
+from skilldelta.bank.store import Bank
+from skilldelta.errors import InputError, unknown_name
+from skilldelta.pairing import is_counted
+from skilldelta.records import Agent, Condition, Execution, Task
+from skilldelta.studies.loaded_panel import label_of
+
+TaskKey = tuple[str, str]
+"""Suite and task id."""
+
+UNNAMED = "unnamed"
+"""Agent or skill of a file that does not say; a comparison of two files need not know."""
+_NAMED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ArmChoice:
+    """Which runs of a source a side is about; None takes what there is, as long as it is one."""
+
+    agent: str | None = None
+    skill: str | None = None
+    """A skill, or one version of it as `name@digest-prefix`."""
+    suite: str | None = None
+    condition: Condition | None = None
+
+
+EVERYTHING = ArmChoice()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComparedSide:
+    """The runs of a side by task, counted or not, in order of repetition."""
+
+    label: str
+    agent: str
+    condition: Condition
+    runs: Mapping[TaskKey, Sequence[Execution]]
+    tasks: Mapping[TaskKey, Task]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def suites(self) -> set[str]:
+        """The suites that its tasks are of."""
+        return {suite for suite, _ in self.runs}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RecordedRuns:
+    """Executions and their tasks, out of a file or a bank, before sides are taken."""
+
+    label: str
+    executions: Sequence[Execution]
+    tasks: Mapping[TaskKey, Task]
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Skills to the digest of their current version, where the source knows."""
+    notes: tuple[str, ...] = ()
+
+
+def read_runs(
+    path: Path | Source, *, format: str = "auto", choice: ArmChoice = EVERYTHING, stands_for: Condition | None = None
+) -> RecordedRuns:
+    """What a result file or folder of any known format holds.
+
+    `stands_for` is the condition of runs that do not say theirs, as in a log of one arm.
+
+    Examples:
+        >>> _ = (folder / "arm.jsonl").write_text('{"task_id": "t", "text": "two miles?", "success": 1}')
+        >>> len(read_runs(folder / "arm.jsonl", stands_for="use").executions)
+        1
+    """
+    source = path if isinstance(path, Source) else Source(Path(path))
+    batch = read_source(
+        source,
+        format=format,
+        agent=choice.agent or UNNAMED,
+        skill=(choice.skill or UNNAMED).partition("@")[0],
+        suite=choice.suite,
+        condition=stands_for,
+    )
+    return _of_batch(batch, source.path.name or str(source.path))
+
+
+def bank_runs(bank: Bank, choice: ArmChoice = EVERYTHING) -> RecordedRuns:
+    """The executions of a bank that fit a choice of agent and suite, with the version that each counts as.
+
+    Examples:
+        >>> len(bank_runs(bank).executions)
+        16
+    """
+    agent = bank.resolve_agent(choice.agent) if choice.agent else None
+    if choice.suite and choice.suite not in bank.suites():
+        raise unknown_name("suite", choice.suite, bank.suites())
+    panels = [
+        bank.panel_records(its_agent, suite)
+        for its_agent, suite in bank.panel_names()
+        if agent in (None, its_agent) and choice.suite in (None, suite)
+    ]
+    agents = bank.agents()
+    return RecordedRuns(
+        label="bank",
+        executions=[_labelled(one, agents) for records in panels for one in records.versioned],
+        tasks={(task.suite, task.task_id): task for task in bank.tasks()},
+        versions={skill.skill_id: skill.digest for skill in bank.skills() if skill.digest},
+    )
+
+
+def one_side(recorded: RecordedRuns, choice: ArmChoice = EVERYTHING, *, label: str = "") -> ComparedSide:
+    """The runs under one condition: the one chosen, else the only one, else those with the skill.
+
+    Examples:
+        >>> one_side(bank_runs(bank), ArmChoice(skill="units-skill", condition="use")).agent
+        'toy'
+    """
+    chosen = _chosen(recorded, choice)
+    conditions = {one.condition for one in chosen}
+    condition = choice.condition or ("use" if "use" in conditions else "skip")
+    found = [one for one in chosen if one.condition == condition]
+    if not found:
+        raise InputError(f"{recorded.label}: no run {_CONDITION_WORDS[condition]}; choose the other --condition")
+    if condition == "use":
+        runs = _by_task(_current(found, recorded, choice))
+        _check_one_skill(runs, recorded.label)
+    else:
+        runs = _by_task(_one_baseline(found, choice.skill))
+    notes = recorded.notes
+    if choice.condition is None and len(conditions) > 1:
+        notes += (
+            f"{recorded.label} holds both arms: its runs with the skill are compared; --condition skip takes the others",
+        )
+    return _side(recorded, runs, condition, label or recorded.label, notes)
+
+
+def both_arms(recorded: RecordedRuns, choice: ArmChoice = EVERYTHING) -> tuple[ComparedSide, ComparedSide]:
+    """Without the skill and with it: the two arms of one source, each task with the baseline of its own skill.
+
+    Examples:
+        >>> without, treated = both_arms(bank_runs(bank))
+        >>> without.label, len(treated.runs)
+        ('bank without the skill', 8)
+    """
+    chosen = _chosen(recorded, choice)
+    treated = _by_task(_current([one for one in chosen if one.condition == "use"], recorded, choice))
+    if not treated:
+        raise InputError(f"{recorded.label}: no run with the skill; name a second source to compare with")
+    _check_one_skill(treated, recorded.label)
+    skips = _by_task([one for one in chosen if one.condition == "skip"])
+    if choice.skill:  # what was never run with this skill, and is nobody's baseline by name, is not about it
+        skips = {key: runs for key, runs in skips.items() if key in treated or any(one.skill_id for one in runs)}
+    if not skips:
+        raise InputError(f"{recorded.label}: no run without the skill; name a second source to compare with")
+    baselines = {key: _baseline(runs, treated.get(key, ())) for key, runs in skips.items()}
+    return (
+        _side(recorded, baselines, "skip", f"{recorded.label} without the skill", recorded.notes),
+        _side(recorded, treated, "use", f"{recorded.label} with the skill", ()),
+    )
+
+
+_CONDITION_WORDS: Mapping[Condition, str] = {"use": "with the skill", "skip": "without the skill"}
+
+
+def _of_batch(batch: Batch, label: str) -> RecordedRuns:
+    return RecordedRuns(
+        label,
+        batch.executions,
+        {(task.suite, task.task_id): task for task in batch.tasks},
+        notes=tuple(f"{label}: {note}" for note in batch.notes),
+    )
+
+
+def _labelled(execution: Execution, known: Sequence[Agent]) -> Execution:
+    return replace(execution, agent=Agent(label_of(execution.agent, known), execution.agent.fingerprint))
+
+
+def _chosen(recorded: RecordedRuns, choice: ArmChoice) -> list[Execution]:
+    """What fits agent, skill and suite; a baseline fits any skill unless it belongs to another one."""
+    skill = choice.skill.partition("@")[0] if choice.skill else None
+    of_agent = [one for one in recorded.executions if choice.suite in (None, one.suite)]
+    names = {one.agent.name for one in of_agent}
+    agent = choice.agent if choice.agent in names else None  # a bank was read for one agent already
+    kept = [
+        one
+        for one in of_agent
+        if agent in (None, one.agent.name)
+        and (skill in (None, one.skill_id) or (one.condition == "skip" and not one.skill_id))
+    ]
+    if not kept:
+        raise InputError(f"{recorded.label}: no run fits {_words(choice)}")
+    several = sorted({one.agent.name for one in kept})
+    if len(several) > 1:
+        raise InputError(
+            f"{recorded.label} holds runs of {len(several)} agents, which are never pooled; say --agent {_some(several)}"
+        )
+    return kept
+
+
+def _words(choice: ArmChoice) -> str:
+    said = [("agent", choice.agent), ("skill", choice.skill), ("suite", choice.suite)]
+    return ", ".join(f"{kind} {name!r}" for kind, name in said if name) or "the choice"
+
+
+def _some(names: Sequence[str]) -> str:
+    return " or ".join(names[:_NAMED]) + (" …" if len(names) > _NAMED else "")
+
+
+def _current(runs: Sequence[Execution], recorded: RecordedRuns, choice: ArmChoice) -> list[Execution]:
+    """The runs of one version per skill: the one that is named, else the current one, else the only one."""
+    asked = choice.skill.partition("@")[2] if choice.skill else ""
+    kept = []
+    for skill in dict.fromkeys(one.skill_id for one in runs):
+        own = [one for one in runs if one.skill_id == skill]
+        digests = list(dict.fromkeys(one.skill_digest for one in own))
+        wanted = [digest for digest in digests if digest.startswith(asked)] if asked else digests
+        if asked and len(wanted) != 1:
+            known = _some([f"{skill}@{digest[:8]}" for digest in digests if digest])
+            raise InputError(f"{choice.skill!r} names {len(wanted)} versions; say --skill {known or skill}")
+        if len(wanted) > 1:
+            current = recorded.versions.get(skill, "")
+            if current not in wanted:
+                known = _some([f"{skill}@{digest[:8]}" for digest in digests if digest])
+                raise InputError(f"{recorded.label} holds {len(wanted)} versions of {skill}; say --skill {known}")
+            wanted = [current]
+        kept += [one for one in own if one.skill_digest in wanted]
+    return kept
+
+
+def _check_one_skill(runs: Mapping[TaskKey, Sequence[Execution]], label: str) -> None:
+    for (_, task_id), own in runs.items():
+        skills = sorted({one.skill_id for one in own})
+        if len(skills) > 1:
+            raise InputError(
+                f"{label}: the task {task_id!r} was run with {len(skills)} skills; say --skill {_some(skills)}"
+            )
+
+
+def _one_baseline(runs: Sequence[Execution], skill: str | None) -> list[Execution]:
+    """Per task the baseline of the skill, or the shared one; of a task with baselines of many skills, the first."""
+    found = []
+    for own in _by_task(runs).values():
+        named = (skill or "").partition("@")[0] or own[0].skill_id
+        found += _preferred(own, named, "")
+    return found
+
+
+def _baseline(runs: Sequence[Execution], treated: Sequence[Execution]) -> list[Execution]:
+    if not treated:
+        return list(runs)
+    return _preferred(runs, treated[0].skill_id, treated[0].skill_digest)
+
+
+def _preferred(runs: Sequence[Execution], skill: str, digest: str) -> list[Execution]:
+    """A baseline as `pairing` takes it: of this version, of this skill, shared, then of another version; counted first."""
+    ranked = defaultdict(list)
+    for one in runs:
+        ranked[_rank(one, skill, digest)].append(one)
+    for rank in sorted(ranked):
+        if any(map(is_counted, ranked[rank])):
+            return ranked[rank]
+    return ranked[min(ranked)]
+
+
+def _rank(one: Execution, skill: str, digest: str) -> int:
+    if one.skill_id == skill:
+        return 0 if one.skill_digest == digest else 1 if not one.skill_digest else 3
+    return 2 if not one.skill_id else 4
+
+
+def _by_task(runs: Iterable[Execution]) -> dict[TaskKey, list[Execution]]:
+    found: dict[TaskKey, list[Execution]] = {}
+    for one in runs:
+        found.setdefault((one.suite, one.task_id), []).append(one)
+    for own in found.values():
+        own.sort(key=lambda one: one.repetition)
+    return found
+
+
+def _side(
+    recorded: RecordedRuns,
+    runs: Mapping[TaskKey, Sequence[Execution]],
+    condition: Condition,
+    label: str,
+    notes: tuple[str, ...],
+) -> ComparedSide:
+    agent = next((one.agent.name for own in runs.values() for one in own), "")
+    return ComparedSide(label, agent, condition, runs, recorded.tasks, notes)

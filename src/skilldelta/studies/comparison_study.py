@@ -1,0 +1,280 @@
+"""A task-level paired comparison of two sides: what they share is compared, what they do not is counted by reason.
+
+A run that failed to happen (a transport error, a crash of the grader) is never a failure of its side. A task that only
+one side has, or whose runs on one side do not count, is unpaired and named. So is a task whose text differs between the
+sides, unless that is allowed: the same id does not make it the same task.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from skilldelta.arrays import Floats
+from skilldelta.errors import InputError
+from skilldelta.evaluation.accounting import UNITS, Unit
+from skilldelta.evaluation.paired_comparison import PairedComparison, TaskDifference, compare_runs
+from skilldelta.evaluation.paired_runs import PairedRuns
+from skilldelta.evaluation.results import MARGIN
+from skilldelta.nouns import plural
+from skilldelta.pairing import is_counted, not_counted_because
+from skilldelta.records import Execution
+from skilldelta.report.comparison_words import ComparisonReport
+from skilldelta.studies.compared_side import ComparedSide, TaskKey
+
+_MUCH = 0.25
+"""Share of a side's runs that are not counted, from which on the comparison carries a warning."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonSettings:
+    """What a comparison depends on besides its two sides."""
+
+    margin: float = MARGIN
+    """Differences of success below this count as none in the verdict."""
+    resamples: int = 10_000
+    level: float = 0.95
+    seed: int = 0
+    allow_changed_tasks: bool = False
+    """Pair tasks of the same id whose texts differ."""
+
+
+DEFAULT_COMPARISON = ComparisonSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class UnpairedTask:
+    """A task that is not compared, and why."""
+
+    task_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComparedSides:
+    """The comparison, and everything that was left out of it."""
+
+    a: ComparedSide
+    b: ComparedSide
+    comparison: PairedComparison
+    unpaired: tuple[UnpairedTask, ...]
+    uncounted_a: Mapping[str, int]
+    """Runs that are not counted, by status."""
+    uncounted_b: Mapping[str, int]
+    warnings: tuple[str, ...]
+    """What makes the two sides hard to compare, in words."""
+
+    @property
+    def unpaired_by_reason(self) -> dict[str, int]:
+        """How many tasks are unpaired, for each reason."""
+        return dict(Counter(one.reason for one in self.unpaired))
+
+
+def compare_sides(a: ComparedSide, b: ComparedSide, settings: ComparisonSettings = DEFAULT_COMPARISON) -> ComparedSides:
+    """B against A on the tasks that both have counted runs of.
+
+    Examples:
+        >>> found = compare_sides(*both_arms(bank_runs(bank)))
+        >>> round(found.comparison.mean.mean, 3), found.comparison.verdict
+        (0.125, 'not enough evidence')
+    """
+    counted_a, counted_b = _matched(a, b)
+    shared, unpaired = _paired(counted_a, counted_b, settings)
+    if not shared:
+        raise InputError(f"{a.label} and {b.label} share no task with counted runs{_why(unpaired)}")
+    runs = _paired_runs(shared, counted_a, counted_b)
+    rng = np.random.default_rng(settings.seed)
+    found = compare_runs(runs, rng, margin=settings.margin, draws=settings.resamples, level=settings.level)
+    uncounted_a, uncounted_b = _uncounted(a), _uncounted(b)
+    warnings = (*_agent_warning(a, b), *_loss_warnings(a, uncounted_a), *_loss_warnings(b, uncounted_b))
+    return ComparedSides(a, b, found, tuple(unpaired), uncounted_a, uncounted_b, warnings)
+
+
+def comparison_report(compared: ComparedSides, *, command: str = "", created: str = "") -> ComparisonReport:
+    """The comparison as pages and comments say it: `report.comparison_page` and `report.comparison_markdown` take it.
+
+    Examples:
+        >>> comparison_report(compare_sides(*both_arms(bank_runs(bank)))).title
+        'bank with the skill against bank without the skill'
+    """
+    unpaired: dict[str, list[str]] = {}
+    for one in compared.unpaired:
+        unpaired.setdefault(one.reason, []).append(one.task_id)
+    return ComparisonReport(
+        compared.a.label,
+        compared.b.label,
+        compared.comparison,
+        unpaired,
+        compared.uncounted_a,
+        compared.uncounted_b,
+        compared.warnings,
+        command,
+        created,
+    )
+
+
+def compared_to_dict(compared: ComparedSides) -> dict[str, Any]:
+    """What `skilldelta compare --json` prints.
+
+    Examples:
+        >>> document = compared_to_dict(compare_sides(*both_arms(bank_runs(bank))))
+        >>> document["difference"], document["tests"]["sign_test"]["p"]
+        (0.125, 1.0)
+    """
+    found = compared.comparison
+    mean = found.mean
+    return {
+        "a": _side_document(compared.a, found.a, compared.uncounted_a),
+        "b": _side_document(compared.b, found.b, compared.uncounted_b),
+        "tasks": mean.tasks,
+        "difference": mean.mean,
+        "interval": {**asdict(mean.interval), "level": mean.level, "method": "bootstrap over tasks"},
+        "standard_error": mean.standard_error,
+        "detectable_difference": mean.detectable,
+        "verdict": found.verdict,
+        "margin": found.margin,
+        "more_tasks": found.more_tasks,
+        "better": found.better,
+        "worse": found.worse,
+        "same": found.same,
+        "tests": {
+            "sign_test": {"better": found.better, "worse": found.worse, "p": found.sign_test_p},
+            "mcnemar": {**asdict(found.solved), "p": found.solved.p},
+        },
+        "noise_floor": asdict(found.noise),
+        "both_solve": [{**asdict(one), "difference": one.difference} for one in found.spending],
+        "flipped": {way: [one.task_id for one in found.flipped(way) if one.is_flipped] for way in ("better", "worse")},
+        "unpaired": {
+            "by_reason": compared.unpaired_by_reason,
+            "tasks": [asdict(one) for one in compared.unpaired],
+        },
+        "warnings": list(compared.warnings),
+        "per_task": [_task_document(one) for one in found.differences],
+    }
+
+
+def _side_document(side: ComparedSide, success: float, uncounted: Mapping[str, int]) -> dict[str, Any]:
+    return {
+        "label": side.label,
+        "agent": side.agent,
+        "condition": side.condition,
+        "tasks": len(side.runs),
+        "runs": sum(map(len, side.runs.values())),
+        "not_counted": dict(uncounted),
+        "success": success,
+    }
+
+
+def _task_document(one: TaskDifference) -> dict[str, Any]:
+    return {**asdict(one), "delta": one.delta, "outcome": one.outcome, "flipped": one.is_flipped}
+
+
+@dataclass(frozen=True, slots=True)
+class _TaskRuns:
+    task_id: str
+    family: str
+    text: str
+    counted: Sequence[Execution]
+    total: int
+
+
+def _matched(a: ComparedSide, b: ComparedSide) -> tuple[dict[TaskKey, _TaskRuns], dict[TaskKey, _TaskRuns]]:
+    """The tasks of both sides under keys that match: with their suites, unless each side has one under another name."""
+    by_id_alone = len(a.suites) == len(b.suites) == 1
+    return _tasks(a, by_id_alone), _tasks(b, by_id_alone)
+
+
+def _tasks(side: ComparedSide, by_id_alone: bool) -> dict[TaskKey, _TaskRuns]:
+    found = {}
+    for (suite, task_id), runs in side.runs.items():
+        task = side.tasks.get((suite, task_id))
+        family, text = (task.family, task.text) if task else ("", "")
+        counted = [one for one in runs if is_counted(one)]
+        found["" if by_id_alone else suite, task_id] = _TaskRuns(task_id, family, text, counted, len(runs))
+    return found
+
+
+def _paired(
+    a: Mapping[TaskKey, _TaskRuns], b: Mapping[TaskKey, _TaskRuns], settings: ComparisonSettings
+) -> tuple[list[TaskKey], list[UnpairedTask]]:
+    shared, unpaired = [], []
+    for key in dict.fromkeys((*a, *b)):
+        reason = _reason(a.get(key), b.get(key), settings)
+        if reason:
+            unpaired.append(UnpairedTask(key[1], reason))
+        else:
+            shared.append(key)
+    return shared, unpaired
+
+
+def _reason(a: _TaskRuns | None, b: _TaskRuns | None, settings: ComparisonSettings) -> str:
+    """Why two tasks are no pair; empty where they are one."""
+    if a is None or b is None:
+        return "only in B" if a is None else "only in A"
+    if not a.counted or not b.counted:
+        lacking = [name for name, side in (("A", a), ("B", b)) if not side.counted]
+        return f"no counted run in {' and '.join(lacking)}"
+    if a.text != b.text and not settings.allow_changed_tasks:
+        return "another text under the same id"
+    return ""
+
+
+def _why(unpaired: Sequence[UnpairedTask]) -> str:
+    counts = Counter(one.reason for one in unpaired)
+    said = ", ".join(f"{plural(count, 'task')} {reason}" for reason, count in counts.most_common())
+    remedy = "; --allow-changed-tasks pairs them by id" if "another text under the same id" in counts else ""
+    return f" ({said}){remedy}" if said else ""
+
+
+def _paired_runs(keys: Sequence[TaskKey], a: Mapping[TaskKey, _TaskRuns], b: Mapping[TaskKey, _TaskRuns]) -> PairedRuns:
+    runs_a, runs_b = [a[key] for key in keys], [b[key] for key in keys]
+    return PairedRuns(
+        task_ids=[one.task_id for one in runs_a],
+        families=[one.family or other.family for one, other in zip(runs_a, runs_b, strict=True)],
+        a=[_successes(one) for one in runs_a],
+        b=[_successes(one) for one in runs_b],
+        spent_a={unit: _spent(runs_a, unit) for unit in UNITS},
+        spent_b={unit: _spent(runs_b, unit) for unit in UNITS},
+    )
+
+
+def _successes(runs: _TaskRuns) -> list[float]:
+    return [one.success for one in runs.counted if one.success is not None]
+
+
+_FIELD: Mapping[Unit, str] = {"tokens": "tokens", "seconds": "seconds", "usd": "cost_usd"}
+
+
+def _spent(tasks: Sequence[_TaskRuns], unit: Unit) -> Floats:
+    """(n,) the mean of each task's counted runs; NaN unless every one of them says."""
+    return np.fromiter(_means(tasks, _FIELD[unit]), np.float64, len(tasks))
+
+
+def _means(tasks: Sequence[_TaskRuns], name: str) -> Iterator[float]:
+    for task in tasks:
+        known = [value for one in task.counted if (value := getattr(one, name)) is not None]
+        yield sum(known) / len(known) if len(known) == len(task.counted) else float("nan")
+
+
+def _uncounted(side: ComparedSide) -> dict[str, int]:
+    return dict(Counter(not_counted_because(one) for runs in side.runs.values() for one in runs if not is_counted(one)))
+
+
+def _agent_warning(a: ComparedSide, b: ComparedSide) -> tuple[str, ...]:
+    """Two agents are a fair comparison of agents; beside another condition they are a mix."""
+    if a.agent == b.agent or a.condition == b.condition:
+        return ()
+    return (f"A was run by {a.agent}, B by {b.agent}: the difference mixes the agent with the skill",)
+
+
+def _loss_warnings(side: ComparedSide, uncounted: Mapping[str, int]) -> tuple[str, ...]:
+    lost, runs = sum(uncounted.values()), sum(map(len, side.runs.values()))
+    if lost < _MUCH * runs:
+        return ()
+    return (
+        f"{lost} of {plural(runs, 'run')} of {side.label} are not counted; the comparison is about the others only",
+    )
