@@ -216,13 +216,28 @@ def json_objects(numbered: Iterable[tuple[int, str]], path: Path) -> Iterator[tu
 
 def json_document(path: Path, *, most: int = MOST_DOCUMENT) -> dict[str, Any]:
     """The one object that a JSON file holds."""
-    text = read_text(path, most=most)
-    if not text.strip():
-        raise fault(path, 1, "the file is empty; give a file with at least one row")
-    document = parse_json(text, path)
+    document = _json_value(path, most)
     if not isinstance(document, dict):
         raise fault(path, 1, f"expected a JSON object, got {type(document).__name__}; write {{…}}")
     return document
+
+
+def json_list(path: Path, *, most: int = MOST_DOCUMENT) -> list[dict[str, Any]]:
+    """The objects of a JSON file that holds one list of them."""
+    document = _json_value(path, most)
+    if not isinstance(document, list):
+        raise fault(path, 1, f"expected a JSON list, got {type(document).__name__}; write [{{…}}, …]")
+    for number, row in enumerate(document):
+        if not isinstance(row, dict):
+            raise fault(path, f"[{number}]", f"expected an object, got {type(row).__name__}; write {{…}}")
+    return document
+
+
+def _json_value(path: Path, most: int) -> Any:
+    text = read_text(path, most=most)
+    if not text.strip():
+        raise fault(path, 1, "the file is empty; give a file with at least one row")
+    return parse_json(text, path)
 
 
 def parse_json(text: str, path: Path, first_line: int = 1) -> Any:

@@ -27,7 +27,9 @@ def grade(
     row = {"task_id": "t", "text": "x", "skill": "arith", "answer": answer, "grader": grader, **more}
     suite = load_suite(write_suite(folder, rows=[{k: v for k, v in row.items() if v is not None}]))
     made = make_graders(suite, tools or GraderTools())["t"]
-    return asyncio.run(made.grade(given, suite.tasks[0], None))
+    graded = asyncio.run(made.grade(given, suite.tasks[0], None))
+    assert isinstance(graded, float)
+    return graded
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,9 @@ KEY_VARIABLE = "SKILLDELTA_API_KEY"
 @click.option("--judge-model", metavar="NAME", help="The model of the judge grader.")
 @click.option("--judge-base-url", default="", metavar="URL", help="Its endpoint, when it is not one of Inspect's.")
 @click.option(
-    "--repetitions", type=click.IntRange(1, 1000), default=1, show_default=True, help="Runs of each task in each arm."
+    "--repetitions",
+    type=click.IntRange(1, 1000),
+    help="Runs of each task in each arm. Default: what the suite says, else 1.",
 )
 @click.option("--repeat-share", type=float, default=1.0, show_default=True, help="Share of tasks with all repetitions.")
 @click.option("--family", "families", multiple=True, help="Only this family (repeatable).")

@@ -49,7 +49,7 @@ def make_session(folder: Path, options: dict[str, Any]) -> Session:
         bank=options["bank"],
         make_graders=lambda budget: make_graders(suite, _tools(options, judge, budget)),
         selection=Selection(
-            repetitions=options["repetitions"],
+            repetitions=options["repetitions"] or suite.repetitions,
             repeat_share=options["repeat_share"],
             families=options["families"],
             task_ids=options["task_ids"],
@@ -151,6 +151,8 @@ def _model_agent(
             endpoint=endpoint,
             sampling=chat_sampling(model, wanted),
             system=wanted.system,
+            prompt=wanted.prompt,
+            skill_prompt=wanted.skill_prompt,
             sandbox=sandbox,
             prices=prices,
         )

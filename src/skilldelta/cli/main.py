@@ -36,7 +36,7 @@ COMMANDS: dict[str, str] = {
     "simulate": "Panels with known truth, for planning a study.",
     "collect": "Paired executions of a real agent: plan, caps, resume.",
     "serve": "The gate as a local service: HTTP API and dashboard.",
-    "suite": "Suites of your own: init, check.",
+    "suite": "Suites of your own, and the paper's five: init, list, prepare, check.",
 }
 
 

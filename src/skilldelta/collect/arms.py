@@ -1,7 +1,8 @@
 """The two arms: one conversation per execution, identical but for the skill text.
 
-The use arm has one message more, the skill as a system message after the system prompt. The skip arm is exactly the
-agent without the skill: no empty section, no leftover instruction.
+The use arm has one message more, the skill as a system message after the system prompt; or, where a suite says so, the
+skill stands in the user's message. The skip arm is exactly the agent without the skill: no empty section, no leftover
+instruction.
 """
 
 from __future__ import annotations
@@ -23,13 +24,25 @@ class Message:
 
 
 def arm_messages(
-    task_text: str, condition: Condition, *, skill_text: str, system: str, prefill: str = ""
+    task_text: str,
+    condition: Condition,
+    *,
+    skill_text: str,
+    system: str,
+    prompt: str = "",
+    skill_prompt: str = "",
+    prefill: str = "",
 ) -> list[Message]:
-    """The messages of one arm; `prefill` begins the assistant's turn and is the same in both arms."""
+    """The messages of one arm. `prompt` and `prefill`, which begins the assistant's turn, are the same in both arms."""
     messages = [Message("system", system)] if system else []
-    if condition == "use":
+    if condition == "use" and not skill_prompt:
         messages.append(Message("system", skill_text))
-    messages.append(Message("user", task_text))
+    asked = prompt.replace("{task}", task_text) if prompt else task_text
+    if condition == "use" and skill_prompt:
+        before, _, after = skill_prompt.partition("{task}")
+        # Filled one place at a time, since a skill's text and a task's may hold braces of their own.
+        asked = before.replace("{skill}", skill_text) + asked + after.replace("{skill}", skill_text)
+    messages.append(Message("user", asked))
     if prefill:
         messages.append(Message("assistant", prefill))
     return messages

@@ -18,7 +18,7 @@ from typing import Any
 from skilldelta.collect.agents.base import Attempt, CollectAgent, Outcome
 from skilldelta.collect.budget import Budget
 from skilldelta.collect.execution_errors import CapReachedError, IncompleteError, StopCollectionError, TransportError
-from skilldelta.collect.graders.base import Grader
+from skilldelta.collect.graders.base import Graded, Grader
 from skilldelta.collect.plan import ExecutionKey, Planned, execution_key, sampling_seed
 from skilldelta.collect.recorder import Recorder
 from skilldelta.collect.reply_text import without_surrogates
@@ -139,6 +139,7 @@ class _Run:
     success: float | None = None
     status: Status = "completed"
     error: str = ""
+    remark: str = ""
     seconds: float = 0.0
 
 
@@ -175,7 +176,8 @@ async def _run_and_grade(collection: Collection, state: _State, planned: Planned
             run.seconds = time.monotonic() - started if run.outcome.seconds is None else run.outcome.seconds
             state.answered = True
             grader = collection.graders[planned.task.task_id]
-            run.success = await _grade(grader, without_surrogates(run.outcome.answer), planned.task, workdir)
+            graded = await _grade(grader, without_surrogates(run.outcome.answer), planned.task, workdir)
+            run.success, run.remark = graded.success, graded.remark
         except TransportError as failure:
             run.status, run.error = "transport_error", str(failure)
             if not state.answered:
@@ -192,9 +194,10 @@ class _GradingError(Exception):
     pass
 
 
-async def _grade(grader: Grader, answer: str, task: SuiteTask, workdir: Path | None) -> float:
+async def _grade(grader: Grader, answer: str, task: SuiteTask, workdir: Path | None) -> Graded:
     try:
-        return await grader.grade(answer, task, workdir)
+        found = await grader.grade(answer, task, workdir)
+        return found if isinstance(found, Graded) else Graded(found)
     except (CapReachedError, StopCollectionError):
         raise
     except Exception as error:
@@ -250,6 +253,8 @@ def _transcript(planned: Planned, execution: Execution, run: _Run) -> dict[str, 
     }
     if run.error:
         row["error"] = run.error
+    if run.remark:
+        row["remark"] = run.remark
     if run.outcome is not None:
         row["answer"] = run.outcome.answer
         row["messages"] = [{"role": message.role, "content": message.content} for message in run.outcome.messages]

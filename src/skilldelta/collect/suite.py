@@ -19,12 +19,22 @@ from skilldelta.records import Skill, Task
 from skilldelta.settings_text import MOST_SETTINGS, yaml_value
 
 SUITE_FILE = "suite.yaml"
-UNANSWERED_GRADERS = ("python", "command", "judge", "inspect")
+UNANSWERED_GRADERS = ("python", "command", "judge", "inspect", "unit_tests", "workbook")
 """Graders that can do without an answer in the task."""
 
-_SUITE_KEYS = ("name", "description", "tasks", "agent", "grader", "skills")
+_SUITE_KEYS = ("name", "description", "tasks", "agent", "grader", "skills", "benchmark", "repetitions")
 _TASK_KEYS = ("task_id", "text", "family", "skill", "answer", "grader", "metadata", "files")
-_AGENT_KEYS = ("solver", "system", "temperature", "max_tokens", "top_p", "stop", "environment")
+_AGENT_KEYS = (
+    "solver",
+    "system",
+    "prompt",
+    "skill_prompt",
+    "temperature",
+    "max_tokens",
+    "top_p",
+    "stop",
+    "environment",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +43,10 @@ class AgentSettings:
 
     solver: str = "generate"
     system: str = ""
+    prompt: str = ""
+    """What is asked in both arms, with {task} in it; empty is the task's text alone. No encoder sees it."""
+    skill_prompt: str = ""
+    """The user's message of the use arm, with {skill} and {task} in it; empty makes the skill a system message."""
     temperature: float = 0.0
     max_tokens: int = 1024
     top_p: float | None = None
@@ -66,6 +80,10 @@ class Suite:
     tasks: tuple[SuiteTask, ...]
     skills: Mapping[str, Skill]
     agent: AgentSettings
+    benchmark: str = ""
+    """The benchmark that it was prepared from, where it was."""
+    repetitions: int = 1
+    """Runs of each task in each arm, unless a person asks for another number."""
 
     def records(self) -> tuple[list[Task], list[Skill]]:
         """The tasks and the skills in use, as the bank stores them."""
@@ -104,6 +122,8 @@ def load_suite(folder: Path) -> Suite:
         tasks=tuple(tasks),
         skills=skills,
         agent=_agent_settings(settings.get("agent") or {}, f"{folder / SUITE_FILE}: agent"),
+        benchmark=_text(settings, "benchmark", SUITE_FILE, default=""),
+        repetitions=_repetitions(settings.get("repetitions", 1), str(folder / SUITE_FILE)),
     )
 
 
@@ -133,12 +153,29 @@ def _agent_settings(settings: Any, where: str) -> AgentSettings:
     return AgentSettings(
         solver=_text(settings, "solver", where, default="generate"),
         system=_text(settings, "system", where, default=""),
+        prompt=_template(settings, "prompt", ("{task}",), where),
+        skill_prompt=_template(settings, "skill_prompt", ("{skill}", "{task}"), where),
         temperature=float(temperature),
         max_tokens=max_tokens,
         top_p=_share(settings.get("top_p"), where),
         stop=_texts(settings.get("stop") or [], where),
         environment=_variable_names(settings.get("environment") or [], where),
     )
+
+
+def _template(settings: Mapping[str, Any], key: str, places: tuple[str, ...], where: str) -> str:
+    """A text with a place for each of the things that it is filled with; an empty one stands for none."""
+    text = _text(settings, key, where, default="")
+    for place in places if text else ():
+        if text.count(place) != 1:
+            raise InputError(f"{where}: {key} must have {place} in it once, got {shown(text)}")
+    return text
+
+
+def _repetitions(value: Any, where: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 1000:
+        raise InputError(f"{where}: repetitions must be a whole number from 1 to 1000, got {shown(value)}")
+    return value
 
 
 def _share(value: Any, where: str) -> float | None:

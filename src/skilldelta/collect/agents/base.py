@@ -116,6 +116,22 @@ class Asks(CollectAgent, Protocol):
         ...
 
 
+class Prompts(Protocol):
+    """Whoever asks in words of its own."""
+
+    @property
+    def prompt(self) -> str: ...
+
+    @property
+    def skill_prompt(self) -> str: ...
+
+
+def prompt_settings(asks: Prompts) -> dict[str, str]:
+    """The prompts for a fingerprint; those that are not used leave it as it was before there were any."""
+    found = {"prompt": asks.prompt, "skill_prompt": asks.skill_prompt}
+    return {name: text for name, text in found.items() if text}
+
+
 def fingerprint(settings: Mapping[str, Any]) -> str:
     """A short digest of everything that makes two agents comparable."""
     canonical = json.dumps(settings, sort_keys=True, ensure_ascii=False, separators=(",", ":"))

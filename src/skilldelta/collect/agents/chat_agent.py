@@ -11,7 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from skilldelta.collect.agents.base import ASK_TOKENS, Asked, Attempt, Execute, Outcome, fingerprint, run_pool
+from skilldelta.collect.agents.base import (
+    ASK_TOKENS,
+    Asked,
+    Attempt,
+    Execute,
+    Outcome,
+    fingerprint,
+    prompt_settings,
+    run_pool,
+)
 from skilldelta.collect.arms import Message, arm_messages
 from skilldelta.collect.budget import Amount, Budget, Prices
 from skilldelta.collect.chat_endpoint import ChatEndpoint, Completion, Sampling, request_body
@@ -34,6 +43,8 @@ class ChatAgent:
     endpoint: ChatEndpoint
     sampling: Sampling
     system: str
+    prompt: str = ""
+    skill_prompt: str = ""
     sandbox: Sandbox | None = None
     prices: Prices | None = None
     needs_workdir: bool = False
@@ -49,6 +60,7 @@ class ChatAgent:
             "top_p": self.sampling.top_p,
             "stop": list(self.sampling.stop),
             "system": self.system,
+            **prompt_settings(self),
         }
 
     @property
@@ -62,6 +74,8 @@ class ChatAgent:
             attempt.planned.condition,
             skill_text=attempt.skill_text,
             system=self.system,
+            prompt=self.prompt,
+            skill_prompt=self.skill_prompt,
             prefill=PREFILL if self.sandbox else "",
         )
 

@@ -15,7 +15,7 @@ from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
 
-from skilldelta.collect.agents.base import ASK_TOKENS, Asked, Attempt, Execute, Outcome, fingerprint
+from skilldelta.collect.agents.base import ASK_TOKENS, Asked, Attempt, Execute, Outcome, fingerprint, prompt_settings
 from skilldelta.collect.agents.inspect_metering import Calls, amount, booking, meter
 from skilldelta.collect.agents.inspect_names import describe_solver, inspect_version, load_solver, open_model
 from skilldelta.collect.arms import Message, arm_messages
@@ -73,6 +73,7 @@ class InspectAgent:
             "top_p": self.wanted.top_p,
             "stop": list(self._stop),
             "system": self.wanted.system,
+            **prompt_settings(self.wanted),
         }
 
     @property
@@ -209,6 +210,7 @@ class InspectAgent:
                     "family": planned.task.family,
                     "skill": planned.task.skill_id,
                     "skill_digest": planned.skill_digest,
+                    "task_id": planned.task.task_id,
                     "condition": planned.condition,
                     "repetition": planned.repetition,
                 },
@@ -236,6 +238,8 @@ class InspectAgent:
             attempt.planned.condition,
             skill_text=attempt.skill_text,
             system=self.wanted.system,
+            prompt=self.wanted.prompt,
+            skill_prompt=self.wanted.skill_prompt,
             prefill=PREFILL if self.sandbox else "",
         )
 

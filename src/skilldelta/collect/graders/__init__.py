@@ -9,14 +9,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from skilldelta.collect.graders.base import Grader, take_options
+from skilldelta.collect.graders.clinical_value import KINDS, ClinicalValue
 from skilldelta.collect.graders.command import COMMAND_LIMITS, Command
 from skilldelta.collect.graders.expectations import Expectations
 from skilldelta.collect.graders.function import Function, load_function
 from skilldelta.collect.graders.inspect_scorer import load_scorer
 from skilldelta.collect.graders.json_fields import Fields
 from skilldelta.collect.graders.judge import PROMPT, AskJudge, Judge
+from skilldelta.collect.graders.logic_answer import LogicAnswer
 from skilldelta.collect.graders.numeric import Numeric, read_number
+from skilldelta.collect.graders.short_answer import ShortAnswer
 from skilldelta.collect.graders.text import Choice, Contains, Exact, Regex
+from skilldelta.collect.graders.unit_tests import check_tested_task, make_unit_tests
+from skilldelta.collect.graders.workbook import check_workbook_task, make_workbook_grader
 from skilldelta.collect.sandbox import SandboxName, find_sandbox
 from skilldelta.collect.suite import Suite, SuiteTask
 from skilldelta.errors import InputError, unknown_name
@@ -33,7 +38,13 @@ GRADERS = (
     "judge",
     "expectations",
     "inspect",
+    "short_answer",
+    "clinical_value",
+    "logic_answer",
+    "unit_tests",
+    "workbook",
 )
+"""The last five are those of the paper's benchmarks."""
 _LIMIT_OPTIONS: Mapping[str, type] = {"memory_mb": int, "disk_mb": int, "processes": int}
 
 __all__ = ["GRADERS", "Grader", "GraderTools", "make_graders"]
@@ -102,6 +113,16 @@ def _make(spec: Mapping[str, Any], suite: Suite, tools: GraderTools, where: str)
             options = take_options(spec, where, scorer=str, args=dict)
             name = _required(options, "scorer", where, "a scorer's name or 'file.py@name'")
             return load_scorer(name, options.get("args", {}), suite.folder, where)
+        case "short_answer":
+            return ShortAnswer(**take_options(spec, where, strict=bool))
+        case "clinical_value":
+            return ClinicalValue(**take_options(spec, where, strict=bool))
+        case "logic_answer":
+            return LogicAnswer(**take_options(spec, where))
+        case "unit_tests":
+            return make_unit_tests(spec, tools.sandbox, where)
+        case "workbook":
+            return make_workbook_grader(spec, suite.folder, tools.sandbox, where)
     raise unknown_name("grader", spec["type"], GRADERS)
 
 
@@ -116,6 +137,14 @@ def _check_answer(task: SuiteTask, where: str, *, has_judge: bool) -> None:
         raise InputError(f"{where}: grader 'choice' needs one letter as answer, got {task.answer!r}")
     if kind == "expectations":
         _check_expectations(task.answer, where, has_judge=has_judge)
+    if kind == "clinical_value" and task.metadata.get("kind", "decimal") not in KINDS:
+        raise InputError(
+            f"{where}: the metadata's kind must be one of {', '.join(KINDS)}, got {task.metadata['kind']!r}"
+        )
+    if kind == "unit_tests":
+        check_tested_task(task, where)
+    if kind == "workbook":
+        check_workbook_task(task, where)
     if kind == "regex" and not task.grader.get("pattern"):
         _check_pattern(str(task.answer), where)
 

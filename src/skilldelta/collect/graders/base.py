@@ -6,6 +6,7 @@ A grader that cannot decide raises; the execution is then recorded as a grader e
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,11 +14,19 @@ from skilldelta.collect.suite import SuiteTask
 from skilldelta.errors import InputError
 
 
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """A success with what the grader found, for the transcript: which test failed, which limit stopped the code."""
+
+    success: float
+    remark: str = ""
+
+
 class Grader(Protocol):
     """Grades answers of one kind of task."""
 
-    async def grade(self, answer: str, task: SuiteTask, workdir: Path | None) -> float:
-        """Success in [0, 1]. `workdir` is the execution's own copy of the task's files, when it has one."""
+    async def grade(self, answer: str, task: SuiteTask, workdir: Path | None) -> float | Graded:
+        """Success in [0, 1], with or without a remark. `workdir` is the execution's own copy of the task's files, when it has one."""
         ...
 
 

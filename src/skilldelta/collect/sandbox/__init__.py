@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import shutil
 
-from skilldelta.collect.sandbox.base import WORKSPACE, Limits, Sandbox, SandboxName
+from skilldelta.collect.sandbox.base import PACKAGES, WORKSPACE, Limits, Sandbox, SandboxName
 from skilldelta.collect.sandbox.bubblewrap import Bubblewrap, check_bubblewrap
 from skilldelta.collect.sandbox.docker import Docker
 from skilldelta.errors import InputError
 
 __all__ = [
+    "PACKAGES",
     "WORKSPACE",
     "Bubblewrap",
     "Docker",

@@ -13,6 +13,8 @@ from skilldelta.errors import InputError
 
 SandboxName = Literal["auto", "bubblewrap", "docker"]
 WORKSPACE = "/workspace"
+PACKAGES = "/packages"
+"""Where further Python packages appear, read-only; code adds it to its path itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +63,15 @@ class Sandbox(Protocol):
         ...
 
     async def run(
-        self, command: Sequence[str], *, stdin: str = "", limits: Limits, workdir: Path | None = None
+        self,
+        command: Sequence[str],
+        *,
+        stdin: str = "",
+        limits: Limits,
+        workdir: Path | None = None,
+        packages: Path | None = None,
     ) -> Finished:
-        """Run a command; `workdir` appears writable at /workspace and is where it starts.
+        """Run a command; `workdir` appears writable at /workspace and is where it starts, `packages` read-only at /packages.
 
         Raises StopCollectionError when the sandbox itself cannot start; whatever the payload does is a Finished.
         """

@@ -20,7 +20,7 @@ from pathlib import Path
 from skilldelta.collect.execution_errors import StopCollectionError
 from skilldelta.collect.own_thread import in_own_thread
 from skilldelta.collect.process import Finished, run_process
-from skilldelta.collect.sandbox.base import WORKSPACE, Limits
+from skilldelta.collect.sandbox.base import PACKAGES, WORKSPACE, Limits
 from skilldelta.collect.sandbox.cgroup import find_cgroups
 from skilldelta.collect.sandbox.guard import Channel, Guarded, guard
 from skilldelta.collect.sandbox.syscalls import syscall_filter
@@ -47,10 +47,16 @@ class Bubblewrap:
         return "cgroup" if find_cgroups() else "watchdog"
 
     async def run(
-        self, command: Sequence[str], *, stdin: str = "", limits: Limits, workdir: Path | None = None
+        self,
+        command: Sequence[str],
+        *,
+        stdin: str = "",
+        limits: Limits,
+        workdir: Path | None = None,
+        packages: Path | None = None,
     ) -> Finished:
         with Channel() as channel:
-            options = [*_options(self.program, limits, workdir), *channel.options]
+            options = [*_options(self.program, limits, workdir, packages), *channel.options]
             channel.send_options(options, syscall_filter(platform.machine()))
             watching = asyncio.create_task(in_own_thread(guard, channel, limits, workdir, name="sandbox"))
             try:
@@ -93,7 +99,7 @@ def _judged(finished: Finished, guarded: Guarded) -> Finished:
     raise StopCollectionError(f"the sandbox cannot start: {said}")
 
 
-def _options(program: str, limits: Limits, workdir: Path | None) -> list[str]:
+def _options(program: str, limits: Limits, workdir: Path | None, packages: Path | None) -> list[str]:
     prefix = os.path.realpath(sys.base_prefix)
     size = str(limits.memory)
     place = ["--bind", str(workdir.resolve()), WORKSPACE, "--chdir", WORKSPACE] if workdir else ["--chdir", "/tmp"]
@@ -104,6 +110,7 @@ def _options(program: str, limits: Limits, workdir: Path | None) -> list[str]:
         *("--ro-bind", "/usr", "/usr", *_system_folders()),
         *(() if Path(prefix).is_relative_to("/usr") else ("--ro-bind", prefix, prefix)),
         *("--ro-bind-try", "/etc/alternatives", "/etc/alternatives"),
+        *(("--ro-bind", str(packages.resolve()), PACKAGES) if packages else ()),
         # Root outside is the owner of /proc/sys inside, capabilities or not: only a read-only mount keeps it from writing.
         *("--proc", "/proc", *_covers(), "--remount-ro", "/proc"),
         *("--dev", "/dev", "--size", size, "--perms", "1777", "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),

@@ -32,8 +32,15 @@ class Docker:
         return "python3"
 
     async def run(
-        self, command: Sequence[str], *, stdin: str = "", limits: Limits, workdir: Path | None = None
+        self,
+        command: Sequence[str],
+        *,
+        stdin: str = "",
+        limits: Limits,
+        workdir: Path | None = None,
+        packages: Path | None = None,
     ) -> Finished:
+        # The image has packages of its own: those of this machine are built for another Python.
         # Printed before the payload starts, so no payload can take it back; only a container that never started lacks it.
         mark = secrets.token_hex(16)
         line = self.command_line(["sh", "-c", f'echo {mark}; exec "$@"', "sh", *command], limits, workdir)

@@ -1,0 +1,89 @@
+"""Python code in a reply: the block that defines what is asked for, without examples of its use.
+
+As BigCodeBench sanitises replies: of the code, imports stay, and whatever the wanted function needs; calls on the top
+level, prints and other functions go.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+
+from skilldelta.collect.graders.final_answer import without_thoughts
+
+_FENCE = re.compile(r"```[ \t]*(?:[\w+-]*)[ \t]*\n(.*?)(?:\n?```|\Z)", re.DOTALL)
+_MOST_LINES = 2000
+_KEPT = (ast.Import, ast.ImportFrom)
+
+
+def code_blocks(reply: str) -> list[str]:
+    """The fenced blocks of a reply, else the whole of it."""
+    spoken = without_thoughts(reply)
+    return [block for block in _FENCE.findall(spoken) if block.strip()] or [spoken]
+
+
+def first_block(reply: str) -> str:
+    """The first fenced block of a reply, else the whole of it."""
+    return code_blocks(reply)[0]
+
+
+def code_defining(reply: str, name: str) -> str:
+    """The part of a reply's code that `name` needs; empty where no code that can be parsed defines it."""
+    blocks = code_blocks(reply)
+    for source in (*blocks, "\n\n".join(blocks), _longest_code("\n".join(blocks))):
+        tree = _parsed(source)
+        if tree is not None and name in _defined(tree.body):
+            return ast.unparse(ast.Module(list(_needed(tree.body, name)), type_ignores=[]))
+    return ""
+
+
+def _parsed(source: str) -> ast.Module | None:
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _defined(statements: Iterable[ast.stmt]) -> dict[str, ast.stmt]:
+    """Top-level names and the statement that binds each last."""
+    found: dict[str, ast.stmt] = {}
+    for statement in statements:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found[statement.name] = statement
+        elif isinstance(statement, ast.Assign | ast.AnnAssign):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            for target in targets:
+                found.update(dict.fromkeys(_names(target), statement))
+    return found
+
+
+def _needed(statements: list[ast.stmt], name: str) -> Iterator[ast.stmt]:
+    """Imports, and what the name leads to by the names that it uses; in the order of the code."""
+    defined, wanted = _defined(statements), {name}
+    queue = [name]
+    while queue:
+        statement = defined.get(queue.pop())
+        fresh = (set(_names(statement)) & set(defined)) - wanted if statement else set()
+        wanted |= fresh
+        queue += fresh
+    kept = {id(defined[one]) for one in wanted}
+    yield from (one for one in statements if isinstance(one, _KEPT) or id(one) in kept)
+
+
+def _names(node: ast.AST) -> list[str]:
+    return [one.id for one in ast.walk(node) if isinstance(one, ast.Name)]
+
+
+def _longest_code(text: str) -> str:
+    """The longest run of lines from the first that looks like code on which parses: prose around it is left out."""
+    lines = text.splitlines()[:_MOST_LINES]
+    starts = [
+        i for i, line in enumerate(lines) if re.match(r"(?:from|import|def|class|async|@)\b", line) or line[:1] == "@"
+    ]
+    for start in starts[:20]:
+        for end in range(len(lines), start, -1):
+            source = "\n".join(lines[start:end])
+            if _parsed(source) is not None:
+                return source
+    return ""

@@ -1,0 +1,174 @@
+"""The unit-test grader: BigCodeBench's tests on the code of a reply, in the sandbox.
+
+A solution and its tests run in one process, as the benchmark runs them. Its verdict leaves the sandbox by a pipe that
+the solution is not handed, under a word that it is not told, so that an exit, a printed "OK" or a patched stdout is no
+success. Every test of the task has to pass; code that hangs or asks for too much is a failure with its limit named.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sysconfig
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from skilldelta.collect.execution_errors import GraderError
+from skilldelta.collect.graders.base import Graded, take_options
+from skilldelta.collect.graders.reply_code import code_defining
+from skilldelta.collect.process import Finished
+from skilldelta.collect.sandbox import PACKAGES, Limits, Sandbox, SandboxName, find_sandbox
+from skilldelta.collect.suite import SuiteTask
+from skilldelta.collect.workspace import temporary_folder
+from skilldelta.errors import InputError
+from skilldelta.nouns import plural
+
+TEST_LIMITS = Limits(seconds=240.0, memory_mb=4096, disk_mb=1024, processes=128)
+"""The benchmark's time; its 30 GB of memory are more than most machines have."""
+_MOST_SAID = 300
+_RUNNER = """\
+import io, json, os, sys, types, unittest
+given = json.load(sys.stdin)
+word, report = given.pop("word"), os.dup(1)
+os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+os.environ.update(TZ="UTC", OMP_NUM_THREADS="1", MPLBACKEND="Agg", MPLCONFIGDIR="/tmp")
+sys.path.append(given["packages"])
+sys.stdin, sys.stdout, sys.stderr = io.StringIO(), io.StringIO(), io.StringIO()
+
+def run(code, tests, only_load):
+    module = types.ModuleType("__test__")
+    module.__dict__.update(os=os, sys=sys, environ=os.environ, __file__="__test__.py")
+    sys.modules["__test__"] = module
+    result = unittest.TestResult()
+    try:
+        exec(compile(code, "solution.py", "exec"), module.__dict__)
+    except BaseException as error:
+        return {"problem": f"the code failed: {type(error).__name__}: {error}", "tests": 0, "failed": []}
+    try:
+        exec(compile(tests, "tests.py", "exec"), module.__dict__)
+        cases = unittest.TestLoader().loadTestsFromTestCase(module.TestCases)
+    except BaseException as error:
+        return {"problem": f"the tests failed to load: {type(error).__name__}: {error}", "tests": 0, "failed": []}
+    if only_load:
+        return {"tests": cases.countTestCases(), "failed": []}
+    cases.run(result)
+    bad = [(case.id(), text.strip().splitlines()[-1]) for case, text in result.failures + result.errors]
+    bad += [(case.id(), "unexpected success") for case in result.unexpectedSuccesses]
+    for case, why in result.skipped:  # by the test's own mark, or by an exception that the solution raised
+        method = getattr(case, getattr(case, "_testMethodName", ""), None)
+        if not getattr(method, "__unittest_skip__", getattr(type(case), "__unittest_skip__", False)):
+            bad.append((case.id(), f"skipped while it ran: {why}"))
+    return {"tests": result.testsRun, "failed": bad}
+
+try:
+    found = run(given["code"], given["tests"], given["only_load"])
+except BaseException as error:
+    found = {"problem": f"the tests ended with {type(error).__name__}: {error}", "tests": 1, "failed": []}
+os.write(report, (word + json.dumps(found)[:60000] + "\\n").encode("utf-8", "replace"))
+os._exit(0)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class UnitTests:
+    """`metadata` has the `tests`, the `entry_point` that they call, and a `code_prompt` that stands before the solution."""
+
+    sandbox: Sandbox
+    packages: Path
+    limits: Limits = TEST_LIMITS
+
+    async def grade(self, answer: str, task: SuiteTask, workdir: Path | None) -> Graded:
+        code = code_defining(answer, task.metadata["entry_point"])
+        if not code:
+            return Graded(0.0, f"no code in the reply that defines {task.metadata['entry_point']}")
+        found = await self._run(code, task)
+        if isinstance(found, str):
+            return Graded(0.0, found)
+        if not found.tests:
+            await self._check_tests(task)
+        if found.problem or found.failed:
+            return Graded(0.0, found.in_words())
+        return Graded(float(found.tests > 0), found.in_words())
+
+    async def _check_tests(self, task: SuiteTask) -> None:
+        """Where no test ran, load the tests without the solution: if they cannot be, the fault is the suite's."""
+        entry_point = task.metadata["entry_point"]
+        alone = await self._run(f"def {entry_point}(*arguments, **options): pass", task, only_load=True)
+        if isinstance(alone, str) or alone.problem or not alone.tests:
+            said = alone if isinstance(alone, str) else alone.in_words()
+            raise GraderError(f"the tests of task {task.task_id!r} cannot be run: {said}")
+
+    async def _run(self, code: str, task: SuiteTask, *, only_load: bool = False) -> _Found | str:
+        """What the tests found, or in words why there is no finding."""
+        prompt, word = task.metadata.get("code_prompt", ""), secrets.token_hex(16)
+        payload = {
+            "word": word,
+            "packages": PACKAGES,
+            "code": f"{prompt}\n    pass\n{code}" if prompt else code,
+            "tests": task.metadata["tests"],
+            "only_load": only_load,
+        }
+        async with temporary_folder() as place:
+            finished = await self.sandbox.run(
+                [self.sandbox.python, "-I", "-c", _RUNNER],
+                stdin=json.dumps(payload),
+                limits=self.limits,
+                workdir=place,
+                packages=self.packages,
+            )
+        return _read_report(finished, word)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    tests: int
+    failed: tuple[tuple[str, str], ...]
+    problem: str = ""
+
+    def in_words(self) -> str:
+        if self.problem:
+            return self.problem[:_MOST_SAID]
+        if not self.failed:
+            return f"{plural(self.tests, 'test')} passed" if self.tests else "no test was run"
+        name, said = self.failed[0]
+        return f"{len(self.failed)} of {plural(self.tests, 'test')} failed, the first {name}: {said}"[:_MOST_SAID]
+
+
+def make_unit_tests(spec: Mapping[str, Any], sandbox: SandboxName, where: str) -> UnitTests:
+    """From a suite's settings; `environment` is a virtual environment with the packages that the tests import."""
+    options = take_options(
+        spec, where, environment=str, seconds=(int, float), memory_mb=int, disk_mb=int, processes=int
+    )
+    environment = options.pop("environment", "")
+    return UnitTests(find_sandbox(sandbox), packages_of(environment, where), replace(TEST_LIMITS, **options))
+
+
+def check_tested_task(task: SuiteTask, where: str) -> None:
+    """A task without tests could never be passed."""
+    for key in ("tests", "entry_point"):
+        if not isinstance(task.metadata.get(key), str) or not task.metadata[key].strip():
+            raise InputError(f"{where}: grader 'unit_tests' needs {key} in the metadata")
+
+
+def packages_of(environment: str, where: str) -> Path:
+    """The packages of a virtual environment; of this interpreter's own where none is named."""
+    if not environment:
+        return Path(sysconfig.get_paths()["purelib"])
+    found = sorted(Path(environment).expanduser().glob("lib/python*/site-packages"))
+    if not found:
+        raise InputError(f"{where}: {environment} is no virtual environment; expected lib/python*/site-packages in it")
+    return found[0]
+
+
+def _read_report(finished: Finished, word: str) -> _Found | str:
+    if finished.stopped or finished.exit_code is None:
+        return f"stopped at the limit of {finished.stopped or 'time'}"
+    lines = [line for line in finished.stdout.splitlines() if line.startswith(word)]
+    try:
+        report = json.loads(lines[-1].removeprefix(word))
+        failed = tuple((str(name), str(said)) for name, said in report["failed"])
+        return _Found(int(report["tests"]), failed, str(report.get("problem", "")))
+    except (LookupError, ValueError, TypeError):
+        return f"the code ended the process (exit code {finished.exit_code}) before its tests were over"

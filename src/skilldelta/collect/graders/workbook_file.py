@@ -1,0 +1,187 @@
+"""Reading cells of a workbook that somebody else wrote: bounded, without following links, values and not formulas.
+
+An .xlsx file is an archive of XML. Before anything is parsed, the archive's own figures are checked, so that a small file
+that unpacks to gigabytes, a document type with entities, or a range of a billion cells is refused.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from skilldelta.errors import InputError, MissingExtraError
+
+MOST_FILE = 64 << 20
+MOST_UNPACKED = 256 << 20
+MOST_PARTS = 5_000
+MOST_CELLS = 2_000_000
+_RATIO = 400
+"""How often a part may be larger unpacked; tables of zeros reach about 200."""
+_LARGEST_COLUMN, _LARGEST_ROW = 16_384, 1_048_576
+_CELL = re.compile(r"\$?([A-Za-z]{1,3})\$?(\d{1,7})")
+
+
+class WorkbookError(InputError):
+    """A workbook that cannot be read: not one, broken, or beyond the limits."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellRange:
+    """A block of cells; `sheet` is empty for the first sheet."""
+
+    sheet: str
+    first_column: int
+    first_row: int
+    last_column: int
+    last_row: int
+
+    @property
+    def cells(self) -> int:
+        return (self.last_column - self.first_column + 1) * (self.last_row - self.first_row + 1)
+
+
+def parse_ranges(text: str) -> list[CellRange]:
+    """`A1`, `A1:B7`, `'Sheet 2'!C3:C9`, several joined by commas; whole columns such as `B:D` end at the last used row."""
+    ranges = [_parse_range(part) for part in re.findall(r"(?:'[^']*'|[^,'])+", text) if part.strip()]
+    if not ranges:
+        raise InputError(f"no range of cells in {text[:60]!r}; write it like Sheet1!A2:B10")
+    if sum(one.cells for one in ranges) > MOST_CELLS:
+        raise InputError(f"the range {text[:60]!r} has more than {MOST_CELLS:,} cells")
+    return ranges
+
+
+def read_cells(path: Path, ranges: list[CellRange]) -> list[list[Any]]:
+    """The values of each range, row by row; a sheet that is missing raises."""
+    check_archive(path)
+    openpyxl = _openpyxl()
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise WorkbookError(f"the workbook does not open ({type(error).__name__})") from None
+    try:
+        return [_values(book, one) for one in ranges]
+    except WorkbookError:
+        raise
+    except Exception as error:
+        raise WorkbookError(f"the workbook cannot be read ({type(error).__name__})") from None
+    finally:
+        book.close()
+
+
+def preview(path: Path, *, rows: int = 5, columns: int = 20, sheets: int = 10) -> str:
+    """The first rows of each sheet in words, for a prompt; formulas are shown as they are written."""
+    check_archive(path)
+    try:
+        book = _openpyxl().load_workbook(path, read_only=True, data_only=False, keep_links=False)
+    except Exception as error:
+        raise WorkbookError(f"{path}: the workbook does not open ({type(error).__name__})") from None
+    try:
+        return "\n\n".join(_preview_of(book[name], name, rows, columns) for name in book.sheetnames[:sheets])
+    except Exception as error:
+        raise WorkbookError(f"{path}: the workbook cannot be read ({type(error).__name__})") from None
+    finally:
+        book.close()
+
+
+def check_archive(path: Path) -> None:
+    """Refuse what is no archive, or one whose content is too large, too much compressed, or has a document type."""
+    if path.is_symlink() or not path.is_file():
+        raise WorkbookError("there is no workbook")
+    if path.stat().st_size > MOST_FILE:
+        raise WorkbookError(f"the workbook has more than {MOST_FILE >> 20} MiB")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            _check_parts(archive)
+    except WorkbookError:
+        raise
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError) as error:
+        raise WorkbookError(f"the workbook is no archive that can be read ({type(error).__name__})") from None
+
+
+def _check_parts(archive: zipfile.ZipFile) -> None:
+    parts = archive.infolist()
+    if len(parts) > MOST_PARTS or sum(part.file_size for part in parts) > MOST_UNPACKED:
+        raise WorkbookError("the workbook unpacks to more than a workbook of this benchmark has")
+    for part in parts:
+        if part.file_size > (1 << 20) and part.file_size > _RATIO * max(part.compress_size, 1):
+            raise WorkbookError("a part of the workbook is compressed beyond what data can be")
+        if part.filename.lower().endswith((".xml", ".rels", ".vml")):
+            with archive.open(part) as opened:
+                start = opened.read(4096)
+            if b"<!DOCTYPE" in start.replace(b"\0", b"").upper():
+                raise WorkbookError("a part of the workbook declares a document type")
+
+
+def _parse_range(text: str) -> CellRange:
+    sheet, mark, cells = text.strip().rpartition("!")
+    first, _, last = cells.strip().strip("'").partition(":")
+    columns_only = re.fullmatch(r"\$?([A-Za-z]{1,3}):\$?([A-Za-z]{1,3})", cells.strip().strip("'"))
+    if columns_only:
+        return CellRange(_bare(sheet), _column(columns_only[1]), 1, _column(columns_only[2]), 10_000)
+    one, other = _CELL.fullmatch(first.strip()), _CELL.fullmatch((last or first).strip())
+    if not one or not other or (mark and not _bare(sheet)):
+        raise InputError(f"{text.strip()[:60]!r} is no range of cells; write it like Sheet1!A2:B10")
+    columns = sorted((_column(one[1]), _column(other[1])))
+    rows = sorted((int(one[2]), int(other[2])))
+    if columns[1] > _LARGEST_COLUMN or not 1 <= rows[0] <= rows[1] <= _LARGEST_ROW:
+        raise InputError(f"{text.strip()[:60]!r} lies outside of a sheet")
+    return CellRange(_bare(sheet), columns[0], rows[0], columns[1], rows[1])
+
+
+def _bare(sheet: str) -> str:
+    return sheet.strip().strip("'\"").strip()
+
+
+def _column(letters: str) -> int:
+    number = 0
+    for letter in letters.upper():
+        number = 26 * number + ord(letter) - ord("A") + 1
+    return number
+
+
+def _values(book: Any, wanted: CellRange) -> list[Any]:
+    names = book.sheetnames
+    name = wanted.sheet or (names[0] if names else "")
+    if name not in names:
+        raise WorkbookError(f"the workbook has no sheet {name!r}")
+    sheet = book[name]
+    if not hasattr(sheet, "iter_rows"):
+        raise WorkbookError(f"{name!r} is a chart and has no cells")
+    sheet.reset_dimensions()  # what a file says of its own size is not trusted
+    width = wanted.last_column - wanted.first_column + 1
+    found = [
+        [*row, *[None] * (width - len(row))]
+        for row in sheet.iter_rows(
+            min_row=wanted.first_row,
+            max_row=wanted.last_row,
+            min_col=wanted.first_column,
+            max_col=wanted.last_column,
+            values_only=True,
+        )
+    ]
+    height = wanted.last_row - wanted.first_row + 1
+    return [value for row in found[:height] for value in row] + [None] * (width * (height - len(found)))
+
+
+def _preview_of(sheet: Any, name: str, rows: int, columns: int) -> str:
+    if not hasattr(sheet, "iter_rows"):
+        return f"Sheet {name}: a chart"
+    sheet.reset_dimensions()
+    lines = []
+    for number, row in enumerate(sheet.iter_rows(max_row=rows, max_col=columns, values_only=True), start=1):
+        cells = " | ".join("" if value is None else str(value)[:60].replace("\n", " ") for value in row)
+        lines.append(f"{number}: {cells.rstrip(' |')}")
+    return "\n".join([f"Sheet {name}, first rows:", *lines])
+
+
+def _openpyxl() -> Any:
+    try:
+        import openpyxl
+    except ImportError:
+        raise MissingExtraError("reading workbooks", "suites") from None
+    return openpyxl

@@ -1,0 +1,179 @@
+"""From files that a person has to a suite folder that `collect` runs: read, checked, written whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from skilldelta.collect.suite import SUITE_FILE, AgentSettings
+from skilldelta.collect.workspace import check_inside
+from skilldelta.errors import InputError, unknown_name
+from skilldelta.files import json_document, write_text
+from skilldelta.suites.base import BenchmarkData, GivenFiles, OmittedTask, PaperSuite, SkillSheet, TaskSheet
+from skilldelta.suites.inventory import TaskInventory, count
+from skilldelta.version import __version__
+
+RECORD_FILE = "prepared.json"
+TOOLS_FILE = "tools.json"
+_ALWAYS_SAID = ("temperature", "max_tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedFolder:
+    """What was written."""
+
+    suite: PaperSuite
+    folder: Path
+    inventory: TaskInventory
+    missing_skills: tuple[str, ...]
+    """Skills that tasks name and no text was found for."""
+    left_out: tuple[OmittedTask, ...]
+    notes: tuple[str, ...]
+
+
+def prepare(suite: PaperSuite, given: GivenFiles, folder: Path, *, families: Sequence[str] = ()) -> PreparedFolder:
+    """Write a suite folder from the benchmark's own files; the first fault is an InputError, and nothing is left behind.
+
+    With `families`, only the tasks of these, and the skills that they name.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder} exists and is not empty; name a new folder with --output")
+    reading = _of_families(suite.read(given), families)
+    if not reading.tasks:
+        raise InputError(f"{given.data}: no task of {suite.title} in it")
+    _check_places(reading)
+    unfinished = folder.with_name(f".skilldelta-{uuid.uuid4().hex[:12]}.partial")
+    try:
+        _write(suite, reading, given, unfinished)
+        if folder.exists():
+            folder.rmdir()
+        unfinished.rename(folder)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    found = count([(task.family, task.skills) for task in reading.tasks])
+    return PreparedFolder(
+        suite,
+        folder,
+        inventory=found,
+        missing_skills=tuple(name for name in found.skills if name not in reading.skills),
+        left_out=tuple(reading.left_out),
+        notes=tuple(reading.notes),
+    )
+
+
+def _of_families(reading: BenchmarkData, families: Sequence[str]) -> BenchmarkData:
+    if not families:
+        return reading
+    known = {task.family for task in reading.tasks}
+    for family in families:
+        if family not in known:
+            raise unknown_name("family", family, known)
+    tasks = [task for task in reading.tasks if task.family in families]
+    named = {name for task in tasks for name in task.skills}
+    kept = {task.task_id for task in tasks}
+    return replace(
+        reading,
+        tasks=tasks,
+        skills={name: sheet for name, sheet in reading.skills.items() if name in named},
+        copied={place: path for place, path in reading.copied.items() if reading.owners.get(place, "") in {"", *kept}},
+    )
+
+
+def source_digests(given: GivenFiles) -> dict[str, str]:
+    """SHA-256 of the given files by what they are, so that a study that goes on can tell other files from the same ones."""
+    named = {"data": given.data, "skills": given.skills, "corpora": given.corpora}
+    return {kind: _digest(path) for kind, path in named.items() if path is not None}
+
+
+def recorded_sources(folder: Path) -> Mapping[str, str]:
+    """What a prepared folder was made from; empty for a suite that was not prepared."""
+    path = folder / RECORD_FILE
+    document = json_document(path) if path.is_file() else {}
+    sources = document.get("sources") if isinstance(document, dict) else None
+    return sources if isinstance(sources, dict) else {}
+
+
+def _write(suite: PaperSuite, reading: BenchmarkData, given: GivenFiles, folder: Path) -> None:
+    folder.mkdir(parents=True)
+    (folder / "skills").mkdir()
+    for sheet in reading.skills.values():
+        _write_skill(sheet, folder / "skills" / sheet.skill_id)
+    for place, text in reading.written.items():
+        _write_file(folder / place, text)
+    for place, source in reading.copied.items():
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, folder / place)
+    _write_file(folder / "tasks.jsonl", "".join(_line(task) + "\n" for task in reading.tasks))
+    record = {
+        "benchmark": suite.name,
+        "skilldelta": __version__,
+        "sources": source_digests(given),
+        "left_out": [asdict(one) for one in reading.left_out],
+    }
+    _write_file(folder / RECORD_FILE, json.dumps(record, indent=2) + "\n")
+    _write_file(folder / SUITE_FILE, _settings(suite, reading.agent or suite.preset.agent))
+
+
+def _settings(suite: PaperSuite, agent: AgentSettings) -> str:
+    unset = AgentSettings()
+    chosen = {key: value for key, value in asdict(agent).items() if value != getattr(unset, key) or key in _ALWAYS_SAID}
+    document: dict[str, Any] = {
+        "name": suite.name,
+        "benchmark": suite.name,
+        "description": f"{suite.title}, prepared for SkillDelta; {suite.licence}",
+        "repetitions": suite.preset.repetitions,
+        "agent": chosen,
+        "grader": dict(suite.grader),
+    }
+    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=110)
+
+
+def _write_skill(sheet: SkillSheet, folder: Path) -> None:
+    # A JSON text is a YAML text too, whatever stands in it.
+    front = f"---\nname: {sheet.skill_id}\ndescription: {json.dumps(' '.join(sheet.description.split()))}\n---\n"
+    _write_file(folder / "SKILL.md", f"{front}\n{sheet.text}\n")
+    if sheet.tools:
+        _write_file(folder / TOOLS_FILE, json.dumps(list(sheet.tools), ensure_ascii=False, indent=2) + "\n")
+
+
+def _line(task: TaskSheet) -> str:
+    row: dict[str, Any] = {
+        "task_id": task.task_id,
+        "text": task.text,
+        "family": task.family,
+        "skill": task.skills[0] if len(task.skills) == 1 else sorted(set(task.skills)),
+    }
+    if task.answer is not None:
+        row["answer"] = task.answer
+    if task.metadata:
+        row["metadata"] = dict(task.metadata)
+    return json.dumps(row, ensure_ascii=False)
+
+
+def _write_file(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, text, errors="replace")
+
+
+def _check_places(reading: BenchmarkData) -> None:
+    for place in (*reading.written, *reading.copied):
+        check_inside(place, "a file of the prepared suite")
+
+
+def _digest(path: Path) -> str:
+    """Of a file's content; of a folder's names and sizes, since corpora have gigabytes."""
+    if path.is_file():
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    listed: Sequence[str] = sorted(
+        f"{one.relative_to(path).as_posix()}\t{one.stat().st_size}" for one in path.rglob("*") if one.is_file()
+    )
+    return hashlib.sha256("\n".join(listed).encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,145 @@
+"""Functions that a skill brings along, as tools of an agent of Inspect AI, in the arm with the skill alone.
+
+Their code comes from a corpus of others, so it runs in the sandbox. A model without function calling may also write
+`TOOL_CALL: name(argument=value)` on a line of its own, and is answered with `TOOL_RESULT: …`.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from skilldelta.collect.agents.inspect_names import require_inspect
+from skilldelta.collect.sandbox import Limits, Sandbox, find_sandbox
+from skilldelta.errors import InputError
+from skilldelta.files import json_list
+from skilldelta.suites.preparation import TOOLS_FILE
+
+_LIMITS = Limits(seconds=10.0, memory_mb=512, processes=16)
+_WRITTEN_CALL = re.compile(r"^[ \t`*]*TOOL_CALL:[ \t]*(\w+)\((.*)\)[ \t`*]*$", re.MULTILINE)
+_TYPES: Mapping[str, Literal["number", "integer", "string", "boolean"]] = {
+    **dict.fromkeys(("float", "number"), "number"),
+    **dict.fromkeys(("int", "integer"), "integer"),
+    **dict.fromkeys(("bool", "boolean"), "boolean"),
+}
+_MOST_RESULT = 3000
+_WRAPPER = """\
+import json, sys
+given = json.load(sys.stdin)
+space = {"__name__": "tool"}
+exec("import math\\nimport datetime as _module\\nfrom datetime import date, datetime, timedelta", space)
+exec(compile(given["implementation"], "tool.py", "exec"), space)
+sys.stdout.write(str(space[given["name"]](**given["arguments"])))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class SkillTool:
+    """One function of a skill."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, str]
+    """The type of each argument, in words."""
+    implementation: str
+
+    async def call(self, arguments: Mapping[str, Any], sandbox: Sandbox) -> str:
+        """What the function returns as text, or why it did not; it runs in the sandbox."""
+        payload = {"implementation": self.implementation, "name": self.name, "arguments": dict(arguments)}
+        finished = await sandbox.run(
+            [sandbox.python, "-I", "-c", _WRAPPER], stdin=json.dumps(payload, default=str), limits=_LIMITS
+        )
+        if finished.exit_code == 0:
+            return finished.stdout[:_MOST_RESULT]
+        if finished.stopped:
+            return f"Error: stopped at the limit of {finished.stopped}"
+        said = finished.stderr.strip().splitlines()
+        return f"Error: {said[-1][:300] if said else 'no result'}"
+
+
+def skill_tools(solver_file: str, *, rounds: int = 5) -> Callable[..., Awaitable[Any]]:
+    """A solver of Inspect AI that offers the tools in `skills/NAME/tools.json` beside the solver's own file."""
+    require_inspect()
+    folder = Path(solver_file).parent / "skills"
+    sandbox = find_sandbox()
+
+    async def solve(state: Any, generate: Any) -> Any:
+        offered = read_tools(folder, state.metadata["skill"]) if state.metadata["condition"] == "use" else []
+        state.tools = [_as_inspect_tool(tool, sandbox) for tool in offered]
+        for _ in range(rounds):
+            state = await generate(state, tool_calls="single")
+            if state.messages[-1].role != "tool" and not await _answer_written_call(state, offered, sandbox):
+                break
+        return state
+
+    return solve
+
+
+def read_tools(folder: Path, skill_id: str) -> list[SkillTool]:
+    """The tools of a skill, or of every skill of a bundle; none where it brings none."""
+    return [
+        _tool(row, f"{path}: [{number}]")
+        for name in skill_id.split("+")
+        if (path := folder / name / TOOLS_FILE).is_file()
+        for number, row in enumerate(json_list(path))
+    ]
+
+
+def _tool(row: Mapping[str, Any], where: str) -> SkillTool:
+    name, code = row.get("name"), row.get("implementation")
+    if not isinstance(name, str) or not name.isidentifier() or not isinstance(code, str):
+        raise InputError(f"{where}: a tool needs a name and an implementation")
+    parameters = row.get("parameters") or {}
+    if not isinstance(parameters, dict):
+        raise InputError(f"{where}: the parameters of {name} must be an object")
+    described = {str(key): _described(value) for key, value in parameters.items()}
+    return SkillTool(name, str(row.get("description") or name), described, code)
+
+
+def _described(value: Any) -> str:
+    return str(value.get("type", "") if isinstance(value, dict) else value)
+
+
+def _as_inspect_tool(tool: SkillTool, sandbox: Sandbox) -> Any:
+    from inspect_ai.tool import ToolDef, ToolParam, ToolParams
+
+    async def execute(**arguments: Any) -> str:
+        return await tool.call(arguments, sandbox)
+
+    properties = {
+        name: ToolParam(type=_TYPES.get(kind.split()[0].lower() if kind else "", "string"), description=kind or name)
+        for name, kind in tool.parameters.items()
+    }
+    params = ToolParams(properties=properties, required=[])
+    return ToolDef(execute, name=tool.name, description=tool.description, parameters=params).as_tool()
+
+
+async def _answer_written_call(state: Any, offered: Sequence[SkillTool], sandbox: Sandbox) -> bool:
+    """Run a call that the model wrote as text, and put its result into the conversation; False where there is none."""
+    from inspect_ai.model import ChatMessageUser
+
+    for name, written in _WRITTEN_CALL.findall(state.output.completion or ""):
+        tool = next((one for one in offered if one.name == name), None)
+        if tool is not None:
+            arguments = read_arguments(written, tool)
+            result = "Error: the arguments cannot be read" if arguments is None else await tool.call(arguments, sandbox)
+            state.messages.append(ChatMessageUser(content=f"TOOL_RESULT: {result}"))
+            return True
+    return False
+
+
+def read_arguments(written: str, tool: SkillTool) -> dict[str, Any] | None:
+    """Literal arguments by name, or by place; None for anything that is not a literal."""
+    try:
+        call = ast.parse(f"f({written})", mode="eval").body
+        assert isinstance(call, ast.Call)
+        by_place = dict(zip(tool.parameters, map(ast.literal_eval, call.args), strict=False))
+        by_name = {one.arg: ast.literal_eval(one.value) for one in call.keywords if one.arg}
+    except (SyntaxError, ValueError, AssertionError, RecursionError, MemoryError):
+        return None
+    return {**by_place, **by_name}

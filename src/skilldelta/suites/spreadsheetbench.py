@@ -1,0 +1,117 @@
+"""SpreadsheetBench: an instruction and a workbook to change by code; one skill for cell-level and sheet-level tasks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from skilldelta.collect.graders.workbook_file import parse_ranges, preview
+from skilldelta.collect.suite import AgentSettings
+from skilldelta.errors import InputError, shown
+from skilldelta.files import json_lines, json_list
+from skilldelta.suites.base import (
+    SKILL_PROMPT,
+    BenchmarkData,
+    GivenFiles,
+    OmittedTask,
+    PaperCounts,
+    PaperSuite,
+    Preset,
+    TaskSheet,
+)
+from skilldelta.suites.skill_corpus import check_name, read_one_skill
+
+SKILL = "spreadsheet"
+_CELL_LEVEL, _SHEET_LEVEL = "cell-level", "sheet-level"
+_TYPES = {"Cell-Level Manipulation": _CELL_LEVEL, "Sheet-Level Manipulation": _SHEET_LEVEL}
+_INPUT = re.compile(r"(?:(\d+)_.*_)?(?:input|init|initial)\.xlsx", re.IGNORECASE)
+_ANSWER = re.compile(r"(?:(\d+)_.*_)?(?:answer|golden)\.xlsx", re.IGNORECASE)
+_NO_CASE = "its folder has no pair of an input and an answer"
+_SYSTEM = "You change spreadsheets with Python and openpyxl."
+_PROMPT = """\
+{task}
+
+Write a Python script that reads the workbook at the path in the variable INPUT_PATH, does this, and saves the result at
+the path in OUTPUT_PATH. Both variables are set. The rows above may be only the first ones: work on all rows that the
+workbook has, and leave every other cell as it is. Write values, not formulas. Answer with one block of Python code."""
+
+
+def _read(given: GivenFiles) -> BenchmarkData:
+    if not given.data.is_dir():
+        raise InputError(f"{given.data}: --from names the data folder of SpreadsheetBench, with dataset.json in it")
+    tasks, left_out, copied, owners = [], [], dict[str, Path](), dict[str, str]()
+    for where, row in _rows(given.data):
+        task_id = check_name(str(row.get("id")), f"{where}: id")
+        cases = _cases(given.data, row, task_id)
+        if not cases:
+            left_out.append(OmittedTask(task_id, _NO_CASE))
+            continue
+        places = [(f"workbooks/{task_id}/{n}_input.xlsx", f"workbooks/{task_id}/{n}_answer.xlsx") for n in cases]
+        for case, (first, second) in zip(cases.values(), places, strict=True):
+            copied |= {first: case[0], second: case[1]}
+            owners |= {first: task_id, second: task_id}
+        tasks.append(_task(row, task_id, next(iter(cases.values()))[0], places, where))
+    skills = {SKILL: read_one_skill(given.skills, SKILL)} if given.skills else {}
+    return BenchmarkData(tasks, skills, left_out=left_out, copied=copied, owners=owners)
+
+
+def _rows(folder: Path) -> list[tuple[str, Mapping[str, Any]]]:
+    for name in ("dataset.json", "dataset.jsonl"):
+        path = folder / name
+        if path.is_file():
+            rows = json_lines(path) if name.endswith("l") else enumerate(json_list(path))
+            return [(f"{path}: [{number}]", row) for number, row in rows]
+    raise InputError(f"{folder}: no dataset.json in this folder; name the folder that was unpacked with --from")
+
+
+def _cases(folder: Path, row: Mapping[str, Any], task_id: str) -> dict[str, tuple[Path, Path]]:
+    """The test cases by number: pairs of an input and an answer under the names that its releases use."""
+    named = row.get("spreadsheet_path")
+    places = [folder / "spreadsheet" / task_id]
+    if isinstance(named, str) and ".." not in Path(named).parts and not Path(named).is_absolute():
+        places.insert(0, folder / named)
+    place = next((one for one in places if one.is_dir()), None)
+    if place is None:
+        return {}
+    files = sorted(path for path in place.iterdir() if path.is_file() and not path.is_symlink())
+    inputs = {found[1] or "1": path for path in files if (found := _INPUT.fullmatch(path.name))}
+    answers = {found[1] or "1": path for path in files if (found := _ANSWER.fullmatch(path.name))}
+    return {number: (inputs[number], answers[number]) for number in sorted(inputs) if number in answers}
+
+
+def _task(row: Mapping[str, Any], task_id: str, first: Path, places: list[tuple[str, str]], where: str) -> TaskSheet:
+    instruction, kind, position = row.get("instruction"), row.get("instruction_type"), row.get("answer_position")
+    if not isinstance(instruction, str) or not instruction.strip():
+        raise InputError(f"{where}: instruction must be a text, got {shown(instruction)}")
+    if kind not in _TYPES:
+        raise InputError(f"{where}: instruction_type must be one of {', '.join(_TYPES)}, got {shown(kind)}")
+    if not isinstance(position, str):
+        raise InputError(f"{where}: answer_position must be a text, got {shown(position)}")
+    try:
+        parse_ranges(position)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    text = f"{instruction.strip()}\n\nCells of the answer: {position} ({_TYPES[kind]})\n\n{preview(first)}"
+    metadata = {"answer_position": position, "cases": [list(case) for case in places]}
+    return TaskSheet(task_id, text, _TYPES[kind], (SKILL,), metadata=metadata)
+
+
+SUITE = PaperSuite(
+    name="spreadsheetbench",
+    title="SpreadsheetBench",
+    licence="CC-BY-SA 4.0",
+    origin="github.com/RUCKBReasoning/SpreadsheetBench: data/spreadsheetbench_verified_400.tar.gz",
+    needs="--from FOLDER --skills skill.md",
+    counts=PaperCounts(
+        tasks=399,
+        skills=1,
+        groups=2,
+        group_sizes={125: 1, 274: 1},
+        named_groups={_CELL_LEVEL: 274, _SHEET_LEVEL: 125},
+    ),
+    preset=Preset(AgentSettings(system=_SYSTEM, prompt=_PROMPT, skill_prompt=SKILL_PROMPT, max_tokens=16_384)),
+    grader={"type": "workbook"},
+    read=_read,
+)
