@@ -45,7 +45,7 @@ def run() -> list[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bench.bank"
         bare = timed(lambda: _bare_inserts(Path(folder) / "bare.db", batch)).cpu
-        with Bank.open(path) as bank:
+        with Bank.open(path, create=True) as bank:
             stored = timed(lambda: bank.add(batch)).cpu
         with Bank.open(path) as bank:
             again = timed(lambda: bank.add(batch)).cpu

@@ -160,7 +160,7 @@ def _measure(suite_folder: str, url: str, bank: str, repetitions: str) -> dict[s
     from skilldelta.collect.session import Session, collect
     from skilldelta.collect.suite import load_suite
 
-    with Bank.open(f"{bank}.warm"):
+    with Bank.open(f"{bank}.warm", create=True):
         pass
     suite = load_suite(Path(suite_folder))
     agent = ChatAgent("bench", ChatEndpoint(url), chat_sampling("bench", suite.agent), suite.agent.system)

@@ -44,7 +44,7 @@ def rows_of(panel: SimulatedPanel) -> list[dict[str, Any]]:
 def bank_of(rows: list[dict[str, Any]], path: Path) -> Bank:
     source = path.with_suffix(".jsonl")
     source.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    bank = Bank.open(path)
+    bank = Bank.open(path, create=True)
     bank.add(read_source(source))
     return bank
 

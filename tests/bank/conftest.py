@@ -59,7 +59,7 @@ def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture
 def bank(location: str) -> Iterator[Bank]:
     """An empty bank."""
-    with Bank.open(location, timeout=5) as opened:
+    with Bank.open(location, timeout=5, create=True) as opened:
         yield opened
 
 
@@ -73,7 +73,7 @@ def filled(bank: Bank) -> Bank:
 @pytest.fixture
 def sqlite_bank(tmp_path: Path) -> Iterator[Bank]:
     """An empty bank in a file, for tests that open the file themselves."""
-    with Bank.open(tmp_path / "test.bank", timeout=5) as opened:
+    with Bank.open(tmp_path / "test.bank", timeout=5, create=True) as opened:
         yield opened
 
 

@@ -38,7 +38,7 @@ class FilledBank:
             executions.append(
                 Execution(*name, "use", 0, float(rng.random()), SKILL.skill_id, SKILL.digest, tokens=float(tokens[1]))
             )
-        with Bank.open(path) as bank:
+        with Bank.open(path, create=True) as bank:
             bank.add(Batch(tasks, [SKILL], executions))
             bank.support(TinyEncoder(), agent=AGENT)
             bank.record_decision(DECISION)

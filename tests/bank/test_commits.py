@@ -24,10 +24,10 @@ import os, signal, sqlite3, sys
 from skilldelta.bank.store import Bank
 from skilldelta.bank.batch import Batch
 from bank.small import THREE_PAIRS, use
-bank = Bank.open(sys.argv[1])
+bank = Bank.open(sys.argv[1], create=True)
 bank.add(THREE_PAIRS)
 bank.close()
-bank = Bank.open(sys.argv[1])
+bank = Bank.open(sys.argv[1], create=True)
 for number in range(1, 6):
     bank.add(Batch(executions=[use("t1", 1.0, repetition=number)]))
 os.kill(os.getpid(), signal.SIGKILL)
@@ -85,7 +85,7 @@ def test_a_killed_writer_whose_log_is_there_lost_nothing(path: Path) -> None:
 
 
 def test_an_older_copy_in_the_place_of_the_bank_is_noticed(path: Path, tmp_path: Path) -> None:
-    with Bank.open(path) as bank:
+    with Bank.open(path, create=True) as bank:
         bank.add(THREE_PAIRS)
     shutil.copy(path, tmp_path / "copy")
     add_one(path, 1)
@@ -94,7 +94,7 @@ def test_an_older_copy_in_the_place_of_the_bank_is_noticed(path: Path, tmp_path:
 
 
 def test_a_copy_that_was_written_elsewhere_is_noticed(path: Path, tmp_path: Path) -> None:
-    with Bank.open(path) as bank:
+    with Bank.open(path, create=True) as bank:
         bank.add(THREE_PAIRS)
     shutil.copy(path, tmp_path / "elsewhere.bank")
     add_one(path, 1)
@@ -105,26 +105,26 @@ def test_a_copy_that_was_written_elsewhere_is_noticed(path: Path, tmp_path: Path
 
 
 def test_copies_new_banks_and_other_banks_are_not_blamed(path: Path, tmp_path: Path) -> None:
-    with Bank.open(path) as bank:
+    with Bank.open(path, create=True) as bank:
         bank.add(THREE_PAIRS)
     add_one(path, 1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         shutil.copy(path, tmp_path / "copy.bank")
         add_one(tmp_path / "copy.bank", 2)
-        with Bank.open(tmp_path / "other.bank") as bank:
+        with Bank.open(tmp_path / "other.bank", create=True) as bank:
             bank.add(THREE_PAIRS)
         (tmp_path / "other.bank").replace(path)  # another bank in its place
         add_one(path, 3)
         path.unlink()
-        with Bank.open(path) as bank:  # a new one
+        with Bank.open(path, create=True) as bank:  # a new one
             assert bank.verify() == []
             bank.add(THREE_PAIRS)
 
 
 def test_a_commit_that_was_not_acknowledged_is_no_loss(path: Path) -> None:
     """A kill between the commit and the record leaves the record behind, never ahead."""
-    with Bank.open(path) as bank:
+    with Bank.open(path, create=True) as bank:
         bank.add(THREE_PAIRS)
     record = Path(f"{path}.commits").read_bytes()
     add_one(path, 1)
@@ -137,7 +137,7 @@ def test_a_commit_that_was_not_acknowledged_is_no_loss(path: Path) -> None:
 
 @pytest.mark.parametrize("damage", [b"", b"nonsense", b"skilldelta-commits 1 1 1 00000000\n", b"\xff" * 96])
 def test_a_record_that_cannot_be_read_is_no_record(path: Path, damage: bytes) -> None:
-    with Bank.open(path) as bank:
+    with Bank.open(path, create=True) as bank:
         bank.add(THREE_PAIRS)
     Path(f"{path}.commits").write_bytes(damage)
     with warnings.catch_warnings():
@@ -154,7 +154,7 @@ def test_a_record_comes_back_as_it_was_written(tmp_path: Path) -> None:
 
 
 def test_a_record_that_cannot_be_written_costs_no_commit(path: Path) -> None:
-    with Bank.open(path) as bank:
+    with Bank.open(path, create=True) as bank:
         os.mkdir(f"{path}.commits")
         assert bank.add(THREE_PAIRS).executions == 6
     assert Bank.open(path).verify() == []

@@ -35,7 +35,7 @@ def test_exported_runs_give_the_same_evidence_elsewhere(filled: Bank, tmp_path: 
     )
     file = tmp_path / "runs.jsonl"
     assert export_runs(filled, file) == 9
-    with Bank.open(tmp_path / "copy.bank") as copy:
+    with Bank.open(tmp_path / "copy.bank", create=True) as copy:
         copy.add(read_source(file))
         assert list(copy.executions()) == list(filled.executions())
         assert copy.tasks() == filled.tasks()

@@ -52,7 +52,7 @@ def test_forgetting_takes_only_what_fits_every_filter(filled: Bank) -> None:
 
 def test_forgetting_by_time_takes_what_was_recorded_before(tmp_path: Path) -> None:
     now = [100.0]
-    with Bank.open(tmp_path / "time.bank", clock=lambda: now[0]) as bank:
+    with Bank.open(tmp_path / "time.bank", clock=lambda: now[0], create=True) as bank:
         bank.add(THREE_PAIRS)
         now[0] = 200.0
         bank.add(Batch(executions=[use("t1", 0.0, repetition=1)]))
@@ -63,7 +63,7 @@ def test_forgetting_by_time_takes_what_was_recorded_before(tmp_path: Path) -> No
 
 def test_a_forgotten_attempt_leaves_room_for_the_next(tmp_path: Path) -> None:
     now = [100.0]
-    with Bank.open(tmp_path / "time.bank", clock=lambda: now[0]) as bank:
+    with Bank.open(tmp_path / "time.bank", clock=lambda: now[0], create=True) as bank:
         bank.add(Batch(TASKS, executions=[skip("t1", None, status="transport_error")]))
         now[0] = 200.0
         bank.add(Batch(executions=[skip("t1", None, status="incomplete")]))

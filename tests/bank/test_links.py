@@ -27,7 +27,7 @@ def link(tmp_path: Path) -> Path:
 
 
 def test_writers_through_a_link_and_through_the_path_see_each_other(link: Path, tmp_path: Path) -> None:
-    with Bank.open(tmp_path / "real" / "my.bank") as direct, Bank.open(link, timeout=0.05) as linked:
+    with Bank.open(tmp_path / "real" / "my.bank", create=True) as direct, Bank.open(link, timeout=0.05) as linked:
         with direct._database.write(), pytest.raises(BankError, match="is held by process"):
             linked.add(THREE_PAIRS)
         assert linked.add(THREE_PAIRS).executions == 6
@@ -35,7 +35,7 @@ def test_writers_through_a_link_and_through_the_path_see_each_other(link: Path, 
 
 
 def test_a_bank_is_made_where_a_link_leads(link: Path, tmp_path: Path) -> None:
-    with Bank.open(link) as bank:
+    with Bank.open(link, create=True) as bank:
         bank.add(THREE_PAIRS)
         assert bank.location == str(link)
     assert os.listdir(tmp_path / "links") == ["link.bank"]

@@ -33,7 +33,7 @@ def refusal(path: Path, **options: object) -> str:
 
 def test_a_new_bank_is_made_with_its_folder(tmp_path: Path) -> None:
     path = tmp_path / "new" / "folder" / "my.bank"
-    with Bank.open(path) as bank:
+    with Bank.open(path, create=True) as bank:
         assert bank.location == str(path)
         assert bank.status().schema_version == LATEST
     assert path.read_bytes()[:15] == b"SQLite format 3"
@@ -50,11 +50,11 @@ def test_an_empty_file_becomes_a_bank(tmp_path: Path) -> None:
     path = tmp_path / "empty.bank"
     path.touch()
     assert "there is no bank at" in refusal(path, readonly=True)
-    Bank.open(path).close()
+    Bank.open(path, create=True).close()
     assert Bank.open(path, readonly=True).verify() == []
 
 
-@pytest.mark.parametrize("options", [{"create": False}, {"readonly": True}])
+@pytest.mark.parametrize("options", [{}, {"create": False}, {"readonly": True}])
 def test_a_missing_bank_is_only_made_when_asked(tmp_path: Path, options: dict[str, bool]) -> None:
     assert "there is no bank at" in refusal(tmp_path / "none.bank", **options)
     assert list(tmp_path.iterdir()) == []
@@ -84,7 +84,7 @@ def test_a_folder_is_refused(tmp_path: Path) -> None:
 
 def test_a_damaged_bank_is_refused_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "damaged.bank"
-    with Bank.open(path) as bank:
+    with Bank.open(path, create=True) as bank:
         bank.add(THREE_PAIRS)
     raw = bytearray(path.read_bytes())
     raw[100:4096] = b"\xff" * 3996
@@ -94,7 +94,7 @@ def test_a_damaged_bank_is_refused_in_one_line(tmp_path: Path) -> None:
 
 def test_a_bank_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "newer.bank"
-    Bank.open(path).close()
+    Bank.open(path, create=True).close()
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE meta SET value = ? WHERE name = 'schema_version'", (LATEST + 3,))
     connection.close()
@@ -109,7 +109,7 @@ def test_a_bank_of_an_older_version_is_brought_up_to_date_by_the_next_opening_fo
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "older.bank"
-    with Bank.open(path) as bank:
+    with Bank.open(path, create=True) as bank:
         bank.add(THREE_PAIRS)
 
     def add_column(connection: Connection) -> None:
@@ -129,7 +129,7 @@ def test_a_bank_of_an_older_version_is_brought_up_to_date_by_the_next_opening_fo
 
 def test_a_migration_that_fails_leaves_the_bank_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "older.bank"
-    Bank.open(path).close()
+    Bank.open(path, create=True).close()
 
     def fail_halfway(connection: Connection) -> None:
         connection.execute(text("CREATE TABLE half (x INTEGER)"))
@@ -171,7 +171,7 @@ def test_the_migrated_tables_are_the_tables_that_queries_use(bank: Bank) -> None
 
 def test_a_locked_bank_names_its_lock_and_its_holder_and_is_still_readable(tmp_path: Path) -> None:
     path = tmp_path / "busy.bank"
-    with Bank.open(path, timeout=0.05) as bank:
+    with Bank.open(path, timeout=0.05, create=True) as bank:
         bank.add(THREE_PAIRS)
         with write_lock(Path(f"{path}.lock"), 1):
             with pytest.raises(BankError, match=rf"busy\.bank\.lock is held by process {os.getpid()}.*0\.05 s"):
@@ -184,7 +184,7 @@ def test_a_locked_bank_names_its_lock_and_its_holder_and_is_still_readable(tmp_p
 
 def test_a_bank_locked_by_another_program_is_refused_after_the_timeout(tmp_path: Path) -> None:
     path = tmp_path / "busy.bank"
-    with Bank.open(path, timeout=0.05) as bank:
+    with Bank.open(path, timeout=0.05, create=True) as bank:
         other = sqlite3.connect(path, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(BankError, match="is locked by another program"):
@@ -206,7 +206,7 @@ def test_a_read_only_bank_cannot_be_changed(filled: Bank, location: str) -> None
 
 
 def test_closing_leaves_the_bank_its_lock_and_its_count_of_commits(tmp_path: Path) -> None:
-    with Bank.open(tmp_path / "one.bank") as bank:
+    with Bank.open(tmp_path / "one.bank", create=True) as bank:
         bank.add(THREE_PAIRS)
         bank.revision()
         list(bank.executions())
@@ -233,7 +233,7 @@ def test_a_location_that_is_no_bank_is_refused(location: str, words: str) -> Non
 
 
 def test_a_sqlite_url_is_a_path(tmp_path: Path) -> None:
-    with Bank.open(f"sqlite:///{tmp_path}/url.bank") as bank:
+    with Bank.open(f"sqlite:///{tmp_path}/url.bank", create=True) as bank:
         assert bank.location == f"{tmp_path}/url.bank"
 
 
@@ -245,7 +245,7 @@ def test_no_character_of_a_name_has_a_meaning(tmp_path: Path, name: str) -> None
     if sys.platform == "win32" and set(name) & set('?"*'):
         pytest.skip("Windows allows no such name")
     for _ in range(2):
-        with Bank.open(tmp_path / name) as bank:
+        with Bank.open(tmp_path / name, create=True) as bank:
             bank.add(THREE_PAIRS)
             assert bank.verify() == []
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, f"{name}.lock", f"{name}.commits"])
@@ -257,9 +257,9 @@ def test_a_windows_path_is_a_path_to_sqlite_too() -> None:
 
 
 def test_a_name_too_long_for_the_files_beside_it_is_refused(tmp_path: Path) -> None:
-    assert "name too long" in refusal(tmp_path / ("n" * 253)).lower()
+    assert "name too long" in refusal(tmp_path / ("n" * 253), create=True).lower()
     assert list(tmp_path.iterdir()) == []
-    with Bank.open(tmp_path / ("n" * 240)) as bank:
+    with Bank.open(tmp_path / ("n" * 240), create=True) as bank:
         assert bank.add(THREE_PAIRS).executions == 6
 
 
@@ -271,7 +271,7 @@ def test_a_pipe_is_refused_without_waiting_for_a_writer(tmp_path: Path) -> None:
 
 def test_a_clock_that_goes_backwards_changes_no_order(tmp_path: Path) -> None:
     times = iter([2_000.0, 1_000.0])
-    with Bank.open(tmp_path / "clock.bank", clock=lambda: next(times)) as bank:
+    with Bank.open(tmp_path / "clock.bank", clock=lambda: next(times), create=True) as bank:
         bank.add(THREE_PAIRS)
         bank.add(Batch(executions=[use("t1", 0.0, repetition=1)]))
         assert [e.repetition for e in bank.executions()] == [0] * 6 + [1]
@@ -283,7 +283,7 @@ def test_a_clock_that_goes_backwards_changes_no_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize("way", ["replaced", "removed"])
 def test_a_file_that_was_replaced_while_open_is_noticed(tmp_path: Path, way: str) -> None:
     for name in ("my.bank", "other.bank"):
-        with Bank.open(tmp_path / name) as bank:
+        with Bank.open(tmp_path / name, create=True) as bank:
             bank.add(THREE_PAIRS)
     with Bank.open(tmp_path / "my.bank") as bank:
         assert bank.revision() == 1
@@ -305,7 +305,7 @@ from skilldelta.bank.store import Bank
 from skilldelta.bank.batch import Batch
 from skilldelta.errors import BankError
 from skilldelta.records import Task
-with Bank.open(sys.argv[1]) as bank:
+with Bank.open(sys.argv[1], create=True) as bank:
     resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
     try:
         bank.add(Batch([Task(f"n{i}", f"Question {i}? " * 50, "f") for i in range(2_000)]))
@@ -317,7 +317,7 @@ with Bank.open(sys.argv[1]) as bank:
 @pytest.mark.skipif(sys.platform == "win32", reason="file sizes cannot be limited there")
 def test_a_write_that_the_disk_has_no_room_for_leaves_the_bank_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "my.bank"
-    with Bank.open(path) as bank:
+    with Bank.open(path, create=True) as bank:
         bank.add(THREE_PAIRS)
     script = [sys.executable, "-c", _ON_A_SMALL_DISK, str(path)]
     answer = subprocess.run(script, capture_output=True, text=True, timeout=60)

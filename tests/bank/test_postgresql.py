@@ -43,7 +43,7 @@ def test_the_location_hides_the_password() -> None:
 
 
 def test_a_read_sees_one_moment_whatever_is_written_meanwhile(postgres_location: str) -> None:
-    with Bank.open(postgres_location) as bank, Bank.open(postgres_location) as other:
+    with Bank.open(postgres_location, create=True) as bank, Bank.open(postgres_location) as other:
         bank.add(THREE_PAIRS)
         with bank._database.read() as connection:
             before = connection.execute(select(func.count()).select_from(schema.agents)).scalar()
@@ -89,7 +89,7 @@ def _backends(bank: Bank) -> list[int]:
 
 
 def test_a_server_that_freezes_is_given_up_in_bounded_time(postgres: Cluster, postgres_location: str) -> None:
-    with Bank.open(postgres_location, timeout=1) as bank:
+    with Bank.open(postgres_location, timeout=1, create=True) as bank:
         bank.add(THREE_PAIRS)
         frozen = [postgres.process_id, *_backends(bank)]
         for process in frozen:
@@ -106,7 +106,7 @@ def test_a_server_that_freezes_is_given_up_in_bounded_time(postgres: Cluster, po
 
 
 def test_silence_amid_an_answer_ends_the_connection(postgres_location: str) -> None:
-    with Bank.open(postgres_location, timeout=1) as bank:
+    with Bank.open(postgres_location, timeout=1, create=True) as bank:
         with bank._database.read() as connection:
             own = int(connection.exec_driver_sql("SELECT pg_backend_pid()").scalar() or 0)
 
@@ -123,7 +123,7 @@ def test_silence_amid_an_answer_ends_the_connection(postgres_location: str) -> N
 
 
 def test_a_statement_that_takes_too_long_is_ended_by_the_server(postgres_location: str) -> None:
-    with Bank.open(postgres_location, timeout=1) as bank:
+    with Bank.open(postgres_location, timeout=1, create=True) as bank:
 
         def sleep() -> None:
             with bank._database.read() as connection:
@@ -133,7 +133,7 @@ def test_a_statement_that_takes_too_long_is_ended_by_the_server(postgres_locatio
 
 
 def test_a_dropped_connection_costs_a_write_under_way_and_nothing_more(postgres_location: str) -> None:
-    with Bank.open(postgres_location, timeout=5) as bank, Bank.open(postgres_location) as other:
+    with Bank.open(postgres_location, timeout=5, create=True) as bank, Bank.open(postgres_location) as other:
         bank.add(THREE_PAIRS)
 
         def drop_and_write() -> None:
@@ -150,7 +150,7 @@ def test_a_dropped_connection_costs_a_write_under_way_and_nothing_more(postgres_
 
 
 def test_pooled_connections_that_were_dropped_are_replaced(postgres_location: str) -> None:
-    with Bank.open(postgres_location) as bank, Bank.open(postgres_location) as other:
+    with Bank.open(postgres_location, create=True) as bank, Bank.open(postgres_location) as other:
         bank.add(THREE_PAIRS)
         assert bank.revision() == 1
         with other._database.read() as killer:
@@ -164,7 +164,7 @@ def test_pooled_connections_that_were_dropped_are_replaced(postgres_location: st
 
 
 def test_a_writer_that_holds_the_lock_is_waited_for_and_then_named(postgres_location: str) -> None:
-    with Bank.open(postgres_location) as holder, Bank.open(postgres_location, timeout=0.2) as waiting:
+    with Bank.open(postgres_location, create=True) as holder, Bank.open(postgres_location, timeout=0.2) as waiting:
         with holder._database.write():
             message = refusal(lambda: waiting.add(THREE_PAIRS), within=5)
             assert waiting.revision() == 0  # readers do not wait
@@ -174,7 +174,7 @@ def test_a_writer_that_holds_the_lock_is_waited_for_and_then_named(postgres_loca
 
 def test_two_processes_that_make_a_bank_at_once_make_one(postgres_location: str) -> None:
     with ThreadPoolExecutor(4) as pool:
-        banks = list(pool.map(lambda _: Bank.open(postgres_location), range(4)))
+        banks = list(pool.map(lambda _: Bank.open(postgres_location, create=True), range(4)))
     assert {bank.status().schema_version for bank in banks} == {LATEST}
     for bank in banks:
         bank.close()

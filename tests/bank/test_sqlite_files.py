@@ -33,7 +33,7 @@ where, place = sys.argv[2], {"migrate": database, "_take_name": sqlite_files, "f
 def die(*arguments, **options):
     os.kill(os.getpid(), signal.SIGKILL)
 setattr(place, where, die)
-Bank.open(sys.argv[1])
+Bank.open(sys.argv[1], create=True)
 """
 
 
@@ -50,7 +50,7 @@ def test_a_kill_at_any_step_leaves_a_bank_that_can_be_opened(tmp_path: Path, ste
     if not is_made:
         with pytest.raises(BankError, match="there is no bank at"):
             Bank.open(path, readonly=True)
-    with Bank.open(path) as bank:
+    with Bank.open(path, create=True) as bank:
         bank.add(THREE_PAIRS)
         assert bank.verify() == []
     if not is_made:  # what was left aside is gone
@@ -60,7 +60,7 @@ def test_a_kill_at_any_step_leaves_a_bank_that_can_be_opened(tmp_path: Path, ste
 def test_a_file_that_an_older_program_left_half_made_is_recovered(tmp_path: Path) -> None:
     """A rollback journal beside a file that readers may not roll back themselves."""
     path = tmp_path / "half.bank"
-    Bank.open(path).close()
+    Bank.open(path, create=True).close()
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("PRAGMA journal_mode = DELETE")
     connection.execute("PRAGMA cache_size = 1")
@@ -94,13 +94,13 @@ def test_a_disk_without_hard_links_will_do(tmp_path: Path, monkeypatch: pytest.M
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "link", refuse)
-    with Bank.open(tmp_path / "my.bank") as bank:
+    with Bank.open(tmp_path / "my.bank", create=True) as bank:
         assert bank.add(THREE_PAIRS).executions == 6
 
 
 def test_processes_that_make_a_bank_at_once_make_one(tmp_path: Path) -> None:
     script = "import sys; from skilldelta.bank.store import Bank; from bank.small import THREE_PAIRS\n"
-    script += "with Bank.open(sys.argv[1]) as bank: print(bank.add(THREE_PAIRS).executions)"
+    script += "with Bank.open(sys.argv[1], create=True) as bank: print(bank.add(THREE_PAIRS).executions)"
     running = [
         subprocess.Popen(
             [sys.executable, "-c", script, str(tmp_path / "my.bank")],
@@ -115,7 +115,7 @@ def test_processes_that_make_a_bank_at_once_make_one(tmp_path: Path) -> None:
 
 def test_threads_that_make_a_bank_at_once_make_one(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
-        banks = list(pool.map(lambda _: Bank.open(tmp_path / "my.bank"), range(8)))
+        banks = list(pool.map(lambda _: Bank.open(tmp_path / "my.bank", create=True), range(8)))
     assert {bank.status().schema_version for bank in banks} == {LATEST}
     for bank in banks:
         bank.close()
@@ -134,7 +134,7 @@ def test_a_bank_that_appears_while_it_is_opened_is_the_bank(
     def appear(backend: SQLite) -> bool:
         if not asked:
             asked.append(True)
-            Bank.open(path).close()
+            Bank.open(path, create=True).close()
         return exists(backend)
 
     monkeypatch.setattr(SQLite, "exists", appear)
@@ -146,7 +146,7 @@ def test_a_bank_that_appears_while_it_is_opened_is_the_bank(
 def test_a_bank_and_the_files_beside_it_are_for_their_owner_alone(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
-        with Bank.open(tmp_path / "new folder" / "my.bank") as bank:
+        with Bank.open(tmp_path / "new folder" / "my.bank", create=True) as bank:
             bank.add(THREE_PAIRS)
             bank.revision()
             files = {file.name: stat.S_IMODE(file.stat().st_mode) for file in (tmp_path / "new folder").iterdir()}
@@ -158,7 +158,7 @@ def test_a_bank_and_the_files_beside_it_are_for_their_owner_alone(tmp_path: Path
 
 def test_an_empty_file_that_becomes_a_bank_is_for_its_owner_alone(tmp_path: Path) -> None:
     (tmp_path / "my.bank").touch(0o644)
-    Bank.open(tmp_path / "my.bank").close()
+    Bank.open(tmp_path / "my.bank", create=True).close()
     if sys.platform != "win32":
         assert stat.S_IMODE((tmp_path / "my.bank").stat().st_mode) == 0o600
 
@@ -166,12 +166,12 @@ def test_an_empty_file_that_becomes_a_bank_is_for_its_owner_alone(tmp_path: Path
 _FORK_AND_KILL = """
 import os, signal, sys, time
 from skilldelta.bank.store import Bank
-Bank.open(sys.argv[1] + ".warm").close()
+Bank.open(sys.argv[1] + ".warm", create=True).close()
 for number, wait in enumerate(sys.stdin.read().split()):
     path = f"{sys.argv[1]}.{number}"
     child = os.fork()
     if not child:
-        Bank.open(path).close()
+        Bank.open(path, create=True).close()
         os._exit(0)
     time.sleep(float(wait))
     os.kill(child, signal.SIGKILL)
@@ -185,7 +185,7 @@ def test_600_kills_while_a_bank_is_made_leave_no_bank_that_cannot_be_opened(
     tmp_path: Path, rng: np.random.Generator
 ) -> None:
     start = time.perf_counter()
-    Bank.open(tmp_path / "timed.bank").close()
+    Bank.open(tmp_path / "timed.bank", create=True).close()
     longest = 1.2 * (time.perf_counter() - start)
     waits = " ".join(f"{wait:.6f}" for wait in rng.uniform(0, longest, 600))
     subprocess.run([sys.executable, "-c", _FORK_AND_KILL, str(tmp_path / "b")], input=waits, text=True, check=True)
@@ -195,7 +195,7 @@ def test_600_kills_while_a_bank_is_made_leave_no_bank_that_cannot_be_opened(
         outcomes["whole" if path.exists() else "none"] += 1
         if path.exists():
             Bank.open(path, readonly=True).close()
-        with Bank.open(path) as bank:
+        with Bank.open(path, create=True) as bank:
             assert bank.verify() == []
     print(outcomes)
     assert min(outcomes.values()) > 30, "the kills must come before and after a bank has its name"

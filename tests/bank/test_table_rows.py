@@ -206,7 +206,7 @@ def test_a_bank_of_the_first_version_gets_its_checksums(sqlite_filled: Bank, tmp
 
 
 def test_a_first_version_in_the_place_of_a_newer_bank_is_brought_up_to_date(tmp_path: Path) -> None:
-    with Bank.open(tmp_path / "my.bank") as bank:
+    with Bank.open(tmp_path / "my.bank", create=True) as bank:
         bank.add(THREE_PAIRS)
         first_version(bank, tmp_path / "old.bank")
     (tmp_path / "old.bank").replace(tmp_path / "my.bank")

@@ -25,7 +25,7 @@ from skilldelta.bank.store import Bank
 from skilldelta.errors import BankError
 from bank.small import AGENT, THREE_PAIRS, TinyEncoder
 if os.geteuid() == 0:
-    with tempfile.TemporaryDirectory() as folder, Bank.open(folder + "/warm.bank") as bank:
+    with tempfile.TemporaryDirectory() as folder, Bank.open(folder + "/warm.bank", create=True) as bank:
         bank.add(THREE_PAIRS)  # loads what is loaded late, from folders that only root may read
         bank.support(TinyEncoder(), agent=AGENT)
     import skilldelta.bank.sqlite_files, shutil, tempfile
@@ -75,7 +75,7 @@ def as_an_ordinary_user(path: Path) -> list[str]:
 
 def filled(path: Path) -> Path:
     """A bank of three pairs that all may read, and that only its lock's owner may write."""
-    with Bank.open(path) as bank:
+    with Bank.open(path, create=True) as bank:
         bank.add(THREE_PAIRS)
     path.chmod(0o644)
     return path
@@ -109,7 +109,7 @@ def test_a_bank_in_a_folder_that_cannot_be_written_is_read_and_not_written(folde
 def test_a_new_bank_in_a_folder_that_cannot_be_written_is_refused(folder: Path) -> None:
     folder.chmod(0o555)
     script = _AS_AN_ORDINARY_USER.replace(
-        "with Bank.open(path, readonly=True) as reader:", "with Bank.open(path) as reader:"
+        "with Bank.open(path, readonly=True) as reader:", "with Bank.open(path, create=True) as reader:"
     )
     answer = subprocess.run(
         [sys.executable, "-c", script, str(folder / "a.bank")],

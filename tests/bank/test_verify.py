@@ -59,7 +59,7 @@ def test_verification_finds_what_does_not_belong(filled: Bank, statement: str, w
 
 def test_verification_finds_a_damaged_page(tmp_path: Path) -> None:
     path = tmp_path / "damaged.bank"
-    with Bank.open(path) as bank:
+    with Bank.open(path, create=True) as bank:
         bank.add(Batch(tasks=[Task(f"t{i}", f"Question {i}? " * 20, "f") for i in range(500)]))
     raw = bytearray(path.read_bytes())
     raw[-8192:-4096] = b"\xff" * 4096

@@ -120,7 +120,7 @@ ON_WINDOWS = ("a folder", "the bank", "its lock", "another bank", "a suite's tas
 def place(skilldelta: Skilldelta, toy_bank: str) -> Path:
     """A folder with two banks, a suite, a settings file, and a file to read."""
     assert skilldelta("suite", "init", "suite").code == 0
-    Bank.open("other.bank").close()
+    Bank.open("other.bank", create=True).close()
     Path("skilldelta.toml").write_text("seed = 1\n")
     Path("read.jsonl").write_text('{"task_id": "t", "text": "how far", "skill": "units-skill"}\n')
     return Path.cwd()

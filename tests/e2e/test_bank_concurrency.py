@@ -44,7 +44,7 @@ with Bank.open(path, timeout=120) as bank, open(log, "w") as acknowledged:
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """A bank with fifty tasks."""
-    with Bank.open(tmp_path / "shared.bank") as bank:
+    with Bank.open(tmp_path / "shared.bank", create=True) as bank:
         bank.add(Batch(tasks=[Task(f"t{i}", f"Question {i}?", "f") for i in range(50)]))
     return tmp_path / "shared.bank"
 
@@ -136,7 +136,7 @@ def test_writers_killed_one_after_another_never_corrupt_the_bank_or_leave_it_loc
 
 
 def test_two_processes_that_create_one_bank_at_once_both_find_it(tmp_path: Path) -> None:
-    script = "import sys; from skilldelta.bank.store import Bank; Bank.open(sys.argv[1]).close()"
+    script = "import sys; from skilldelta.bank.store import Bank; Bank.open(sys.argv[1], create=True).close()"
     makers = [subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "new.bank")]) for _ in range(2)]
     assert [maker.wait(timeout=120) for maker in makers] == [0, 0]
     with Bank.open(tmp_path / "new.bank", readonly=True) as bank:

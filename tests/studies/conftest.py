@@ -51,6 +51,6 @@ def trips(agent: Agent = TOY, suite: str = "trips") -> Batch:
 
 @pytest.fixture
 def bank(tmp_path: Path) -> Iterator[Bank]:
-    with Bank.open(tmp_path / "trips.bank") as opened:
+    with Bank.open(tmp_path / "trips.bank", create=True) as opened:
         opened.add(trips())
         yield opened

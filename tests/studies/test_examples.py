@@ -24,7 +24,7 @@ NEW = Task("new-1", "convert four miles to feet", "units", "trips")
 def names(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     """What the examples take for granted: a bank, its panel, its evaluation, a seal, and the panel after outcomes came in."""
     folder = tmp_path_factory.mktemp("examples")
-    with Bank.open(folder / "trips.bank") as bank, Bank.open(folder / "later.bank") as later:
+    with Bank.open(folder / "trips.bank", create=True) as bank, Bank.open(folder / "later.bank", create=True) as later:
         bank.add(trips())
         later.add(trips())
         later.add(Batch(tasks=[NEW], executions=executions(NEW, (0, 1))))

@@ -122,7 +122,10 @@ def test_unknown_names_and_empty_banks_are_refused(bank: Bank, tmp_path: Path) -
         load_panels(bank, PanelChoice("tony"))
     with pytest.raises(InputError, match="task to exclude"):
         load_panels(bank, exclusions=[Exclusion("units-8")])
-    with Bank.open(tmp_path / "empty.bank") as empty, pytest.raises(InputError, match="no complete pair yet"):
+    with (
+        Bank.open(tmp_path / "empty.bank", create=True) as empty,
+        pytest.raises(InputError, match="no complete pair yet"),
+    ):
         load_panels(empty)
 
 

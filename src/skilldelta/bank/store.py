@@ -65,12 +65,12 @@ class Bank:
         cls,
         location: str | Path,
         *,
-        create: bool = True,
+        create: bool = False,
         readonly: bool = False,
         timeout: float = LOCK_TIMEOUT,
         clock: Callable[[], float] = time.time,
     ) -> Bank:
-        """Open the bank at a path or SQLAlchemy URL, and make it where there is none and `create` allows it."""
+        """Open the bank at a path or SQLAlchemy URL; with `create`, make it where there is none."""
         return cls(Database.open(location, create=create, readonly=readonly, timeout=timeout), clock=clock)
 
     @property

@@ -61,7 +61,7 @@ def command(
     for source, batch in zip(opened_sources, batches, strict=True):
         for remark in batch.notes:
             note(f"{source.path}: {remark}")
-    with Bank.open(bank) as opened:
+    with Bank.open(bank, create=True) as opened:
         added = [opened.add(batch) for batch in batches]
     _show(bank, [str(source.path) for source in opened_sources], batches, added, as_json=as_json)
 

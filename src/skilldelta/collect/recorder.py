@@ -77,7 +77,7 @@ class Recorder:
         return self._bank
 
     def _open(self, suite: Suite, agent: Agent) -> list[Execution]:
-        self._bank = Bank.open(self._location)
+        self._bank = Bank.open(self._location, create=True)
         tasks, skills = suite.records()
         self._bank.add(Batch(tasks=tasks, skills=skills))
         return list(self._bank.executions(agent=agent, suite=suite.name))

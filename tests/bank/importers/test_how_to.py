@@ -81,7 +81,7 @@ def test_the_skill_text_is_added_with_the_line_that_the_page_shows(tmp_path: Pat
     (table,), (skill,) = _blocks("import.md", "csv"), _blocks("import.md", "markdown")
     (tmp_path / "mine.csv").write_text(table, encoding="utf-8")
     (tmp_path / "SKILL.md").write_text(skill, encoding="utf-8")
-    with Bank.open(tmp_path / "bank") as bank:
+    with Bank.open(tmp_path / "bank", create=True) as bank:
         bank.add(read_source(tmp_path / "mine.csv", agent="my-agent", skill="my-skill"))
         added = add_skill_text(bank, "my-skill", read_skill_text(tmp_path))
 

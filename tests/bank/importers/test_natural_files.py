@@ -121,7 +121,7 @@ def test_the_index_of_a_data_frame_is_ignored(write: Write, header: str) -> None
 
 def test_a_file_without_ids_names_tasks_by_their_text_and_twice_the_same(write: Write, tmp_path: Path) -> None:
     path = write("prompt,baseline,with\nTwo?,0,1\nThree?,1,1\n")
-    with Bank.open(tmp_path / "bank") as bank:
+    with Bank.open(tmp_path / "bank", create=True) as bank:
         first, second = bank.add(read(path)), bank.add(read(path))
 
     assert (first.tasks, second.tasks, second.executions) == (2, 0, 0)
@@ -181,7 +181,7 @@ def test_repetitions_stand_in_rows(write: Write, tmp_path: Path) -> None:
     batch = read(path)
 
     assert [(r, s) for _, c, r, s in outcomes(batch) if c == "use"] == [(0, 1.0), (1, 1.0), (2, 0.0)]
-    with Bank.open(tmp_path / "bank") as bank:
+    with Bank.open(tmp_path / "bank", create=True) as bank:
         bank.add(batch)
         again = bank.add(read(path))
         (pair,) = bank.pairing(agent=bank.resolve_agent(None)).pairs
@@ -221,7 +221,7 @@ def test_with_skill_beside_a_success_says_the_arm(write: Write) -> None:
 
 
 def test_one_arm_a_file_comes_in_with_its_condition_said(write: Write, tmp_path: Path) -> None:
-    with Bank.open(tmp_path / "bank") as bank:
+    with Bank.open(tmp_path / "bank", create=True) as bank:
         bank.add(read(write("id,prompt,score\nt1,Two?,0\n", "a"), condition="skip"))
         bank.add(read(write("id,prompt,score\nt1,Two?,1\n", "b"), condition="use"))
         (pair,) = bank.pairing(agent=bank.resolve_agent(None)).pairs
@@ -322,7 +322,7 @@ def test_the_same_pairs_in_two_files_of_a_folder_are_repetitions(write: Write, t
     (tmp_path / "runs").mkdir()
     write("id,text,y0,y1\nt1,Two?,0,1\nt2,Three?,0,1\n", "runs/1.csv")
     write("id,text,y0,y1\nt1,Two?,0,1\nt2,Three?,1,1\n", "runs/2.csv")
-    with Bank.open(tmp_path / "bank") as bank:
+    with Bank.open(tmp_path / "bank", create=True) as bank:
         bank.add(read(tmp_path / "runs"))
         again = bank.add(read(tmp_path / "runs"))
         pairs = bank.pairing(agent=bank.resolve_agent(None)).pairs

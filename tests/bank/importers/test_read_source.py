@@ -117,7 +117,7 @@ def test_a_line_that_is_no_object_is_refused(write: Write, pair: Row) -> None:
 
 def test_importing_the_same_file_twice_adds_nothing(write: Write, pair: Row, tmp_path: Path) -> None:
     path = write([pair, {**pair, "task_id": "t2"}])
-    with Bank.open(tmp_path / "bank") as bank:
+    with Bank.open(tmp_path / "bank", create=True) as bank:
         first = bank.add(read_source(path))
         second = bank.add(read_source(path))
 
@@ -127,7 +127,7 @@ def test_importing_the_same_file_twice_adds_nothing(write: Write, pair: Row, tmp
 
 
 def test_a_graded_file_may_follow_the_ungraded_one(write: Write, tmp_path: Path) -> None:
-    with Bank.open(tmp_path / "bank") as bank:
+    with Bank.open(tmp_path / "bank", create=True) as bank:
         bank.add(read_source(write([native("no_skill", correct=None), native("oracle_skill")])))
         bank.add(read_source(write([native("no_skill", correct=False), native("oracle_skill")])))
         pairs = bank.pairing(agent=bank.resolve_agent(None)).pairs
@@ -138,7 +138,7 @@ def test_a_graded_file_may_follow_the_ungraded_one(write: Write, tmp_path: Path)
 def test_imported_vectors_serve_a_support_without_their_model(write: Write, tmp_path: Path) -> None:
     from skilldelta.encoders import load_encoder
 
-    with Bank.open(tmp_path / "bank") as bank:
+    with Bank.open(tmp_path / "bank", create=True) as bank:
         batch = read_source(write(SUPPORT), agent="ada")
         bank.add(batch)
         encoder = load_encoder(batch.vectors[0].encoder)
@@ -153,7 +153,7 @@ def test_what_a_bank_exports_comes_back_the_same(write: Write, pair: Row, run: R
 
     failed = {**run, "status": "transport_error", "success": None}
     baseline = {**run, "skill": "", "condition": "skip", "agent_fingerprint": "f1"}
-    with Bank.open(tmp_path / "one") as one, Bank.open(tmp_path / "two") as two:
+    with Bank.open(tmp_path / "one", create=True) as one, Bank.open(tmp_path / "two", create=True) as two:
         one.add(read_source(write([pair], "a")))
         one.add(read_source(write([failed, run, baseline], "b")))
         export_runs(one, tmp_path / "out.jsonl")
