@@ -19,7 +19,7 @@ def bank_path(tmp_path: Path) -> Path:
     """A bank of eight pairs: the units skill helps on three of four tasks, the dates skill harms on two of four."""
     path = tmp_path / "pairs.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in pair_rows()))
-    with Bank.open(tmp_path / "toy.bank") as opened:
+    with Bank.open(tmp_path / "toy.bank", create=True) as opened:
         opened.add(read_source(path))
     return tmp_path / "toy.bank"
 

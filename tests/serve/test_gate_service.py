@@ -79,7 +79,7 @@ def test_a_replaced_bank_is_opened_again(gate: GateService, bank_path: Path, tmp
     gate.decide(ASKED)
     fresh = tmp_path / "fresh.bank"
     rows = [row for row in pair_rows() if row["family"] == "units"][:2]
-    with Bank.open(fresh) as other:
+    with Bank.open(fresh, create=True) as other:
         other.add(read_source(rows_file(tmp_path / "few.jsonl", rows)))
     for beside in ("-wal", "-shm", ".commits"):
         Path(f"{bank_path}{beside}").unlink(missing_ok=True)

@@ -107,7 +107,7 @@ def run(
 
 def bank_of(tmp_path: Path, executions: list[Execution], skills: list[Skill] | None = None) -> Bank:
     tasks = [Task(one, f"question {one}", "f", "trips") for one in dict.fromkeys(e.task_id for e in executions)]
-    bank = Bank.open(tmp_path / "sides.bank")
+    bank = Bank.open(tmp_path / "sides.bank", create=True)
     bank.add(Batch(tasks=tasks, skills=skills or [], executions=executions))
     return bank
 
@@ -155,7 +155,7 @@ def test_two_versions_of_a_skill_are_two_sides(tmp_path: Path) -> None:
 
 def test_two_agents_of_a_bank_are_two_sides(tmp_path: Path) -> None:
     other = Agent("other", "second")
-    with Bank.open(tmp_path / "agents.bank") as bank:
+    with Bank.open(tmp_path / "agents.bank", create=True) as bank:
         bank.add(trips())
         bank.add(trips(other))
         sides = [
