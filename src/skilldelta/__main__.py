@@ -1,6 +1,6 @@
 """`python -m skilldelta` is the same as `skilldelta`."""
 
-from skilldelta.cli.main import main
+from skilldelta.cli.entry import main
 
 if __name__ == "__main__":
     main()

@@ -28,6 +28,8 @@ _ELSEWHERE = {
 @pytest.mark.parametrize("page", [page for page in PAGES if page not in _ELSEWHERE])
 def test_every_code_block_of_the_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    for name in ("HOME", "USERPROFILE", "XDG_STATE_HOME"):  # of whoever runs the tests, and not to be written to
+        monkeypatch.setenv(name, str(tmp_path))
     names: dict[str, object] = {"__name__": "page"}
     for block in blocks(page):
         if block.title:

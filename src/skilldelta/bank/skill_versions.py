@@ -10,6 +10,7 @@ from skilldelta.bank.batch import Batch
 from skilldelta.bank.store import Bank
 from skilldelta.errors import InputError
 from skilldelta.files import read_text
+from skilldelta.front_matter import split_front_matter
 from skilldelta.nouns import plural
 from skilldelta.records import Skill, bundle_name
 
@@ -26,10 +27,7 @@ def read_skill_text(path: Path) -> str:
 
 def skill_body(text: str, file: Path) -> str:
     """What stands below the front matter of a text that `file` names in messages."""
-    lines = text.splitlines(keepends=True)
-    ends = [i for i, line in enumerate(lines) if i and line.rstrip() == "---"]
-    has_front_matter = bool(lines) and lines[0].rstrip() == "---" and bool(ends)
-    body = ("".join(lines[ends[0] + 1 :]) if has_front_matter else text).strip()
+    body = split_front_matter(text).body
     if not body:
         raise InputError(f"{file}: the skill has no text; write what is injected below the front matter")
     return body

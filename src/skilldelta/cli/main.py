@@ -36,6 +36,10 @@ COMMANDS: dict[str, str] = {
     "simulate": "Panels with known truth, for planning a study.",
     "collect": "Paired executions of a real agent: plan, caps, resume.",
     "serve": "The gate as a local service: HTTP API and dashboard.",
+    "hook": "The gate as a hook of an agent harness.",
+    "mcp": "The gate as tools of the Model Context Protocol.",
+    "install": "Set up an agent harness so that it asks the gate, and take that back.",
+    "doctor": "Check server, bank, encoder and installed hooks; say how to fix what is wrong.",
     "suite": "Suites of your own, and the paper's five: init, list, prepare, check.",
 }
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from skilldelta.errors import InputError, shown
 from skilldelta.files import json_lines, read_text
+from skilldelta.front_matter import split_front_matter
 from skilldelta.records import Skill, Task
 from skilldelta.settings_text import MOST_SETTINGS, yaml_value
 
@@ -262,22 +263,19 @@ def _read_skills(folder: Path) -> dict[str, Skill]:
 
 def read_skill(path: Path) -> Skill:
     """One SKILL.md: YAML front matter with name and description, then the body, which is the text injected."""
-    text = read_text(path)
-    lines = text.splitlines(keepends=True)
-    ends = [i for i, line in enumerate(lines) if i > 0 and line.rstrip() == "---"]
-    if not lines or lines[0].rstrip() != "---" or not ends:
+    parts = split_front_matter(read_text(path))
+    if not parts.front:
         raise InputError(f"{path}: no front matter; begin the file with --- / name: … / description: … / ---")
-    front = yaml_value("".join(lines[1 : ends[0]]), f"{path}: front matter")
+    front = yaml_value("".join(parts.front), f"{path}: front matter")
     if not isinstance(front, dict) or not front.get("name") or not front.get("description"):
         raise InputError(f"{path}: the front matter needs both name and description")
     if front["name"] != path.parent.name:
         raise InputError(
             f"{path}: the front matter says name {shown(front['name'])}, its folder is {path.parent.name!r}"
         )
-    body = "".join(lines[ends[0] + 1 :]).strip()
-    if not body:
+    if not parts.body:
         raise InputError(f"{path}: the skill has no text after its front matter, so there is nothing to inject")
-    return Skill.from_text(path.parent.name, body)
+    return Skill.from_text(path.parent.name, parts.body)
 
 
 def _check_grader(grader: Any, where: str) -> None:

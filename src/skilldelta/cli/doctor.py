@@ -1,0 +1,82 @@
+"""`skilldelta doctor`: is everything in place, and if not, what to do about it."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from skilldelta.cli import settings
+from skilldelta.cli.output import write_json
+from skilldelta.serve.hooks.server_client import DEFAULT_SERVER
+
+if TYPE_CHECKING:
+    from skilldelta.serve.harness.health import Finding
+
+
+@click.command("doctor")
+@settings.bank_option
+@settings.encoder_options
+@click.option(
+    "--server", envvar="SKILLDELTA_SERVER", default=DEFAULT_SERVER, show_default=True, metavar="URL", help="The server."
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, 600, min_open=True),
+    envvar="SKILLDELTA_TIMEOUT",
+    default=1.0,
+    show_default=True,
+    metavar="S",
+    help="Seconds that the server may take.",
+)
+@settings.json_option
+@click.pass_context
+def command(ctx: click.Context, /, bank: str, server: str, timeout: float, as_json: bool, **options: Any) -> None:
+    """Check the bank, the encoder, the server and every harness that SkillDelta is set up in.
+
+    Installed hooks are run with a sample prompt, which leaves no trace in the decision log. The exit code is 1 where
+    something is wrong, and each such line says how to fix it.
+    """
+    is_default = ctx.get_parameter_source("bank") == click.core.ParameterSource.DEFAULT
+    found = _findings(bank, is_default, server, timeout, options)
+    wrong = [finding for finding in found if finding.status == "wrong"]
+    if as_json:
+        write_json({"healthy": not wrong, "findings": [asdict(finding) for finding in found]})
+    else:
+        _show(found)
+    ctx.exit(1 if wrong else 0)
+
+
+def _findings(bank: str, is_default: bool, server: str, timeout: float, options: dict[str, Any]) -> list[Finding]:
+    from skilldelta.cli.arguments import chosen_encoder
+    from skilldelta.cli.hook_setup import state_folder
+    from skilldelta.serve.harness import health
+    from skilldelta.serve.harness.harness_files import HarnessHomes
+    from skilldelta.serve.harness.wanted_setup import HARNESSES
+
+    homes = HarnessHomes.of(Path.home(), os.environ)
+    places = [(name, homes.user[name]) for name in HARNESSES]
+    places += [(name, homes.folder(name, "project", Path.cwd())) for name in HARNESSES if name != "dsh"]
+    named = sorted({place for harness, folder in places for place in health.installed_banks(harness, folder)})
+    banks = named if named and is_default else [bank]
+    found = [health.check_bank(one) for one in banks]
+    found.append(health.check_encoder(banks[0], lambda opened: chosen_encoder(opened, options)))
+    found.append(health.check_server(server, os.environ.get("SKILLDELTA_TOKEN", ""), banks, timeout=timeout))
+    harnesses = [finding for harness, folder in places for finding in health.check_harness(harness, folder)]
+    none = health.Finding("harnesses", "note", "no harness asks the gate yet", "skilldelta install HARNESS")
+    state = state_folder(None, os.environ)
+    return [*found, *(harnesses or [none]), *(health.check_failures(state, now=time.time()) if state else [])]
+
+
+def _show(found: list[Finding]) -> None:
+    from skilldelta.cli.standard_streams import one_line
+
+    marks = {"ok": "ok   ", "note": "note ", "wrong": "WRONG"}
+    for finding in found:
+        click.echo(f"{marks[finding.status]} {finding.name}: {one_line(finding.detail)}")
+        if finding.remedy and finding.status != "ok":
+            click.echo(f"      → {one_line(finding.remedy)}")

@@ -1,0 +1,217 @@
+"""The options of `skilldelta hook`: flags before the environment, before skilldelta.toml, before the defaults.
+
+Read without click, whose import takes longer than a server's answer. `cli/hook.py` shows the same table as help.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from skilldelta.serve.hooks.server_client import DEFAULT_SERVER
+
+FILE_NAME = "skilldelta.toml"
+_MOST_SETTINGS = 1 << 20
+_PATHS = ("bank", "skill_file", "state")
+"""Settings whose value in a file is meant from the file's folder."""
+
+
+class OptionError(ValueError):
+    """A word, a variable or a key that cannot be taken; the message is one line."""
+
+
+class HookOption(NamedTuple):
+    """One option, as a person reads about it and as this file reads it."""
+
+    name: str
+    help: str
+    metavar: str = "TEXT"
+    default: str = ""
+    variable: str = ""
+    kind: type = str
+    """bool is a flag without a value."""
+    choices: tuple[str, ...] = ()
+    several: bool = False
+    """Given more than once; in the environment, separated as in PATH."""
+
+    @property
+    def key(self) -> str:
+        """As files and programs write it."""
+        return self.name.replace("-", "_")
+
+
+OPTIONS: tuple[HookOption, ...] = (
+    HookOption(
+        "skill",
+        "A skill on offer; of several, the one with the largest gain is used.",
+        "NAME",
+        variable="SKILLDELTA_SKILL",
+        several=True,
+    ),
+    HookOption(
+        "skill-file",
+        "A SKILL.md on offer, named as in its front matter, or by --skill where there is one of each.",
+        "PATH",
+        variable="SKILLDELTA_SKILL_FILE",
+        several=True,
+    ),
+    HookOption("bank", "The bank, where no server answers.", "PATH|URL", "skilldelta.bank", "SKILLDELTA_BANK"),
+    HookOption("server", "The server to ask.", "URL", DEFAULT_SERVER, "SKILLDELTA_SERVER"),
+    HookOption("timeout", "Seconds that the server may take.", "S", "1", "SKILLDELTA_TIMEOUT", kind=float),
+    HookOption(
+        "ask",
+        "The server, the bank in this process, or (auto) the bank where no server answers.",
+        default="auto",
+        variable="SKILLDELTA_ASK",
+        choices=("auto", "server", "bank"),
+    ),
+    HookOption(
+        "fallback",
+        "The decision when nobody can be asked.",
+        default="skip",
+        variable="SKILLDELTA_FALLBACK",
+        choices=("use", "skip", "abstain"),
+    ),
+    HookOption(
+        "inject",
+        "The skill's text, or the instruction to invoke the skill first.",
+        default="text",
+        variable="SKILLDELTA_INJECT",
+        choices=("text", "invoke"),
+    ),
+    HookOption("part", "Which part of a long skill this entry delivers, as in 2/3.", "N/M", "1/1"),
+    HookOption(
+        "state", "Where decisions of conversations are kept; - keeps none.", "FOLDER", variable="SKILLDELTA_STATE"
+    ),
+    HookOption("time-limit", "Seconds after which the fallback answers in any case.", "S", "10", kind=float),
+    HookOption("no-record", "Leave the decision log alone, for trying a hook out.", kind=bool),
+    HookOption("agent", "The agent; needed when the bank has several.", "NAME", variable="SKILLDELTA_AGENT"),
+    HookOption("suite", "Only this suite.", "NAME", variable="SKILLDELTA_SUITE"),
+    HookOption("encoder", "The encoder, where no server answers.", "NAME", "wordllama", "SKILLDELTA_ENCODER"),
+    HookOption("encoder-url", "An OpenAI-compatible endpoint.", "URL", variable="SKILLDELTA_ENCODER_URL"),
+    HookOption("encoder-model", "Its model.", "NAME", variable="SKILLDELTA_ENCODER_MODEL"),
+    HookOption("estimator", "stack, or skilldelta, the paper's rule.", choices=("stack", "skilldelta")),
+    HookOption("paper", "The paper's rule and settings.", kind=bool),
+    HookOption("k", "Neighbours.", "N", kind=int),
+    HookOption("weighting", "How neighbours are weighted.", choices=("cosine", "uniform")),
+    HookOption("scope", "Which pairs may inform.", choices=("family", "skill", "global")),
+    HookOption(
+        "threshold",
+        "Use the skill when the predicted gain is strictly larger.",
+        "GAIN",
+        variable="SKILLDELTA_THRESHOLD",
+        kind=float,
+    ),
+    HookOption(
+        "rule", "plain compares the gain; the others ask its interval.", choices=("plain", "three_way", "conservative")
+    ),
+)
+_BY_NAME = {option.name: option for option in OPTIONS}
+
+
+def read_options(
+    words: Sequence[str], environment: Mapping[str, str], folder: Path | None = None
+) -> tuple[str, dict[str, Any]]:
+    """The host, and a value for every option: None where nothing sets it and there is no default."""
+    host, flags = _from_words(words)
+    variables = _from_environment(environment)
+    file = _from_file(folder or Path.cwd())
+    given = {**file, **variables, **flags}
+    defaults = {option.key: ("default", option.default) for option in OPTIONS if option.default}
+    values = {**defaults, **given}
+    return host, {
+        option.key: _converted(option, *values[option.key]) if option.key in values else None for option in OPTIONS
+    }
+
+
+def _from_words(words: Sequence[str]) -> tuple[str, dict[str, tuple[str, Any]]]:
+    host, found = "", dict[str, tuple[str, Any]]()
+    waiting = list(words)
+    while waiting:
+        word = waiting.pop(0)
+        if not word.startswith("--"):
+            if host:
+                raise OptionError(f"unexpected word {word[:60]!r}; name one harness, then options")
+            host = word
+            continue
+        name, equals, value = word[2:].partition("=")
+        option = _BY_NAME.get(name)
+        if option is None:
+            raise OptionError(f"no such option: {word[:60]}")
+        if option.kind is bool:
+            value = "true"
+        elif not equals:
+            if not waiting:
+                raise OptionError(f"--{name} needs a value")
+            value = waiting.pop(0)
+        _put(found, option, f"--{name}", [value])
+    return host, found
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, tuple[str, Any]]:
+    found = dict[str, tuple[str, Any]]()
+    for option in OPTIONS:
+        value = environment.get(option.variable) if option.variable else None
+        if value:
+            _put(found, option, option.variable, value.split(os.pathsep) if option.several else [value])
+    return found
+
+
+def _from_file(folder: Path) -> dict[str, tuple[str, Any]]:
+    """The nearest skilldelta.toml upward: keys of all commands, and the table [hook] above them."""
+    path = next((place / FILE_NAME for place in (folder, *folder.parents) if (place / FILE_NAME).is_file()), None)
+    if path is None:
+        return {}
+    import tomllib
+
+    try:
+        with path.open("rb") as file:
+            settings = tomllib.loads(file.read(_MOST_SETTINGS).decode())
+    except (OSError, ValueError, RecursionError) as error:
+        raise OptionError(f"{path}: cannot be read ({str(error)[:120]})") from None
+    own = settings.get("hook")
+    found = dict[str, tuple[str, Any]]()
+    for key, value in {**settings, **(own if isinstance(own, dict) else {})}.items():
+        option = _BY_NAME.get(key.replace("_", "-"))
+        if option is not None and not isinstance(value, dict):
+            values = [_as_word(one) for one in (value if isinstance(value, list) else [value])]
+            _put(found, option, f"{path}: {key}", _placed(option, values, path.parent))
+    return found
+
+
+def _as_word(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _placed(option: HookOption, values: Iterable[str], folder: Path) -> list[str]:
+    if option.key not in _PATHS:
+        return list(values)
+    return [value if "://" in value or value == "-" else str(folder / value) for value in values]
+
+
+def _put(found: dict[str, tuple[str, Any]], option: HookOption, source: str, values: list[str]) -> None:
+    if option.several:
+        before = found[option.key][1] if option.key in found else ()
+        found[option.key] = (source, (*before, *values))
+    elif len(values) == 1:
+        found[option.key] = (source, values[0])
+    else:
+        raise OptionError(f"{source}: one value is needed, not {len(values)}")
+
+
+def _converted(option: HookOption, source: str, value: Any) -> Any:
+    if option.choices and value not in option.choices:
+        raise OptionError(f"{source}: {value[:60]!r} is not one of {', '.join(option.choices)}")
+    if option.kind is bool:
+        return value == "true"
+    if option.kind in (int, float):
+        try:
+            number = option.kind(value)
+        except ValueError:
+            raise OptionError(f"{source}: {value[:60]!r} is not a number") from None
+        if option.metavar == "S" and not 0 < number <= 3600:
+            raise OptionError(f"{source}: {value[:60]} seconds are not between 0 and 3600")
+        return number
+    return value

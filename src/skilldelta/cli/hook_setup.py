@@ -1,0 +1,73 @@
+"""The settings of a hook from its options: the skills on offer, the server, the folder of conversations."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from skilldelta.cli.hook_options import OptionError
+from skilldelta.serve.hooks.hook_event import HOSTS
+from skilldelta.serve.hooks.hook_settings import Fallback, HookSettings, WhomToAsk
+from skilldelta.serve.hooks.offered_skill import Delivery, OfferedSkill, Part, skill_name
+from skilldelta.serve.hooks.server_client import ServerAddress
+
+_POLICY = ("estimator", "paper", "k", "weighting", "scope", "threshold", "rule")
+
+
+def hook_settings(host: str, options: Mapping[str, Any], environment: Mapping[str, str]) -> HookSettings:
+    """The settings that the options spell out."""
+    if host not in HOSTS:
+        raise OptionError(f"unknown harness {host!r}; known are {', '.join(HOSTS)}")
+    return HookSettings(
+        host=host,
+        skills=offered_skills(options["skill"] or (), options["skill_file"] or ()),
+        agent=options["agent"] or "",
+        suite=options["suite"] or "",
+        policy={name: options[name] for name in _POLICY if options[name] is not None},
+        server=ServerAddress(options["server"], environment.get("SKILLDELTA_TOKEN", ""), options["timeout"]),
+        ask=cast(WhomToAsk, options["ask"]),
+        fallback=cast(Fallback, options["fallback"]),
+        part=_part(options["part"]),
+        delivery=cast(Delivery, options["inject"]),
+        record=not options["no_record"],
+        state=state_folder(options["state"], environment),
+    )
+
+
+def offered_skills(names: Sequence[str], files: Sequence[str]) -> tuple[OfferedSkill, ...]:
+    """Names and files as skills, each once; one of each is one skill."""
+    paths = [_skill_file(Path(file)) for file in files]
+    if len(names) == 1 and len(paths) == 1:
+        return (OfferedSkill(names[0], paths[0]),)
+    found = {name: OfferedSkill(name) for name in names}
+    found |= {skill.name: skill for skill in (OfferedSkill(skill_name(path), path) for path in paths)}
+    return tuple(found.values())
+
+
+def _skill_file(path: Path) -> Path:
+    path = Path(os.path.abspath(path.expanduser()))
+    return path / "SKILL.md" if path.is_dir() else path
+
+
+def _part(text: str) -> Part:
+    number, slash, of = text.partition("/")
+    if not (slash and number.isdecimal() and of.isdecimal() and 1 <= int(number[:9]) <= int(of[:9]) <= 1000):
+        raise OptionError(f"--part: {text[:60]!r} is not like 2/3")
+    return Part(int(number), int(of))
+
+
+def state_folder(given: str | None, environment: Mapping[str, str]) -> Path | None:
+    """The folder that is named, else the one that the harness gives to its plugin, else the user's own."""
+    if given == "-":
+        return None
+    if given:
+        return Path(given).expanduser()
+    if environment.get("CLAUDE_PLUGIN_DATA"):
+        return Path(environment["CLAUDE_PLUGIN_DATA"])
+    home = environment.get("XDG_STATE_HOME") or environment.get("LOCALAPPDATA")
+    try:
+        return (Path(home) if home else Path.home() / ".local" / "state") / "skilldelta"
+    except RuntimeError:  # no home
+        return None

@@ -1,0 +1,160 @@
+"""`skilldelta install`: the gate in an agent harness, and out of it again."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
+
+import click
+
+from skilldelta.cli import settings
+from skilldelta.cli.given_values import GivenPath
+from skilldelta.cli.output import note
+from skilldelta.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skilldelta.serve.harness.harness_files import HarnessHomes
+    from skilldelta.serve.harness.installation import FileChange, Installations
+    from skilldelta.serve.harness.wanted_setup import WantedSetup
+    from skilldelta.serve.hooks.offered_skill import OfferedSkill
+
+HARNESSES = ("claude-code", "codex", "gemini", "opencode", "pi", "dsh")
+
+_NEXT = {
+    "claude-code": "Start a new session of Claude Code; /hooks lists the entries.",
+    "codex": "Start codex and trust the hooks with /hooks; until then Codex leaves them out.",
+    "gemini": "Start a new session of Gemini CLI; /hooks panel lists the entries.",
+    "opencode": "Start a new session of OpenCode.",
+    "pi": "Start a new session of pi.",
+    "dsh": "Start a new session of dsh.",
+}
+
+
+@click.command("install")
+@click.argument("harness", type=click.Choice(HARNESSES), metavar="HARNESS")
+@click.option("--skill", multiple=True, metavar="NAME", help="A skill on offer, by its name in the bank.")
+@click.option(
+    "--skill-file", multiple=True, type=GivenPath(), metavar="PATH", help="A SKILL.md on offer, or its folder."
+)
+@settings.bank_option
+@settings.agent_option
+@settings.suite_option
+@click.option("--server", envvar="SKILLDELTA_SERVER", metavar="URL", help="The server to ask.  [default: this machine]")
+@click.option("--timeout", type=click.FloatRange(0, 600, min_open=True), metavar="S", help="Seconds it may take.")
+@click.option(
+    "--fallback",
+    type=click.Choice(["use", "skip"]),
+    envvar="SKILLDELTA_FALLBACK",
+    help="The decision when nobody can be asked.  [default: skip]",
+)
+@click.option("--inject", type=click.Choice(["text", "invoke"]), help="The text, or the instruction to load the skill.")
+@click.option(
+    "--scope",
+    type=click.Choice(["user", "project"]),
+    default="user",
+    show_default=True,
+    help="The user's own settings, or those of the project in this folder.",
+)
+@click.option("--undo", is_flag=True, help="Restore what was there before the installation.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def command(harness: str, scope: str, undo: bool, yes: bool, **options: Any) -> None:
+    """Set up an agent harness so that it asks the gate: claude-code, codex, gemini, opencode, pi or dsh.
+
+    Shows the difference first, and asks. Everything else in the harness's settings stays as it is.
+
+    \b
+    skilldelta install claude-code --skill-file skills/dates --bank my.bank
+    skilldelta install claude-code --undo
+    """
+    from skilldelta.cli.hook_setup import state_folder
+    from skilldelta.serve.harness.installation import Installations
+
+    folder = _homes().folder(cast("Any", harness), cast("Any", scope), Path.cwd())
+    state = state_folder(None, os.environ)
+    if state is None:
+        raise InputError("there is no home folder to keep what was there before; set XDG_STATE_HOME")
+    installed = Installations(state)
+    name = f"{harness} in {folder.absolute()}"
+    if undo:
+        _undo(installed, name, yes)
+    else:
+        _install(installed, name, harness, folder.absolute(), options, yes)
+
+
+def _homes() -> HarnessHomes:
+    from skilldelta.serve.harness.harness_files import HarnessHomes
+
+    return HarnessHomes.of(Path.home(), os.environ)
+
+
+def _install(
+    installed: Installations, name: str, harness: str, folder: Path, options: dict[str, Any], yes: bool
+) -> None:
+    from skilldelta.serve.harness.harness_files import planned_change
+
+    change = planned_change(cast("Any", harness), folder, _wanted(options))
+    if change.is_empty:
+        note(f"{change.path}: is as it should be; nothing to do")
+        return
+    _agree([change], yes)
+    installed.install(name, [change])
+    note(f"{change.path}: written. {_NEXT[harness]}")
+    note(f"Check it with: skilldelta doctor. Take it back with: skilldelta install {harness} --undo")
+
+
+def _undo(installed: Installations, name: str, yes: bool) -> None:
+    changes = installed.undoing(name)
+    _agree(changes, yes)
+    installed.undo(name, changes)
+    for change in changes:
+        note(f"{change.path}: {'removed' if change.after is None else 'restored'}")
+
+
+def _agree(changes: Sequence[FileChange], yes: bool) -> None:
+    """Show the difference and ask a person; a program must have said --yes."""
+    for change in changes:
+        click.echo(change.diff(), nl=False)
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise InputError("nothing was written: there is no terminal to ask, so say --yes")
+    click.confirm("Write this?", abort=True, err=True)
+
+
+def _wanted(options: dict[str, Any]) -> WantedSetup:
+    from skilldelta.serve.harness.wanted_setup import WantedSetup, skilldelta_command
+
+    told = {
+        "bank": _bank(options["bank"]),
+        **{name: options[name] for name in ("agent", "suite", "server", "fallback", "inject")},
+    }
+    told["timeout"] = None if options["timeout"] is None else f"{options['timeout']:g}"
+    given = {name: value for name, value in told.items() if value}
+    return WantedSetup(skilldelta_command(sys.argv[0]), _skills(options), given)
+
+
+def _bank(given: str) -> str:
+    """A path from anywhere, or a URL; a password has no place in the settings of a harness."""
+    if "://" not in given:
+        return str(Path(given).absolute())
+    if urlsplit(given).password:
+        raise InputError("the bank's URL holds a password, which would stand in the harness's settings; use ~/.pgpass")
+    return given
+
+
+def _skills(options: dict[str, Any]) -> tuple[OfferedSkill, ...]:
+    """The skills on offer, each of which has a text that can be read."""
+    from skilldelta.bank.skill_versions import read_skill_text
+    from skilldelta.cli.hook_setup import offered_skills
+
+    for file in options["skill_file"]:
+        read_skill_text(file)
+    found = offered_skills(options["skill"], [str(file) for file in options["skill_file"]])
+    if not found:
+        raise InputError("no skill on offer; name one with --skill NAME or --skill-file PATH")
+    return found

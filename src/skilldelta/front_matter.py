@@ -1,0 +1,21 @@
+"""The two parts of a SKILL.md: the front matter between two lines of dashes, and the body, which is what is injected."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class SkillFile(NamedTuple):
+    """The lines of the front matter, none where there is no such part, and the body without blank ends."""
+
+    front: tuple[str, ...]
+    body: str
+
+
+def split_front_matter(text: str) -> SkillFile:
+    """The parts of a text; dashes that are never closed are part of the body."""
+    lines = text.splitlines(keepends=True)
+    ends = [i for i, line in enumerate(lines) if i and line.rstrip() == "---"]
+    if not lines or lines[0].rstrip() != "---" or not ends:
+        return SkillFile((), text.strip())
+    return SkillFile(tuple(lines[1 : ends[0]]), "".join(lines[ends[0] + 1 :]).strip())

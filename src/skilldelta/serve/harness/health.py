@@ -1,0 +1,290 @@
+"""What `skilldelta doctor` looks at: the bank, the encoder, the server, and each harness that SkillDelta is set up in.
+
+Each check is a finding with a remedy. Installed hooks are run as their harness would run them, with a sample event, and
+without a trace in the decision log.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from skilldelta.bank.store import Bank
+from skilldelta.encoders.base import Encoder
+from skilldelta.errors import SkillDeltaError
+from skilldelta.nouns import plural
+from skilldelta.serve.harness.harness_files import settings_file
+from skilldelta.serve.harness.hook_entries import Entry, installed_entries
+from skilldelta.serve.harness.wanted_setup import HarnessName
+from skilldelta.serve.hooks.failure_log import last_failures
+from skilldelta.serve.hooks.hook_event import DIALECTS, HOSTS, Host
+from skilldelta.version import __version__
+
+Status = Literal["ok", "note", "wrong"]
+
+SAMPLE_TASK = "How many cans are in 3 pallets and 5 crates of beans?"
+_HOOK_SECONDS = 20.0
+_PROGRAMS: Mapping[HarnessName, str] = {
+    "claude-code": "claude",
+    "codex": "codex",
+    "gemini": "gemini",
+    "opencode": "opencode",
+    "pi": "pi",
+    "dsh": "dsh",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at."""
+
+    name: str
+    status: Status
+    detail: str
+    remedy: str = ""
+
+
+# Bank, encoder, server
+
+
+def check_bank(location: str) -> Finding:
+    """Whether the bank can be opened and has evidence."""
+    try:
+        with Bank.open(location, create=False, readonly=True) as bank:
+            panels = bank.panels()
+    except SkillDeltaError as error:
+        return Finding("bank", "wrong", str(error), "name the bank with --bank, or make one with skilldelta import")
+    pairs = sum(panel.pairs for panel in panels)
+    told = f"{location}: {plural(pairs, 'pair')} in {plural(len(panels), 'panel')}"
+    if not pairs:
+        return Finding("bank", "wrong", told, "add executions with and without the skill: skilldelta import FILE")
+    stale = sum(panel.stale for panel in panels)
+    return Finding("bank", "note" if stale else "ok", f"{told}{f', {stale} of them stale' if stale else ''}")
+
+
+def check_encoder(location: str, make: Callable[[Bank], Encoder]) -> Finding:
+    """Whether the encoder loads and encodes, and whether the bank has vectors of it."""
+    started = time.monotonic()
+    try:
+        with Bank.open(location, create=False, readonly=True) as bank:
+            encoder = make(bank)
+            dimension = encoder.encode([SAMPLE_TASK]).shape[1]
+            known = bank.vector_counts()
+    except SkillDeltaError as error:
+        return Finding("encoder", "wrong", str(error), "check --encoder, its endpoint and its key")
+    told = f"{encoder.identity}: {dimension} dimensions in {time.monotonic() - started:.1f} s"
+    if known and encoder.identity not in known:
+        return Finding("encoder", "note", f"{told}; the bank has vectors of {', '.join(sorted(known))}")
+    return Finding("encoder", "ok", told)
+
+
+def check_server(url: str, token: str, banks: list[str], *, timeout: float) -> Finding:
+    """Whether a server answers, of this version and on the same bank; without one, hooks decide by themselves."""
+    try:
+        health = _get(url, "/v1/health", token, timeout)
+        bank = _get(url, "/v1/bank", token, timeout)
+    except _NoServerError as error:
+        return Finding("server", "note", f"{url}: {error}; hooks decide in their own process", "skilldelta serve")
+    except _StrangeServerError as error:
+        return Finding("server", "wrong", f"{url}: {error}", "check SKILLDELTA_SERVER and SKILLDELTA_TOKEN")
+    version, location = str(health.get("version")), str(bank.get("location"))
+    told = f"{url}: version {version}, bank {location}"
+    if version != __version__:
+        return Finding("server", "wrong", f"{told}; this is version {__version__}", "restart skilldelta serve")
+    local = [one for one in banks if "://" not in one]
+    if local and "://" not in location and not any(_same(location, one) for one in local):
+        return Finding("server", "wrong", f"{told}; hooks are set up with {', '.join(local)}", "serve the same bank")
+    return Finding("server", "ok", told)
+
+
+class _NoServerError(Exception):
+    pass
+
+
+class _StrangeServerError(Exception):
+    pass
+
+
+def _get(url: str, path: str, token: str, timeout: float) -> dict[str, Any]:
+    from http.client import HTTPConnection, HTTPException, HTTPSConnection
+
+    address = urlsplit(url)
+    kind = HTTPSConnection if address.scheme == "https" else HTTPConnection
+    if not address.hostname:
+        raise _StrangeServerError("is no address")
+    connection = kind(address.hostname, address.port, timeout=timeout)
+    try:
+        connection.request("GET", path, headers={"Authorization": f"Bearer {token}"} if token else {})
+        response = connection.getresponse()
+        document = json.loads(response.read(1 << 20))
+    except OSError as error:
+        raise _NoServerError(error.strerror or str(error)) from None
+    except (HTTPException, ValueError, RecursionError) as error:
+        raise _StrangeServerError(f"does not answer as SkillDelta does ({type(error).__name__})") from None
+    finally:
+        connection.close()
+    if response.status != 200 or not isinstance(document, dict):
+        raise _StrangeServerError(f"answered {path} with status {response.status}")
+    return document
+
+
+def _same(one: str, other: str) -> bool:
+    return Path(one).absolute().resolve() == Path(other).absolute().resolve()
+
+
+# Harnesses
+
+
+def check_harness(harness: HarnessName, folder: Path, *, run_hooks: bool = True) -> list[Finding]:
+    """What is set up in a folder of settings; nothing where SkillDelta is not in it."""
+    path = settings_file(harness, folder)
+    if not path.is_file():
+        return []
+    try:
+        text = path.read_text(encoding="utf-8")
+        found = installed_entries(text, harness) if harness in HOSTS else []
+    except (OSError, ValueError) as error:  # an InputError is a ValueError
+        remedy = "fix the file; the harness cannot read it either"
+        return [Finding(harness, "wrong", f"{path}: {' '.join(str(error).split())}", remedy)]
+    if harness in HOSTS:
+        return [_version_of(harness), *(_entries(harness, path, found) if run_hooks else [])] if found else []
+    return [_version_of(harness), _adapter_in(harness, path, text)] if "skilldelta" in text else []
+
+
+def installed_banks(harness: HarnessName, folder: Path) -> list[str]:
+    """The banks that installed hooks name."""
+    path = settings_file(harness, folder)
+    try:
+        found = installed_entries(path.read_text(encoding="utf-8"), harness) if harness in HOSTS else []
+    except (OSError, ValueError):
+        return []
+    words = [_words(command) for entry in found for command in entry.commands]
+    return sorted({line[line.index("--bank") + 1] for line in words if "--bank" in line[:-1]})
+
+
+def _version_of(harness: HarnessName) -> Finding:
+    program = _PROGRAMS[harness]
+    place = shutil.which(program)
+    if place is None:
+        return Finding(harness, "note", f"{program} is not on the PATH", f"install {program}, or add it to the PATH")
+    try:
+        done = subprocess.run(
+            [place, "--version"], capture_output=True, text=True, errors="replace", timeout=10, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return Finding(harness, "note", f"{place} does not tell its version")
+    said = (done.stdout.strip() or done.stderr.strip() or "an unknown version").splitlines()[0][:80]
+    return Finding(harness, "ok", f"{place}: {said}")
+
+
+def _entries(host: Host, path: Path, found: list[Entry]) -> list[Finding]:
+    dialect = DIALECTS[host]
+    here = {entry.event for entry in found}
+    lacking = {dialect.prompt, dialect.end, *(() if host == "codex" else (dialect.tool,))} - here
+    findings = []
+    if lacking:
+        told = f"{path}: no entry at {', '.join(sorted(lacking))}"
+        findings.append(Finding(f"{host} hooks", "wrong", told, f"skilldelta install {host} again"))
+    commands: dict[str, str] = {}
+    for entry in found:
+        for command in entry.commands:
+            commands.setdefault(command, entry.event)
+    return [*findings, *(_run(host, path, event, command) for command, event in commands.items())]
+
+
+def _run(host: Host, path: Path, event: str, command: str) -> Finding:
+    """Run an entry as the harness does, through a shell, with a prompt that leaves no trace."""
+    name = f"{host} hook"
+    sample = {
+        "session_id": "skilldelta-doctor",
+        "hook_event_name": DIALECTS[host].prompt,
+        "prompt": SAMPLE_TASK,
+        "cwd": str(Path.cwd()),
+    }
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory() as state:
+        tried = f"{command} --no-record --state {shlex.quote(state) if sys.platform != 'win32' else state}"
+        try:
+            done = subprocess.run(
+                tried,
+                shell=True,
+                input=json.dumps(sample),
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=_HOOK_SECONDS,
+            )
+        except subprocess.TimeoutExpired:
+            return Finding(name, "wrong", f"{path}: {event} did not answer", "run skilldelta serve, or check the bank")
+    seconds = time.monotonic() - started
+    said = " ".join(done.stderr.split())[:300]
+    if done.returncode != 0:
+        told = f"{path}: the command at {event} exits with {done.returncode}: {said or command}"
+        return Finding(name, "wrong", told, f"skilldelta install {host} again")
+    if said:
+        return Finding(name, "wrong", f"{path}: {said}", f"fix this, or skilldelta install {host} again")
+    try:
+        answered = bool(done.stdout.strip()) and isinstance(json.loads(done.stdout), dict)
+    except ValueError:
+        return Finding(name, "wrong", f"{path}: prints what is no answer: {done.stdout[:60]!r}", "see the command")
+    told = "injects the skill" if answered else "injects nothing"
+    return Finding(name, "ok", f"{event} answers in {seconds:.2f} s ({told} for the sample task)")
+
+
+def _adapter_in(harness: HarnessName, path: Path, text: str) -> Finding:
+    """Whether the adapter that a file names is there, and of this version."""
+    name = f"{harness} adapter"
+    again = f"skilldelta install {harness} again"
+    module = next((Path(place) for place in _named_modules(text) if "skilldelta" in place), None)
+    if module is None or not module.is_file():
+        return Finding(name, "wrong", f"{path}: the adapter {module or ''} is missing", again)
+    try:
+        version = json.loads((module.parent / "package.json").read_text(encoding="utf-8"))["version"]
+    except (OSError, ValueError, KeyError, TypeError):
+        version = "unknown"
+    if version not in (__version__, "unknown"):
+        return Finding(name, "wrong", f"{module}: version {version}, SkillDelta is {__version__}", again)
+    return Finding(name, "ok", f"{module}: version {version}")
+
+
+def _named_modules(text: str) -> list[str]:
+    """Paths of JavaScript modules in a text, plain or as file URLs."""
+    from urllib.parse import unquote
+    from urllib.request import url2pathname
+
+    words = (word.strip("\"'(),") for line in text.splitlines() for word in line.replace("name:", " ").split())
+    found = [word for word in words if word.endswith((".mjs", ".js"))]
+    return [url2pathname(unquote(urlsplit(word).path)) if word.startswith("file:") else word for word in found]
+
+
+def check_failures(state: Path, *, now: float, hours: float = 24.0) -> list[Finding]:
+    """What went wrong in hooks lately."""
+    recent = [row for row in last_failures(state, 100) if _time(row) > now - 3_600 * hours]
+    if not recent:
+        return []
+    told = (
+        f"{plural(len(recent), 'failure')} of hooks in {hours:g} hours, the last: {str(recent[0].get('failure'))[:200]}"
+    )
+    return [Finding("failures", "note", told, "fix what the other lines say; the list begins anew when it is long")]
+
+
+def _time(row: Mapping[str, Any]) -> float:
+    value = row.get("time")
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def _words(command: str) -> list[str]:
+    try:
+        return shlex.split(command, posix=sys.platform != "win32")
+    except ValueError:
+        return []

@@ -1,0 +1,65 @@
+"""A hook's questions answered in its own process, in the documents that the server would send.
+
+What nobody could answer, such as a skill that the bank does not know, is in the decision log with the fallback: a hook has
+no other place to say it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from skilldelta.advisor.failure import fallback_advice
+from skilldelta.advisor.recording import decision_record
+from skilldelta.bank.entries import RecordedOutcome
+from skilldelta.errors import InputError
+from skilldelta.gate import Action
+from skilldelta.records import Agent, Skill
+from skilldelta.serve.gate_question import GateAnswer, GateQuestion
+from skilldelta.serve.gate_service import GateService
+from skilldelta.serve.hooks.hook_run import CHOOSE, OUTCOMES
+from skilldelta.serve.policy_settings import policy_with
+
+
+def answer_from(
+    service: GateService, path: str, document: Mapping[str, Any], *, fallback: Action = "skip"
+) -> dict[str, Any]:
+    """What the server answers at a path."""
+    if path == OUTCOMES:
+        logged = service.record_outcome(RecordedOutcome(time=time.time(), **document))
+        return {"outcome_id": logged.id}
+    names = document["skills"] if path == CHOOSE else [document["skill"]]
+    questions = [_question(service, document, name) for name in names]
+    try:
+        if path == CHOOSE:
+            return service.choose(questions).to_dict()
+        return service.decide(questions[0]).to_dict()
+    except InputError as error:
+        answers = [_unanswered(service, question, error, fallback) for question in questions]
+        choice = names[0] if fallback == "use" else None
+        return {"choice": choice, "decisions": answers} if path == CHOOSE else answers[0]
+
+
+def _question(service: GateService, document: Mapping[str, Any], skill: str) -> GateQuestion:
+    told = {name: value for name, value in document.items() if name not in ("skill", "skills", "policy")}
+    return GateQuestion(skill=skill, policy=policy_with(document.get("policy", {}), service.settings.policy), **told)
+
+
+def _unanswered(service: GateService, question: GateQuestion, error: InputError, fallback: Action) -> dict[str, Any]:
+    policy = question.policy or service.settings.policy
+    agent = question.agent or ""
+    advice = fallback_advice(error, fallback, policy, skill=question.skill, agent=agent, suite=question.suite)
+    record = decision_record(
+        advice,
+        agent=Agent(agent),
+        skill=Skill(question.skill),
+        text=question.task,
+        task_id=question.task_id,
+        time=time.time(),
+        keep=service.settings.keep,
+        conversation=question.conversation,
+        source=question.source,
+    )
+    decision_id = service.read(lambda bank: bank.record_decision(record)) if question.record else None
+    return GateAnswer(advice.to_dict(), decision_id).to_dict()

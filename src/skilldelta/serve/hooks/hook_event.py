@@ -1,0 +1,105 @@
+"""What a harness tells a hook, whatever its dialect: a prompt, a call of a skill, or the end of a conversation.
+
+Harnesses add fields and events with every release, so what is unknown is no fault: it is an event that needs no answer.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal, NamedTuple
+
+from skilldelta.serve.hooks.user_text import user_text
+
+Host = Literal["claude-code", "codex", "gemini"]
+HOSTS: tuple[Host, ...] = ("claude-code", "codex", "gemini")
+
+Kind = Literal["prompt", "skill_call", "end", "other"]
+
+MOST_BYTES = 16 << 20
+"""Bytes of an event that are read; prompts are far smaller, tool calls may hold whole files."""
+
+_NOT_BY_A_USER = frozenset(
+    {"agent", "automation", "background", "cron", "hook", "schedule", "scheduled", "subagent", "system", "task"}
+)
+"""Where a prompt may say that it comes from; anything else counts as a person's."""
+
+
+class Dialect(NamedTuple):
+    """The names that a harness gives to the events that matter here."""
+
+    prompt: str
+    tool: str
+    end: str
+    skill_tool: str
+    skill_fields: tuple[str, ...]
+
+
+_CLAUDE = Dialect("UserPromptSubmit", "PreToolUse", "SessionEnd", "Skill", ("skill", "command", "name"))
+DIALECTS: dict[Host, Dialect] = {
+    "claude-code": _CLAUDE,
+    "codex": _CLAUDE,  # reads and writes the same documents
+    "gemini": Dialect("BeforeAgent", "BeforeTool", "SessionEnd", "activate_skill", ("name", "skill", "skill_name")),
+}
+
+
+class HookEvent(NamedTuple):
+    """One event; the fields that its kind does not have are empty."""
+
+    kind: Kind
+    conversation: str = ""
+    text: str = ""
+    """What the user wrote, without what the harness and other hooks put around it."""
+    skill: str = ""
+    """The skill that the model wants to load, without the name of its plugin."""
+    transcript: str = ""
+    """Where the harness keeps the conversation."""
+
+
+class EventError(ValueError):
+    """Standard input holds no event; the message is one line."""
+
+
+def read_event(host: Host, content: bytes) -> HookEvent:
+    """The event of a document."""
+    document = _document(content)
+    dialect, name = DIALECTS[host], _text(document, "hook_event_name")
+    conversation = _text(document, "session_id")
+    if name == dialect.prompt:
+        return HookEvent("prompt", conversation, text=_prompt(document))
+    if name == dialect.tool and _text(document, "tool_name") == dialect.skill_tool:
+        return HookEvent("skill_call", conversation, skill=_called(document, dialect))
+    if name == dialect.end:
+        return HookEvent("end", conversation, transcript=_text(document, "transcript_path"))
+    return HookEvent("other", conversation)
+
+
+def _document(content: bytes) -> dict[str, Any]:
+    if len(content) > MOST_BYTES:
+        raise EventError(f"the event has more than {MOST_BYTES >> 20} MiB")
+    try:
+        document = json.loads(content.decode("utf-8-sig", "replace"))
+    except RecursionError:
+        raise EventError("the event is nested too deeply") from None
+    except ValueError as error:
+        raise EventError(f"the event is not JSON ({str(error)[:80]})") from None
+    if not isinstance(document, dict):
+        raise EventError(f"the event is a JSON {type(document).__name__}, not an object")
+    return document
+
+
+def _prompt(document: dict[str, Any]) -> str:
+    said = (_text(document, name).lower() for name in ("source", "prompt_source", "origin", "trigger"))
+    return "" if any(source in _NOT_BY_A_USER for source in said) else user_text(_text(document, "prompt"))
+
+
+def _called(document: dict[str, Any], dialect: Dialect) -> str:
+    given = document.get("tool_input")
+    fields = given if isinstance(given, dict) else {}
+    named = next((name for field in dialect.skill_fields if (name := _text(fields, field))), "")
+    return named.strip().removeprefix("/").rpartition(":")[2]
+
+
+def _text(document: dict[str, Any], name: str) -> str:
+    """A field that is a text; anything else counts as absent. Half of a surrogate pair could not be stored or sent."""
+    value = document.get(name)
+    return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else ""

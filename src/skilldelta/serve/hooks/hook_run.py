@@ -1,0 +1,210 @@
+"""One hook from event to answer. Whatever fails, the agent goes on: the fallback decides, and the reason is told.
+
+A prompt gets the skill's text, or nothing; the call of a skill that the gate skips is denied; the end of a conversation
+is recorded with the decisions that were taken in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from skilldelta.serve.hooks.conversation import Conversation
+from skilldelta.serve.hooks.hook_answer import denial, with_context
+from skilldelta.serve.hooks.hook_decision import HookDecision
+from skilldelta.serve.hooks.hook_event import HookEvent, read_event
+from skilldelta.serve.hooks.hook_settings import HookSettings
+from skilldelta.serve.hooks.offered_skill import OfferedSkill, Part, delivered, skill_body
+from skilldelta.serve.hooks.server_client import ServerSilentError, ask_server
+
+Ask = Callable[[str, dict[str, Any]], dict[str, Any]]
+"""A path of the server and a document; the answer's document."""
+
+ROUTING_FAILED = "routing failed"
+"""How the reason of a decision begins that nobody could take."""
+DECIDE, CHOOSE, OUTCOMES = "/v1/decide", "/v1/choose", "/v1/outcomes"
+
+
+class Answered(NamedTuple):
+    """What goes to standard output, and what went wrong on the way."""
+
+    output: str = ""
+    failure: str = ""
+
+
+class _Decided(NamedTuple):
+    decisions: tuple[HookDecision, ...]
+    texts: dict[str, str]
+    """Of skills, as the bank has them."""
+    repeated: bool = False
+    """Whether the decision was taken earlier in the conversation."""
+    failure: str = ""
+
+
+def answer(settings: HookSettings, content: bytes, *, ask_bank: Ask) -> Answered:
+    """The answer to an event; `ask_bank` decides in this process, where no server does."""
+    try:
+        event = read_event(settings.host, content)
+        if event.kind == "prompt" and event.text and settings.skills:
+            return _prompt(settings, event, ask_bank)
+        if event.kind == "skill_call" and event.skill:
+            return _skill_call(settings, event)
+        if event.kind == "end":
+            return _end(settings, event, ask_bank)
+        return Answered()
+    except Exception as error:  # never the agent's problem
+        return Answered(failure=_one_line(error))
+
+
+def fallback_answer(settings: HookSettings, content: bytes) -> str:
+    """The answer when there is no time left: what the fallback says about a prompt."""
+    try:
+        event = read_event(settings.host, content)
+        if event.kind != "prompt" or not event.text or not settings.skills or settings.fallback != "use":
+            return ""
+        return _delivery(settings, _fallen_back(settings, "no time left"), settings.part)
+    except Exception:
+        return ""
+
+
+# A prompt
+
+
+def _prompt(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answered:
+    conversation = _conversation(settings, event)
+    known = conversation.known() if conversation else None
+    if known is not None and conversation is not None:
+        found, part = _Decided(known, {}), settings.part
+        if not conversation.claim(part.number):
+            return Answered()
+    else:
+        found = _decided(settings, event, ask_bank)
+        kept = conversation is not None and conversation.keep(found.decisions)
+        part = settings.part if kept else Part(settings.part.number, 1)
+        if (found.repeated and part.of == 1) or (kept and conversation and not conversation.claim(part.number)):
+            return Answered(failure=found.failure)
+        if conversation is not None:
+            conversation.tidy()
+    return Answered(_delivery(settings, found, part), found.failure)
+
+
+def _conversation(settings: HookSettings, event: HookEvent) -> Conversation | None:
+    if settings.state is None or not event.conversation:
+        return None
+    return Conversation(settings.state / "conversations", settings.host, event.conversation)
+
+
+def _decided(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> _Decided:
+    several = len(settings.skills) > 1
+    try:
+        path, question = (CHOOSE if several else DECIDE), _question(settings, event)
+        document = _asked(settings, path, question, ask_bank)
+        return _of_choice(document) if several else _of_choice({"choice": None, "decisions": [document]})
+    except Exception as error:
+        return _fallen_back(settings, _one_line(error))
+
+
+def _question(settings: HookSettings, event: HookEvent) -> dict[str, Any]:
+    names = [skill.name for skill in settings.skills]
+    needs_text = settings.delivery == "text" and any(skill.file is None for skill in settings.skills)
+    question: dict[str, Any] = {
+        "task": event.text,
+        **({"skills": names} if len(names) > 1 else {"skill": names[0]}),
+        "source": settings.host,
+        **({} if settings.record else {"record": False}),
+    }
+    optional = {
+        "skill_digest": _version(settings.skills),
+        "conversation": f"{settings.host}:{event.conversation}" if event.conversation else "",
+        "agent": settings.agent,
+        "suite": settings.suite,
+        "policy": dict(settings.policy),
+        "include_skill_text": needs_text,
+    }
+    return question | {name: value for name, value in optional.items() if value}
+
+
+def _version(skills: tuple[OfferedSkill, ...]) -> str:
+    """The digest by which the bank knows versions, of a skill that is on offer alone; empty where it is not at hand."""
+    if len(skills) > 1 or skills[0].file is None:
+        return ""
+    try:
+        return hashlib.sha256(skill_body(skills[0].file).encode("utf-8", "surrogatepass")).hexdigest()
+    except OSError:
+        return ""
+
+
+def _asked(settings: HookSettings, path: str, document: dict[str, Any], ask_bank: Ask) -> dict[str, Any]:
+    if settings.ask == "bank":
+        return ask_bank(path, document)
+    try:
+        return ask_server(settings.server, path, document)
+    except ServerSilentError as silent:
+        if settings.ask == "server":
+            raise
+        try:
+            return ask_bank(path, document)
+        except Exception as error:
+            raise RuntimeError(f"{_one_line(error)} (and before that: {silent})") from error
+
+
+def _of_choice(document: dict[str, Any]) -> _Decided:
+    rows = document["decisions"]
+    decisions = [HookDecision.from_row(row) for row in rows]
+    choice = document["choice"] if len(rows) > 1 else next((d.skill for d in decisions if d.action == "use"), None)
+    return _Decided(
+        tuple(decision._replace(chosen=decision.skill == choice) for decision in decisions),
+        {row["skill"]: row["skill_text"] for row in rows if isinstance(row.get("skill_text"), str)},
+        repeated=any(row.get("repeated") is True for row in rows),
+        failure="; ".join(one.reason for one in decisions if one.reason.startswith(ROUTING_FAILED)),
+    )
+
+
+def _fallen_back(settings: HookSettings, reason: str) -> _Decided:
+    """The configured fallback for every skill; where it is `use`, the first one is injected."""
+    said = f"{settings.fallback} because the gate could not be asked: {reason}"
+    decisions = [HookDecision(skill.name, settings.fallback, said) for skill in settings.skills]
+    first = decisions[0]._replace(chosen=settings.fallback == "use")
+    return _Decided((first, *decisions[1:]), {}, failure=reason)
+
+
+def _delivery(settings: HookSettings, found: _Decided, part: Part) -> str:
+    chosen = next((decision.skill for decision in found.decisions if decision.chosen), None)
+    skill = next((skill for skill in settings.skills if skill.name == chosen), None)
+    if skill is None:
+        return ""
+    text = _text_of(skill, found.texts) if settings.delivery == "text" else None
+    context = delivered(skill, text, settings.host, part=part, delivery=settings.delivery)
+    return with_context(settings.host, context) if context else ""
+
+
+def _text_of(skill: OfferedSkill, texts: dict[str, str]) -> str | None:
+    return skill_body(skill.file) if skill.file is not None else texts.get(skill.name)
+
+
+# The call of a skill, and the end
+
+
+def _skill_call(settings: HookSettings, event: HookEvent) -> Answered:
+    conversation = _conversation(settings, event)
+    for decision in (conversation.known() or ()) if conversation else ():
+        if decision.skill == event.skill and decision.action == "skip":
+            return Answered(denial(settings.host, f"SkillDelta: {decision.reason}. Proceed without this skill."))
+    return Answered()
+
+
+def _end(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answered:
+    """The tokens of the conversation, with each decision that was taken in it; the same end twice adds nothing."""
+    from skilldelta.serve.hooks.transcript_tokens import transcript_tokens
+
+    conversation = _conversation(settings, event)
+    recorded = [one.decision_id for one in (conversation.known() or ()) if one.decision_id] if conversation else []
+    tokens = transcript_tokens(settings.host, event.transcript) if recorded and event.transcript else None
+    for decision_id in recorded if tokens is not None else []:
+        _asked(settings, OUTCOMES, {"decision_id": decision_id, "tokens": tokens}, ask_bank)
+    return Answered()
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split())[:400] or type(error).__name__

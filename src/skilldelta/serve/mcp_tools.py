@@ -1,0 +1,189 @@
+"""The gate as tools and resources of the Model Context Protocol.
+
+A tool is advice: a model has to choose to call it, after its first step. The gate that decides before the first step is a
+hook or a plugin of the harness.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
+
+from skilldelta.bank.entries import RecordedOutcome
+from skilldelta.errors import InputError, MissingExtraError, SkillDeltaError
+from skilldelta.serve.gate_question import GateQuestion
+from skilldelta.serve.gate_service import GateService
+from skilldelta.serve.policy_settings import policy_with
+from skilldelta.version import __version__
+
+try:
+    from mcp.server.mcpserver import MCPServer
+    from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
+    from mcp_types import ToolAnnotations
+    from pydantic import Field
+
+    from skilldelta.serve.mcp_documents import (
+        BankDocument,
+        ChoiceDocument,
+        ExplanationDocument,
+        RecordedDocument,
+        RouteDocument,
+        SkillDocument,
+    )
+except ImportError as error:
+    raise MissingExtraError("the MCP server", "mcp") from error
+
+T = TypeVar("T")
+
+INSTRUCTIONS = """SkillDelta predicts, from paired executions with and without a skill, whether the skill makes the agent \
+more likely to succeed at a task. Call skilldelta_route before you load a skill, or skilldelta_choose where several are on \
+offer, with the user's task as the text. Follow the action: load the skill on "use", leave it on "skip", decide yourself \
+on "abstain". When you know how the task ended, call skilldelta_record with the decision_id."""
+
+_READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+_ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
+_ADDS_ONCE = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+
+Task = Annotated[str, Field(min_length=1, max_length=1_000_000, description="The task as the user wrote it.")]
+SkillName = Annotated[str, Field(min_length=1, description="A skill's name; skilldelta_inspect lists them.")]
+AgentName = Annotated[str | None, Field(description="Who runs the task; needed where the bank has several agents.")]
+SuiteName = Annotated[
+    str | None, Field(description="Whose evidence may answer; needed where there are several suites.")
+]
+ConversationName = Annotated[
+    str | None, Field(description="An id of this conversation: asked again, it gets its first decision again.")
+]
+Threshold = Annotated[float | None, Field(description="Use the skill when the predicted gain is strictly larger.")]
+Paper = Annotated[bool, Field(description="Decide by the paper's rule and settings.")]
+Recorded = Annotated[bool, Field(description="Write the decision into the log.")]
+
+
+def mcp_server(service: GateService) -> MCPServer[Any]:
+    """A server whose tools ask a service. The service stays the caller's to close."""
+    server: MCPServer[Any] = MCPServer(
+        "skilldelta", title="SkillDelta", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING"
+    )
+    _add_decisions(server, service)
+    _add_log(server, service)
+    _add_resources(server, service)
+    return server
+
+
+def _add_decisions(server: MCPServer[Any], service: GateService) -> None:
+    @server.tool(title="Route a task", annotations=_ADDS)
+    def skilldelta_route(
+        task: Task,
+        skill: SkillName,
+        family: Annotated[str | None, Field(description="The task's family, where it is known.")] = None,
+        task_id: Annotated[str | None, Field(description="The task's id: its own record is left out.")] = None,
+        agent: AgentName = None,
+        suite: SuiteName = None,
+        conversation: ConversationName = None,
+        threshold: Threshold = None,
+        paper: Paper = False,
+        record: Recorded = True,
+    ) -> RouteDocument:
+        """Should this skill be used for this task? The decision with its gain, its reason and the nearest recorded tasks."""
+        names = {"family": family, "task_id": task_id, "suite": suite, "conversation": conversation}
+        question = _question(service, task, skill, threshold, paper, agent=agent, record=record, **names)
+        return RouteDocument.model_validate(_told(lambda: service.decide(question)).to_dict())
+
+    @server.tool(title="Choose a skill", annotations=_ADDS)
+    def skilldelta_choose(
+        task: Task,
+        skills: Annotated[list[str], Field(min_length=1, max_length=200, description="The skills on offer.")],
+        agent: AgentName = None,
+        suite: SuiteName = None,
+        conversation: ConversationName = None,
+        threshold: Threshold = None,
+        paper: Paper = False,
+        record: Recorded = True,
+    ) -> ChoiceDocument:
+        """Which of these skills should be used for this task? The one with the largest gain above the threshold, or none."""
+        names = {"agent": agent, "suite": suite, "conversation": conversation}
+        questions = [_question(service, task, one, threshold, paper, record=record, **names) for one in skills]
+        return ChoiceDocument.model_validate(_told(lambda: service.choose(questions)).to_dict())
+
+
+def _add_log(server: MCPServer[Any], service: GateService) -> None:
+    @server.tool(title="Explain a decision", annotations=_READS)
+    def skilldelta_explain(
+        decision_id: Annotated[int, Field(ge=1, description="As skilldelta_route returned it.")],
+    ) -> ExplanationDocument:
+        """Why was this decided? A past decision with the evidence it rested on, and what happened afterwards."""
+        return ExplanationDocument.model_validate(_told(lambda: service.explain(decision_id)))
+
+    @server.tool(title="Record an outcome", annotations=_ADDS_ONCE)
+    def skilldelta_record(
+        decision_id: Annotated[int, Field(ge=1, description="As skilldelta_route returned it.")],
+        success: Annotated[float | None, Field(ge=0, le=1, description="1 for success, 0 for failure.")] = None,
+        tokens: Annotated[float | None, Field(ge=0, description="Tokens that the task took.")] = None,
+        seconds: Annotated[float | None, Field(ge=0, description="Seconds that the task took.")] = None,
+        cost_usd: Annotated[float | None, Field(ge=0, description="Dollars that the task cost.")] = None,
+        key: Annotated[str | None, Field(description="The same key again adds nothing.")] = None,
+    ) -> RecordedDocument:
+        """Record what happened after a decision; at least one of the values. The same values again add nothing."""
+        values = {"success": success, "tokens": tokens, "seconds": seconds, "cost_usd": cost_usd}
+        logged = _told(
+            lambda: service.record_outcome(RecordedOutcome(decision_id, time.time(), **values, key=key or ""))
+        )
+        return RecordedDocument(outcome_id=logged.id, is_new=logged.is_new)
+
+    @server.tool(title="Inspect the bank", annotations=_READS)
+    def skilldelta_inspect() -> BankDocument:
+        """What can be asked? The skills, agents and suites of the bank, and how much evidence there is."""
+        return BankDocument.model_validate(_told(lambda: _bank(service)))
+
+
+def _add_resources(server: MCPServer[Any], service: GateService) -> None:
+    @server.resource("skilldelta://bank", title="The bank", mime_type="application/json")
+    def bank() -> str:
+        """Counts of everything in the bank, its panels, and the names of its skills."""
+        return json.dumps(_found(lambda: _bank(service)), ensure_ascii=False)
+
+    @server.resource("skilldelta://skills", title="The skills", mime_type="application/json")
+    def skills() -> str:
+        """The names of the skills that can be asked about."""
+        return json.dumps(_found(service.skill_names), ensure_ascii=False)
+
+    @server.resource("skilldelta://skills/{skill}", title="A skill", mime_type="application/json")
+    def skill(skill: str) -> str:
+        """A skill's current version, with its text where the bank has it."""
+        found = _found(lambda: service.skill(skill))
+        document = SkillDocument(skill=found.skill_id, digest=found.digest or None, text=found.text or None)
+        return document.model_dump_json()
+
+    @server.resource("skilldelta://decisions/{decision_id}", title="A decision", mime_type="application/json")
+    def decision(decision_id: int) -> str:
+        """A past decision with the evidence it rested on, and its outcomes."""
+        return json.dumps(_found(lambda: service.explain(decision_id)), ensure_ascii=False)
+
+
+def _question(
+    service: GateService, task: str, skill: str, threshold: float | None, paper: bool, **told: Any
+) -> GateQuestion:
+    settings = {"threshold": threshold, **({"paper": True} if paper else {})}
+    policy = _told(lambda: policy_with(settings, service.settings.policy))
+    given = {name: value for name, value in told.items() if value is not None}
+    return GateQuestion(task=task, skill=skill, policy=policy, source="mcp", **given)
+
+
+def _bank(service: GateService) -> dict[str, Any]:
+    return {**service.status(), "skills": service.skill_names()}
+
+
+def _told(action: Callable[[], T]) -> T:
+    """An error that a caller can do something about reaches the model; any other stays in the server."""
+    try:
+        return action()
+    except SkillDeltaError as error:
+        raise ToolError(" ".join(str(error).split())) from error
+
+
+def _found(action: Callable[[], T]) -> T:
+    try:
+        return action()
+    except InputError as error:
+        raise ResourceNotFoundError(" ".join(str(error).split())) from error

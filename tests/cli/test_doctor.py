@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.conftest import Skilldelta, pairs_file, toy_bank  # noqa: F401
+from cli.test_install import HOOKED, home  # noqa: F401
+from skilldelta import open_bank
+from skilldelta.serve.hooks.failure_log import log_failure
+
+NOWHERE = "http://127.0.0.1:9"
+
+
+def findings(skilldelta: Skilldelta, *words: object) -> tuple[int, dict[str, dict[str, Any]]]:
+    ran = skilldelta("doctor", "--json", "--server", NOWHERE, *words)
+    document = json.loads(ran.out)
+    assert document["healthy"] == (ran.code == 0)
+    return ran.code, {one["name"]: one for one in document["findings"]}
+
+
+def test_a_healthy_setup_is_told_apart_from_one_without_a_harness(
+    skilldelta: Skilldelta,
+    home: Path,  # noqa: F811
+    toy_bank: str,  # noqa: F811
+) -> None:
+    code, found = findings(skilldelta, "--bank", toy_bank)
+    assert code == 0
+    assert {name: one["status"] for name, one in found.items()} == {
+        "bank": "ok",
+        "encoder": "ok",
+        "server": "note",
+        "harnesses": "note",
+    }
+    words = ["--skill", "units-skill", "--bank", toy_bank, "--server", NOWHERE, "--yes"]
+    assert skilldelta("install", "codex", *words).code == 0
+    code, found = findings(skilldelta)  # finds the bank in the hook
+    assert code == 0, found
+    assert found["codex hook"]["status"] == "ok"
+    assert str(home / toy_bank) in found["bank"]["detail"]
+    with open_bank(home / toy_bank) as bank:
+        assert bank.decisions() == []
+    shown = skilldelta("doctor", "--server", NOWHERE)
+    assert shown.code == 0
+    assert "ok    codex hook: UserPromptSubmit answers in" in shown.out
+
+
+def test_each_thing_that_is_wrong_says_how_to_fix_it(
+    skilldelta: Skilldelta,
+    home: Path,  # noqa: F811
+    toy_bank: str,  # noqa: F811
+) -> None:
+    assert skilldelta("install", "codex", "--skill", "no-such-skill", "--bank", toy_bank, "--yes").code == 0
+    (home / ".gemini").mkdir()
+    (home / HOOKED["gemini"]).write_text("{")
+    log_failure(home / "state" / "skilldelta", "codex", "the disk is full")
+    code, found = findings(skilldelta)
+    assert code == 1
+    assert "unknown skill 'no-such-skill'" in found["codex hook"]["detail"]
+    assert "line 1" in found["gemini"]["detail"]
+    assert "the disk is full" in found["failures"]["detail"]
+    assert all(one["remedy"] for one in found.values() if one["status"] == "wrong")
+
+
+def test_a_missing_bank_is_wrong(skilldelta: Skilldelta, home: Path) -> None:  # noqa: F811
+    code, found = findings(skilldelta, "--bank", "missing.bank")
+    assert code == 1
+    assert "missing.bank" in found["bank"]["detail"]
+    assert not (home / "missing.bank").exists()
+
+
+def test_a_command_that_is_gone_is_found(
+    skilldelta: Skilldelta,
+    home: Path,  # noqa: F811
+    toy_bank: str,  # noqa: F811
+) -> None:
+    assert skilldelta("install", "codex", "--skill", "units-skill", "--bank", toy_bank, "--yes").code == 0
+    file = home / HOOKED["codex"]
+    settings = json.loads(file.read_text())
+    settings["hooks"].pop("SessionEnd")
+    settings["hooks"]["UserPromptSubmit"][0]["hooks"][0]["command"] = "/gone/skilldelta hook codex"
+    file.write_text(json.dumps(settings))
+    code, found = findings(skilldelta, "--bank", toy_bank)
+    assert code == 1
+    assert "exits with 127" in found["codex hook"]["detail"]
+    assert "SessionEnd" in found["codex hooks"]["detail"]
+
+
+def test_another_program_at_the_servers_address_is_wrong(
+    skilldelta: Skilldelta,
+    home: Path,  # noqa: F811
+    toy_bank: str,  # noqa: F811
+) -> None:
+    import http.server
+    import threading
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    try:
+        url = f"http://127.0.0.1:{server.server_address[1]}"
+        ran = skilldelta("doctor", "--bank", toy_bank, "--server", url)
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert ran.code == 1
+    assert "WRONG server" in ran.out
+
+
+def test_old_failures_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from skilldelta.serve.harness.health import check_failures
+
+    log_failure(tmp_path, "codex", "long ago")
+    assert check_failures(tmp_path, now=time.time() + 100_000) == []

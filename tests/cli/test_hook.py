@@ -1,0 +1,220 @@
+"""`skilldelta hook` as a harness starts it: options, streams, exit codes, the clock."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.conftest import Skilldelta
+from serve.hooks.fake_gate import fake_gate, says
+from skilldelta.cli.hook_options import OPTIONS, OptionError, read_options
+from skilldelta.cli.hook_setup import hook_settings
+from skilldelta.cli.main import cli
+from skilldelta.serve.hooks.offered_skill import OfferedSkill, Part
+
+PROMPT = {"session_id": "s1", "hook_event_name": "UserPromptSubmit", "prompt": "convert seven miles to feet"}
+
+
+def hook(folder: Path, *words: str, event: object = PROMPT, **variables: str) -> subprocess.CompletedProcess[str]:
+    content = event if isinstance(event, str) else json.dumps(event)
+    known = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
+    return subprocess.run(
+        [sys.executable, "-m", "skilldelta", "hook", *words],
+        input=content,
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={**known, "HOME": str(folder), "XDG_STATE_HOME": str(folder / "state"), **variables},
+        timeout=60,
+    )
+
+
+def injected(done: subprocess.CompletedProcess[str]) -> str:
+    assert done.returncode == 0
+    return str(json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"])
+
+
+def test_a_server_is_asked_and_its_answer_given(tmp_path: Path) -> None:
+    with fake_gate(says("use", skill_text="Count twice.")) as gate:
+        done = hook(tmp_path, "codex", "--skill", "counting", "--server", gate.url)
+    assert injected(done) == "Count twice."
+    assert done.stderr == ""
+
+
+def test_proxies_of_the_environment_are_not_asked(tmp_path: Path) -> None:
+    proxy = dict.fromkeys(("http_proxy", "HTTP_PROXY", "https_proxy", "all_proxy"), "http://127.0.0.1:9")
+    with fake_gate(says("use", skill_text="Count twice.")) as gate:
+        words = ["claude-code", "--skill", "counting", "--ask", "server", "--server", gate.url]
+        assert injected(hook(tmp_path, *words, **proxy)) == "Count twice."
+
+
+def test_the_client_path_loads_nothing_heavy(tmp_path: Path) -> None:
+    code = (
+        "import sys, os; os._exit = sys.exit\n"
+        "from skilldelta.cli.entry import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = ('click', 'numpy', 'asyncio', 'rich', 'sqlalchemy', 'dataclasses', 'yaml', 'inspect', 'uuid')\n"
+        "print([name for name in heavy if name in sys.modules], file=sys.stderr)"
+    )
+    (tmp_path / "SKILL.md").write_text("Count twice.")
+    with fake_gate(says("use")) as gate:
+        words = ["hook", "codex", "--skill", "c", "--skill-file", "SKILL.md", "--server", gate.url, "--state", "state"]
+        done = subprocess.run(
+            [sys.executable, "-c", code, *words], input=json.dumps(PROMPT), capture_output=True, text=True, cwd=tmp_path
+        )
+    assert injected(done) == "Count twice."
+    assert done.stderr == "[]\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["nobody"],
+        ["codex", "gemini"],
+        ["codex", "--frobnicate"],
+        ["codex", "--skill"],
+        ["codex", "--timeout", "never"],
+        ["codex", "--timeout", "-1"],
+        ["codex", "--part", "3/2"],
+        ["codex", "--fallback", "dance"],
+    ],
+)
+def test_a_mistake_in_the_settings_never_stops_the_agent(tmp_path: Path, words: list[str]) -> None:
+    done = hook(tmp_path, *words)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.startswith("error: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_without_a_skill_on_offer_there_is_nothing_to_say(tmp_path: Path) -> None:
+    assert hook(tmp_path, "codex").stdout == ""
+
+
+def test_when_everything_fails_the_fallback_decides_and_the_doctor_can_read_why(tmp_path: Path) -> None:
+    words = ["codex", "--skill", "c", "--server", "http://127.0.0.1:9", "--bank", "missing.bank"]
+    done = hook(tmp_path, *words)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "missing.bank" in done.stderr
+    line = json.loads((tmp_path / "state" / "skilldelta" / "hook-failures.jsonl").read_text())
+    assert "missing.bank" in line["failure"]
+    assert not (tmp_path / "missing.bank").exists()
+
+
+def test_when_the_time_is_up_the_fallback_answers(tmp_path: Path) -> None:
+    (tmp_path / "SKILL.md").write_text("Count twice.")
+    with fake_gate(says("skip"), seconds=20) as gate:
+        words = ["--skill", "c", "--skill-file", "SKILL.md", "--server", gate.url, "--timeout", "30"]
+        started = time.monotonic()
+        done = hook(tmp_path, "codex", *words, "--time-limit", "0.5", "--fallback", "use")
+    assert time.monotonic() - started < 10
+    assert injected(done) == "Count twice."
+    assert "no answer within 0.5 s" in done.stderr
+
+
+def test_an_event_that_never_ends_is_not_waited_for(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "skilldelta", "hook", "codex", "--skill", "c", "--time-limit", "0.5", "--state", "-"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b'{"hook_event_name":')
+        process.stdin.flush()
+        assert process.wait(timeout=30) == 0
+        assert process.stdout.read() == b""
+
+
+def test_closed_streams_do_no_harm(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m skilldelta hook codex --skill c --state - <&- >&- 2>&-"
+    if sys.platform != "win32":
+        assert subprocess.run(command, shell=True, cwd=tmp_path).returncode == 0
+
+
+def test_the_same_answer_comes_through_click(
+    skilldelta: Skilldelta, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    import io
+
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(json.dumps(PROMPT).encode())))
+    with fake_gate(says("use", skill_text="Count twice.")) as gate:
+        ran = skilldelta("hook", "codex", "--skill", "counting", "--server", gate.url, "--state", tmp_path)
+    assert ran.code == 0
+    assert json.loads(ran.out)["hookSpecificOutput"]["additionalContext"] == "Count twice."
+
+
+# Options
+
+
+def options(folder: Path, *words: str, **variables: str) -> dict[str, Any]:
+    return read_options(["codex", *words], variables, folder)[1]
+
+
+def test_flags_go_before_the_environment_before_the_file_before_defaults(tmp_path: Path) -> None:
+    (tmp_path / "skilldelta.toml").write_text('fallback = "abstain"\nk = 3\n[hook]\nk = 4\ninject = "invoke"\n')
+    inside = tmp_path / "a" / "b"
+    inside.mkdir(parents=True)
+    found = options(inside, "--fallback", "use", SKILLDELTA_FALLBACK="skip", SKILLDELTA_INJECT="text")
+    assert (found["fallback"], found["inject"], found["k"], found["ask"]) == ("use", "text", 4, "auto")
+    assert options(inside)["fallback"] == "abstain"
+    assert options(inside, SKILLDELTA_FALLBACK="skip")["fallback"] == "skip"
+
+
+def test_paths_in_the_file_are_meant_from_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "skilldelta.toml").write_text('bank = "my.bank"\n[hook]\nskill-file = ["a/SKILL.md", "b/SKILL.md"]\n')
+    found = options(tmp_path)
+    assert found["bank"] == str(tmp_path / "my.bank")
+    assert found["skill_file"] == (str(tmp_path / "a/SKILL.md"), str(tmp_path / "b/SKILL.md"))
+    (tmp_path / "skilldelta.toml").write_text('bank = "postgresql://db/x"\n')
+    assert options(tmp_path)["bank"] == "postgresql://db/x"
+
+
+@pytest.mark.parametrize("text", ["bank = ", "k = 'many'", "[hook]\npart = 'all'", "fallback = ['use', 'skip']"])
+def test_a_file_that_cannot_be_taken_is_named(tmp_path: Path, text: str) -> None:
+    (tmp_path / "skilldelta.toml").write_text(text)
+    with pytest.raises(OptionError):
+        hook_settings("codex", options(tmp_path), {})
+
+
+def test_names_and_files_make_skills(tmp_path: Path) -> None:
+    (tmp_path / "dates").mkdir()
+    (tmp_path / "dates" / "SKILL.md").write_text("---\nname: dates-of-the-house\n---\nText")
+    file = (tmp_path / "dates" / "SKILL.md").resolve()
+
+    def skills(*words: str) -> tuple[OfferedSkill, ...]:
+        return hook_settings("codex", options(tmp_path, *words), {}).skills
+
+    folder = str(tmp_path / "dates")
+    assert skills("--skill-file", folder) == (OfferedSkill("dates-of-the-house", file),)
+    assert skills("--skill", "dates", "--skill-file", folder) == (OfferedSkill("dates", file),)
+    assert skills("--skill", "a", "--skill", "b", "--skill", "a") == (OfferedSkill("a"), OfferedSkill("b"))
+    assert skills("--skill", "a", "--skill", "b", "--skill-file", folder)[2].file == file
+
+
+def test_the_state_is_where_the_harness_says_or_in_the_users_own_folder(tmp_path: Path) -> None:
+    def state(*words: str, **variables: str) -> Path | None:
+        return hook_settings("codex", options(tmp_path, *words), variables).state
+
+    assert state(CLAUDE_PLUGIN_DATA="/data") == Path("/data")
+    assert state("--state", "/mine", CLAUDE_PLUGIN_DATA="/data") == Path("/mine")
+    assert state("--state", "-") is None
+    assert state(XDG_STATE_HOME="/xdg") == Path("/xdg/skilldelta")
+
+
+def test_the_help_shows_every_option_as_it_is_read() -> None:
+    command = cli.get_command(None, "hook")  # type: ignore[arg-type]
+    assert command is not None
+    shown = {option.opts[0]: option for option in command.params}
+    assert set(shown) == {"host", *(f"--{option.name}" for option in OPTIONS)}
+
+
+def test_equals_signs_and_parts_are_read(tmp_path: Path) -> None:
+    found = options(tmp_path, "--part=2/3", "--paper", "--threshold=-0.5")
+    assert hook_settings("codex", found, {}).part == Part(2, 3)
+    assert hook_settings("codex", found, {}).policy == {"paper": True, "threshold": -0.5}

@@ -1,0 +1,74 @@
+"""A server that answers as it is told, on loopback: the edge of the network in tests of hooks."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+Reply = Callable[[str, dict[str, Any]], tuple[int, Any]]
+
+
+@dataclass
+class FakeGate:
+    """What the server was asked, and where it is."""
+
+    url: str
+    asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+
+
+def decision(skill: str, action: str = "use", **more: Any) -> dict[str, Any]:
+    return {"skill": skill, "action": action, "gain": 0.5, "reason": f"predicted to {action}", "decision_id": 7, **more}
+
+
+def says(action: str, **more: Any) -> Reply:
+    """A gate that decides the same about every skill."""
+
+    def reply(path: str, body: dict[str, Any]) -> tuple[int, Any]:
+        if path == "/v1/outcomes":
+            return 201, {}
+        if "skills" in body:
+            decisions = [decision(name, action, **more) for name in body["skills"]]
+            return 200, {"choice": body["skills"][-1] if action == "use" else None, "decisions": decisions}
+        return 200, decision(body["skill"], action, **more)
+
+    return reply
+
+
+@contextmanager
+def fake_gate(reply: Reply, *, seconds: float = 0.0) -> Iterator[FakeGate]:
+    """A running server; it takes its time before every answer."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            found.asked.append((self.path, body))
+            found.headers.append(dict(self.headers))
+            time.sleep(seconds)
+            status, document = reply(self.path, body)
+            content = document if isinstance(document, bytes) else json.dumps(document).encode()
+            try:
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+            except OSError:  # the hook did not wait
+                pass
+
+        def log_message(self, format: str, *words: Any) -> None: ...
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    found = FakeGate(f"http://127.0.0.1:{server.server_address[1]}")
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    try:
+        yield found
+    finally:
+        server.shutdown()
+        server.server_close()

@@ -1,0 +1,236 @@
+"""A hook from event to answer, with a gate at the network's edge that says what the test needs."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from serve.hooks.fake_gate import FakeGate, decision, fake_gate, says
+from skilldelta.records import text_digest
+from skilldelta.serve.hooks.hook_event import HOSTS, Host
+from skilldelta.serve.hooks.hook_run import Answered, answer, fallback_answer
+from skilldelta.serve.hooks.hook_settings import HookSettings
+from skilldelta.serve.hooks.offered_skill import OfferedSkill, Part
+from skilldelta.serve.hooks.server_client import ServerAddress
+
+PROMPTS = {"claude-code": "UserPromptSubmit", "codex": "UserPromptSubmit", "gemini": "BeforeAgent"}
+TEXT = "How many cans are in 3 pallets?"
+
+
+@pytest.fixture
+def skill(tmp_path: Path) -> OfferedSkill:
+    file = tmp_path / "counting" / "SKILL.md"
+    file.parent.mkdir()
+    file.write_text("---\nname: counting\n---\n\nCount twice.\n")
+    return OfferedSkill("counting", file)
+
+
+def no_bank(path: str, document: dict[str, Any]) -> dict[str, Any]:
+    raise AssertionError("the bank was asked")
+
+
+def settings(
+    gate: FakeGate, folder: Path, *skills: OfferedSkill, host: Host = "claude-code", **more: Any
+) -> HookSettings:
+    address = ServerAddress(gate.url, timeout=2.0)
+    return HookSettings(host, skills, **{"server": address, "state": folder / "state", **more})
+
+
+def prompt(host: Host = "claude-code", text: str = TEXT, session: str = "s1") -> bytes:
+    return json.dumps({"session_id": session, "hook_event_name": PROMPTS[host], "prompt": text}).encode()
+
+
+def call(skill: str, session: str = "s1") -> bytes:
+    event = {
+        "session_id": session,
+        "hook_event_name": "PreToolUse",
+        "tool_name": "Skill",
+        "tool_input": {"skill": skill},
+    }
+    return json.dumps(event).encode()
+
+
+def context(found: Answered) -> Any:
+    return json.loads(found.output)["hookSpecificOutput"]
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_use_injects_the_skills_text_and_skip_nothing_at_all(host: Host, tmp_path: Path, skill: OfferedSkill) -> None:
+    with fake_gate(says("use")) as gate:
+        found = answer(settings(gate, tmp_path, skill, host=host), prompt(host), ask_bank=no_bank)
+    assert context(found) == {"hookEventName": PROMPTS[host], "additionalContext": "Count twice."}
+    for action in ("skip", "abstain"):
+        with fake_gate(says(action)) as gate:
+            told = settings(gate, tmp_path / action, skill, host=host)
+            assert answer(told, prompt(host), ask_bank=no_bank) == Answered()
+
+
+def test_the_question_has_the_users_words_the_conversation_and_the_settings(
+    tmp_path: Path, skill: OfferedSkill
+) -> None:
+    with fake_gate(says("skip")) as gate:
+        told = settings(gate, tmp_path, skill, host="gemini", agent="a1", suite="s", policy={"paper": True, "k": 4})
+        answer(told, prompt("gemini", f"<hook_context>x</hook_context>{TEXT}"), ask_bank=no_bank)
+    ((path, body),) = gate.asked
+    assert path == "/v1/decide"
+    assert body == {
+        "task": TEXT,
+        "skill": "counting",
+        "skill_digest": text_digest("Count twice."),
+        "source": "gemini",
+        "conversation": "gemini:s1",
+        "agent": "a1",
+        "suite": "s",
+        "policy": {"paper": True, "k": 4},
+    }
+
+
+def test_a_conversation_is_decided_once_and_injected_once(tmp_path: Path, skill: OfferedSkill) -> None:
+    with fake_gate(says("use")) as gate:
+        told = settings(gate, tmp_path, skill)
+        assert answer(told, prompt(), ask_bank=no_bank).output
+        assert answer(told, prompt(text="And in 4?"), ask_bank=no_bank) == Answered()
+        assert answer(told, prompt(session="s2"), ask_bank=no_bank).output
+    assert len(gate.asked) == 2
+
+
+@pytest.mark.parametrize("text", ["/compact", "", "<task-notification>done</task-notification>"])
+def test_what_no_user_wrote_is_no_task(tmp_path: Path, skill: OfferedSkill, text: str) -> None:
+    with fake_gate(says("use")) as gate:
+        told = settings(gate, tmp_path, skill)
+        assert answer(told, prompt(text=text), ask_bank=no_bank) == Answered()
+        assert answer(told, prompt(), ask_bank=no_bank).output
+    assert len(gate.asked) == 1
+
+
+def test_the_parts_of_a_long_skill_come_from_entries_of_their_own_once(tmp_path: Path, skill: OfferedSkill) -> None:
+    assert skill.file is not None
+    skill.file.write_text("a rule to follow\n" * 1_000)
+    with fake_gate(says("use")) as gate:
+        told = [settings(gate, tmp_path, skill, part=Part(i, 2)) for i in (1, 2)]
+        first = [context(answer(one, prompt(), ask_bank=no_bank))["additionalContext"] for one in told]
+        assert [answer(one, prompt(), ask_bank=no_bank) for one in told] == [Answered(), Answered()]
+    assert [text.partition("\n")[0] for text in first] == [f"[Skill counting, part {i} of 2]" for i in (1, 2)]
+    assert sum(text.count("a rule to follow") for text in first) == 1_000
+    assert len(gate.asked) == 1
+
+
+def test_without_a_place_for_state_the_log_tells_what_was_decided_before(tmp_path: Path, skill: OfferedSkill) -> None:
+    with fake_gate(says("use", repeated=True)) as gate:
+        assert answer(settings(gate, tmp_path, skill, state=None), prompt(), ask_bank=no_bank) == Answered()
+    with fake_gate(says("use", repeated=False)) as gate:
+        assert answer(settings(gate, tmp_path, skill, state=None), prompt(), ask_bank=no_bank).output
+
+
+def test_the_call_of_a_skipped_skill_is_denied_and_of_another_not(tmp_path: Path, skill: OfferedSkill) -> None:
+    with fake_gate(says("skip")) as gate:
+        told = settings(gate, tmp_path, skill)
+        assert answer(told, call("shop:counting"), ask_bank=no_bank) == Answered()  # nothing was decided yet
+        answer(told, prompt(), ask_bank=no_bank)
+        denied = context(answer(told, call("shop:counting"), ask_bank=no_bank))
+        assert denied["permissionDecision"] == "deny"
+        assert denied["permissionDecisionReason"] == "SkillDelta: predicted to skip. Proceed without this skill."
+        assert answer(told, call("dates"), ask_bank=no_bank) == Answered()
+        assert answer(told, call("counting", session="s2"), ask_bank=no_bank) == Answered()
+
+
+@pytest.mark.parametrize("action", ["use", "abstain"])
+def test_a_skill_that_is_used_or_left_to_the_agent_may_be_called(
+    tmp_path: Path, skill: OfferedSkill, action: str
+) -> None:
+    with fake_gate(says(action)) as gate:
+        told = settings(gate, tmp_path, skill)
+        answer(told, prompt(), ask_bank=no_bank)
+        assert answer(told, call("counting"), ask_bank=no_bank) == Answered()
+
+
+def test_gemini_is_denied_in_its_own_words(tmp_path: Path, skill: OfferedSkill) -> None:
+    event = {"session_id": "s1", "hook_event_name": "BeforeTool", "tool_name": "activate_skill"}
+    with fake_gate(says("skip")) as gate:
+        told = settings(gate, tmp_path, skill, host="gemini")
+        answer(told, prompt("gemini"), ask_bank=no_bank)
+        found = answer(told, json.dumps(event | {"tool_input": {"name": "counting"}}).encode(), ask_bank=no_bank)
+    assert json.loads(found.output)["decision"] == "deny"
+
+
+def test_of_several_skills_the_chosen_one_is_injected(tmp_path: Path, skill: OfferedSkill) -> None:
+    with fake_gate(says("use", skill_text="From the bank.")) as gate:
+        found = answer(settings(gate, tmp_path, skill, OfferedSkill("dates")), prompt(), ask_bank=no_bank)
+    ((path, body),) = gate.asked
+    assert (path, body["skills"], body["include_skill_text"]) == ("/v1/choose", ["counting", "dates"], True)
+    assert context(found)["additionalContext"] == "From the bank."
+
+
+def test_a_skill_whose_text_nobody_has_is_to_be_invoked(tmp_path: Path) -> None:
+    with fake_gate(says("use", skill_text=None)) as gate:
+        found = answer(settings(gate, tmp_path, OfferedSkill("dates")), prompt(), ask_bank=no_bank)
+    assert "load the skill dates with the Skill tool" in context(found)["additionalContext"]
+
+
+def test_a_server_that_is_down_slow_or_broken_leaves_the_question_to_the_bank(
+    tmp_path: Path, skill: OfferedSkill
+) -> None:
+    def bank(path: str, document: dict[str, Any]) -> dict[str, Any]:
+        return decision(document["skill"], "use")
+
+    for number, (status, content) in enumerate([(500, {}), (200, b"<html>"), (200, [1]), (404, {"detail": "no"})]):
+        with fake_gate(lambda path, body, told=(status, content): told) as gate:  # type: ignore[misc]
+            assert answer(settings(gate, tmp_path / str(number), skill), prompt(), ask_bank=bank).output
+    down = settings(gate, tmp_path / "down", skill)
+    assert answer(down, prompt(), ask_bank=bank).output
+    with fake_gate(says("skip"), seconds=5.0) as gate:
+        started = time.monotonic()
+        hung = settings(gate, tmp_path / "hung", skill, server=ServerAddress(gate.url, timeout=0.3))
+        assert answer(hung, prompt(), ask_bank=bank).output
+        assert time.monotonic() - started < 2
+
+
+@pytest.mark.parametrize(("fallback", "injects"), [("skip", False), ("use", True), ("abstain", False)])
+def test_when_nobody_answers_the_fallback_decides(
+    tmp_path: Path, skill: OfferedSkill, fallback: Any, injects: bool
+) -> None:
+    def bank(path: str, document: dict[str, Any]) -> dict[str, Any]:
+        raise OSError("the disk is gone")
+
+    with fake_gate(lambda path, body: (500, {})) as gate:
+        told = settings(gate, tmp_path, skill, fallback=fallback)
+        found = answer(told, prompt(), ask_bank=bank)
+    assert bool(found.output) == injects
+    assert "the disk is gone" in found.failure
+    assert bool(fallback_answer(told, prompt())) == injects
+
+
+@pytest.mark.parametrize("content", [b'{"decision', b'{"skill": "counting"}', b'{"action": "dance", "skill": "x"}'])
+def test_an_answer_that_is_no_decision_is_a_failure(tmp_path: Path, skill: OfferedSkill, content: bytes) -> None:
+    with fake_gate(lambda path, body: (200, content)) as gate:
+        found = answer(settings(gate, tmp_path, skill, ask="server"), prompt(), ask_bank=no_bank)
+    assert found.output == ""
+    assert found.failure
+
+
+def test_the_end_records_the_tokens_with_the_decisions(tmp_path: Path, skill: OfferedSkill) -> None:
+    transcript = tmp_path / "t.jsonl"
+    usage = {"type": "assistant", "message": {"id": "m", "usage": {"input_tokens": 10, "output_tokens": 5}}}
+    transcript.write_text(json.dumps(usage) + "\n")
+    event = {"session_id": "s1", "hook_event_name": "SessionEnd", "transcript_path": str(transcript), "reason": "exit"}
+    with fake_gate(says("use")) as gate:
+        told = settings(gate, tmp_path, skill)
+        assert answer(told, json.dumps(event).encode(), ask_bank=no_bank) == Answered()  # nothing was decided
+        answer(told, prompt(), ask_bank=no_bank)
+        assert answer(told, json.dumps(event).encode(), ask_bank=no_bank) == Answered()
+    assert gate.asked[1:] == [("/v1/outcomes", {"decision_id": 7, "tokens": 15})]
+
+
+def test_a_token_is_sent_to_this_machine_or_over_tls_only(tmp_path: Path, skill: OfferedSkill) -> None:
+    from skilldelta.serve.hooks.server_client import _headers
+
+    with fake_gate(says("use")) as gate:
+        told = settings(gate, tmp_path, skill, server=ServerAddress(gate.url, "secret-token"))
+        answer(told, prompt(), ask_bank=no_bank)
+    assert gate.headers[0]["Authorization"] == "Bearer secret-token"
+    assert "Authorization" not in _headers(ServerAddress("http://gate.example", "secret-token"))
+    assert "Authorization" in _headers(ServerAddress("https://gate.example", "secret-token"))
