@@ -41,8 +41,8 @@ def turning_points(advice: Advice, *, familiarity_limit: float) -> tuple[str, ..
 def _threshold_sentence(advice: Advice) -> str:
     decision = advice.decision
     if decision.action == "use":
-        return f"Skip, if the threshold were {decision.gain:+.3f} or higher. It is {decision.threshold:+.3f}."
-    return f"Use, if the threshold were below {decision.gain:+.3f}. It is {decision.threshold:+.3f}."
+        return f"Skip, if the threshold were {decision.gain:+.3f} or higher. It is {decision.threshold:.4g}."
+    return f"Use, if the threshold were below {decision.gain:+.3f}. It is {decision.threshold:.4g}."
 
 
 def _interval_sentence(advice: Advice, interval: Interval) -> str:

@@ -159,6 +159,8 @@ def _conditions(chosen: DecisionFilter) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = [column == value for column, value in exact if value is not None]
     if chosen.before is not None:
         conditions.append(decisions.c.key < chosen.before)
+    if chosen.since is not None:
+        conditions.append(decisions.c.time >= chosen.since)
     if chosen.search:
         searched = (decisions.c.skill_id, decisions.c.task_id, decisions.c.reason, requests.c.text)
         conditions.append(or_(*(column.icontains(chosen.search, autoescape=True) for column in searched)))

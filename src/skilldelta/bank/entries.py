@@ -89,6 +89,8 @@ class DecisionFilter:
 
     before: int | None = None
     """Only ids below this one: where the last page ended."""
+    since: float | None = None
+    """Only decisions from this moment on, in seconds since 1970."""
     skill_id: str | None = None
     action: str | None = None
     agent: str | None = None

@@ -118,6 +118,14 @@ class GateService:
         """Use the skill, skip it, or abstain; a conversation that asks again gets its first answer."""
         return self._on_bank(lambda warm: self._decided(warm, asked))
 
+    def advise(self, asked: GateQuestion) -> Advice:
+        """The advice behind a decision, for who wants to look at it; the log does not hear of it."""
+        return self._on_bank(lambda warm: self._advice(warm, self._asked(warm, asked)))
+
+    def encoder(self) -> Encoder:
+        """What turns a text into a vector; recent texts are remembered."""
+        return self._on_bank(lambda warm: warm.encoder())
+
     def decide_batch(self, questions: Sequence[GateQuestion]) -> list[GateAnswer]:
         """One answer per question, in order; a question that cannot be answered fails the batch before any is recorded."""
 

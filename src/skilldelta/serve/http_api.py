@@ -13,7 +13,8 @@ from contextlib import asynccontextmanager
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import Response
 
-from skilldelta.serve import http_bank, http_decisions
+from skilldelta.serve import dashboard_files, http_bank, http_dashboard, http_decisions
+from skilldelta.serve.evidence_views import EvidenceViews
 from skilldelta.serve.gate_service import GateService
 from skilldelta.serve.http_answers import json_response
 from skilldelta.serve.problem_details import answer_with_problems
@@ -50,8 +51,9 @@ def gate_app(gate: GateService) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.gate = gate
+    app.state.views = EvidenceViews(gate)
     answer_with_problems(app)
-    for routes in (router, http_decisions.router, http_bank.router):
+    for routes in (router, http_decisions.router, http_bank.router, http_dashboard.router, dashboard_files.router):
         app.include_router(routes)
     return app
 

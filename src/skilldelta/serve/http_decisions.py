@@ -51,9 +51,12 @@ def decisions(
     agent: _Filter = None,
     source: _Filter = None,
     q: _Filter = None,
+    since: Annotated[float | None, Query(allow_inf_nan=False, description="Seconds since 1970")] = None,
 ) -> Response:
     """A page of decisions; `next` is the `before` of the following page."""
-    chosen = DecisionFilter(before=before, skill_id=skill, action=action, agent=agent, source=source, search=q)
+    chosen = DecisionFilter(
+        before=before, since=since, skill_id=skill, action=action, agent=agent, source=source, search=q
+    )
     return json_response(gate_of(request).decisions(limit, chosen))
 
 

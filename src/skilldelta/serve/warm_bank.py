@@ -100,6 +100,10 @@ class WarmBank:
                     answers.popitem(last=False)
         return advice
 
+    def encoder(self) -> RememberingEncoder:
+        """The encoder for the bank as it is now."""
+        return self._current_encoder(self.names().revision)
+
     def warm_up(self, policy: Policy) -> None:
         """Load, or learn, what the first questions about each panel would have to wait for."""
         names = self.names()

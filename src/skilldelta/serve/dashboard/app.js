@@ -1,0 +1,136 @@
+// The frame around the pages: which page the address names, which panel it is about, and what happens when a page fails.
+import { get, token } from "./api.js";
+import { announce, h, overline, replace } from "./elements.js";
+import { firstSteps } from "./first_steps.js";
+import { count, plural } from "./numbers.js";
+import { decisionPage, decisionsPage } from "./decisions_page.js";
+import { evaluationPage } from "./evaluation_page.js";
+import { importPage } from "./import_page.js";
+import { link, route } from "./addresses.js";
+import { overviewPage } from "./overview_page.js";
+import { skillPage } from "./skill_page.js";
+import { tryPage } from "./try_page.js";
+
+// Each page: its place in the navigation, how it is made, and whether it needs a complete pair to say anything.
+const PAGES = {
+  "": { place: "overview", make: overviewPage, needsPairs: true },
+  skill: { place: "overview", make: skillPage, needsPairs: true },
+  try: { place: "try", make: tryPage, needsPairs: true },
+  decisions: { place: "decisions", make: decisionsPage },
+  decision: { place: "decisions", make: decisionPage },
+  evaluation: { place: "evaluation", make: evaluationPage, needsPairs: true },
+  import: { place: "import", make: importPage },
+};
+
+const content = document.getElementById("content");
+let current = new AbortController();
+
+const show = async () => {
+  current.abort();
+  current = new AbortController();
+  const { signal } = current;
+  const asked = route();
+  const page = PAGES[asked.page];
+  mark(page?.place);
+  const waiting = setTimeout(() => replace(content, h("p", { class: "waiting quiet", role: "status" }, "Reading the evidence…")), 200);
+  content.setAttribute("aria-busy", "true");
+  try {
+    const drawn = page ? await make(page, asked, signal) : notFound();
+    if (signal.aborted) return;
+    clearTimeout(waiting);
+    replace(content, drawn);
+  } catch (error) {
+    clearTimeout(waiting);
+    if (signal.aborted || error.name === "AbortError") return;
+    replace(content, error.status === 401 ? tokenForm() : failure(error));
+  }
+  content.removeAttribute("aria-busy");
+  settle();
+};
+
+const make = async (page, asked, signal) => {
+  const panel = { agent: asked.query.get("agent") ?? "", suite: asked.query.get("suite") ?? "" };
+  const overview = await get("v1/dashboard/overview", panel, { signal });
+  tell(overview);
+  const context = { ...asked, panel, overview, signal, chooser: panelChooser(overview), refresh: show };
+  return page.needsPairs && !overview.panel ? firstSteps(overview) : page.make(context);
+};
+
+// After a page has changed, those who read with a keyboard or by ear are at its heading.
+const settle = () => {
+  const heading = content.querySelector("h1");
+  document.title = heading ? `${heading.textContent} · SkillDelta` : "SkillDelta";
+  content.dataset.ready = location.hash || "#/";
+  if (!settle.isFirst) {
+    heading?.setAttribute("tabindex", "-1");
+    heading?.focus({ preventScroll: true });
+    scrollTo(0, 0);
+    announce(heading?.textContent ?? "");
+  }
+  settle.isFirst = false;
+};
+settle.isFirst = true;
+
+const mark = (place) => {
+  for (const anchor of document.querySelectorAll("#pages a")) {
+    anchor.href = link(anchor.dataset.page === "overview" ? "" : anchor.dataset.page);
+    if (anchor.dataset.page === place) anchor.setAttribute("aria-current", "page");
+    else anchor.removeAttribute("aria-current");
+  }
+  document.querySelector(".brand").href = link("");
+};
+
+const tell = (overview) => {
+  replace(
+    document.getElementById("bank"),
+    h("strong", {}, overview.bank), `: ${plural(overview.tasks, "task")}, ${plural(overview.executions, "execution")}, `,
+    `${plural(overview.log.decisions, "decision")} in the log`,
+  );
+};
+
+// Agents and suites are never pooled, so every page is about one panel.
+const panelChooser = (overview) => {
+  if (overview.panels.length < 2) return null;
+  const chosen = overview.panel;
+  const select = h(
+    "select", { onchange: () => choosePanel(overview.panels[select.selectedIndex]) },
+    overview.panels.map((one) => h(
+      "option", { selected: one.agent === chosen.agent && one.suite === chosen.suite },
+      `${one.agent} on ${one.suite} (${count(one.pairs)})`,
+    )),
+  );
+  return h("label", { class: "chooser" }, "Panel", select);
+};
+
+const choosePanel = ({ agent, suite }) => {
+  const { page, name } = route();
+  location.hash = link(page, page === "skill" ? name : "", { agent, suite });
+};
+
+const notFound = () => h("div", {}, h("h1", {}, "No such page"), h("p", {}, h("a", { href: link("") }, "Go to the overview")));
+
+const failure = (error) => h(
+  "div", { class: "verdict no", role: "alert" },
+  overline(error.title ?? "Something went wrong"),
+  h("h1", {}, error instanceof TypeError ? "This page could not be drawn" : error.message),
+  error instanceof TypeError ? h("p", {}, error.message) : null,
+  h("p", {}, h("button", { type: "button", class: "button", onclick: show }, "Try again")),
+);
+
+const tokenForm = () => {
+  const field = h("input", { type: "password", autocomplete: "off", required: true, id: "token" });
+  const submit = (event) => { event.preventDefault(); token.set(field.value.trim()); show(); };
+  return h(
+    "div", {},
+    h("h1", {}, "This server asks for a token"),
+    h("p", {}, "Make one where the server runs, and paste it here. It is kept until you close this tab."),
+    h("pre", { class: "command" }, "skilldelta token create"),
+    h("form", { class: "fields", onsubmit: submit },
+      h("label", { for: "token" }, "Token", field), h("button", { class: "button primary" }, "Continue")),
+  );
+};
+
+// The skip link must not become an address of a page.
+document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); content.focus(); });
+addEventListener("hashchange", show);
+show();

@@ -1,0 +1,95 @@
+"""`/v1/dashboard`: what the dashboard's pages show. Sync functions, so that the work runs in worker threads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from pydantic import Field
+
+from skilldelta.errors import InputError
+from skilldelta.serve.evidence_documents import (
+    MapDocument,
+    OverviewDocument,
+    SkillEvidence,
+    SweepDocument,
+    TrialDocument,
+)
+from skilldelta.serve.evidence_views import EvidenceViews, ShownPanel
+from skilldelta.serve.gate_question import GateQuestion
+from skilldelta.serve.http_answers import PROBLEMS, gate_of
+from skilldelta.serve.overview_page import overview_document
+from skilldelta.serve.skill_page import map_document, skill_document, sweep_document
+from skilldelta.serve.trial_page import trial_document
+from skilldelta.serve.wire_formats import Name, SkillName, TaskText, WireModel
+
+router = APIRouter(prefix="/v1/dashboard", tags=["dashboard"], responses=PROBLEMS)
+
+_Skill = Annotated[str, Query(description="The skill, as the bank names it.", min_length=1, max_length=1_000)]
+_Agent = Annotated[
+    str | None, Query(description="The agent; that of the largest panel unless given.", max_length=1_000)
+]
+_Suite = Annotated[
+    str | None, Query(description="The suite; that of the largest panel unless given.", max_length=1_000)
+]
+
+
+class TrialBody(WireModel):
+    """A question that only wants to know."""
+
+    task: TaskText
+    skill: SkillName
+    family: Name = ""
+    task_id: Name = ""
+    agent: Name | None = None
+    suite: Name = ""
+    threshold: Annotated[float, Field(ge=-1, le=1)] | None = None
+
+
+@router.get("/overview", summary="Every skill of a panel, with verdicts")
+def overview(request: Request, agent: _Agent = None, suite: _Suite = None) -> OverviewDocument:
+    """The largest panel unless one is chosen; a bank without a complete pair has none, and no skills."""
+    return overview_document(views_of(request), agent, suite)
+
+
+@router.get("/skill", summary="One skill: families, harmed tasks, versions")
+def skill_page(request: Request, skill: _Skill, agent: _Agent = None, suite: _Suite = None) -> SkillEvidence:
+    """What the recorded pairs say about a skill."""
+    return skill_document(views_of(request), _shown(request, agent, suite), skill)
+
+
+@router.get("/sweep", summary="Success against tokens over every threshold")
+def sweep(request: Request, skill: _Skill, agent: _Agent = None, suite: _Suite = None) -> SweepDocument:
+    """Column by column, always-on first."""
+    return sweep_document(_shown(request, agent, suite).gated.of_skill(skill), skill)
+
+
+@router.get("/map", summary="The tasks of a skill on a plane")
+def task_map(request: Request, skill: _Skill, agent: _Agent = None, suite: _Suite = None) -> MapDocument:
+    """The plane is that in which the tasks' vectors differ most; decisions do not rest on it."""
+    return map_document(_shown(request, agent, suite).gated.of_skill(skill), skill)
+
+
+@router.post("/try", summary="Answer a question without recording it")
+def try_it(request: Request, body: TrialBody) -> TrialDocument:
+    """The decision of `/v1/decide`, its place on the map, and what would change it."""
+    gate = gate_of(request)
+    policy = gate.settings.policy
+    if body.threshold is not None:
+        policy = replace(policy, threshold=body.threshold)
+    names = body.model_dump(exclude={"threshold"})
+    return trial_document(gate, views_of(request), GateQuestion(**names, explain=True, record=False, policy=policy))
+
+
+def views_of(request: Request) -> EvidenceViews:
+    """What the pages of this app share."""
+    views: EvidenceViews = request.app.state.views
+    return views
+
+
+def _shown(request: Request, agent: str | None, suite: str | None) -> ShownPanel:
+    shown = views_of(request).panel(agent, suite)
+    if shown is None:
+        raise InputError("the bank has no complete pair yet; import executions of both conditions first")
+    return shown

@@ -1,0 +1,127 @@
+"""The first page: every skill of a panel with its verdict, what the gate does with it, what the log says, how old it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath
+from urllib.parse import urlsplit
+
+from skilldelta.bank.decision_tally import DecisionTally
+from skilldelta.evaluation.results import Range
+from skilldelta.report.skill_words import skill_sentence
+from skilldelta.serve.evidence_documents import (
+    GainInterval,
+    GateDocument,
+    LogTally,
+    OverviewDocument,
+    PanelName,
+    SkillLine,
+)
+from skilldelta.serve.evidence_views import Catalogue, EvidenceViews, PanelKey, ShownPanel
+from skilldelta.studies.gated_panel import GatedRows
+
+
+def overview_document(views: EvidenceViews, agent: str | None, suite: str | None) -> OverviewDocument:
+    """The overview of one panel, the largest unless chosen; without any pair it says so and lists nothing."""
+    shown, catalogue, tallies = views.panel(agent, suite), views.catalogue(), views.tallies()
+    chosen = None if shown is None else shown.key
+    rows = None if shown is None else shown.gated.rows
+    lines = [] if shown is None else skill_lines(shown, catalogue, tallies)
+    return OverviewDocument(
+        bank=bank_name(catalogue.location),
+        revision=catalogue.revision,
+        tasks=catalogue.tasks,
+        executions=catalogue.executions,
+        panels=[panel_name(one) for one in catalogue.panels],
+        panel=None if chosen is None else panel_name(chosen),
+        tasks_in_panel=0 if rows is None else len(rows.support.row_of_task),
+        families=0 if rows is None else len(rows.families),
+        gate=None if rows is None else gate_document(rows),
+        skills=lines,
+        log=_whole_log(tallies if chosen is None else _of_agent(tallies, chosen), lines),
+        unpaired=0 if chosen is None else chosen.unpaired,
+    )
+
+
+def skill_lines(shown: ShownPanel, catalogue: Catalogue, tallies: Sequence[DecisionTally]) -> list[SkillLine]:
+    """The skills of a panel by mean gain, the most helpful first."""
+    lines = [skill_line(shown, skill, catalogue, tallies) for skill in shown.gated.skills]
+    return sorted(lines, key=lambda line: (-line.gain, line.skill))
+
+
+def skill_line(shown: ShownPanel, skill: str, catalogue: Catalogue, tallies: Sequence[DecisionTally]) -> SkillLine:
+    """One skill with its verdict."""
+    rows, verdict = shown.gated.of_skill(skill), shown.verdicts[skill]
+    own = [tally for tally in _of_agent(tallies, shown.key) if tally.skill_id == skill]
+    recorded = [
+        age.last
+        for age in catalogue.ages
+        if (age.agent, age.suite, age.skill_id) == (shown.key.record, shown.key.suite, skill)
+    ]
+    return SkillLine(
+        skill=skill,
+        pairs=len(rows.support),
+        families=len(rows.families),
+        helped=verdict.helped,
+        harmed=verdict.harmed,
+        unchanged=len(rows.support) - verdict.helped - verdict.harmed,
+        gain=verdict.mean.mean,
+        interval=_interval(verdict.mean.interval),
+        verdict=verdict.ruling,
+        sentence=skill_sentence(verdict).partition(": ")[2],
+        gate=gate_document(rows),
+        log=_tally(own, rows.extra_tokens),
+        recorded=max(recorded, default=None),
+    )
+
+
+def panel_name(panel: PanelKey) -> PanelName:
+    """A panel as the chooser lists it."""
+    return PanelName(panel.agent, panel.suite, panel.pairs)
+
+
+def gate_document(rows: GatedRows) -> GateDocument:
+    """The gate's value on some rows."""
+    value = rows.value
+    return GateDocument(value.off, value.on, value.success, value.use_rate, value.token_saving, rows.extra_tokens)
+
+
+def bank_name(location: str) -> str:
+    """The last part of a bank's path or URL, which is enough to tell banks apart and tells nothing of the machine."""
+    path = urlsplit(location).path if "://" in location else location
+    return PurePath(path).name or "bank"
+
+
+def _interval(found: Range) -> GainInterval | None:
+    if found.low is None or found.high is None:
+        return None
+    return GainInterval(found.low, found.high)
+
+
+def _of_agent(tallies: Sequence[DecisionTally], panel: PanelKey) -> list[DecisionTally]:
+    return [tally for tally in tallies if tally.agent == panel.record]
+
+
+def _tally(found: Sequence[DecisionTally], extra_tokens: float | None) -> LogTally:
+    by_action = {action: sum(one.decisions for one in found if one.action == action) for action in _ACTIONS}
+    unused = by_action["skip"] + by_action["abstain"]
+    return LogTally(
+        decisions=sum(by_action.values()),
+        used=by_action["use"],
+        skipped=by_action["skip"],
+        abstained=by_action["abstain"],
+        last=max((one.last for one in found), default=None),
+        saved_tokens=None if extra_tokens is None else unused * extra_tokens,
+    )
+
+
+def _whole_log(tallies: Sequence[DecisionTally], lines: Sequence[SkillLine]) -> LogTally:
+    """All skills together; tokens are saved where a skill's price is known."""
+    whole = _tally(tallies, None)
+    saved = [line.log.saved_tokens for line in lines if line.log.decisions and line.log.saved_tokens is not None]
+    return LogTally(
+        whole.decisions, whole.used, whole.skipped, whole.abstained, whole.last, sum(saved) if saved else None
+    )
+
+
+_ACTIONS = ("use", "skip", "abstain")

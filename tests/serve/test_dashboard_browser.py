@@ -1,0 +1,297 @@
+"""Every page of the dashboard in a real Chromium on the real server: the demo bank, an empty one, a larger one, a hostile one.
+
+A console error, a request that leaves the origin or a dialog fails the test in which it happens.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skilldelta.bank import Bank
+from skilldelta.bank.importers import read_source
+from skilldelta.demo.bundled import bundled_batch
+
+from .browser import Visitor, running_browser, running_server, visiting
+
+HOSTILE = "<img src=x onerror=\"window.owned='yes'\"><script>window.owned='yes'</script>{{7*7}}"
+PAGES = ("#/", "#/skill/date-arithmetic", "#/try", "#/decisions", "#/evaluation", "#/import")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    pytest.importorskip("uvicorn", reason="the server needs the extra serve")
+    with running_browser() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def demo(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server on the bundled bank."""
+    path = tmp_path_factory.mktemp("demo") / "demo.bank"
+    with Bank.open(path, create=True) as bank:
+        bank.add(bundled_batch())
+    with running_server(path) as address:
+        yield address
+
+
+@pytest.fixture
+def visitor(browser: Any, demo: str) -> Iterator[Visitor]:
+    with visiting(browser, demo) as opened:
+        yield opened
+
+
+def written(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def bank_of(path: Path, rows: list[dict[str, Any]]) -> Path:
+    with Bank.open(path, create=True) as bank:
+        bank.add(read_source(written(path.with_suffix(".jsonl"), rows)))
+    return path
+
+
+def test_the_navigation_leads_to_every_page(visitor: Visitor) -> None:
+    page = visitor.open()
+    assert re.match(r"12 skills: \d+ to keep", visitor.heading())
+    assert page.locator("table.skills tbody tr").count() == 12
+    for name, heading in (
+        ("Try it", "Would this skill help"),
+        ("Decisions", "What did the gate decide"),
+        ("Evaluation", "What would the gate have bought"),
+        ("Import", "Add executions"),
+        ("Overview", "12 skills"),
+    ):
+        page.click(f"#pages >> text={name}")
+        page.wait_for_selector(f"h1:has-text('{heading}')")
+        assert page.locator("#pages [aria-current=page]").inner_text() == name
+        assert page.evaluate("document.activeElement.tagName") == "H1"
+    page.click("text=meter-readings")
+    page.wait_for_selector("h1:has-text('meter-readings')")
+    page.go_back()
+    page.wait_for_selector("h1:has-text('12 skills')")
+
+
+def test_skills_are_sorted_by_gain_and_by_any_other_heading(visitor: Visitor) -> None:
+    page = visitor.open()
+    names = "table.skills tbody tr th a"
+    assert page.locator(names).first.inner_text() == "sku-numbers"
+    page.click("table.skills thead >> text=Points")
+    assert page.locator(names).first.inner_text() == "meter-readings"
+    page.click("table.skills thead >> text=Skill")
+    listed = page.locator(names).all_inner_texts()
+    assert listed == sorted(listed)
+    assert page.locator("thead [aria-sort=ascending]").inner_text() == "Skill"
+
+
+def test_the_slider_moves_through_every_policy_by_keyboard(visitor: Visitor) -> None:
+    page = visitor.open("#/skill/date-arithmetic")
+    slider = page.locator("#threshold-slider")
+    start = page.locator(".readout").inner_text()
+    slider.focus()
+    slider.press("ArrowRight")
+    assert page.locator(".readout").inner_text() != start
+    slider.press("Home")
+    assert "0%" in page.locator(".fact:has-text('use rate')").inner_text()
+    assert page.locator(".map circle:not(.skipped):not(.dot circle)").count() == 0
+    slider.press("End")
+    assert "100%" in page.locator(".fact:has-text('use rate')").inner_text()
+    assert "use rate 100%" in str(slider.get_attribute("aria-valuetext"))
+    page.click("button:has-text('Default')")
+    assert page.locator(".readout").inner_text() == start
+    assert page.locator("section:has-text('Tasks that it harmed') tbody tr").count() == 8
+
+
+def test_a_task_is_tried_and_nothing_is_recorded(visitor: Visitor) -> None:
+    page = visitor.open("#/try?skill=warehouse-units")
+    assert page.input_value("#skill") == "warehouse-units"
+    page.click("text=Decide")
+    assert "Type a task first" in page.locator("form [role=alert]").inner_text()
+    page.fill("#task", "How many cans are in 3 pallets and 5 crates of beans?")
+    page.press("#task", "Control+Enter")
+    page.wait_for_selector("h2:has-text('Use the skill')")
+    assert page.locator(".result tbody tr").count() == 6
+    assert page.locator(".map path.query").count() == 2  # in the legend and on the map
+    assert page.locator(".map .tie-line").count() == 6
+    assert "Skip, if the threshold were" in page.locator(".result .notes").inner_text()
+    page.fill("#threshold", "0.9")
+    page.click("text=Decide")
+    page.wait_for_selector("h2:has-text('Skip the skill')")
+    page.locator(".suggestions button").last.click()
+    page.wait_for_selector(".result:not([aria-busy])")
+    page.goto(visitor.address + "#/decisions")
+    page.wait_for_selector("text=No decision is in the log yet")
+
+
+def test_the_log_is_filtered_searched_and_opened(browser: Any, tmp_path: Path) -> None:
+    with Bank.open(tmp_path / "log.bank", create=True) as bank:
+        bank.add(bundled_batch())
+    with running_server(tmp_path / "log.bank") as address, visiting(browser, address) as visitor:
+        page = visitor.open()
+        ask = """([task, skill]) => fetch("v1/decide", {method: "POST", headers: {"Content-Type": "application/json"},
+          body: JSON.stringify({task, skill, source: "test"})}).then((answer) => answer.json())"""
+        for number in range(55):
+            page.evaluate(ask, [f"How many cans are in {number + 2} pallets of beans?", "warehouse-units"])
+        page.evaluate(ask, ["Which date is 3 days after 2 May 2021?", "date-arithmetic"])
+        visitor.open("#/decisions")
+        assert page.locator("table.log tbody tr").count() == 50
+        page.click("text=Show older")
+        page.wait_for_selector("text=56 decisions shown, no older ones")
+        assert page.locator("table.log tbody tr").count() == 56
+        page.select_option("select[name=skill]", "date-arithmetic")
+        page.wait_for_selector("text=1 decision shown")
+        page.fill("input[name=q]", "no such words")
+        page.press("input[name=q]", "Enter")
+        page.wait_for_selector("text=No decision fits these filters")
+        page.click("text=Clear them")
+        page.wait_for_selector("text=50 decisions shown")
+        page.select_option("select[name=days]", "1")
+        page.wait_for_selector('#content[data-ready*="days=1"]')
+        assert page.locator("table.log tbody tr").count() == 50
+        page.fill("input[name=q]", "in 7 pallets")
+        page.press("input[name=q]", "Enter")
+        page.wait_for_selector("text=1 decision shown")
+        page.click("table.log tbody a")
+        page.wait_for_selector("h1:has-text('Decision 6')")
+        assert page.locator("section:has-text('The evidence it rested on') tbody tr").count() == 6
+        visitor.open()
+        assert "56 decisions for this agent" in page.locator("main").inner_text()
+
+
+def test_an_empty_bank_says_on_every_page_what_to_do_first(browser: Any, tmp_path: Path) -> None:
+    with running_server(tmp_path / "empty.bank") as address, visiting(browser, address) as visitor:
+        for place in ("#/", "#/skill/any", "#/try", "#/evaluation"):
+            page = visitor.open(place)
+            assert visitor.heading() == "This bank is empty"
+            assert page.locator(".steps li").count() == 3
+        visitor.open("#/decisions")
+        assert "No decision is in the log yet" in page.locator("main").inner_text()
+        visitor.open("#/import")
+        assert "0 executions of 0 tasks" in page.locator("main").inner_text()
+
+
+def test_a_larger_bank_stays_quick(browser: Any, tmp_path: Path) -> None:
+    words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"]
+    rows = [
+        {
+            "task_id": f"t{number}",
+            "text": f"{words[number % 10]} {words[number // 10 % 10]} number {number} of {words[number // 100 % 10]}",
+            "family": words[number % 7],
+            "skill": words[number % 2],
+            "agent": "a",
+            "y0": [min(1, number * 7 % 3)],
+            "y1": [min(1, number * 5 % 4)],
+        }
+        for number in range(2_000)
+    ]
+    bank = bank_of(tmp_path / "large.bank", rows)
+    with running_server(bank) as address, visiting(browser, address) as visitor:
+        page = visitor.open()  # reads and scores the bank
+        started = time.monotonic()
+        visitor.open("#/skill/alpha")
+        assert page.locator(".map svg.chart circle").count() == 800
+        assert "800 tasks of 1,000" in page.locator(".map figcaption").inner_text()
+        visitor.open("#/try?skill=alpha")
+        page.fill("#task", "alpha beta number 77 of gamma")
+        page.click("text=Decide")
+        page.wait_for_selector(".result .verdict")
+        assert time.monotonic() - started < 15  # a second or two on an idle machine
+
+
+def test_hostile_names_and_texts_stay_text(browser: Any, tmp_path: Path) -> None:
+    rows = [
+        {
+            "task_id": f"{HOSTILE}{number}",
+            "text": f"{HOSTILE} {number}",
+            "family": HOSTILE,
+            "skill": HOSTILE,
+            "agent": HOSTILE,
+            "suite": "a/b?c#d",
+            "y0": [1, 1],
+            "y1": [number % 2, 0],
+        }
+        for number in range(12)
+    ]
+    bank = bank_of(tmp_path / "hostile.bank", rows)
+    with running_server(bank) as address, visiting(browser, address) as visitor:
+        page = visitor.open()
+        assert page.locator("table.skills tbody a").inner_text() == HOSTILE
+        page.click("table.skills tbody a")
+        page.wait_for_selector(".map svg.chart")
+        assert visitor.heading() == HOSTILE
+        assert page.locator("section:has-text('Tasks that it harmed') tbody tr").count() == 12
+        page.locator(".map svg.chart").hover()
+        page.click("text=Try a task with this skill")
+        page.wait_for_selector("h1:has-text('Would this skill help')")
+        page.fill("#task", HOSTILE)
+        page.click("text=Decide")
+        page.wait_for_selector(".result .verdict")
+        page.evaluate(
+            """(text) => fetch("v1/decide", {method: "POST", headers: {"Content-Type": "application/json"},
+              body: JSON.stringify({task: text, skill: text, source: text.slice(0, 90)})})""",
+            HOSTILE,
+        )
+        visitor.open("#/decisions")
+        page.click("table.log tbody a")
+        page.wait_for_selector("h1:has-text('Decision 1')")
+        assert HOSTILE in page.locator("main").inner_text()
+        assert page.locator("main img, main script").count() == 0
+        assert page.evaluate("window.owned") is None
+
+
+def test_a_script_that_gets_into_the_page_does_not_run(browser: Any, demo: str) -> None:
+    with visiting(browser, demo) as visitor:
+        page = visitor.open()
+        page.evaluate(
+            """() => { const script = document.createElement("script"); script.append("window.owned = 'yes'");
+              try { document.body.append(script); } catch { /* refused as it should be */ } }"""
+        )
+        assert page.evaluate("window.owned") is None
+        assert any("Content Security Policy" in said or "TrustedScript" in said for said in visitor.troubles)
+        visitor.troubles.clear()
+
+
+def test_everything_can_be_reached_by_keyboard_and_focus_is_seen(visitor: Visitor) -> None:
+    page = visitor.open()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "content"
+    page.evaluate("document.querySelector('.brand').focus()")
+    seen = []
+    for _ in range(6):
+        page.keyboard.press("Tab")
+        seen.append(page.evaluate("document.activeElement.textContent"))
+        assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    assert seen[:5] == ["Overview", "Try it", "Decisions", "Evaluation", "Import"]
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    visitor.open()
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_page_is_wider_than_a_phone(browser: Any, demo: str, theme: str) -> None:
+    with visiting(browser, demo, width=390, theme=theme) as visitor:
+        for place in PAGES:
+            visitor.open(place)
+            assert visitor.overflow() <= 0, place
+        paper = visitor.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert paper == {"light": "rgb(255, 255, 255)", "dark": "rgb(21, 25, 28)"}[theme]
+
+
+def test_a_page_that_does_not_exist_and_a_server_that_is_gone_are_said(browser: Any, tmp_path: Path) -> None:
+    with running_server(tmp_path / "gone.bank") as address, visiting(browser, address) as visitor:
+        page = visitor.open("#/nowhere")
+        assert visitor.heading() == "No such page"
+        page.route("**/v1/**", lambda route: route.abort())
+        page.click("#pages >> text=Decisions")
+        page.wait_for_selector("text=The server does not answer")
+        visitor.troubles[:] = [said for said in visitor.troubles if "net::ERR_FAILED" not in said]
