@@ -30,6 +30,7 @@ COMMANDS: dict[str, list[str]] = {
     "predict": ["--bank", "toy.bank", "--skill", "units-skill", "--encoder", "tfidf", "convert a mile"],
     "evaluate": ["--bank", "toy.bank", "--resamples", "2", "--shuffles", "0", "--exclude", "no such task"],
     "compare": ["pairs.jsonl", "--resamples", "10"],
+    "check": ["pairs.jsonl", "--resamples", "100"],
     "skills": ["--bank", "toy.bank", "--resamples", "10", "--encoder", "tfidf"],
     "sweep threshold": ["--bank", "toy.bank", "--estimator", "family_mean"],
     "sweep evidence": ["--bank", "toy.bank"],

@@ -214,9 +214,9 @@ def _show(report: ComparisonReport, most: int) -> None:
     for fact in comparison_facts(report):
         out.hanging(f"{fact.title:<{width}}", _plain(fact.text))
     out.print("")
-    if worse := found.flipped("worse"):
+    if most and (worse := found.flipped("worse")):
         out.print(_tasks("Worse with B", worse, most))
-    if better := found.flipped("better"):
+    if most and (better := found.flipped("better")):
         out.print(_tasks("Better with B", better, most))
     for warning in report.warnings:
         out.print(f"warning: {warning}", style="yellow")

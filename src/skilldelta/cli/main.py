@@ -28,6 +28,7 @@ COMMANDS: dict[str, str] = {
     "evaluate": "What the gate would have bought: every policy, every interval.",
     "compare": "Two runs task by task: difference, interval, exact tests, flipped tasks.",
     "skills": "Keep, gate or drop each skill; which tasks it breaks.",
+    "check": "A gate for CI: exit 1 when a skill's gain is too small or got worse.",
     "sweep": "Success and tokens over thresholds; error over the amount of evidence.",
     "freeze": "Seal predictions before their outcomes exist.",
     "audit": "Evaluate sealed predictions; refuse if anything changed.",

@@ -53,9 +53,18 @@ class TaskMean:
 
 
 def task_mean(
-    differences: Floats, rng: np.random.Generator, *, draws: int = DRAWS, level: float = LEVEL, bound: float = 1.0
+    differences: Floats,
+    rng: np.random.Generator,
+    *,
+    draws: int = DRAWS,
+    level: float = LEVEL,
+    bound: float = 1.0,
+    unseen_level: float | None = None,
 ) -> TaskMean:
-    """The mean of one difference per task; `bound` is the largest that a task can show."""
+    """The mean of one difference per task; `bound` is the largest that a task can show.
+
+    `unseen_level` is how sure the rule of three is, where that is not `level`: for an end that is used alone.
+    """
     tasks = len(differences)
     if not tasks:
         return TaskMean(0, math.nan, Range(None, None), level, None, None, None)
@@ -63,7 +72,8 @@ def task_mean(
     if tasks < 2:
         return TaskMean(tasks, mean, Range(None, None), level, None, None, None)
     error = float(differences.std(ddof=1)) / math.sqrt(tasks)
-    interval = _interval(differences, mean, rng, draws=draws, level=level, bound=bound) if draws else Range(None, None)
+    unseen = min(1.0, _rule_of_three(unseen_level or level) / tasks)
+    interval = _interval(differences, mean, rng, draws, level, unseen=unseen, bound=bound) if draws else _UNKNOWN
     return TaskMean(
         tasks, mean, interval, level, error, _student_p(mean, error, tasks), _detectable(error, tasks, level)
     )
@@ -89,13 +99,22 @@ def expanded_level(tasks: int, level: float) -> float:
     return 1 - 2 * NormalDist().cdf(-reach)
 
 
+_UNKNOWN = Range(None, None)
+
+
 def _interval(
-    differences: Floats, mean: float, rng: np.random.Generator, *, draws: int, level: float, bound: float
+    differences: Floats,
+    mean: float,
+    rng: np.random.Generator,
+    draws: int,
+    level: float,
+    *,
+    unseen: float,
+    bound: float,
 ) -> Range:
     tasks = len(differences)
     tail = (1 - expanded_level(tasks, level)) / 2
     low, high = np.quantile(percentile_draws(differences, rng, draws=draws), [tail, 1 - tail])
-    unseen = bound * min(1.0, _rule_of_three(level) / tasks)
     if not (differences < -TIE).any():
         low = min(low, mean - unseen)
     if not (differences > TIE).any():

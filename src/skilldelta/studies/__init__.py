@@ -17,6 +17,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from skilldelta.studies.check_outputs import check_junit, check_markdown
+    from skilldelta.studies.check_study import (
+        CheckedSkill,
+        SkillsChecked,
+        bank_gains,
+        check_skills,
+        checked_to_dict,
+        compared_gains,
+        recorded_gains,
+        recorded_notes,
+    )
     from skilldelta.studies.compared_side import (
         ArmChoice,
         ComparedSide,
@@ -34,6 +45,7 @@ if TYPE_CHECKING:
         comparison_report,
     )
     from skilldelta.studies.evaluation_study import Evaluated, EvaluatedPanel, EvaluationSettings, evaluate
+    from skilldelta.studies.gain_baseline import SkillGains, read_baseline, write_baseline
     from skilldelta.studies.loaded_panel import (
         LoadedPanel,
         PanelChoice,
@@ -51,6 +63,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ArmChoice",
     "Audited",
+    "CheckedSkill",
     "ComparedSide",
     "ComparedSides",
     "ComparisonSettings",
@@ -61,16 +74,24 @@ __all__ = [
     "LoadedPanel",
     "PanelChoice",
     "RecordedRuns",
+    "SkillGains",
     "SkillSettings",
+    "SkillsChecked",
     "StudyProgress",
     "TargetTask",
     "WrittenReport",
     "audit_sealed",
     "bank_encoder",
+    "bank_gains",
     "bank_runs",
     "both_arms",
     "calibrate",
+    "check_junit",
+    "check_markdown",
+    "check_skills",
+    "checked_to_dict",
     "compare_sides",
+    "compared_gains",
     "compared_to_dict",
     "comparison_report",
     "evaluate",
@@ -80,16 +101,32 @@ __all__ = [
     "load_panel",
     "load_panels",
     "one_side",
+    "read_baseline",
     "read_corrections",
     "read_exclusions",
     "read_runs",
     "read_targets",
+    "recorded_gains",
+    "recorded_notes",
     "report_on",
     "sweep_evidence",
     "sweep_thresholds",
+    "write_baseline",
 ]
 
 _HOMES = {
+    "gain_baseline": ("SkillGains", "read_baseline", "write_baseline"),
+    "check_study": (
+        "CheckedSkill",
+        "SkillsChecked",
+        "bank_gains",
+        "check_skills",
+        "checked_to_dict",
+        "compared_gains",
+        "recorded_gains",
+        "recorded_notes",
+    ),
+    "check_outputs": ("check_junit", "check_markdown"),
     "compared_side": (
         "ArmChoice",
         "ComparedSide",

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from skilldelta.bank.batch import Batch
-from skilldelta.bank.importers import Source, read_source
+from skilldelta.bank.importers import Defaults, Source, read_any
+from skilldelta.bank.importers.any_source import left_out_lines
 from skilldelta.bank.store import Bank
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.pairing import is_counted
@@ -83,15 +83,16 @@ def read_runs(
         1
     """
     source = path if isinstance(path, Source) else Source(Path(path))
-    batch = read_source(
-        source,
-        format=format,
-        agent=choice.agent or UNNAMED,
-        skill=(choice.skill or UNNAMED).partition("@")[0],
-        suite=choice.suite,
-        condition=stands_for,
+    skill = choice.skill.partition("@")[0] if choice.skill else UNNAMED
+    stand_ins = Defaults(choice.agent or UNNAMED, skill, condition=stands_for)
+    reading = read_any(source, format=format, stand_ins=stand_ins)
+    label = source.path.name or str(source.path)
+    return RecordedRuns(
+        label,
+        reading.executions,
+        {(task.suite, task.task_id): task for task in reading.tasks},
+        notes=tuple(f"{label}: {note}" for note in (*reading.notes, *left_out_lines(reading.left_out))),
     )
-    return _of_batch(batch, source.path.name or str(source.path))
 
 
 def bank_runs(bank: Bank, choice: ArmChoice = EVERYTHING) -> RecordedRuns:
@@ -170,15 +171,6 @@ def both_arms(recorded: RecordedRuns, choice: ArmChoice = EVERYTHING) -> tuple[C
 
 
 _CONDITION_WORDS: Mapping[Condition, str] = {"use": "with the skill", "skip": "without the skill"}
-
-
-def _of_batch(batch: Batch, label: str) -> RecordedRuns:
-    return RecordedRuns(
-        label,
-        batch.executions,
-        {(task.suite, task.task_id): task for task in batch.tasks},
-        notes=tuple(f"{label}: {note}" for note in batch.notes),
-    )
 
 
 def _labelled(execution: Execution, known: Sequence[Agent]) -> Execution:

@@ -13,7 +13,7 @@ from pathlib import Path
 from skilldelta.bank.batch import Batch
 from skilldelta.bank.importers.detection import detect
 from skilldelta.bank.importers.draft import Defaults
-from skilldelta.bank.importers.joining import join
+from skilldelta.bank.importers.joining import UnsaidError, join
 from skilldelta.bank.importers.natural import FORMATS, read_folder
 from skilldelta.bank.importers.result_tree import ResultTree, links_note, open_tree
 from skilldelta.bank.importers.source import Source
@@ -81,29 +81,35 @@ class Reading:
         return pair_executions(self.batch.executions, families=families)
 
 
-def read_any(source: Path | str | Source, said: Defaults | None = None, *, format: str = "auto") -> Reading:
+def read_any(
+    source: Path | str | Source,
+    said: Defaults | None = None,
+    *,
+    format: str = "auto",
+    stand_ins: Defaults | None = None,
+) -> Reading:
     """What a source holds, its format found by its content unless `format` names it.
 
-    `said` stands in for what the files do not say; where it does not either, an `UnsaidError` has the questions. Nothing
-    is returned from a source with a fault.
+    `said` is what the person says about the files; where neither says enough, an `UnsaidError` has the questions, or the
+    agent, skill and condition of `stand_ins` answer them. Nothing is returned from a source with a fault.
     """
     source = source if isinstance(source, Source) else Source(Path(source))
-    said = said or Defaults()
+    said, stand_ins = said or Defaults(), stand_ins or Defaults()
     tools = tool_formats()
     if format != "auto" and format not in FORMATS and format not in tools:
         raise unknown_name("format", format, ["auto", *FORMATS, *tools])
     if format in FORMATS:
-        return _read_natural(source, format, "--format says so", said)
+        return _read_natural(source, format, "--format says so", said.or_else(stand_ins))
     tree = open_tree(source)
     if format in tools:
-        return _read_tool(tree, tools[format], "--format says so", said)
+        return _read_tool(tree, tools[format], "--format says so", said, stand_ins)
     for tool in tools.values():
         why = tool.found(tree)
         if why:
-            return _read_tool(tree, tool, why, said)
+            return _read_tool(tree, tool, why, said, stand_ins)
     if not tree.is_file and not (tree.on_disk and os.path.isdir(source.path)):
         raise unrecognised(source.path)
-    return _read_natural(source, "auto", "", said)
+    return _read_natural(source, "auto", "", said.or_else(stand_ins))
 
 
 def unrecognised(path: Path) -> InputError:
@@ -115,10 +121,16 @@ def unrecognised(path: Path) -> InputError:
     )
 
 
-def _read_tool(tree: ResultTree, tool: ToolFormat, why: str, said: Defaults) -> Reading:
+def _read_tool(tree: ResultTree, tool: ToolFormat, why: str, said: Defaults, stand_ins: Defaults) -> Reading:
     results = tool.read(tree, said)
     tree.check_unchanged()
-    joined = join(tree.root, results, said)
+    try:
+        joined = join(tree.root, results, said)
+    except UnsaidError as error:
+        answered = error.answered(said, stand_ins)
+        if answered is None:
+            raise
+        joined = join(tree.root, results, answered)
     batch = joined.batch
     left_out = tuple(Omission(reason, tuple(places)) for reason, places in results.left_out.items())
     batch = replace(batch, notes=(*results.notes, *links_note(tree), *batch.notes))

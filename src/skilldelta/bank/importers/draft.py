@@ -43,6 +43,16 @@ class Defaults:
     pair_by: PairBy = "task"
     """Whether tasks of one name and different content are different tasks, or one."""
 
+    def or_else(self, other: Defaults) -> Defaults:
+        """The same, with another's agent, skill, suite and condition where this says none."""
+        return replace(
+            self,
+            agent=self.agent or other.agent,
+            skill=self.skill or other.skill,
+            suite=self.suite or other.suite,
+            condition=self.condition or other.condition,
+        )
+
     @property
     def given(self) -> frozenset[str]:
         """The fields that are said here."""

@@ -54,6 +54,19 @@ class UnsaidError(InputError):
         options = " ".join(question.option for question in questions[:6])
         super().__init__(f"{path}: the files do not say {said}; say {options}, or --write-mapping FILE to edit a guess")
 
+    def answered(self, said: Defaults, stand_ins: Defaults) -> Defaults | None:
+        """What was said, with the open questions answered by what stands in; None where it does not answer all of them."""
+        asked = {question.about for question in self.questions}
+        if any(not getattr(stand_ins, "condition" if about == "arm" else about) for about in asked):
+            return None
+        arms = {question.name: str(stand_ins.condition) for question in self.questions if question.about == "arm"}
+        return replace(
+            said,
+            agent=stand_ins.agent if "agent" in asked else said.agent,
+            skill=stand_ins.skill if "skill" in asked else said.skill,
+            arms={**said.arms, **arms},
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Joined:

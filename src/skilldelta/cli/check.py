@@ -1,0 +1,219 @@
+"""`skilldelta check`: a gate for CI on what skills are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from skilldelta.cli import settings
+from skilldelta.cli.given_values import GivenPath, OutputPath
+from skilldelta.cli.output import console, note, signed, table, write_json
+from skilldelta.cli.progress import progress
+from skilldelta.cli.step_summary import add_to_step_summary, step_summary_option
+from skilldelta.errors import InputError, shown
+from skilldelta.files import write_text
+
+if TYPE_CHECKING:
+    from skilldelta.records import Condition
+    from skilldelta.studies import ComparedSide, SkillGains, SkillsChecked
+
+_LARGEST_CODE = 125
+"""Shells keep the codes above for themselves."""
+
+
+@click.command("check")
+@click.argument("sources", nargs=-1, type=GivenPath(), metavar="[SOURCE…]")
+@settings.bank_option
+@click.option("--without", type=GivenPath(), metavar="FILE", help="Results without the skill, of one arm only.")
+@click.option("--with", "treated", type=GivenPath(), metavar="FILE", help="Results with the skill, of one arm only.")
+@click.option("--format", "format_", default="auto", show_default=True, help="The files' format; auto looks inside.")
+@settings.agent_option
+@settings.suite_option
+@click.option("--skill", metavar="NAME", help="Only this skill; the name of the skill of --with.")
+@click.option("--min-gain", type=float, default=0.0, show_default=True, help="The gain to reach; 0.05 is 5 points.")
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of each one-sided limit.")
+@click.option(
+    "--baseline", type=GivenPath(dir_okay=False), metavar="FILE", help="Earlier gains that must not get worse."
+)
+@click.option(
+    "--tolerance", type=float, default=0.05, show_default=True, help="How much worse than the baseline is still good."
+)
+@click.option("--write-baseline", type=OutputPath(), metavar="FILE", help="Write the gains of now, for later checks.")
+@click.option(
+    "--on-too-little",
+    default="pass",
+    show_default=True,
+    metavar="pass|fail|CODE",
+    help='What "not enough evidence" does: pass, fail, or exit with a code of your own.',
+)
+@click.option("--junit", type=OutputPath(), metavar="FILE", help="Write JUnit XML.")
+@click.option("--markdown", type=OutputPath(), metavar="FILE", help="Write a Markdown summary, for a pull request.")
+@step_summary_option
+@settings.resamples_option
+@settings.seed_option
+@settings.json_option
+@settings.output_option
+@progress("checking skills")
+def command(sources: tuple[Path, ...], as_json: bool, output: Path | None, on_too_little: str, **options: Any) -> int:
+    """Exit with 1 when a skill's gain is below a bound, or worse than a baseline, with the asked confidence.
+
+    The gains come from result files of any format that import reads, from two files of one arm each (--without, --with),
+    or from the bank. Three outcomes: holds, does not hold, and not enough evidence, whose exit code is yours to choose.
+
+    \b
+    skilldelta check pairs.jsonl --min-gain 0.02 --junit junit.xml
+    skilldelta check --without off.eval --with on.eval --skill my-skill
+    skilldelta check --bank skilldelta.bank --baseline baseline.json
+    """
+    from skilldelta.evaluation.gain_checks import CheckSettings
+    from skilldelta.studies import check_skills, checked_to_dict, read_baseline, write_baseline
+
+    names = ("min_gain", "confidence", "tolerance", "resamples", "seed")
+    asked, without_evidence = CheckSettings(**{name: options[name] for name in names}), _exit_code(on_too_little)
+    baseline = _asked_for(read_baseline(options["baseline"]), options) if options["baseline"] else ()
+    measured, notes = _measured(sources, options)
+    for remark in notes:
+        note(remark)
+    checked = check_skills(measured, asked, baseline=baseline, notes=notes)
+    if options["write_baseline"]:
+        write_baseline(options["write_baseline"], measured, created=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC")
+        note(f"wrote {options['write_baseline']}")
+    _write(checked, options, fail_on_too_little=without_evidence == 1)
+    if as_json or output:
+        write_json(checked_to_dict(checked), output)
+    else:
+        _show(checked)
+    return {"pass": 0, "fail": 1, "not enough evidence": without_evidence}[checked.outcome]
+
+
+def _exit_code(word: str) -> int:
+    """What "not enough evidence" exits with."""
+    words = {"pass": 0, "fail": 1}
+    if word in words:
+        return words[word]
+    if word.isascii() and word.isdigit() and len(word) <= 3 and int(word) <= _LARGEST_CODE:
+        return int(word)
+    raise InputError(f"--on-too-little is pass, fail or an exit code from 0 to {_LARGEST_CODE}, got {shown(word)}")
+
+
+def _asked_for(baseline: Sequence[SkillGains], options: dict[str, Any]) -> list[SkillGains]:
+    """The part of a baseline that this check is about."""
+    asked = [(options[name], name) for name in ("agent", "suite", "skill") if options[name]]
+    return [one for one in baseline if all(getattr(one, name) == value for value, name in asked)]
+
+
+def _measured(sources: Sequence[Path], options: dict[str, Any]) -> tuple[Sequence[SkillGains], tuple[str, ...]]:
+    """The gains, and what the results leave out."""
+    two = [options["without"], options["treated"]]
+    if any(two):
+        if not all(two) or sources:
+            raise InputError("--without and --with go together, and without other sources")
+        return _of_two_files(options)
+    return _of_files(sources, options) if sources else _of_bank(options)
+
+
+def _of_two_files(options: dict[str, Any]) -> tuple[Sequence[SkillGains], tuple[str, ...]]:
+    from skilldelta.studies import compare_sides, compared_gains
+    from skilldelta.studies.comparison_study import ComparisonSettings
+
+    a, b = _side(options, "without", "skip"), _side(options, "treated", "use")
+    if a.agent != b.agent:
+        raise InputError(
+            f"--without is of {a.agent}, --with of {b.agent}; a gain is of one agent: run both arms with it"
+        )
+    compared = compare_sides(a, b, ComparisonSettings(resamples=0))
+    unpaired = [f"{count} tasks not paired: {reason}" for reason, count in compared.unpaired_by_reason.items()]
+    skill = options["skill"] or next(
+        (one.skill_id for runs in b.runs.values() for one in runs if one.skill_id), "unnamed"
+    )
+    return compared_gains(compared, skill), (*a.notes, *b.notes, *unpaired, *compared.warnings)
+
+
+def _side(options: dict[str, Any], name: str, arm: Condition) -> ComparedSide:
+    from skilldelta.studies import ArmChoice, one_side, read_runs
+
+    path: Path = options[name]
+    choice = ArmChoice(agent=options["agent"], suite=options["suite"])
+    recorded = read_runs(path, format=options["format_"], choice=choice, stands_for=arm)
+    held = {one.condition for one in recorded.executions}
+    if held != {arm}:
+        there = "both arms" if len(held) == 2 else "the other arm"
+        raise InputError(f"{path}: holds {there}; name a file with both as SOURCE, or the right one")
+    return one_side(recorded, replace(choice, condition=arm))
+
+
+def _of_files(sources: Sequence[Path], options: dict[str, Any]) -> tuple[Sequence[SkillGains], tuple[str, ...]]:
+    from skilldelta.studies import ArmChoice, read_runs, recorded_gains
+    from skilldelta.studies.check_study import recorded_notes
+
+    choice = ArmChoice(agent=options["agent"], skill=options["skill"], suite=options["suite"])
+    measured: list[SkillGains] = []
+    notes: list[str] = []
+    for path in sources:
+        recorded = read_runs(path, format=options["format_"], choice=choice)
+        kept = [
+            one
+            for one in recorded.executions
+            if options["agent"] in (None, one.agent.name) and options["suite"] in (None, one.suite)
+        ]
+        recorded = replace(recorded, executions=kept)
+        measured += recorded_gains(recorded, skill=options["skill"])
+        notes += recorded_notes(recorded)
+    return _once(measured), tuple(notes)
+
+
+def _once(measured: list[SkillGains]) -> list[SkillGains]:
+    for one in measured:
+        if sum(other.key == one.key for other in measured) > 1:
+            raise InputError(
+                f"the skill {one.skill!r} of {one.agent} stands in two sources; import both into a bank, or name one"
+            )
+    return measured
+
+
+def _of_bank(options: dict[str, Any]) -> tuple[Sequence[SkillGains], tuple[str, ...]]:
+    from skilldelta.bank import Bank
+    from skilldelta.cli.arguments import choice_of
+    from skilldelta.studies import bank_gains
+    from skilldelta.studies.loaded_panel import left_out, paired_records
+
+    with Bank.open(options["bank"], create=False) as bank:
+        notes = [remark for panel in paired_records(bank, choice_of(options)) for remark in left_out(panel.pairing)]
+        return bank_gains(bank, choice_of(options), skill=options["skill"]), tuple(notes)
+
+
+def _write(checked: SkillsChecked, options: dict[str, Any], *, fail_on_too_little: bool) -> None:
+    from skilldelta.studies import check_junit, check_markdown
+
+    if options["junit"]:
+        xml = check_junit(checked, fail_on_too_little=fail_on_too_little)
+        write_text(options["junit"], xml, errors="replace")
+    if options["markdown"] or options["step_summary"]:
+        text = check_markdown(checked)
+        if options["markdown"]:
+            write_text(options["markdown"], text, errors="replace")
+        add_to_step_summary(options["step_summary"], text)
+    for name in ("junit", "markdown"):
+        if options[name]:
+            note(f"wrote {options[name]}")
+
+
+def _show(checked: SkillsChecked) -> None:
+    from skilldelta.report.check_words import OUTCOME_WORDS, check_sentence
+
+    out = console()
+    rows = []
+    for one in checked.skills:
+        gain = next((check.mean for check in one.checks if check.rule == "gain"), None)
+        value = "" if gain is None else signed(100 * gain.mean, 1)
+        rows.append([one.skill, one.outcome, value, "" if gain is None else str(gain.tasks)])
+    out.print(table("Skills", ("skill", "outcome", "gain", "tasks"), rows, left=2))
+    for one in checked.skills:
+        said = "; ".join([*map(check_sentence, one.checks), *one.remarks])
+        out.remark(f"{one.skill}: {said}".replace("\u2212", "-"))
+    out.print(f"\n{OUTCOME_WORDS[checked.outcome]}.", style="bold")

@@ -1,0 +1,228 @@
+"""A check of skills for CI: the gains that a bank or result files show, held against a bound and a stored baseline."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from skilldelta.bank.store import Bank
+from skilldelta.errors import InputError
+from skilldelta.evaluation.gain_checks import CheckOutcome, CheckSettings, GainCheck, check_change, check_gain
+from skilldelta.pairing import pair_executions
+from skilldelta.records import Agent, Execution, Pair
+from skilldelta.report.check_words import check_sentence
+from skilldelta.studies.compared_side import RecordedRuns
+from skilldelta.studies.comparison_study import ComparedSides
+from skilldelta.studies.gain_baseline import SkillGains, TaskGain
+from skilldelta.studies.loaded_panel import EVERY_PANEL, PanelChoice, label_of, left_out, paired_records
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedSkill:
+    """What became of one skill, or of one that the baseline has and the results have not."""
+
+    agent: str
+    suite: str
+    skill: str
+    checks: tuple[GainCheck, ...]
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def outcome(self) -> CheckOutcome:
+        """The worst of its checks; a skill without any could not be checked."""
+        found = {one.outcome for one in self.checks}
+        if "fail" in found:
+            return "fail"
+        return "pass" if found == {"pass"} else "not enough evidence"
+
+
+@dataclass(frozen=True, slots=True)
+class SkillsChecked:
+    """Every skill of a check, and what the results left out."""
+
+    skills: tuple[CheckedSkill, ...]
+    settings: CheckSettings
+    notes: tuple[str, ...] = ()
+
+    @property
+    def outcome(self) -> CheckOutcome:
+        """`fail` where any skill fails, else `not enough evidence` where any lacks it."""
+        found = {one.outcome for one in self.skills}
+        if "fail" in found:
+            return "fail"
+        return "pass" if found == {"pass"} else "not enough evidence"
+
+
+def bank_gains(bank: Bank, choice: PanelChoice = EVERY_PANEL, *, skill: str | None = None) -> tuple[SkillGains, ...]:
+    """The gains of every skill that the bank has pairs of.
+
+    Examples:
+        >>> [(one.skill, len(one.tasks)) for one in bank_gains(bank)]
+        [('units-skill', 4), ('dates-skill', 4)]
+    """
+    agents = bank.agents()
+    found = []
+    for panel in paired_records(bank, choice):
+        texts = {pair.task_id: text for pair, text in zip(panel.pairing.pairs, panel.texts, strict=True)}
+        found += _by_skill(panel.pairing.pairs, label_of(panel.agent, agents), texts)
+    return _only(found, skill)
+
+
+def recorded_gains(recorded: RecordedRuns, *, skill: str | None = None) -> tuple[SkillGains, ...]:
+    """The gains of every skill that a result file has both arms of.
+
+    Examples:
+        >>> [one.agent for one in recorded_gains(bank_runs(bank), skill="units-skill")]
+        ['toy']
+    """
+    groups: defaultdict[tuple[Agent, str], list[Execution]] = defaultdict(list)
+    for one in recorded.executions:
+        groups[one.agent, one.suite].append(one)
+    found: list[SkillGains] = []
+    for (agent, suite), runs in groups.items():
+        pairing = pair_executions(runs, families={}, current_digests=recorded.versions)
+        texts = {pair.task_id: recorded.tasks[suite, pair.task_id].text for pair in pairing.pairs}
+        found += _by_skill(pairing.pairs, agent.name, texts)
+    if not found:
+        raise InputError(f"{recorded.label}: no task has counted runs with and without the skill{_lacking(recorded)}")
+    return _only(found, skill)
+
+
+def recorded_notes(recorded: RecordedRuns) -> tuple[str, ...]:
+    """What of a result file is not part of any pair, in words.
+
+    Examples:
+        >>> recorded_notes(bank_runs(bank))
+        ()
+    """
+    return (*recorded.notes, *left_out(pair_executions(recorded.executions, families={})))
+
+
+def compared_gains(compared: ComparedSides, skill: str) -> tuple[SkillGains, ...]:
+    """The differences of a comparison as the gains of one skill: two files of one arm each.
+
+    Examples:
+        >>> compared_gains(compare_sides(*both_arms(bank_runs(bank))), "both")[0].tasks["units-0"].gain
+        1.0
+    """
+    texts = {task_id: task.text for (_, task_id), task in compared.b.tasks.items()}
+    tasks = {one.task_id: TaskGain.of(one.delta, texts.get(one.task_id, "")) for one in compared.comparison.differences}
+    suite = next(iter(sorted(compared.b.suites)), "")
+    return (SkillGains(compared.b.agent, suite, skill, tasks),)
+
+
+def check_skills(
+    measured: Sequence[SkillGains],
+    settings: CheckSettings | None = None,
+    *,
+    baseline: Sequence[SkillGains] = (),
+    notes: Sequence[str] = (),
+) -> SkillsChecked:
+    """Every skill against the bound and, where it is in the baseline, against its own former gains.
+
+    Examples:
+        >>> found = check_skills(bank_gains(bank))
+        >>> [(one.skill, one.outcome) for one in found.skills]
+        [('units-skill', 'not enough evidence'), ('dates-skill', 'not enough evidence')]
+    """
+    settings = settings or CheckSettings()
+    rng = np.random.default_rng(settings.seed)
+    before = {one.key: one for one in baseline}
+    found = [_checked(one, before.get(one.key), settings, rng, bool(baseline)) for one in measured]
+    known = {one.key for one in measured}
+    lost = [
+        CheckedSkill(one.agent, one.suite, one.skill, (), ("in the baseline, and not among the results",))
+        for one in baseline
+        if one.key not in known
+    ]
+    return SkillsChecked((*found, *lost), settings, tuple(notes))
+
+
+def checked_to_dict(checked: SkillsChecked) -> dict[str, Any]:
+    """What `skilldelta check --json` prints.
+
+    Examples:
+        >>> checked_to_dict(check_skills(bank_gains(bank)))["outcome"]
+        'not enough evidence'
+    """
+    return {
+        "outcome": checked.outcome,
+        "settings": asdict(checked.settings),
+        "skills": [_document(one) for one in checked.skills],
+        "notes": list(checked.notes),
+    }
+
+
+def _document(one: CheckedSkill) -> dict[str, Any]:
+    return {
+        "agent": one.agent,
+        "suite": one.suite,
+        "skill": one.skill,
+        "outcome": one.outcome,
+        "checks": [
+            {
+                "rule": check.rule,
+                "outcome": check.outcome,
+                "sentence": check_sentence(check),
+                "value": check.mean.mean,
+                "tasks": check.mean.tasks,
+                "limits": {**asdict(check.mean.interval), "confidence": check.confidence, "sides": "one"},
+                "bound": check.bound,
+                "more_tasks": check.more_tasks,
+            }
+            for check in one.checks
+        ],
+        "remarks": list(one.remarks),
+    }
+
+
+def _by_skill(pairs: Sequence[Pair], agent: str, texts: Mapping[str, str]) -> list[SkillGains]:
+    found: dict[tuple[str, str], dict[str, TaskGain]] = {}
+    for pair in pairs:
+        found.setdefault((pair.suite, pair.skill_id), {})[pair.task_id] = TaskGain.of(pair.gain, texts[pair.task_id])
+    return [SkillGains(agent, suite, skill, tasks) for (suite, skill), tasks in found.items()]
+
+
+def _only(found: Iterable[SkillGains], skill: str | None) -> tuple[SkillGains, ...]:
+    from skilldelta.errors import unknown_name
+
+    listed = tuple(found)
+    kept = tuple(one for one in listed if skill in (None, one.skill))
+    if not kept:
+        raise unknown_name("skill", str(skill), {one.skill for one in listed})
+    return kept
+
+
+def _lacking(recorded: RecordedRuns) -> str:
+    arms = {one.condition for one in recorded.executions}
+    if len(arms) == 2:
+        return "; both arms must be of the same tasks and agent"
+    there = "with" if "use" in arms else "without"
+    return f"; all its runs are {there} it: give the other arm, as --without FILE --with FILE"
+
+
+def _checked(
+    now: SkillGains,
+    before: SkillGains | None,
+    settings: CheckSettings,
+    rng: np.random.Generator,
+    has_baseline: bool,
+) -> CheckedSkill:
+    gains = np.array([one.gain for one in now.tasks.values()])
+    checks = [check_gain(gains, settings, rng)]
+    remarks = []
+    if before is not None:
+        shared = [task for task, one in now.tasks.items() if (old := before.tasks.get(task)) and old.text == one.text]
+        changes = np.array([now.tasks[task].gain - before.tasks[task].gain for task in shared])
+        checks.append(check_change(changes, settings, rng))
+        if len(shared) < len(before.tasks):
+            remarks.append(
+                f"{len(before.tasks) - len(shared)} of {len(before.tasks)} tasks of the baseline are gone or changed"
+            )
+    elif has_baseline:
+        remarks.append("not in the baseline yet")
+    return CheckedSkill(now.agent, now.suite, now.skill, tuple(checks), tuple(remarks))

@@ -1,0 +1,76 @@
+"""A check holds its confidence: where the truth is at the bound, it seldom passes or fails."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from skilldelta.errors import InputError
+from skilldelta.evaluation.gain_checks import CheckSettings, check_change, check_gain
+
+
+def settings(**changed: float) -> CheckSettings:
+    return CheckSettings(**{"resamples": 400, **changed})  # type: ignore[arg-type]
+
+
+def test_the_outcomes_by_hand(rng: np.random.Generator) -> None:
+    helps, harms, open_ = np.ones(20), -np.ones(20), np.array([1.0, -1.0, 0.0, 0.0] * 5)
+    assert check_gain(helps, settings(), rng).outcome == "pass"
+    assert check_gain(harms, settings(), rng).outcome == "fail"
+    found = check_gain(open_, settings(), rng)
+    assert found.outcome == "not enough evidence"
+    assert check_gain(helps, settings(min_gain=1.0), rng).outcome == "not enough evidence"
+
+
+def test_few_tasks_never_pass_or_fail(rng: np.random.Generator) -> None:
+    for gains in (np.ones(9), -np.ones(9), np.ones(1), np.empty(0)):
+        found = check_gain(gains, settings(), rng)
+        assert found.outcome == "not enough evidence"
+        assert found.more_tasks is not None
+        assert found.more_tasks >= 1
+
+
+def test_a_change_passes_within_the_tolerance_and_fails_below_zero(rng: np.random.Generator) -> None:
+    assert check_change(np.zeros(80), settings(), rng).outcome == "pass"
+    assert check_change(np.zeros(20), settings(), rng).outcome == "not enough evidence"
+    assert check_change(np.array([-1.0] * 20 + [0.0] * 40), settings(), rng).outcome == "fail"
+    small = np.array([-1.0] * 20 + [0.0] * 980)  # two points worse for sure, and tolerated
+    assert check_change(small, settings(), rng).outcome == "pass"
+    assert check_change(small, settings(tolerance=0.0), rng).outcome == "fail"
+
+
+def wrong(tasks: int, runs: int, studies: int, rng: np.random.Generator) -> tuple[float, float]:
+    """How often a true gain of 10 points passes a bound of 10 points, and how often it fails it."""
+    outcomes = []
+    for _ in range(studies):
+        off = rng.beta(1, 1, tasks) * 0.9
+        gains = (rng.binomial(runs, off + 0.1) - rng.binomial(runs, off)) / runs
+        outcomes.append(check_gain(gains, settings(min_gain=0.1), rng).outcome)
+    return outcomes.count("pass") / studies, outcomes.count("fail") / studies
+
+
+def test_a_gain_at_the_bound_seldom_passes_or_fails(rng: np.random.Generator) -> None:
+    assert max(wrong(30, 3, 250, rng)) <= 0.09
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("runs", [1, 3])
+@pytest.mark.parametrize("tasks", [12, 30, 100])
+def test_a_gain_at_the_bound_seldom_passes_or_fails_in_many_studies(tasks: int, runs: int) -> None:
+    assert max(wrong(tasks, runs, 2000, np.random.default_rng([tasks, runs]))) <= 0.068
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"min_gain": 2},
+        {"confidence": 0.5},
+        {"confidence": 1},
+        {"tolerance": -1},
+        {"resamples": 5},
+        {"min_gain": float("nan")},
+    ],
+)
+def test_settings_of_no_meaning_are_refused(value: dict[str, float]) -> None:
+    with pytest.raises(InputError, match="got"):
+        settings(**value)
