@@ -61,7 +61,7 @@ def test_the_client_path_loads_nothing_heavy(tmp_path: Path) -> None:
         "from skilldelta.cli.entry import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "heavy = ('click', 'numpy', 'asyncio', 'rich', 'sqlalchemy', 'dataclasses', 'yaml', 'inspect', 'uuid')\n"
+        "heavy = ('click', 'numpy', 'asyncio', 'rich', 'sqlalchemy', 'dataclasses', 'yaml', 'inspect', 'uuid', 'ssl', 'email', 'http.client')\n"
         "print([name for name in heavy if name in sys.modules], file=sys.stderr)"
     )
     (tmp_path / "SKILL.md").write_text("Count twice.")

@@ -46,7 +46,7 @@ _READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent
 _ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
 _ADDS_ONCE = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 
-Task = Annotated[str, Field(min_length=1, max_length=1_000_000, description="The task as the user wrote it.")]
+Task = Annotated[str, Field(min_length=1, max_length=400_000, description="The task as the user wrote it.")]
 SkillName = Annotated[str, Field(min_length=1, description="A skill's name; skilldelta_inspect lists them.")]
 AgentName = Annotated[str | None, Field(description="Who runs the task; needed where the bank has several agents.")]
 SuiteName = Annotated[

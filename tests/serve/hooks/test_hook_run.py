@@ -15,7 +15,7 @@ from skilldelta.serve.hooks.hook_event import HOSTS, Host
 from skilldelta.serve.hooks.hook_run import Answered, answer, fallback_answer
 from skilldelta.serve.hooks.hook_settings import HookSettings
 from skilldelta.serve.hooks.offered_skill import OfferedSkill, Part
-from skilldelta.serve.hooks.server_client import ServerAddress
+from skilldelta.serve.hooks.server_client import ServerAddress, ServerSilentError, ask_server
 
 PROMPTS = {"claude-code": "UserPromptSubmit", "codex": "UserPromptSubmit", "gemini": "BeforeAgent"}
 TEXT = "How many cans are in 3 pallets?"
@@ -226,11 +226,29 @@ def test_the_end_records_the_tokens_with_the_decisions(tmp_path: Path, skill: Of
 
 
 def test_a_token_is_sent_to_this_machine_or_over_tls_only(tmp_path: Path, skill: OfferedSkill) -> None:
-    from skilldelta.serve.hooks.server_client import _headers
-
     with fake_gate(says("use")) as gate:
-        told = settings(gate, tmp_path, skill, server=ServerAddress(gate.url, "secret-token"))
-        answer(told, prompt(), ask_bank=no_bank)
-    assert gate.headers[0]["Authorization"] == "Bearer secret-token"
-    assert "Authorization" not in _headers(ServerAddress("http://gate.example", "secret-token"))
-    assert "Authorization" in _headers(ServerAddress("https://gate.example", "secret-token"))
+        answer(
+            settings(gate, tmp_path, skill, server=ServerAddress(gate.url, "secret-token")), prompt(), ask_bank=no_bank
+        )
+        named = gate.url.replace("127.0.0.1", "localhost")
+        ask_server(ServerAddress(named, "secret-token", 5.0), "/v1/decide", {"skill": "x"})
+        elsewhere = gate.url.replace("127.0.0.1", "127.1")  # leads here, but is not on the list
+        ask_server(ServerAddress(elsewhere, "secret-token", 5.0), "/v1/decide", {"skill": "x"})
+    sent = [headers.get("Authorization") for headers in gate.headers]
+    assert sent == ["Bearer secret-token", "Bearer secret-token", None]
+
+
+@pytest.mark.parametrize("token", ["a\r\nX-Other: 1", "t\u00f6ken\u20ac"])
+def test_a_token_cannot_add_a_header(tmp_path: Path, token: str) -> None:
+    with fake_gate(says("use")) as gate, pytest.raises(ServerSilentError):
+        ask_server(ServerAddress(gate.url, token, 5.0), "/v1/decide", {"skill": "x"})
+    assert gate.asked == []
+
+
+@pytest.mark.parametrize(
+    "url", ["", "ftp://127.0.0.1", "http://", "http://127.0.0.1:port", "http://[", "127.0.0.1:7345"]
+)
+def test_an_address_that_is_none_is_one_line(url: str) -> None:
+    with pytest.raises(ServerSilentError) as caught:
+        ask_server(ServerAddress(url), "/v1/decide", {})
+    assert len(str(caught.value).splitlines()) == 1

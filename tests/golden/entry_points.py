@@ -1,0 +1,151 @@
+"""Every way to ask the gate one question, each as a function from a question to the document of its answer."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+import skilldelta
+from skilldelta.cli.hook_bank import ask_bank
+from skilldelta.cli.hook_options import read_options
+from skilldelta.cli.main import run
+from skilldelta.errors import InputError
+from skilldelta.predictor import Settings
+from skilldelta.serve.gate_service import GateService
+from skilldelta.serve.hooks.conversation import Conversation
+from skilldelta.serve.hooks.hook_run import answer
+from skilldelta.serve.hooks.hook_settings import HookSettings, WhomToAsk
+from skilldelta.serve.hooks.offered_skill import OfferedSkill
+from skilldelta.serve.hooks.server_client import ServerAddress
+
+REFUSED: dict[str, Any] = {"action": None}
+"""What stands for an answer to a question that nobody can answer."""
+BESIDE_THE_ANSWER = ("decision_id", "repeated", "skill_text", "would_change")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question; `policy` by the names of `predict`'s options."""
+
+    task: str
+    skill: str
+    family: str = ""
+    policy: Mapping[str, Any] = field(default_factory=dict)
+
+
+def by_python(bank: Path, asked: Asked) -> dict[str, Any]:
+    given = dict(asked.policy)
+    policy = skilldelta.Policy(threshold=given.pop("threshold", 0.0), rule=given.pop("rule", "plain"))
+    if given.pop("paper", False):
+        settings = Settings(k=given.pop("k", 6), weighting=given.pop("weighting", "cosine"))
+        policy = skilldelta.Policy(
+            "skilldelta", settings, "paper", threshold=policy.threshold, rule=policy.rule, method="hoeffding"
+        )
+    assert not given
+    try:
+        return skilldelta.advise(asked.task, asked.skill, bank=bank, family=asked.family, policy=policy).to_dict()
+    except InputError:
+        return REFUSED
+
+
+def by_command(bank: Path, asked: Asked, output: Path) -> dict[str, Any]:
+    words = ["predict", "--bank", str(bank), "--skill", asked.skill, "--json", "--output", str(output)]
+    words += ["--family", asked.family] if asked.family else []
+    for name, value in asked.policy.items():
+        words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
+    code = run([*words, "--", asked.task])
+    return json.loads(output.read_text()) if code == 0 else REFUSED
+
+
+def by_http(port: int, asked: Asked) -> dict[str, Any]:
+    body = {"task": asked.task, "skill": asked.skill, "family": asked.family, "record": False}
+    status, document = post(port, "/v1/decide", body | ({"policy": dict(asked.policy)} if asked.policy else {}))
+    assert status in (200, 404, 422)
+    return document if status == 200 else REFUSED
+
+
+def by_mcp(bank: Path, asked: Asked) -> dict[str, Any]:
+    from mcp import Client
+
+    from skilldelta.serve.mcp_tools import mcp_server
+
+    async def ask() -> dict[str, Any]:
+        with GateService.open(bank) as service:
+            async with Client(mcp_server(service)) as client:
+                told = {"task": asked.task, "skill": asked.skill, "record": False, **asked.policy}
+                found = await client.call_tool(
+                    "skilldelta_route", told | ({"family": asked.family} if asked.family else {})
+                )
+                return REFUSED if found.is_error else dict(found.structured_content or {})
+
+    return anyio.run(ask)
+
+
+def by_hook(bank: Path, asked: Asked, state: Path, *, whom: WhomToAsk, server: str = "") -> dict[str, Any]:
+    """What a hook keeps of its decision, and whether it injects something; a harness knows no family."""
+    settings = HookSettings(
+        "claude-code",
+        (OfferedSkill(asked.skill),),
+        policy=asked.policy,
+        server=ServerAddress(server, timeout=30),
+        ask=whom,
+        state=state,
+        record=False,
+    )
+    options = read_options(["claude-code", "--bank", str(bank)], {}, state.parent)[1]
+    event = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": asked.task}
+    found = answer(settings, json.dumps(event).encode(), ask_bank=lambda *told: ask_bank(options, *told))
+    (known,) = Conversation(state / "conversations", "claude-code", "s").known() or ()
+    assert bool(found.output) == (known.action == "use")
+    if found.failure:
+        assert (known.action, found.output) == ("skip", "")
+        return REFUSED
+    return {"action": known.action, "gain": known.gain, "reason": known.reason, "skill": known.skill}
+
+
+@contextmanager
+def served(bank: Path) -> Iterator[int]:
+    """A real server in a process of its own."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = int(free.getsockname()[1])
+    words = [sys.executable, "-m", "skilldelta", "serve", "--bank", str(bank), "--port", str(port)]
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=bank.parent)
+    try:
+        _wait_until_ready(port, process)
+        yield port
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+
+
+def _wait_until_ready(port: int, process: subprocess.Popen[bytes]) -> None:
+    for _ in range(600):
+        assert process.poll() is None
+        try:
+            connection = HTTPConnection("127.0.0.1", port, timeout=5)
+            connection.request("GET", "/v1/ready")
+            if connection.getresponse().status == 200:
+                return
+        except OSError:
+            pass
+        time.sleep(0.1)
+    raise AssertionError("the server did not get ready within a minute")
+
+
+def post(port: int, path: str, body: Mapping[str, Any]) -> tuple[int, Any]:
+    connection = HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
+    response = connection.getresponse()
+    return response.status, json.loads(response.read())
