@@ -104,8 +104,10 @@ def join(path: Path, results: ToolResults, said: Defaults) -> Joined:
     tasks = _Tasks(path, said)
     executions = _executions(kept, arms, agents, skills, tasks)
     _check_agents(path, executions, said)
-    texts = [skill for skill in results.skills if skill.skill_id in {e.skill_id for e in executions}]
     named = dict.fromkeys((e.skill_id, e.skill_digest) for e in executions if e.skill_id)
+    _check_versions(path, named)
+    renamed = (replace(one, skill_id=skills.get(one.skill_id, one.skill_id)) for one in results.skills)
+    texts = list(dict.fromkeys(one for one in renamed if (one.skill_id, one.digest) in named))
     known = {(skill.skill_id, skill.digest) for skill in texts}
     bare = [Skill(skill_id, "", digest) for skill_id, digest in named if (skill_id, digest) not in known]
     batch = Batch(
@@ -297,6 +299,20 @@ def _numbered(executions: list[Execution]) -> list[Execution]:
         for number, position in enumerate(positions):
             executions[position] = replace(executions[position], repetition=number)
     return executions
+
+
+def _check_versions(path: Path, named: Iterable[tuple[str, str]]) -> None:
+    """Refuse two versions of one skill in one source: what they gain together is nobody's gain."""
+    versions: defaultdict[str, list[str]] = defaultdict(list)
+    for skill, digest in named:
+        versions[skill].append(digest)
+    for skill, digests in versions.items():
+        if len(digests) > 1:
+            shortened = ", ".join(digest.rpartition(":")[2][:12] or "unknown" for digest in digests[:4])
+            raise InputError(
+                f"{path}: the skill {shown(skill)} was run in {len(digests)} versions ({shortened}); import the runs of each "
+                "version by itself"
+            )
 
 
 def _check_agents(path: Path, executions: Sequence[Execution], said: Defaults) -> None:

@@ -30,6 +30,10 @@ MOST_UNPACKED = 4 << 30
 MOST_KEPT = 512 << 20
 """Bytes of a tar archive that are held in memory, which has no index to read single members by."""
 
+MOST_LOOKED_AT = 2_000
+"""JSON files of a folder that are opened to tell its format."""
+_SMALL = 256 << 10
+
 _PASSED_OVER = frozenset(("node_modules", "__pycache__", ".git", ".venv", "__MACOSX"))
 _KEPT_OF_A_TAR = (".json", ".jsonl", ".yaml", ".yml", ".md", ".txt", ".toml", ".eval")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -51,6 +55,7 @@ class ResultTree:
         self._read: dict[str, tuple[int, int]] = {}  # name to time of change and size
         self._known = frozenset(names)
         self._document: Any = _UNREAD
+        self._looked_at: dict[str, Any] = {}
 
     @property
     def document(self) -> Any:
@@ -61,6 +66,23 @@ class ResultTree:
         if self._document is _UNREAD:
             self._document = self._read_document() if self.is_file else None
         return self._document
+
+    def documents(self, *, most: int = MOST_LOOKED_AT) -> Iterator[tuple[str, Any]]:
+        """The single file's document, or those of a folder's JSON files, the first `most`; what is no JSON is passed over."""
+        if self.is_file:
+            yield self.names[0], self.document
+            return
+        for name in [one for one in self.names if one.endswith(".json")][:most]:
+            if name not in self._looked_at:
+                try:
+                    document = self.json(name, most=MOST_DOCUMENT)
+                except InputError:
+                    document = None
+                if self._read.get(name, (0, 0))[1] > _SMALL:
+                    yield name, document
+                    continue
+                self._looked_at[name] = document
+            yield name, self._looked_at[name]
 
     @property
     def on_disk(self) -> bool:

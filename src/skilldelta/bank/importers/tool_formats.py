@@ -15,7 +15,10 @@ from skilldelta.bank.importers.tool_run import ToolFormat
 from skilldelta.errors import InputError
 
 GROUP = "skilldelta.importers"
-_OWN = ("skill_creator", "inspect_logs")
+_OWN = (
+    *("skill_creator", "inspect_logs", "agent_skill_evals", "harbor_jobs", "benchflow_jobs", "skillevaluation"),
+    *("promptfoo", "waza", "dotnet_validator", "vally", "skillgrade"),
+)
 """The modules of `tools`, the most telling layouts first."""
 
 

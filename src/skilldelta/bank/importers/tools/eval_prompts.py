@@ -1,0 +1,50 @@
+"""What the cases of an eval.yaml ask, by their names: results of some tools do not repeat it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from skilldelta.bank.importers.result_tree import ResultTree
+from skilldelta.bank.importers.tools.plain_values import first_of, object_of, objects_of, text_of
+from skilldelta.errors import InputError
+from skilldelta.files import read_bytes
+
+_NAMES = ("eval.yaml", "eval.yml", "evals/eval.yaml", "evals/eval.yml", "evals.yaml")
+_MOST_BYTES = 4 << 20
+
+
+def eval_prompts(tree: ResultTree) -> Mapping[str, str]:
+    """Case names to prompts, of the files named so among the results and in the folders around them."""
+    prompts: dict[str, str] = {}
+    for content in _contents(tree):
+        try:
+            document = yaml.safe_load(content)
+        except (yaml.YAMLError, RecursionError, ValueError):
+            continue
+        for case in objects_of(object_of(document).get("cases")):
+            task = object_of(case.get("task"))
+            text = text_of(first_of(case, "prompt", "user_prompt")) or text_of(first_of(task, "user_prompt", "prompt"))
+            if text:
+                prompts.setdefault(text_of(first_of(case, "name", "id", "case_id")), text)
+    return prompts
+
+
+def _contents(tree: ResultTree) -> Iterable[Any]:
+    for name in tree.names:
+        if not tree.is_file and any(name == one or name.endswith(f"/{one}") for one in _NAMES):
+            yield tree.read(name, most=_MOST_BYTES)
+    if not tree.on_disk:
+        return
+    for above in list(Path(os.path.abspath(tree.root)).parents)[:4]:
+        for name in _NAMES:
+            path = above / name
+            if path.is_file() and not path.is_symlink():
+                try:
+                    yield read_bytes(path, most=_MOST_BYTES)
+                except InputError:
+                    continue
