@@ -52,7 +52,7 @@ class WantedSetup:
         told = {names[name]: value for name, value in self.options.items() if name in names}
         timeout = {"timeout": float(self.options["timeout"])} if "timeout" in self.options else {}
         file = {} if skill.file is None else {"skillFile": str(skill.file)}
-        return {"skill": skill.name, **file, "command": _quoted(list(self.command)), **told, **timeout}
+        return {"skill": skill.name, **file, **told, **timeout}
 
 
 def skilldelta_command(program: str) -> tuple[str, ...]:
