@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import shlex
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,15 +18,39 @@ from skilldelta.errors import InputError
 from skilldelta.nouns import plural
 from skilldelta.redaction import redacted
 
+_MOST_QUESTIONS = 12
+"""More than a person answers one by one; a mapping file is the better way then."""
+
 if TYPE_CHECKING:
     from skilldelta.bank import Known
-    from skilldelta.bank.batch import Added, Batch
-    from skilldelta.bank.importers import Source
+    from skilldelta.bank.importers import Defaults, Reading, Source, UnsaidError
+    from skilldelta.studies.importing import ImportReport
+
+
+def _list_formats(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    """Every format in two lines, and nothing else."""
+    if not wanted:
+        return
+    from skilldelta.bank.importers import FORMATS, tool_formats
+
+    for tool in tool_formats().values():
+        click.echo(f"{tool.name}: {tool.description}\n    looks for {tool.looks_for}")
+    for name, format_ in FORMATS.items():
+        click.echo(f"{name}: {format_.description}\n    looks at the first line of the file")
+    context.exit()
 
 
 @click.command("import")
 @click.argument("sources", nargs=-1, required=True, type=GivenPath(), metavar="SOURCE…")
 @click.option("--format", "format_", default="auto", show_default=True, help="The files' format; auto looks inside.")
+@click.option(
+    "--list-formats",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_list_formats,
+    help="Explain every format in two lines, and stop.",
+)
 @click.option("--map", "columns", multiple=True, metavar="FIELD=COLUMN", help="Which column holds a field; repeatable.")
 @click.option("--agent", help="The agent, for what a file does not say.")
 @click.option("--skill", help="The skill, for what a file does not say.")
@@ -35,35 +61,157 @@ if TYPE_CHECKING:
 @click.option(
     "--repetitions", type=click.IntRange(1, 1000), metavar="N", help="The runs behind each mean, for files of means."
 )
+@click.option(
+    "--arm",
+    "arms",
+    multiple=True,
+    metavar="NAME=MEANING",
+    help="What an arm of another tool means: use, skip or leave-out; repeatable.",
+)
+@click.option("--arm-from", metavar="FIELD", help="The field that says the arm, such as metadata.arm in Inspect logs.")
+@click.option("--score", metavar="NAME", help="Which of several scores counts as success.")
+@click.option(
+    "--pair-by",
+    type=click.Choice(["task", "name"]),
+    help="Keep tasks of one name and different content apart (task, the default), or join them (name).",
+)
+@click.option("--mapping", "mapping_file", type=GivenPath(), metavar="FILE", help="What another tool's names mean.")
+@click.option(
+    "--write-mapping",
+    type=GivenPath(),
+    metavar="FILE",
+    help="Write a mapping with the best guess to FILE, and import nothing.",
+)
 @settings.bank_option
 @settings.json_option
 def command(
-    sources: tuple[Path, ...], format_: str, columns: tuple[str, ...], bank: str, as_json: bool, **said: Any
+    sources: tuple[Path, ...],
+    format_: str,
+    mapping_file: Path | None,
+    write_mapping: Path | None,
+    bank: str,
+    as_json: bool,
+    **said: Any,
 ) -> None:
-    """Add paired executions from files, folders of files, or standard input (-).
+    """Add paired executions from results of other tools, from files, or from standard input (-).
 
-    JSONL, JSON, CSV and Parquet are read, plain or gzip. Columns are found by common names, and every guess is said;
-    --map FIELD=COLUMN decides. A source is added whole or not at all; what is there already is not added twice.
+    A source is a folder, a log, an archive of a folder, or a file. The format is recognised by its content, and the
+    import says which it took and why; --list-formats explains them. What the files do not say is asked for once, by
+    options or in a mapping file. A source is added whole or not at all; what is there already is not added twice.
 
     \b
-    skilldelta import pairs.jsonl
+    skilldelta import pdf-workspace/ --agent my-agent
+    skilldelta import with.eval without.eval --skill my-skill
     skilldelta import results.csv --agent my-agent --skill my-skill \\
       --map text=prompt --map y0=baseline
-    skilldelta import results/ --agent my-agent
     """
     from skilldelta.bank import Bank
-    from skilldelta.bank.importers import parse_mapping, read_source
+    from skilldelta.bank.importers import Defaults, NameMapping, parse_mapping, read_mapping
+    from skilldelta.studies.importing import import_readings
 
+    mapping = read_mapping(mapping_file) if mapping_file is not None else NameMapping()
+    columns, arms = parse_mapping(said.pop("columns")), _arms(said.pop("arms"))
+    given = {name: value for name, value in said.items() if value is not None}
+    defaults = mapping.under(Defaults(columns=columns, arms=arms, **given))
+    format_ = format_ if format_ != "auto" else mapping.format or "auto"
     # Read everything before the bank is touched: a bad last file must not leave half an import behind.
-    mapping = parse_mapping(columns)
     opened_sources = [_source(path, sources) for path in sources]
-    batches = [read_source(source, format=format_, columns=mapping, **said) for source in opened_sources]
-    for source, batch in zip(opened_sources, batches, strict=True):
-        for remark in batch.notes:
-            note(f"{source.path}: {remark}")
+    if write_mapping is not None:
+        _write_mapping(write_mapping, opened_sources, defaults, format_)
+        return
+    readings = [_read(source, defaults, format_) for source in opened_sources]
+    for reading in readings:
+        _note_reading(reading)
     with Bank.open(bank, create=True) as opened:
-        added = [opened.add(batch) for batch in batches]
-    _show(bank, [str(source.path) for source in opened_sources], batches, added, as_json=as_json)
+        report = import_readings(opened, readings)
+    for line in report.lines():
+        note(line)
+    if as_json:
+        write_json(report.document(redacted(bank)))
+    else:
+        _show(bank, report)
+
+
+def _read(source: Source, defaults: Defaults, format_: str) -> Reading:
+    """What a source holds; a person at a terminal is asked for what it does not say."""
+    from skilldelta.bank.importers import UnsaidError, read_any
+
+    try:
+        return read_any(source, defaults, format=format_)
+    except UnsaidError as error:
+        if not (sys.stdin.isatty() and sys.stderr.isatty()) or len(error.questions) > _MOST_QUESTIONS:
+            raise
+        answered, options = _asked(error, defaults)
+        reading = read_any(source, answered, format=format_)
+        note(f"next time say {options}")
+        return reading
+
+
+def _asked(error: UnsaidError, defaults: Defaults) -> tuple[Defaults, str]:
+    """The answers of a person, and the options that say the same."""
+    from skilldelta.bank.importers.tool_run import ARM_MEANINGS
+
+    note(f"{str(error).partition(';')[0]}.")
+    answers: dict[str, str] = {}
+    arms: dict[str, str] = {}
+    options = []
+    for question in error.questions:
+        if question.about == "arm":
+            arms[question.name] = click.prompt(
+                f"What is the arm {question.name}?", type=click.Choice(ARM_MEANINGS), default=question.guess, err=True
+            )
+            options.append(f"--arm {shlex.quote(f'{question.name}={arms[question.name]}')}")
+        else:
+            answer = click.prompt(f"Which {question.about}?", default=question.guess or None, err=True)
+            answers[question.about] = answer
+            options.append(f"--{question.about} {shlex.quote(answer)}")
+    return replace(defaults, arms={**defaults.arms, **arms}, **answers), " ".join(options)  # type: ignore[arg-type]
+
+
+def _write_mapping(path: Path, sources: list[Source], defaults: Defaults, format_: str) -> None:
+    """The best guess at every name of the sources, as a file to edit."""
+    from skilldelta.bank.importers import NameMapping, UnsaidError, read_any
+    from skilldelta.files import write_text
+
+    found: NameMapping | None = None
+    for source in sources:
+        try:
+            reading = read_any(source, defaults, format=format_)
+            names: tuple[Any, Any, Any] = (reading.arms, reading.agents, reading.skills)
+            name = reading.format
+        except UnsaidError as error:
+            names, name = (error.guess.arms, error.guess.agents, error.guess.skills), error.format
+        before = found or NameMapping()
+        found = NameMapping(
+            name,
+            defaults.suite,
+            defaults.score,
+            defaults.arm_from,
+            defaults.pair_by,
+            *({**old, **new} for old, new in zip((before.arms, before.agents, before.skills), names, strict=True)),
+        )
+    write_text(path, (found or NameMapping()).as_text())
+    note(f"wrote {path}; nothing is imported yet. Edit it, then import with --mapping {path}")
+
+
+def _arms(given: tuple[str, ...]) -> dict[str, str]:
+    arms = {}
+    for one in given:
+        name, separator, meaning = one.rpartition("=")
+        if not separator or not name:
+            raise InputError(f"--arm {one}: write NAME=use, NAME=skip or NAME=leave-out")
+        arms[name] = meaning
+    return arms
+
+
+def _note_reading(reading: Reading) -> None:
+    """Which format was taken and why, where it is another tool's, and every remark."""
+    from skilldelta.bank.importers import tool_formats
+
+    if reading.format in tool_formats():
+        note(f"{reading.path}: read as {reading.format}, because {reading.why}")
+    for remark in reading.notes:
+        note(f"{reading.path}: {remark}")
 
 
 def _source(path: Path, sources: tuple[Path, ...]) -> Source:
@@ -77,14 +225,8 @@ def _source(path: Path, sources: tuple[Path, ...]) -> Source:
     return Source(Path("stdin"), bytes_from_stdin())
 
 
-def _show(bank: str, names: list[str], batches: list[Batch], added: list[Added], *, as_json: bool) -> None:
-    if as_json:
-        sources = [
-            {"path": name, **asdict(one), "notes": list(batch.notes)}
-            for name, batch, one in zip(names, batches, added, strict=True)
-        ]
-        write_json({"bank": redacted(bank), "sources": sources})
-        return
+def _show(bank: str, report: ImportReport) -> None:
+    names, added = [str(reading.path) for reading in report.readings], report.added
     has_vectors = any(one.vectors for one in added)
     columns = [
         "source",

@@ -15,6 +15,7 @@ from skilldelta.bank.importers.columns import FIELDS, parse_mapping
 from skilldelta.bank.importers.detection import detect
 from skilldelta.bank.importers.draft import Defaults
 from skilldelta.bank.importers.joining import Unsaid, UnsaidError
+from skilldelta.bank.importers.mapping_file import NameMapping, read_mapping
 from skilldelta.bank.importers.natural import FORMATS, Format
 from skilldelta.bank.importers.source import Source
 from skilldelta.bank.importers.tool_formats import tool_formats
@@ -29,6 +30,7 @@ __all__ = [
     "MOST_DOCUMENT",
     "Defaults",
     "Format",
+    "NameMapping",
     "Omission",
     "Reading",
     "Source",
@@ -40,6 +42,7 @@ __all__ = [
     "detect",
     "parse_mapping",
     "read_any",
+    "read_mapping",
     "read_source",
     "tool_formats",
 ]

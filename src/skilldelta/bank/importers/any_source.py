@@ -21,7 +21,6 @@ from skilldelta.bank.importers.tool_formats import tool_formats
 from skilldelta.bank.importers.tool_run import ToolFormat
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.files import check_file
-from skilldelta.nouns import plural
 from skilldelta.pairing import Pairing, pair_executions
 from skilldelta.records import Execution, Skill, Task
 
@@ -127,6 +126,7 @@ def _read_tool(tree: ResultTree, tool: ToolFormat, why: str, said: Defaults, sta
     try:
         joined = join(tree.root, results, said)
     except UnsaidError as error:
+        error.format = tool.name
         answered = error.answered(said, stand_ins)
         if answered is None:
             raise
@@ -145,15 +145,3 @@ def _read_natural(source: Source, format: str, why: str, said: Defaults) -> Read
         check_file(source.path)
     name = detect(source, said) if format == "auto" else format
     return Reading(source.path, name, why or "its first line says so", FORMATS[name].read(source, said))
-
-
-def left_out_lines(left_out: tuple[Omission, ...], *, most: int = 3) -> list[str]:
-    """A line per reason, with the first places."""
-    lines = []
-    for one in left_out:
-        more = f", and {len(one) - most:,} more" if len(one) > most else ""
-        lines.append(
-            f"{plural(len(one), 'run')} without an outcome or left out, because {one.reason}: "
-            f"{', '.join(one.places[:most])}{more}"
-        )
-    return lines

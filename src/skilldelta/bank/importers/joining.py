@@ -40,11 +40,23 @@ class Unsaid:
         return f"--arm {self.name}=use|skip|leave-out" if self.about == "arm" else f"--{self.about} NAME"
 
 
+@dataclass(frozen=True, slots=True)
+class NameGuess:
+    """Every arm, agent and skill of a source with its meaning, or the best guess at it; "" where there is none."""
+
+    arms: Mapping[str, str]
+    agents: Mapping[str, str]
+    skills: Mapping[str, str]
+
+
 class UnsaidError(InputError):
     """The files do not say everything that an import needs."""
 
-    def __init__(self, path: Path, questions: Sequence[Unsaid]) -> None:
+    def __init__(self, path: Path, questions: Sequence[Unsaid], guess: NameGuess) -> None:
         self.questions = tuple(questions)
+        self.guess = guess
+        self.format = ""
+        """The format that was taken, where it is known."""
         about = dict.fromkeys(question.about for question in questions)
         arms = [question.name for question in questions if question.about == "arm"]
         named = (
@@ -128,7 +140,9 @@ def _answered(
     named = dict.fromkeys(run.skill for run in used if arms.get(run.arm) == "use")
     skills = _named(path, "skill", list(named), said.skills, bundle_name([said.skill]), questions, results.skill_guess)
     if questions:
-        raise UnsaidError(path, questions)
+        guesses = {one.name: one.guess for one in questions if one.about == "arm"}
+        named_skills = {name: value or results.skill_guess for name, value in skills.items()}
+        raise UnsaidError(path, questions, NameGuess({**arms, **guesses}, agents, named_skills))
     return arms, agents, skills
 
 
@@ -141,11 +155,19 @@ def _arms(results: ToolResults, said: Defaults, questions: list[Unsaid]) -> dict
     for name in names:
         meaning = said.arms.get(name) or said.condition or results.arms.get(name) or condition_of(name)
         if meaning is None:
-            questions.append(Unsaid("arm", name))
+            questions.append(Unsaid("arm", name, _guessed_arm(name)))
             arms[name] = "use"
         else:
             arms[name] = _meaning(name, meaning)
     return arms
+
+
+def _guessed_arm(name: str) -> ArmMeaning:
+    """What an arm may mean that nobody would bet on: an old version is a baseline, a new one or anything about skills not."""
+    words = name.lower()
+    if any(word in words for word in ("old", "previous", "base", "default", "plain", "none", "without", "no_", "no-")):
+        return "skip"
+    return "use" if any(word in words for word in ("new", "skill", "candidate", "with")) else "leave-out"
 
 
 def _meaning(name: str, meaning: str) -> ArmMeaning:
