@@ -8,7 +8,8 @@ from typing import Any
 
 from skilldelta.bank import Bank
 from skilldelta.bank.batch import Added
-from skilldelta.bank.importers import Omission, Reading, tool_formats
+from skilldelta.bank.importers import Reading, tool_formats
+from skilldelta.bank.importers.any_source import left_out_lines
 from skilldelta.nouns import plural
 from skilldelta.pairing import Pairing, Unpaired, pair_executions
 
@@ -32,7 +33,7 @@ class ImportReport:
 
     def lines(self) -> list[str]:
         """What there is to say about pairs, missing arms and runs that do not count, a line each."""
-        lines = [line for reading in self.readings for line in left_out_lines(reading)]
+        lines = [f"{reading.path}: {line}" for reading in self.readings for line in left_out_lines(reading.left_out)]
         if self.of_tools:
             lines.append(f"{plural(len(self.pairing.pairs), 'pair')} in what was imported")
             lines += _unpaired_lines(self.pairing.unpaired)
@@ -68,17 +69,6 @@ def import_readings(bank: Bank, readings: Sequence[Reading]) -> ImportReport:
     families = {(task.suite, task.task_id): task.family for reading in readings for task in reading.tasks}
     pairing = pair_executions((e for reading in readings for e in reading.executions), families=families)
     return ImportReport(tuple(readings), added, pairing)
-
-
-def left_out_lines(reading: Reading) -> list[str]:
-    """A line per reason for which runs of a source do not count, with the first places."""
-    return [f"{reading.path}: {_omitted(one)}" for one in reading.left_out]
-
-
-def _omitted(one: Omission) -> str:
-    more = f" and {len(one.places) - _SHOWN:,} more" if len(one.places) > _SHOWN else ""
-    verb = plural(len(one.places), "run does", "runs do")
-    return f"{verb} not count: {one.reason} ({', '.join(one.places[:_SHOWN])}{more})"
 
 
 def _unpaired_lines(unpaired: Sequence[Unpaired]) -> list[str]:

@@ -6,7 +6,7 @@ No bank is needed. The result says which format was taken and why, and everythin
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from skilldelta.bank.importers.tool_formats import tool_formats
 from skilldelta.bank.importers.tool_run import ToolFormat
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.files import check_file
+from skilldelta.nouns import plural
 from skilldelta.pairing import Pairing, pair_executions
 from skilldelta.records import Execution, Skill, Task
 
@@ -145,3 +146,13 @@ def _read_natural(source: Source, format: str, why: str, said: Defaults) -> Read
         check_file(source.path)
     name = detect(source, said) if format == "auto" else format
     return Reading(source.path, name, why or "its first line says so", FORMATS[name].read(source, said))
+
+
+def left_out_lines(left_out: Sequence[Omission], *, most: int = 3) -> list[str]:
+    """A line per reason for which runs of a source do not count, with the first places."""
+    lines = []
+    for one in left_out:
+        more = f" and {len(one) - most:,} more" if len(one) > most else ""
+        verb = plural(len(one), "run does", "runs do")
+        lines.append(f"{verb} not count: {one.reason} ({', '.join(one.places[:most])}{more})")
+    return lines
