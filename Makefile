@@ -12,7 +12,7 @@ EXTRAS ?= report,collect,parquet,serve,mcp,otel,suites,dev
 CONSTRAINTS ?= constraints.txt
 INSTALL = $(BIN)/python -m pip install --quiet $(if $(CONSTRAINTS),--constraint $(CONSTRAINTS)) --editable
 
-.PHONY: demo test test-slow test-latest lint types imports pytest coverage bench docs constraints collect-demo clean
+.PHONY: demo test test-slow test-latest test-frameworks lint types imports pytest coverage bench docs constraints collect-demo clean
 
 demo: .venv/demo
 	$(BIN)/skilldelta demo
@@ -46,6 +46,18 @@ test-latest:
 	$(subst .venv,.venv-latest,$(BIN))/python -m pip install --quiet --upgrade --editable ".[$(EXTRAS)]"
 	OPENBLAS_NUM_THREADS=1 $(subst .venv,.venv-latest,$(BIN))/pytest -n 2 -m "not slow" -q
 
+# The adapters of Python agent frameworks with the real frameworks, and the callback in a real LiteLLM proxy. They need other
+# versions than the rest, so each has an environment of its own.
+test-frameworks: .venv-frameworks/ready .venv-litellm/ready
+	OPENBLAS_NUM_THREADS=1 .venv-frameworks/bin/python -m pytest -q tests/integrations
+	OPENBLAS_NUM_THREADS=1 .venv-litellm/bin/python -m pytest -q tests/integrations/test_litellm_callback.py
+
+.venv-%/ready: tests/integrations/%.txt pyproject.toml
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet uv
+	$(@D)/bin/uv pip install --quiet --python $(@D)/bin/python --editable . --requirement $<
+	@touch $@
+
 bench: .venv/dev
 	$(BIN)/python -m benchmarks
 
@@ -78,7 +90,7 @@ constraints: .venv/dev .venv/docs
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-latest .coverage build dist .mypy_cache .ruff_cache .pytest_cache demo-output
+	rm -rf .venv .venv-latest .venv-frameworks .venv-litellm .coverage build dist .mypy_cache .ruff_cache .pytest_cache demo-output
 
 # A small part of the demo's outcomes again, with the real local model on loopback. Fetches about 1.1 GB once.
 collect-demo: .venv/dev

@@ -53,7 +53,25 @@ KEY_VARIABLE = "SKILLDELTA_API_KEY"
     "--pass-env", "passed_variables", multiple=True, metavar="NAME", help="A variable the command gets (repeatable)."
 )
 @click.option("--agent-version", default="", metavar="TEXT", help="The command's version; default: what it says.")
-@click.option("--agent", envvar="SKILLDELTA_AGENT", metavar="NAME", help="The agent's name in the bank.")
+@click.option(
+    "--agent",
+    envvar="SKILLDELTA_AGENT",
+    metavar="NAME",
+    help="A harness to run: claude-code, codex, gemini, opencode, pi or dsh. Else the agent's name in the bank.",
+)
+@click.option(
+    "--permission",
+    type=click.Choice(["default", "edits", "full"]),
+    default="default",
+    show_default=True,
+    help="What a harness may do without asking: its default, edit files of its working copy, or everything.",
+)
+@click.option(
+    "--agent-home",
+    type=GivenPath(file_okay=False),
+    metavar="FOLDER",
+    help="Copied as a harness's home for every run: its settings and login.",
+)
 @click.option("--temperature", type=float, help="Default: what the suite says.")
 @click.option("--output-tokens", type=int, help="Most tokens of one reply. Default: what the suite says.")
 @click.option("--judge-model", metavar="NAME", help="The model of the judge grader.")
@@ -104,6 +122,7 @@ def command(folder: Path, dry_run: bool, self_judge: bool, as_json: bool, **opti
       --max-usd 5 --price 2.5 10
     skilldelta collect my-suite --command 'my-agent --json' \\
       --answer-field result --tokens-field usage.total
+    skilldelta collect my-suite --agent claude-code --max-usd 5
     """
     from skilldelta.cli.collect_judging import print_judge_plan
     from skilldelta.cli.collect_plan import print_plan

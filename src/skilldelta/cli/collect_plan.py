@@ -67,8 +67,9 @@ def _assume_version(session: Session) -> bool:
     """Take a command's version from its last start, because a plan does not run it; False when there was none."""
     from skilldelta.collect.agents.command_agent import CommandAgent
     from skilldelta.collect.session import recorded_version
+    from skilldelta.serve.harness.harness_agent import HarnessAgent
 
-    if isinstance(session.agent, CommandAgent) and not session.agent.version:
+    if isinstance(session.agent, CommandAgent | HarnessAgent) and not session.agent.version:
         session.agent.version = recorded_version(session)
         return bool(session.agent.version)
     return True
@@ -132,6 +133,7 @@ def _write_document(session: Session, plan: Sequence[Planned], most: Amount, est
 
 def _show(session: Session, plan: Sequence[Planned], most: Amount, estimate: RemainingCost | None) -> None:
     from skilldelta.collect.agents.command_agent import CommandAgent
+    from skilldelta.serve.harness.harness_agent import HarnessAgent
 
     out = console()
     families: dict[str, Counter[Condition]] = {}
@@ -148,7 +150,9 @@ def _show(session: Session, plan: Sequence[Planned], most: Amount, estimate: Rem
         )
     elif estimate.had:
         out.print(_left_in_words(estimate))
-    if isinstance(session.agent, CommandAgent):
+    if isinstance(session.agent, HarnessAgent):
+        out.print(f"{session.agent.harness} runs with its permission mode {session.agent.permission!r}.", markup=False)
+    if isinstance(session.agent, CommandAgent | HarnessAgent):
         version = f"; its version was {session.agent.version!r} at the last start" if estimate else ""
         out.print(f"The command was not started, not even for its version{version}.", markup=False)
     out.print("Nothing was called.")

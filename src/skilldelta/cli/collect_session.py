@@ -35,7 +35,12 @@ def make_session(folder: Path, options: dict[str, Any]) -> Session:
     from skilldelta.collect.suite import load_suite
 
     _check_numbers(options)
-    if options["max_usd"] is not None and options["price"] is None and not options["cost_field"]:
+    if (
+        options["max_usd"] is not None
+        and options["price"] is None
+        and not options["cost_field"]
+        and not _is_harness(options)
+    ):
         raise InputError("--max-usd needs prices; give --price IN OUT in dollars per million tokens")
     caps = Caps(options["max_calls"], options["max_tokens"], options["max_usd"], options["max_seconds"])
     prices = Prices(*options["price"]) if options["price"] else None
@@ -106,6 +111,8 @@ def _sandbox_in_use(agent: CollectAgent, graders: Iterable[Grader]) -> dict[str,
 def _agent(suite: Suite, options: dict[str, Any], prices: Prices | None) -> CollectAgent:
     if options["command_line"]:
         return _command_agent(suite, options)
+    if _is_harness(options):
+        return _harness_agent(suite, options)
     if options["passed_variables"]:
         raise InputError("--pass-env belongs to a --command; a model's key is named with --key-variable")
     chosen = {
@@ -199,6 +206,35 @@ def _command_agent(suite: Suite, options: dict[str, Any]) -> CollectAgent:
         expected_model=options["model"] or "",
         timeout=options["timeout"],
         environment=environment,
+    )
+
+
+def _is_harness(options: dict[str, Any]) -> bool:
+    """Whether --agent names a harness to run, and not just the name of a model's agent."""
+    from skilldelta.serve.harness.wanted_setup import HARNESSES
+
+    return options["agent"] in HARNESSES and not options["base_url"] and not options["solver"]
+
+
+def _harness_agent(suite: Suite, options: dict[str, Any]) -> CollectAgent:
+    from skilldelta.collect.agents.environment import agent_environment
+    from skilldelta.serve.harness.harness_agent import HarnessAgent
+    from skilldelta.serve.harness.harness_recipes import RECIPES
+    from skilldelta.serve.harness.wanted_setup import skilldelta_command
+
+    keys = [name for name in RECIPES[options["agent"]].passed if name in os.environ]
+    named = (*keys, *suite.agent.environment, *options["passed_variables"])
+    environment = agent_environment(os.environ, named)
+    keep_secret(*(environment[name] for name in named))
+    return HarnessAgent(
+        options["agent"],
+        skilldelta_command(sys.argv[0]),
+        environment,
+        model=options["model"] or "",
+        permission=options["permission"],
+        home=options["agent_home"],
+        version=options["agent_version"],
+        timeout=options["timeout"],
     )
 
 

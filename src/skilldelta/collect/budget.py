@@ -84,6 +84,10 @@ class Amount:
         rows = list(amounts)
         return cls(_sum([one.tokens for one in rows]), _sum([one.usd for one in rows]))
 
+    def at_least(self, tokens: float | None, usd: float | None) -> Amount:
+        """The larger of this and another amount; what is unknown in one is taken from the other."""
+        return Amount(_larger(self.tokens, tokens), _larger(self.usd, usd))
+
 
 @dataclass(slots=True)
 class Budget:
@@ -207,3 +211,7 @@ def _sum(values: Sequence[float | None]) -> float | None:
 
 def _named(amount: Amount) -> dict[str, float | None]:
     return {"tokens": amount.tokens, "usd": amount.usd}
+
+
+def _larger(one: float | None, other: float | None) -> float | None:
+    return max((value for value in (one, other) if value is not None), default=None)

@@ -72,7 +72,7 @@ class CommandAgent:
     def __post_init__(self) -> None:
         self._check_skill_as()
         check_timeout(self.timeout)
-        self._program = _found(command_words(self.command)[0])
+        self._program = found_program(command_words(self.command)[0])
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -99,7 +99,7 @@ class CommandAgent:
     async def identify(self) -> None:
         """Ask the command for its version, unless it was given."""
         if not self.version:
-            self.version = await asyncio.to_thread(_version, self._program, self.environment)
+            self.version = await asyncio.to_thread(program_version, self._program, self.environment)
 
     async def prepare(self, folder: Path) -> None:
         pass
@@ -117,7 +117,7 @@ class CommandAgent:
             lambda: self._process(arguments, stdin, attempt.workdir),
             lambda outcome: Amount(outcome.tokens, outcome.usd),
         )
-        self._largest = Amount(_larger(self._largest.tokens, outcome.tokens), _larger(self._largest.usd, outcome.usd))
+        self._largest = self._largest.at_least(outcome.tokens, outcome.usd)
         return outcome
 
     def call(self, attempt: Attempt, workdir: Path) -> tuple[list[str], str]:
@@ -205,7 +205,7 @@ def command_words(command: str) -> list[str]:
     return words
 
 
-def _found(program: str) -> str:
+def found_program(program: str) -> str:
     """The program's full path, as seen from where the person stands: executions run in folders of their own."""
     path = shutil.which(program)
     if path is None:
@@ -218,7 +218,7 @@ def _filled(word: str, places: Mapping[str, str]) -> str:
     return re.sub(r"\{(\w+)\}", lambda match: places.get(match[1], match[0]), word)
 
 
-def _version(program: str, environment: Mapping[str, str]) -> str:
+def program_version(program: str, environment: Mapping[str, str]) -> str:
     """What the program says about its version, else a digest of its file."""
     with contextlib.suppress(OSError, subprocess.TimeoutExpired), tempfile.TemporaryDirectory() as folder:
         asked = subprocess.run(
@@ -260,7 +260,3 @@ def _number(value: Any) -> float | None:
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < _LARGEST_NUMBER:
         return None
     return float(value)
-
-
-def _larger(one: float | None, other: float | None) -> float | None:
-    return max((value for value in (one, other) if value is not None), default=None)

@@ -1,0 +1,71 @@
+"""Claude Agent SDK: hooks that add the skill when the prompt is submitted, or deny the Skill tool where it would not help."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from typing import Any
+
+from skilldelta.errors import InputError
+from skilldelta.integrations.missing_framework import required
+from skilldelta.integrations.skill_gate import RecentNames, SkillGate
+
+with required("claude-agent-sdk"):
+    from claude_agent_sdk import HookMatcher, ResultMessage
+
+_LONGEST_CONTEXT = 9_900
+"""Characters. Claude Code replaces longer additions by a preview, so longer texts are handed over in parts."""
+
+
+def skill_hooks(gate: SkillGate) -> dict[Any, list[HookMatcher]]:
+    """For `ClaudeAgentOptions(hooks=skill_hooks(gate))`: one decision per session."""
+    if gate.text is None:
+        raise InputError("the hooks need the skill's text beforehand; give the gate text=Path('SKILL.md')")
+    parts = math.ceil(len(gate.text) / _LONGEST_CONTEXT)
+    submitted = [_inject(gate, part) for part in range(parts)]
+    return {
+        "UserPromptSubmit": [HookMatcher(hooks=submitted)],
+        "PreToolUse": [HookMatcher(matcher="Skill", hooks=[_deny(gate)])],
+    }
+
+
+async def record_result(gate: SkillGate, result: ResultMessage) -> bool:
+    """Record tokens, cost and time of a finished session with its decision."""
+    answer, usage = gate.answer_of(result.session_id), result.usage or {}
+    if answer is None:
+        return False
+    counted = [usage.get(name) for name in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")]
+    counted.append(usage.get("output_tokens"))
+    tokens = float(sum(count for count in counted if isinstance(count, int))) or None
+    seconds = result.duration_ms / 1000
+    return await asyncio.to_thread(gate.record, answer, tokens=tokens, cost_usd=result.total_cost_usd, seconds=seconds)
+
+
+def _inject(gate: SkillGate, part: int) -> Any:
+    """The hook that hands over one part of the skill, once: a session's later prompts add nothing."""
+    met = RecentNames()
+
+    async def on_prompt(event: Any, tool_use_id: str | None, context: Any) -> dict[str, Any]:
+        session = str(event.get("session_id") or "")
+        answer = await asyncio.to_thread(gate.decide, str(event.get("prompt") or ""), conversation=session)
+        text = answer.text[part * _LONGEST_CONTEXT : (part + 1) * _LONGEST_CONTEXT]
+        if not text or not met.is_new(session):
+            return {}
+        return {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": text}}
+
+    return on_prompt
+
+
+def _deny(gate: SkillGate) -> Any:
+    """The hook that denies the Skill tool for the gated skill where the session's decision is to skip it."""
+
+    async def on_tool(event: Any, tool_use_id: str | None, context: Any) -> dict[str, Any]:
+        asked = str((event.get("tool_input") or {}).get("skill") or "").rpartition(":")[2]
+        answer = gate.answer_of(str(event.get("session_id") or ""))
+        if asked != gate.skill or answer is None or answer.use:
+            return {}
+        reason = f"SkillDelta: {answer.reason}. Proceed without the skill."
+        denial = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": reason}
+        return {"hookSpecificOutput": denial}
+
+    return on_tool

@@ -1,0 +1,57 @@
+"""OpenAI Agents SDK: a filter of the model's input that adds the skill to the instructions where it helps."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from skilldelta.integrations.missing_framework import required
+from skilldelta.integrations.skill_gate import GatedSkill, SkillGate, plain_text
+
+with required("openai-agents"):
+    from agents import RunHooks
+    from agents.run import CallModelData, ModelInputData
+
+
+def skill_filter(
+    gate: SkillGate, *, conversation: str = ""
+) -> Callable[[CallModelData[Any]], Awaitable[ModelInputData]]:
+    """For `RunConfig(call_model_input_filter=skill_filter(gate))`.
+
+    The SDK calls it before every model call and tells no conversation, so a conversation is known by the name given here,
+    else by its first user message: the decision is the same at every step.
+    """
+
+    async def add_skill(data: CallModelData[Any]) -> ModelInputData:
+        given = data.model_data
+        task = _first_user_text(given.input)
+        answer = await asyncio.to_thread(gate.decide, task, conversation=conversation or task)
+        if not answer.use:
+            return given
+        return ModelInputData(
+            input=given.input, instructions="\n\n".join(filter(None, (given.instructions, answer.text)))
+        )
+
+    return add_skill
+
+
+class TokenRecorder(RunHooks[Any]):
+    """For `Runner.run(…, hooks=TokenRecorder(gate, conversation=…))`: records what the run took with its decision."""
+
+    def __init__(self, gate: SkillGate, *, conversation: str) -> None:
+        self._gate = gate
+        self._conversation = conversation
+
+    async def on_agent_end(self, context: Any, agent: Any, output: Any) -> None:
+        """Record the run's tokens; a run whose gate was not asked has no decision to record them with."""
+        answer: GatedSkill | None = self._gate.answer_of(self._conversation)
+        if answer is not None and context.usage.total_tokens:
+            await asyncio.to_thread(self._gate.record, answer, tokens=float(context.usage.total_tokens))
+
+
+def _first_user_text(items: list[Any]) -> str:
+    for item in items:
+        if isinstance(item, Mapping) and item.get("role") == "user":
+            return plain_text(item.get("content"))
+    return ""

@@ -1,0 +1,192 @@
+"""One supplied skill behind the gate: what every framework's adapter asks before the agent's first model call.
+
+A gate asks a running server, or decides in this process from a bank. It answers once per conversation. It never breaks the
+agent: if nobody can be asked, the answer is the configured fallback, which is to skip.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from skilldelta.bank.skill_versions import read_skill_text
+from skilldelta.errors import InputError
+from skilldelta.records import text_digest
+from skilldelta.serve.hooks.server_client import DEFAULT_SERVER, ServerAddress, ask_server
+
+if TYPE_CHECKING:
+    from skilldelta.encoders.base import Encoder
+
+Route = Callable[[dict[str, Any]], Mapping[str, Any]]
+"""Takes the body of `POST /v1/decide` and returns its answer; raises if there is none."""
+Report = Callable[[dict[str, Any]], object]
+"""Takes the body of `POST /v1/outcomes`; raises if it is not accepted."""
+
+_MOST_CONVERSATIONS = 4096
+"""Answers that a gate remembers. The decision log of the bank remembers the older ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class GatedSkill:
+    """The gate's answer for one conversation."""
+
+    use: bool
+    skill: str
+    text: str
+    """What to add to the conversation; empty if the skill is skipped."""
+    reason: str
+    decision_id: int | None = None
+    """The answer's place in the decision log; None where it was not recorded."""
+
+
+class SkillGate:
+    """Decides whether a conversation gets the skill. Safe to share between threads and agents.
+
+    Make one with `SkillGate.at_server` or `SkillGate.from_bank`.
+    """
+
+    def __init__(
+        self,
+        skill: str,
+        route: Route,
+        *,
+        report: Report | None = None,
+        text: str | Path | None = None,
+        agent: str | None = None,
+        family: str = "",
+        policy: Mapping[str, Any] | None = None,
+        fallback: Literal["use", "skip"] = "skip",
+        source: str = "python",
+    ) -> None:
+        """`text` is the skill's text, or the path of its SKILL.md; without it the text is the bank's."""
+        if fallback not in ("use", "skip"):
+            raise InputError(f"fallback must be use or skip, got {fallback!r}")
+        if not skill:
+            raise InputError("a gate needs a skill; name the one on offer")
+        self.skill = skill
+        self.text = read_skill_text(text) if isinstance(text, Path) else text
+        self._route = route
+        self._report = report
+        version = {"include_skill_text": True} if self.text is None else {"skill_digest": text_digest(self.text)}
+        self._fixed = _without_nothing(skill=skill, agent=agent, family=family, policy=policy, source=source, **version)
+        self._fallback = fallback
+        self._answers: OrderedDict[str, GatedSkill] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @classmethod
+    def at_server(
+        cls, skill: str, server: str = DEFAULT_SERVER, *, token: str = "", timeout: float = 1.0, **options: Any
+    ) -> SkillGate:
+        """A gate that asks a running `skilldelta serve`, and falls back if it does not answer within `timeout` seconds."""
+        address = ServerAddress(server, token, timeout)
+        return cls(
+            skill,
+            lambda question: ask_server(address, "/v1/decide", question),
+            report=lambda outcome: ask_server(address, "/v1/outcomes", outcome),
+            **options,
+        )
+
+    @classmethod
+    def from_bank(cls, skill: str, bank: str | Path, *, encoder: Encoder | None = None, **options: Any) -> SkillGate:
+        """A gate that decides in this process; the bank is opened here and stays open, and must know the skill."""
+        from skilldelta.integrations.own_service import OwnService
+
+        service = OwnService(bank, encoder)
+        service.check_skill(skill)
+        return cls(skill, service.decide, report=service.record, **options)
+
+    def decide(self, task: str, *, conversation: str = "") -> GatedSkill:
+        """The answer for a task; a conversation keeps the first answer it was given."""
+        if conversation and (known := self.answer_of(conversation)):
+            return known
+        answer = self._ask(task, conversation)
+        return self._kept(conversation, answer) if conversation else answer
+
+    def answer_of(self, conversation: str) -> GatedSkill | None:
+        """The answer that a conversation was given, as far as this gate remembers."""
+        with self._lock:
+            return self._answers.get(conversation)
+
+    def record(self, answer: GatedSkill, **outcome: float | None) -> bool:
+        """Tell the decision log what happened: success, tokens, seconds, cost_usd. False if it could not be told."""
+        known = _without_nothing(**outcome)
+        if self._report is None or answer.decision_id is None or not known:
+            return False
+        try:
+            self._report({"decision_id": answer.decision_id, **known})
+        except Exception:  # an outcome that is not recorded is missing, and never the agent's problem
+            return False
+        return True
+
+    def prepare(self, messages: Sequence[Mapping[str, Any]], *, conversation: str = "") -> list[Mapping[str, Any]]:
+        """Chat messages with the skill as a system message before the first user message, where the gate says use."""
+        at = next((i for i, message in enumerate(messages) if message.get("role") == "user"), None)
+        task = "" if at is None else plain_text(messages[at].get("content"))
+        if at is None or not task:
+            return list(messages)
+        answer = self.decide(task, conversation=conversation)
+        if not answer.use:
+            return list(messages)
+        return [*messages[:at], {"role": "system", "content": answer.text}, *messages[at:]]
+
+    def _ask(self, task: str, conversation: str) -> GatedSkill:
+        if not task.strip():
+            return self._fallen_back("there is no task text to decide on")
+        try:
+            document = self._route(_without_nothing(task=task, conversation=conversation, **self._fixed))
+            return self._answer(document["action"] == "use", str(document["reason"]), document)
+        except Exception as error:  # whatever goes wrong in routing, the agent runs
+            return self._fallen_back(f"routing failed ({type(error).__name__})")
+
+    def _fallen_back(self, reason: str) -> GatedSkill:
+        return self._answer(self._fallback == "use", f"{reason}; the fallback is {self._fallback}", {})
+
+    def _answer(self, use: bool, reason: str, document: Mapping[str, Any]) -> GatedSkill:
+        """A skill whose text nobody has cannot be used."""
+        text = document.get("skill_text") if self.text is None else self.text
+        if use and not text:
+            use, reason = False, f"{reason}; but neither the caller nor the bank has the skill's text"
+        return GatedSkill(use, self.skill, str(text) if use else "", reason, document.get("decision_id"))
+
+    def _kept(self, conversation: str, answer: GatedSkill) -> GatedSkill:
+        """The first answer wins where two threads ask at once."""
+        with self._lock:
+            first = self._answers.setdefault(conversation, answer)
+            while len(self._answers) > _MOST_CONVERSATIONS:
+                self._answers.popitem(last=False)
+            return first
+
+
+class RecentNames:
+    """Tells a conversation that is met for the first time; forgets those that were met long ago."""
+
+    def __init__(self) -> None:
+        self._met: OrderedDict[str, None] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def is_new(self, name: str) -> bool:
+        """Whether the name was not met before; it is from now on."""
+        with self._lock:
+            is_new = name not in self._met
+            self._met[name] = None
+            while len(self._met) > _MOST_CONVERSATIONS:
+                self._met.popitem(last=False)
+            return is_new
+
+
+def plain_text(content: Any) -> str:
+    """The text of a message's content, which is a string or a list of parts; what is no text is left out."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, Sequence):
+        return ""
+    parts = (part if isinstance(part, str) else part.get("text") for part in content if isinstance(part, str | Mapping))
+    return "\n".join(part for part in parts if isinstance(part, str))
+
+
+def _without_nothing(**fields: Any) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value not in (None, "")}
