@@ -24,6 +24,9 @@ _ELSEWHERE = {
 }
 """Pages whose commands need an endpoint."""
 
+_NEEDS = {"docs/inspect-to-pull-request.md": "inspect_ai"}
+"""Pages that are about an optional package."""
+
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page not in _ELSEWHERE])
 def test_every_code_block_of_the_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
