@@ -37,7 +37,7 @@ _PLACES = (
     re.compile(rf"(?<![\w-])--?(?:\w+[-_])*(?:{_SECRET_WORDS})(?:=|\s+)('[^']*'|\"[^\"]*\"|[^\s'\"]+)", re.IGNORECASE),
     re.compile(r"\b(?:\w+_)?(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PWD)\s?=\s?('[^']*'|\"[^\"]*\"|[^\s'\"&;,]+)", re.I),
     re.compile(r"\b(?:bearer|basic)\s+([\w.~+/=-]{8,})", re.IGNORECASE),
-    re.compile(r"\b((?:sk-|ghp_|gho_|github_pat_|xox[abps]-|AKIA|AIza)[\w-]{12,})"),
+    re.compile(r"\b((?:sk-|ghp_|gho_|github_pat_|xox[abps]-|AKIA|AIza|skd_)[\w-]{12,})"),
 )
 
 

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from starlette.testclient import TestClient
 
 from cli.conftest import pair_rows
 from skilldelta.bank import Bank
 from skilldelta.bank.importers import read_source
 from skilldelta.serve.gate_service import GateService
+from skilldelta.serve.http_api import gate_app
 
 
 @pytest.fixture
@@ -27,4 +29,11 @@ def bank_path(tmp_path: Path) -> Path:
 @pytest.fixture
 def gate(bank_path: Path) -> Iterator[GateService]:
     with GateService.open(bank_path) as opened:
+        yield opened
+
+
+@pytest.fixture
+def client(bank_path: Path) -> Iterator[TestClient]:
+    """The API on a gate of its own, reached as a client of loopback."""
+    with TestClient(gate_app(GateService.open(bank_path)), base_url="http://127.0.0.1:7345") as opened:
         yield opened

@@ -92,15 +92,18 @@ def chosen_encoder(bank: Bank, options: Mapping[str, Any], *, given: Mapping[str
     """The encoder of --encoder; `given` are vectors of texts that an import did not bring."""
     from skilldelta.studies.loaded_panel import bank_encoder
 
-    return bank_encoder(
-        bank,
-        options["encoder"],
-        base_url=options.get("encoder_url"),
-        model=options.get("encoder_model"),
-        api_key=os.environ.get("SKILLDELTA_ENCODER_KEY") or os.environ.get("OPENAI_API_KEY"),
-        proxy=environment_proxy(options.get("encoder_url")),
-        given=given,
-    )
+    return bank_encoder(bank, **encoder_arguments(options), given=given)
+
+
+def encoder_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of `bank_encoder` that --encoder and its companions stand for."""
+    return {
+        "name": options["encoder"],
+        "base_url": options.get("encoder_url"),
+        "model": options.get("encoder_model"),
+        "api_key": os.environ.get("SKILLDELTA_ENCODER_KEY") or os.environ.get("OPENAI_API_KEY"),
+        "proxy": environment_proxy(options.get("encoder_url")),
+    }
 
 
 def environment_proxy(url: str | None) -> str | None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+import time
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from skilldelta.cli import settings
 from skilldelta.cli.given_values import GivenPath, OutputPath
@@ -17,6 +19,8 @@ from skilldelta.cli.progress import progress
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.nouns import plural
 from skilldelta.redaction import redacted
+
+_COMMANDLINE = ParameterSource.COMMANDLINE
 
 if TYPE_CHECKING:
     from skilldelta.bank import Bank, BankStatus
@@ -168,6 +172,12 @@ def export(bank: str, format_: str, output: Path, **options: Any) -> None:
 @click.option("--skill", help="Forget this skill's executions.")
 @click.option("--task-id", help="Forget this task.")
 @click.option("--before", metavar="DATE", help="Forget what was recorded before this date, like 2026-01-31.")
+@click.option(
+    "--decisions", is_flag=True, help="Forget decisions of the log with their outcomes, instead of executions."
+)
+@click.option(
+    "--older-than", type=click.FloatRange(0), metavar="DAYS", help="With --decisions: only those of this age."
+)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @settings.json_option
 def forget(
@@ -177,10 +187,25 @@ def forget(
     skill: str | None,
     task_id: str | None,
     before: str | None,
+    decisions: bool,
+    older_than: float | None,
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Remove the executions that fit every given filter. This cannot be undone; export first."""
+    """Remove the executions that fit every given filter. This cannot be undone; export first.
+
+    With --decisions, the decision log loses what was decided before a date, or is older than some days, or everything.
+    """
+    if older_than is not None and not decisions:
+        raise InputError("--older-than belongs to --decisions; executions are forgotten by --before DATE")
+    if decisions:
+        of_command = click.get_current_context().get_parameter_source
+        others = [name for name in ("agent", "suite", "skill", "task_id") if of_command(name) is _COMMANDLINE]
+        if others or (before and older_than is not None):
+            raise InputError("--decisions goes with --before DATE or --older-than DAYS, and with no other filter")
+        moment = _moment(before) if before else None if older_than is None else time.time() - older_than * 86_400
+        _forget_decisions(bank, moment, yes=yes, as_json=as_json)
+        return
     from skilldelta.bank import entries
     from skilldelta.bank.forget import Removal
 
@@ -205,6 +230,20 @@ def forget(
     else:
         click.echo(
             f"{_counted(gone)} removed" if found else "nothing in the bank fits these filters; nothing was removed"
+        )
+
+
+def _forget_decisions(bank: str, before: float | None, *, yes: bool, as_json: bool) -> None:
+    with _open(bank) as opened:
+        found = opened.count_decisions(before)
+        if found and not yes:
+            _agree(plural(found, "decision"))
+        gone = opened.forget_decisions(before) if found else 0
+    if as_json:
+        write_json({"decisions": gone})
+    else:
+        click.echo(
+            f"{plural(gone, 'decision')} removed" if found else "the log has no such decision; nothing was removed"
         )
 
 

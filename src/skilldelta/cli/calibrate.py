@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,6 +63,7 @@ def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None
 
     from skilldelta.bank import Bank
     from skilldelta.studies import calibrate
+    from skilldelta.studies.study_documents import calibration_document
 
     with Bank.open(bank, create=False) as opened:
         panels = panels_of(opened, options)
@@ -81,7 +81,7 @@ def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None
             )
         for remark in (*panel.notes, *found.notes):
             note(remark)
-        documents.append(_document(panel, found, options["estimator"]))
+        documents.append(calibration_document(panel, found, options["estimator"]))
         if not (as_json or output):
             _show(panel, found, options["estimator"], show)
     if as_json or output:
@@ -116,31 +116,6 @@ def _goal(options: Mapping[str, Any]) -> Goal:
 
 def _flag(name: str) -> str:
     return "--" + name.replace("_", "-")
-
-
-def _document(panel: LoadedPanel, found: Calibration, estimator: str) -> dict[str, Any]:
-    held = found.held_out
-    return {
-        "agent": panel.support.agent,
-        "suite": panel.suite,
-        "estimator": estimator,
-        "goal": found.goal.words,
-        "threshold": found.threshold,
-        "hindsight": asdict(found.hindsight),
-        "held_out": {
-            **{name: getattr(held, name) for name in (*_VALUES, "met", "coverage")},
-            "intervals": {name: asdict(interval) for name, interval in held.intervals.items()},
-            "thresholds": sorted(set(held.thresholds.tolist())),
-        },
-        "always_on": found.always_on,
-        "always_off": found.always_off,
-        "pairs": found.rows,
-        "wrong": [asdict(case) for case in held.wrong],
-        "notes": [*panel.notes, *found.notes],
-    }
-
-
-_VALUES = ("success", "use_rate", "tokens", "value", "success_vs_always_on", "success_vs_always_off")
 
 
 def _show(panel: LoadedPanel, found: Calibration, estimator: str, shown: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -86,10 +86,9 @@ def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None
         panels = panels_of(opened, options)
     evaluated = run_evaluation(panels, settings_of(options))
     if as_json or output:
-        from skilldelta.evaluation.results import means_to_dict
+        from skilldelta.studies.study_documents import evaluation_document
 
-        documents = [_document(one) for one in evaluated.panels]
-        write_json({"panels": documents, "means": means_to_dict(evaluated.means)}, output)
+        write_json(evaluation_document(evaluated), output)
         return
     shown = [_with_refitted(one) for one in evaluated.panels]
     for one, result in zip(evaluated.panels, shown, strict=True):
@@ -130,22 +129,3 @@ def _with_refitted(one: EvaluatedPanel) -> PanelResult:
     }
     remark = "95%: refitted, with the scores made anew without each group of tasks; on the wide side"
     return replace(one.result, policies=policies, notes=(remark, *one.result.notes))
-
-
-def _document(one: EvaluatedPanel) -> dict[str, Any]:
-    from skilldelta.evaluation.comparison import gate_comparison
-    from skilldelta.evaluation.results import panel_to_dict
-
-    verdict = gate_comparison(one.result)
-    document = {
-        **panel_to_dict(one.result),
-        "noise_floor": asdict(one.panel.noise),
-        "verdict": None if verdict is None else asdict(verdict),
-        "excluded": [asdict(task) for task in one.panel.excluded],
-        "corrected": [asdict(record) for record in one.panel.corrected],
-        "risk_coverage": [asdict(point) for point in one.risk],
-    }
-    for name, ranges in one.refitted.items():
-        found = {metric: asdict(interval) for metric, interval in ranges.items()}
-        document["policies"][name]["refitted_intervals"] = found
-    return document

@@ -36,11 +36,13 @@ COMMANDS: dict[str, str] = {
     "report": "One HTML file with all figures and tables.",
     "simulate": "Panels with known truth, for planning a study.",
     "collect": "Paired executions of a real agent: plan, caps, resume.",
+    "record": "What happened after a decision.",
     "serve": "The gate as a local service: HTTP API and dashboard.",
     "hook": "The gate as a hook of an agent harness.",
     "mcp": "The gate as tools of the Model Context Protocol.",
     "install": "Set up an agent harness so that it asks the gate, and take that back.",
     "doctor": "Check server, bank, encoder and installed hooks; say how to fix what is wrong.",
+    "token": "Access tokens of the server: create, list, revoke.",
     "suite": "Suites of your own, and the paper's five: init, list, prepare, check.",
 }
 

@@ -2,22 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from skilldelta.cli import settings
 from skilldelta.cli.output import note
-from skilldelta.errors import MissingExtraError
+from skilldelta.errors import InputError, MissingExtraError
+
+if TYPE_CHECKING:
+    from skilldelta.serve.admission import AdmissionRules
+    from skilldelta.serve.gate_service import GateService
+
+_POLICY = ("estimator", "paper", "k", "weighting", "scope", "threshold", "rule")
 
 
 @click.command("serve")
 @settings.bank_option
 @settings.agent_option
 @settings.encoder_options
-@settings.threshold_option
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=7345, show_default=True, help="The port.")
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="The address to listen on; others than loopback need tokens."
+)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=7345, show_default=True, help="The port; 0 takes a free one."
+)
+@click.option(
+    "--allow-host", multiple=True, metavar="NAME", help="A name under which clients reach the server; repeatable."
+)
+@click.option("--require-token", is_flag=True, help="Ask for a token on loopback, too.")
+@settings.tokens_option
+@click.option(
+    "--rate",
+    type=click.FloatRange(0, min_open=True),
+    metavar="N",
+    help="Requests per second and client; 100 unless on loopback.",
+)
 @click.option(
     "--keep",
     type=click.Choice(["whole", "digest", "nothing"]),
@@ -32,33 +56,126 @@ from skilldelta.errors import MissingExtraError
     "--fallback",
     type=click.Choice(["use", "skip", "abstain"]),
     envvar="SKILLDELTA_FALLBACK",
-    help="The decision when routing fails; without it that is an error.",
+    help="The decision when routing fails: the encoder does not answer. Without it that is an error.",
 )
-def command(bank: str, host: str, port: int, **options: Any) -> None:
-    """Answer questions over HTTP, with bank, encoder and estimator kept warm.
+@click.option(
+    "--estimator",
+    type=click.Choice(["stack", "skilldelta"]),
+    show_default="stack",
+    help="stack combines local and pooled evidence; skilldelta is the paper's rule.",
+)
+@click.option("--paper", is_flag=True, help="The paper's rule and settings, and its Hoeffding band.")
+@settings.rule_options
+@settings.threshold_option
+@click.option(
+    "--rule",
+    type=click.Choice(["plain", "three_way", "conservative"]),
+    default="plain",
+    show_default=True,
+    help="plain compares the gain; the others ask its interval.",
+)
+@click.option("--access-log", is_flag=True, help="A line per request on stderr: method, path, status, time.")
+@click.option(
+    "--install",
+    type=click.Choice(["systemd", "launchd"]),
+    is_flag=False,
+    flag_value="auto",
+    help="Write a systemd user unit that runs this command, or print a launchd property list; then end.",
+)
+@click.pass_context
+def command(ctx: click.Context, /, bank: str, host: str, port: int, install: str | None, **options: Any) -> None:
+    """Answer questions over HTTP, with bank, encoder and estimator kept warm; the dashboard is at /.
 
-    Listens on this machine only. Nothing is sent anywhere; the decision log is in the bank.
+    Listens on this machine only, unless --host says otherwise. Nothing is sent anywhere. Decisions are kept in the bank's
+    own log, with a digest of the task's text; --keep whole or nothing changes that, --retention removes old ones.
 
     \b
     skilldelta serve --bank demo.bank
     """
+    if install:
+        _install(ctx, bank, install)
+        return
     try:
-        import uvicorn
-
         from skilldelta.serve.http_api import gate_app
+        from skilldelta.serve.listening import listening_socket, run
     except ModuleNotFoundError as error:
         raise MissingExtraError("skilldelta serve", "serve") from error
-    from skilldelta.advisor import Policy
+    from skilldelta.cli.arguments import encoder_arguments
+    from skilldelta.serve.service_log import log_to
+
+    rules = _rules(host, options)
+    listener = listening_socket(host, port)
+    with listener:
+        gate = _gate(ctx, bank, options)
+        log_to(sys.stderr, access=options["access_log"])
+        shown = f"[{host}]" if ":" in host else host
+        note(f"serving {gate.location} on http://{shown}:{listener.getsockname()[1]}/ (Ctrl+C ends)")
+        run(gate_app(gate, rules, encoder=encoder_arguments(options)), listener)
+
+
+def _gate(ctx: click.Context, bank: str, options: dict[str, Any]) -> GateService:
     from skilldelta.cli.arguments import chosen_encoder
     from skilldelta.serve.gate_service import GateService, GateSettings
+    from skilldelta.serve.policy_settings import policy_with
 
+    said = {name: options[name] for name in _POLICY if _is_said(ctx, name)}
     chosen = GateSettings(
-        policy=Policy(threshold=options["threshold"]),
+        policy=policy_with(said),
         agent=options["agent"],
         keep=options["keep"],
         retention_days=options["retention"],
         fallback=options["fallback"],
     )
-    gate = GateService.open(bank, chosen, encoder=lambda opened: chosen_encoder(opened, options), create=True)
-    note(f"serving {gate.location} on http://{host}:{port}/ (Ctrl+C ends)")
-    uvicorn.run(gate_app(gate), host=host, port=port, log_level="warning", access_log=False)
+    return GateService.open(bank, chosen, encoder=lambda opened: chosen_encoder(opened, options), create=True)
+
+
+def _is_said(ctx: click.Context, name: str) -> bool:
+    return ctx.get_parameter_source(name) not in (ParameterSource.DEFAULT, None) and ctx.params[name] is not None
+
+
+def _rules(host: str, options: dict[str, Any]) -> AdmissionRules:
+    """Tokens unless everybody who can reach the server is on this machine."""
+    from skilldelta.serve.access_tokens import TokenFile
+    from skilldelta.serve.admission import AdmissionRules, is_loopback
+
+    local = is_loopback(host)
+    tokens = None
+    if not local or options["require_token"]:
+        tokens = TokenFile(options["tokens"])
+        if not tokens.tokens():
+            where = f"{host} can be reached from other machines" if not local else "--require-token is given"
+            raise InputError(f"{where}, and there is no token yet; make one with: skilldelta token create NAME")
+    return AdmissionRules(
+        tokens=tokens,
+        hosts=frozenset(name.lower() for name in options["allow_host"]),
+        any_address=not local,
+        per_second=options["rate"] or (None if local else 100.0),
+    )
+
+
+def _install(ctx: click.Context, bank: str, system: str) -> None:
+    """The unit runs the same command with the same options; paths are written out in full."""
+    from skilldelta.serve.service_units import UNIT, launchd_plist, write_unit
+
+    words = _command_line(ctx, bank)
+    if system == "launchd" or (system == "auto" and sys.platform == "darwin"):
+        click.echo(launchd_plist(words, Path.home() / "Library" / "Logs" / "skilldelta.log"), nl=False)
+        note("save it as ~/Library/LaunchAgents/skilldelta.serve.plist, then: launchctl load -w that file")
+        return
+    base = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
+    path = write_unit(Path(base) / "systemd" / "user", words)
+    note(f"wrote {path}; start it now and at every login with: systemctl --user enable --now {UNIT}")
+
+
+def _command_line(ctx: click.Context, bank: str) -> list[str]:
+    place = bank if "://" in bank else str(Path(bank).expanduser().absolute())
+    words = [sys.executable, "-m", "skilldelta", "serve", "--bank", place]
+    for parameter in ctx.command.params:
+        name = str(parameter.name)
+        if name in ("bank", "install") or not _is_said(ctx, name):
+            continue
+        flag, value = parameter.opts[0], ctx.params[name]
+        for one in value if isinstance(value, tuple) else (value,):
+            path = str(one.absolute()) if isinstance(one, Path) else str(one)
+            words += [flag] if one is True else [] if one is False else [flag, path]
+    return words

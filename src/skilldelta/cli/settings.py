@@ -5,6 +5,7 @@ these defaults; the file is read in `setting_sources`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -27,6 +28,19 @@ def bank_option(function: F) -> F:
         show_default=True,
         metavar="PATH|URL",
         help="The bank: a file, or a database URL.",
+    )(function)
+
+
+def tokens_option(function: F) -> F:
+    """--tokens FILE."""
+    return click.option(
+        "--tokens",
+        type=GivenPath(dir_okay=False),
+        envvar="SKILLDELTA_TOKENS",
+        default=lambda: Path.home() / ".config" / "skilldelta" / "tokens.json",
+        show_default="~/.config/skilldelta/tokens.json",
+        metavar="FILE",
+        help="The file of the server's access tokens.",
     )(function)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,22 +50,14 @@ def threshold(ctx: click.Context, /, bank: str, as_json: bool, output: Path | No
 
     from skilldelta.bank import Bank
     from skilldelta.studies import sweep_thresholds
+    from skilldelta.studies.study_documents import threshold_document
 
     documents = []
     with Bank.open(bank, create=False) as opened:
         panels = panels_of(opened, options)
     for panel in panels:
         swept = sweep_thresholds(panel, options["estimator"], rules=rules_of(options))
-        documents.append(
-            {
-                "agent": panel.support.agent,
-                "suite": panel.suite,
-                "estimator": options["estimator"],
-                "default": swept.default,
-                "best": swept.best,
-                "points": [asdict(point) for point in swept.points()],
-            }
-        )
+        documents.append(threshold_document(panel, swept, options["estimator"]))
         if not (as_json or output):
             _show(f"{panel.title}: {policy_words(options['estimator'])}", swept)
     if as_json or output:
@@ -93,20 +84,14 @@ def evidence(bank: str, as_json: bool, output: Path | None, at_least: int, seed:
     """Gain error over support size, neighbourhood size and repetitions, every target kept at every point."""
     from skilldelta.bank import Bank
     from skilldelta.studies import sweep_evidence
+    from skilldelta.studies.study_documents import evidence_document
 
     with Bank.open(bank, create=False) as opened:
         panels = panels_of(opened, options)
     documents = []
     for panel in panels:
         found = sweep_evidence(panel, at_least=at_least, seed=seed)
-        documents.append(
-            {
-                "agent": panel.support.agent,
-                "suite": panel.suite,
-                "curves": [_curve(curve) for curve in found.curves],
-                "missing": found.missing,
-            }
-        )
+        documents.append(evidence_document(panel, found))
         for axis, reason in found.missing.items():
             note(f"{panel.title}: no curve over {axis}: {reason}")
         if not (as_json or output):
@@ -114,17 +99,6 @@ def evidence(bank: str, as_json: bool, output: Path | None, at_least: int, seed:
                 _show_curve(f"{panel.title}: gain error over {curve.axis}", curve)
     if as_json or output:
         write_json({"sweeps": documents}, output)
-
-
-def _curve(curve: EvidenceCurve) -> dict[str, Any]:
-    return {
-        "axis": curve.axis,
-        "amounts": curve.amounts,
-        "gain_mae": curve.mae,
-        "spread": curve.spread,
-        "targets": curve.targets,
-        "left_out": list(curve.left_out),
-    }
 
 
 def _show_curve(title: str, curve: EvidenceCurve) -> None:

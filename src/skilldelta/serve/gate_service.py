@@ -23,6 +23,7 @@ from skilldelta.advisor.recording import (
     kept_document,
     neighbor_ids,
 )
+from skilldelta.bank.batch import Added, Batch
 from skilldelta.bank.entries import DecisionFilter, DecisionRecord, Logged, RecordedOutcome
 from skilldelta.bank.store import Bank
 from skilldelta.encoders import load_encoder
@@ -75,6 +76,8 @@ class GateService:
         self._clock = clock
         self._warm = WarmBank(bank, make_encoder)
         self._reopening = threading.Lock()
+        self.opened_at = bank.location
+        """The bank's path or URL, a password included: for processes of this service alone."""
 
     @classmethod
     def open(
@@ -93,7 +96,9 @@ class GateService:
             return Bank.open(location, create=False, timeout=timeout)
 
         bank = Bank.open(location, create=create, timeout=timeout)
-        return cls(bank, _maker(encoder), settings, reopen=reopen, clock=clock)
+        gate = cls(bank, _maker(encoder), settings, reopen=reopen, clock=clock)
+        gate.opened_at = str(location)
+        return gate
 
     @property
     def location(self) -> str:
@@ -195,6 +200,10 @@ class GateService:
     def skill(self, name: str) -> Skill:
         """The current version of a skill, with its text where the bank has it."""
         return self._on_bank(lambda warm: warm.names().skill(name))
+
+    def add(self, batch: Batch) -> Added:
+        """New executions, whole or not at all; the next question sees them."""
+        return self._on_bank(lambda warm: warm.bank.add(batch))
 
     def read(self, reading: Callable[[Bank], T]) -> T:
         """Whatever else there is to read; the bank is opened again where it was replaced."""

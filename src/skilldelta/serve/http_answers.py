@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Any
 
 from fastapi import Request
 from fastapi.responses import Response
 
 from skilldelta.serve.gate_service import GateService
-from skilldelta.serve.problem_details import MEDIA_TYPE
+from skilldelta.serve.plain_json import plain
+from skilldelta.serve.problem_details import MEDIA_TYPE, Problem
+from skilldelta.serve.service_metrics import ServiceMetrics
 from skilldelta.serve.wire_formats import ProblemBody
 
 _SAID = {
@@ -20,6 +21,7 @@ _SAID = {
     404: "Not there",
     409: "It contradicts what is recorded",
     413: "The body is too large",
+    415: "The body has another type",
     422: "A value cannot be taken",
     429: "Too many requests",
     503: "The bank or the encoder cannot be used at the moment",
@@ -36,6 +38,18 @@ def gate_of(request: Request) -> GateService:
     return gate
 
 
+def metrics_of(request: Request) -> ServiceMetrics:
+    """What this app counts."""
+    metrics: ServiceMetrics = request.app.state.metrics
+    return metrics
+
+
+def check_may_write(request: Request) -> None:
+    """Refuse what would write on behalf of a token that may only read."""
+    if not request.scope.get("may_write", True):
+        raise Problem(403, 'the token may read only: ask with "record": false, or create a token with --scope write')
+
+
 def json_response(document: Any, *, status: int = 200) -> Response:
     """A JSON document. What is not a number is unknown: null."""
     try:
@@ -44,16 +58,3 @@ def json_response(document: Any, *, status: int = 200) -> Response:
     except (ValueError, TypeError):  # rare: not a number, an array, or half a surrogate pair
         body = json.dumps(plain(document), allow_nan=False).encode()
     return Response(body, status_code=status, media_type="application/json")
-
-
-def plain(value: Any) -> Any:
-    """Plain JSON values."""
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if hasattr(value, "tolist"):
-        return plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

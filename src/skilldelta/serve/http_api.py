@@ -7,37 +7,49 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import Response
 
-from skilldelta.serve import dashboard_files, http_bank, http_dashboard, http_decisions
+from skilldelta.redaction import redacted
+from skilldelta.serve import dashboard_files, http_bank, http_dashboard, http_decisions, http_jobs
+from skilldelta.serve.admission import Admission, AdmissionRules
 from skilldelta.serve.evidence_views import EvidenceViews
 from skilldelta.serve.gate_service import GateService
-from skilldelta.serve.http_answers import json_response
+from skilldelta.serve.http_answers import json_response, metrics_of
+from skilldelta.serve.http_guard import HttpGuard
 from skilldelta.serve.problem_details import answer_with_problems
+from skilldelta.serve.service_metrics import ServiceMetrics
+from skilldelta.serve.study_jobs import JobGround, StudyJobs
 from skilldelta.version import __version__
 
 RETENTION_SECONDS = 3_600.0
 """How often expired decisions are removed."""
 
 _log = logging.getLogger("skilldelta.serve")
-router = APIRouter(prefix="/v1", tags=["server"])
+router = APIRouter(tags=["server"])
 
 
-def gate_app(gate: GateService) -> FastAPI:
-    """The application; the gate is warmed up, and closed, with it."""
+def gate_app(
+    gate: GateService, rules: AdmissionRules | None = None, *, encoder: Mapping[str, Any] | None = None
+) -> FastAPI:
+    """The application; the gate is warmed up, and closed, with it.
+
+    Without rules it answers to loopback names only and asks for no token. `encoder` are the arguments of `bank_encoder`
+    with which jobs make theirs.
+    """
+    jobs, upkeep, metrics = StudyJobs(JobGround(gate.opened_at, encoder or {})), Upkeep(gate), ServiceMetrics()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        upkeep = Upkeep(gate)
-        app.state.upkeep = upkeep
         upkeep.start()
         try:
             yield
         finally:
+            jobs.close()
             upkeep.stop()
             gate.close()
 
@@ -50,11 +62,13 @@ def gate_app(gate: GateService) -> FastAPI:
         redoc_url=None,
         lifespan=lifespan,
     )
-    app.state.gate = gate
+    app.state.gate, app.state.jobs, app.state.upkeep, app.state.metrics = gate, jobs, upkeep, metrics
     app.state.views = EvidenceViews(gate)
     answer_with_problems(app)
-    for routes in (router, http_decisions.router, http_bank.router, http_dashboard.router, dashboard_files.router):
+    pages = (http_dashboard.router, dashboard_files.router)
+    for routes in (router, http_decisions.router, http_bank.router, http_jobs.router, *pages):
         app.include_router(routes)
+    app.add_middleware(HttpGuard, admission=Admission(rules or AdmissionRules()), observe=metrics.request)
     return app
 
 
@@ -86,25 +100,33 @@ class Upkeep:
         try:
             self._gate.warm_up()
         except Exception as error:
-            _log.error("warm-up failed: %s", error)
+            _log.error("warm-up failed: %s", redacted(str(error)))
         self.reason = ""
         while not self._end.is_set():
             try:
                 self._gate.forget_expired()
             except Exception as error:
-                _log.error("expired decisions were not removed: %s", error)
+                _log.error("expired decisions were not removed: %s", redacted(str(error)))
             self._end.wait(self._every)
 
 
-@router.get("/health", summary="Whether the server runs")
+@router.get("/v1/health", summary="Whether the server runs")
 def health() -> Response:
     """200 as long as requests are answered."""
     return json_response({"status": "ok", "version": __version__})
 
 
-@router.get("/ready", summary="Whether the server is warm", responses={503: {"description": "Not yet"}})
+@router.get("/v1/ready", summary="Whether the server is warm", responses={503: {"description": "Not yet"}})
 def ready(request: Request) -> Response:
     """503 while bank, encoder and estimator are being loaded."""
     upkeep: Upkeep = request.app.state.upkeep
     reason = upkeep.reason or None
     return json_response({"ready": upkeep.is_ready, "reason": reason}, status=200 if upkeep.is_ready else 503)
+
+
+@router.get("/metrics", summary="Numbers for Prometheus", response_class=Response)
+def metrics(request: Request) -> Response:
+    """Requests, decisions and outcomes since the server started."""
+    upkeep: Upkeep = request.app.state.upkeep
+    counted = metrics_of(request)
+    return Response(counted.exposition(ready=upkeep.is_ready), media_type=counted.content_type)

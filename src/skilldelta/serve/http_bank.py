@@ -1,17 +1,35 @@
-"""`/v1/bank` and `/v1/skills`: what the gate knows."""
+"""`/v1/bank`, `/v1/skills` and `/v1/import`: what the gate knows, and how it learns more."""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from dataclasses import asdict
+from pathlib import Path as FilePath
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 
+from skilldelta.bank.importers import Source, parse_mapping, read_source
 from skilldelta.errors import InputError
+from skilldelta.records import Skill
 from skilldelta.serve.http_answers import PROBLEMS, gate_of, json_response
 from skilldelta.serve.problem_details import Problem
 
 router = APIRouter(prefix="/v1", tags=["bank"], responses=PROBLEMS)
+
+_Said = Annotated[str | None, Query(max_length=1_000, description="For what the file does not say")]
+_UPLOAD: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
+            "application/json": {"schema": {"type": "array", "items": {"type": "object"}}},
+        },
+    }
+}
 
 
 @router.get("/bank", summary="What is in the bank")
@@ -37,6 +55,56 @@ def skill(request: Request, skill: str) -> Response:
     return json_response(_described(found, text=True))
 
 
-def _described(skill: Any, *, text: bool) -> dict[str, Any]:
+@router.post("/import", summary="Add executions from a file", openapi_extra=_UPLOAD)
+async def import_file(
+    request: Request,
+    name: Annotated[str, Query(max_length=200, description="The file's name; its ending says what it is")] = "upload",
+    format: Annotated[str, Query(max_length=50)] = "auto",
+    agent: _Said = None,
+    skill: _Said = None,
+    suite: _Said = None,
+    condition: Literal["use", "skip"] | None = None,
+    repetitions: Annotated[int | None, Query(ge=1, le=1_000)] = None,
+    map: Annotated[list[str] | None, Query(max_length=50, description="FIELD=COLUMN")] = None,
+) -> Response:
+    """The file as the body, or rows as JSON; added whole or not at all. What is there already is not added twice."""
+    body = await request.body()
+    said: dict[str, Any] = {
+        "agent": agent or None,
+        "skill": skill or None,
+        "suite": suite or None,
+        "condition": condition,
+        "repetitions": repetitions,
+    }
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    source = _json_rows(body) if kind == "application/json" else Source(FilePath(_base(name)), body)
+
+    def imported() -> dict[str, Any]:
+        batch = read_source(source, format=format, columns=parse_mapping(map or ()), **said)
+        added = gate_of(request).add(batch)
+        return {"path": str(source.path), **asdict(added), "notes": list(batch.notes)}
+
+    return json_response({"bank": None, "sources": [await run_in_threadpool(imported)]})
+
+
+def _json_rows(body: bytes) -> Source:
+    """Rows of pairs.jsonl or runs.jsonl as a JSON list, alone or under `rows`."""
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError):
+        raise Problem(400, "the body is not JSON") from None
+    rows = document.get("rows") if isinstance(document, dict) and set(document) == {"rows"} else document
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise InputError('the body must be a list of rows, or {"rows": […]}')
+    return Source(FilePath("rows.jsonl"), "".join(json.dumps(row) + "\n" for row in rows).encode())
+
+
+def _base(name: str) -> str:
+    """A file's name without any folder, whatever system it comes from."""
+    base = PureWindowsPath(PurePosixPath(name).name).name
+    return "".join(character for character in base if character.isprintable()).strip(". ") or "upload"
+
+
+def _described(skill: Skill, *, text: bool) -> dict[str, Any]:
     described = {"skill": skill.skill_id, "digest": skill.digest or None, "characters": len(skill.text)}
     return {**described, "text": skill.text or None} if text else described

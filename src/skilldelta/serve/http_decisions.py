@@ -9,7 +9,8 @@ from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 
 from skilldelta.bank.entries import DecisionFilter, RecordedOutcome
-from skilldelta.serve.http_answers import PROBLEMS, gate_of, json_response
+from skilldelta.serve.gate_service import GateService
+from skilldelta.serve.http_answers import PROBLEMS, check_may_write, gate_of, json_response, metrics_of
 from skilldelta.serve.wire_formats import BatchBody, ChooseBody, DecideBody, OutcomeBody
 
 router = APIRouter(prefix="/v1", tags=["decisions"], responses=PROBLEMS)
@@ -22,23 +23,30 @@ _SAME_AGAIN: dict[int | str, dict[str, Any]] = {200: {"description": "The outcom
 @router.post("/decide", summary="Use the skill for this task, skip it, or abstain")
 def decide(request: Request, body: DecideBody) -> Response:
     """The document of `skilldelta predict --json`, with `decision_id` where the decision was recorded."""
-    gate = gate_of(request)
-    return json_response(gate.decide(body.question(gate.settings.policy)).to_dict())
+    gate = _asked(request, recorded=body.record)
+    answer = gate.decide(body.question(gate.settings.policy))
+    metrics_of(request).decision(answer)
+    return json_response(answer.to_dict())
 
 
 @router.post("/decide/batch", summary="Answer several questions, all or none")
 def decide_batch(request: Request, body: BatchBody) -> Response:
     """One decision per question, in order."""
-    gate = gate_of(request)
+    gate = _asked(request, recorded=any(one.record for one in body.questions))
     answers = gate.decide_batch([one.question(gate.settings.policy) for one in body.questions])
+    for answer in answers:
+        metrics_of(request).decision(answer)
     return json_response({"decisions": [answer.to_dict() for answer in answers]})
 
 
 @router.post("/choose", summary="Choose among several skills")
 def choose(request: Request, body: ChooseBody) -> Response:
     """The skill with the largest gain among those the gate would use, or null."""
-    gate = gate_of(request)
-    return json_response(gate.choose(body.questions(gate.settings.policy)).to_dict())
+    gate = _asked(request, recorded=body.record)
+    chosen = gate.choose(body.questions(gate.settings.policy))
+    for answer in chosen.answers:
+        metrics_of(request).decision(answer)
+    return json_response(chosen.to_dict())
 
 
 @router.get("/decisions", summary="The decision log, newest first")
@@ -70,5 +78,12 @@ def decision(request: Request, decision_id: _DecisionId) -> Response:
 def outcomes(request: Request, body: OutcomeBody) -> Response:
     """201 when the outcome is new and durable; 200 when it was there already."""
     logged = gate_of(request).record_outcome(RecordedOutcome(**body.model_dump(), time=time.time()))
+    metrics_of(request).outcome(logged.is_new)
     answer: dict[str, Any] = {"outcome_id": logged.id, "decision_id": body.decision_id, "new": logged.is_new}
     return json_response(answer, status=201 if logged.is_new else 200)
+
+
+def _asked(request: Request, *, recorded: bool) -> GateService:
+    if recorded:
+        check_may_write(request)
+    return gate_of(request)

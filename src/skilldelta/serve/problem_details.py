@@ -70,6 +70,7 @@ def problem_of(error: Exception) -> Problem:
 
 
 def _ours(error: Exception) -> Problem:
+    """What went wrong here, in the log; and hardly anything of it for whoever asked."""
     retry = {"Retry-After": "1"}
     if isinstance(error, BankError):
         _log.error("bank: %s", redacted(str(error)))
@@ -94,7 +95,7 @@ def answer_with_problems(app: FastAPI) -> None:
         assert isinstance(error, RequestValidationError)
         return _invalid(error)
 
-    for kind in (Problem, HTTPException, SkillDeltaError, Exception):
+    for kind in (Problem, HTTPException, SkillDeltaError):
         app.add_exception_handler(kind, respond)
     app.add_exception_handler(RequestValidationError, invalid)
 

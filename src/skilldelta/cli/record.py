@@ -1,0 +1,42 @@
+"""`skilldelta record`: what happened after a decision."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import click
+
+from skilldelta.cli import settings
+from skilldelta.cli.output import console, write_json
+
+
+@click.command("record")
+@click.argument("decision_id", type=click.IntRange(1))
+@click.option("--success", type=click.FloatRange(0, 1), help="How far the task succeeded, from 0 to 1.")
+@click.option("--tokens", type=click.FloatRange(0), help="Tokens that the task took.")
+@click.option("--seconds", type=click.FloatRange(0), help="How long it took.")
+@click.option("--cost-usd", type=click.FloatRange(0), help="What it cost.")
+@click.option(
+    "--key", default="", metavar="TEXT", help="The same key again adds nothing; without one, the same values."
+)
+@settings.bank_option
+@settings.json_option
+def command(decision_id: int, bank: str, key: str, as_json: bool, **values: Any) -> None:
+    """Record what happened after a decision, beside it in the log. It is not evidence: it has one arm.
+
+    DECISION_ID is what `predict --record` or the server gave.
+
+    \b
+    skilldelta record 17 --success 1 --tokens 5200
+    """
+    from skilldelta.bank import Bank, RecordedOutcome
+
+    outcome = RecordedOutcome(decision_id, time.time(), **values, key=key)
+    with Bank.open(bank, create=False) as opened:
+        logged = opened.record_outcome(outcome)
+    if as_json:
+        write_json({"outcome_id": logged.id, "decision_id": decision_id, "new": logged.is_new})
+    else:
+        said = "recorded" if logged.is_new else "was recorded before; nothing was added"
+        console().print(f"outcome {logged.id} of decision {decision_id} {said}")

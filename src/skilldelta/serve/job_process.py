@@ -1,0 +1,164 @@
+"""One job in a process of its own: it takes no time from decisions, it can be stopped at any moment, its memory goes with it.
+
+Reads what to do from standard input and writes a line of JSON for every step of progress, then one with the result or the
+error. Run as `python -m skilldelta.serve.job_process`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from skilldelta.bank.store import Bank
+from skilldelta.costs import CostRule
+from skilldelta.errors import BankError, SkillDeltaError
+from skilldelta.evaluation.exclusions import Exclusion
+from skilldelta.evaluation.goals import BestValue, Goal, Margin, TokenBudget, UseRate
+from skilldelta.evaluation.roster import Rules, check_names
+from skilldelta.predictor import Settings
+from skilldelta.redaction import redacted
+from skilldelta.serve.plain_json import plain
+from skilldelta.studies import (
+    EvaluationSettings,
+    LoadedPanel,
+    PanelChoice,
+    StudyProgress,
+    bank_encoder,
+    calibrate,
+    evaluate,
+    load_panels,
+    report_on,
+    sweep_evidence,
+    sweep_thresholds,
+)
+from skilldelta.studies.study_documents import (
+    calibration_document,
+    evaluation_document,
+    evidence_document,
+    threshold_document,
+)
+from skilldelta.support import Scope
+
+_AT_MOST_EVERY = 0.1
+"""Seconds between two lines of progress."""
+
+
+def main() -> None:
+    """Do the one job that standard input describes."""
+    said = json.loads(sys.stdin.buffer.read())
+    lines = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what a library prints must not get between the lines
+
+    def tell(line: dict[str, Any]) -> None:
+        lines.write(json.dumps(plain(line), allow_nan=False) + "\n")
+        lines.flush()
+
+    try:
+        tell({"result": run_job(said, _told_of(tell))})
+    except BankError as error:
+        print(redacted(str(error)), file=sys.stderr)
+        tell({"error": {"status": 503, "detail": "the bank cannot be used at the moment; the server's log says why"}})
+    except SkillDeltaError as error:
+        tell({"error": {"status": 422, "detail": redacted(str(error))}})
+
+
+def run_job(said: dict[str, Any], progress: StudyProgress) -> dict[str, Any]:
+    """The document of a job's kind."""
+    kinds: dict[str, Callable[[list[LoadedPanel], dict[str, Any], StudyProgress], dict[str, Any]]] = {
+        "evaluate": _evaluated,
+        "sweep": _swept,
+        "calibrate": _calibrated,
+        "report": _reported,
+    }
+    options = {**said["options"], "report_file": said["report_file"]}
+    if options.get("gate"):
+        check_names([options["gate"]])
+    with Bank.open(said["bank"], create=False) as bank:
+        panels = load_panels(
+            bank,
+            PanelChoice(options["agent"], options["suite"]),
+            encoder=bank_encoder(bank, **said["encoder"]),
+            exclusions=[Exclusion(task_id, "named in the request") for task_id in options.get("exclude", ())],
+            progress=progress,
+        )
+        return kinds[said["kind"]](panels, options, progress)
+
+
+def _told_of(tell: Callable[[dict[str, Any]], None]) -> StudyProgress:
+    last = 0.0
+
+    def progress(step: str, done: int, total: int | None) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= _AT_MOST_EVERY or done == total:
+            last = now
+            tell({"step": step, "done": done, "total": total})
+
+    return progress
+
+
+def _evaluated(panels: list[LoadedPanel], options: dict[str, Any], progress: StudyProgress) -> dict[str, Any]:
+    return evaluation_document(evaluate(panels, _settings(options), progress=progress))
+
+
+def _swept(panels: list[LoadedPanel], options: dict[str, Any], progress: StudyProgress) -> dict[str, Any]:
+    documents = []
+    for done, panel in enumerate(panels):
+        progress(f"sweeping {panel.suite}", done, len(panels))
+        if options["over"] == "evidence":
+            found = sweep_evidence(panel, at_least=options["at_least"], seed=options["seed"])
+            documents.append(evidence_document(panel, found))
+        else:
+            swept = sweep_thresholds(panel, options["estimator"], rules=_rules(options))
+            documents.append(threshold_document(panel, swept, options["estimator"]))
+    return {"sweeps": documents}
+
+
+def _calibrated(panels: list[LoadedPanel], options: dict[str, Any], progress: StudyProgress) -> dict[str, Any]:
+    asked = {name: options[name] for name in ("seed", "resamples")}
+    estimator, rules = options["estimator"], _rules(options)
+    found = [calibrate(panel, _goal(options), estimator, rules=rules, **asked, progress=progress) for panel in panels]
+    return {
+        "calibrations": [calibration_document(panel, one, estimator) for panel, one in zip(panels, found, strict=True)]
+    }
+
+
+def _reported(panels: list[LoadedPanel], options: dict[str, Any], progress: StudyProgress) -> dict[str, Any]:
+    evaluated = evaluate(panels, _settings(options), progress=progress)
+    created = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
+    told = {"command": "skilldelta serve: a report job", "created": created, "gate": options["gate"]}
+    written = report_on(evaluated, Path(options["report_file"]), **told, progress=progress)
+    return {"bytes": written.path.stat().st_size}
+
+
+def _settings(options: dict[str, Any]) -> EvaluationSettings:
+    names = ("seed", "resamples", "margin", "shuffles", "refit_intervals")
+    return EvaluationSettings(_rules(options), **{name: options[name] for name in names})
+
+
+def _rules(options: dict[str, Any]) -> Rules:
+    holdout = options.get("holdout", "task")
+    scope: Scope = options["scope"] or ("skill" if holdout == "family" else "family")
+    return Rules(Settings(k=options["k"], weighting=options["weighting"]), scope, options["threshold"], holdout=holdout)
+
+
+def _goal(options: dict[str, Any]) -> Goal:
+    if options["use_rate"] is not None:
+        return UseRate(options["use_rate"])
+    if options["token_budget"] is not None:
+        return TokenBudget(options["token_budget"])
+    if options["margin"] is not None:
+        return Margin(options["margin"])
+    if options["price"] is None:
+        return BestValue()
+    return BestValue(CostRule.from_worth(options["success_worth"], options["price"]).per_token)
+
+
+if __name__ == "__main__":
+    main()
