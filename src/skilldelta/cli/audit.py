@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from skilldelta.evaluation.prospective.reexecution import Reexecution
     from skilldelta.evaluation.prospective.seal import SealedPanel
     from skilldelta.evaluation.results import Range
-    from skilldelta.studies import LoadedPanel
+    from skilldelta.studies import Audited, LoadedPanel
 
 
 @click.command("audit")
@@ -70,13 +70,18 @@ def command(sealed: Path, seal: str | None, bank: str, as_json: bool, output: Pa
             note(f"refused: {change}")
         return 1
     if as_json or output:
-        found = audited.reexecuted
-        write_json({**asdict(audited.result), "reexecuted": None if found is None else asdict(found)}, output)
+        write_json(audit_document(audited), output)
         return 0
-    _show(audited.result)
+    show_audit(audited.result)
     if audited.reexecuted is not None:
         _show_again(audited.reexecuted)
     return 0
+
+
+def audit_document(audited: Audited) -> dict[str, Any]:
+    """What `audit --json` prints."""
+    found = audited.reexecuted
+    return {**asdict(audited.result), "reexecuted": None if found is None else asdict(found)}
 
 
 def _panel(bank: str, sealed: SealedPanel, options: dict[str, Any]) -> LoadedPanel:
@@ -90,7 +95,8 @@ def _panel(bank: str, sealed: SealedPanel, options: dict[str, Any]) -> LoadedPan
         return load_panel(opened, choice, encoder=encoder, corrections=corrections_of(options))
 
 
-def _show(result: AuditResult) -> None:
+def show_audit(result: AuditResult) -> None:
+    """The verdict first, then the figures with their intervals, then what a reader must know."""
     from skilldelta.report.verdict import headline, no_verdict
     from skilldelta.studies.loaded_panel import correction_notes
 

@@ -2,108 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
-from collections.abc import Coroutine
-from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from skilldelta.cli import settings
+from skilldelta.cli.collect_options import collect_options
+from skilldelta.cli.collect_running import until_stopped, write_session_logs
 from skilldelta.cli.given_values import GivenPath
 
 if TYPE_CHECKING:
     from skilldelta.collect.session import Session
 
-T = TypeVar("T")
-KEY_VARIABLE = "SKILLDELTA_API_KEY"
-
 
 @click.command("collect")
 @click.argument("folder", type=GivenPath(), metavar="SUITE")
-@click.option("--model", envvar="SKILLDELTA_MODEL", metavar="NAME", help="The model; provider/name without --base-url.")
-@click.option(
-    "--base-url", envvar="SKILLDELTA_BASE_URL", default="", metavar="URL", help="An OpenAI-compatible endpoint."
-)
-@click.option("--key-variable", default=KEY_VARIABLE, show_default=True, help="Environment variable with its key.")
-@click.option("--returned-model", default="", metavar="NAME", help="What the endpoint calls the model in its answers.")
-@click.option("--solver", metavar="NAME", help="generate, code, an Inspect solver or agent, or file.py@name.")
-@click.option("--solver-arg", "solver_args", multiple=True, metavar="KEY=VALUE", help="For the solver (repeatable).")
-@click.option("--tool-sandbox", metavar="NAME", help="Inspect's sandbox for tools, such as docker.")
-@click.option("--command", "command_line", metavar="TEXT", help="A command-line agent instead of a model.")
-@click.option(
-    "--task-as",
-    type=click.Choice(["stdin", "argument"]),
-    default="stdin",
-    show_default=True,
-    help="How a command gets the task.",
-)
-@click.option(
-    "--skill-as", default="text", show_default=True, metavar="HOW", help="text, file:PATH or 'args:… {skill}'."
-)
-@click.option("--answer-field", metavar="PATH", help="The command prints JSON with the answer here.")
-@click.option(
-    "--tokens-field", "token_fields", multiple=True, metavar="PATH", help="Tokens in it (repeatable, added up)."
-)
-@click.option("--cost-field", default="", metavar="PATH", help="Dollars in it.")
-@click.option("--model-field", default="", metavar="PATH", help="The model's name in it, checked against --model.")
-@click.option(
-    "--pass-env", "passed_variables", multiple=True, metavar="NAME", help="A variable the command gets (repeatable)."
-)
-@click.option("--agent-version", default="", metavar="TEXT", help="The command's version; default: what it says.")
-@click.option(
-    "--agent",
-    envvar="SKILLDELTA_AGENT",
-    metavar="NAME",
-    help="A harness to run: claude-code, codex, gemini, opencode, pi or dsh. Else the agent's name in the bank.",
-)
-@click.option(
-    "--permission",
-    type=click.Choice(["default", "edits", "full"]),
-    default="default",
-    show_default=True,
-    help="What a harness may do without asking: its default, edit files of its working copy, or everything.",
-)
-@click.option(
-    "--agent-home",
-    type=GivenPath(file_okay=False),
-    metavar="FOLDER",
-    help="Copied as a harness's home for every run: its settings and login.",
-)
-@click.option("--temperature", type=float, help="Default: what the suite says.")
-@click.option("--output-tokens", type=int, help="Most tokens of one reply. Default: what the suite says.")
-@click.option("--judge-model", metavar="NAME", help="The model of the judge grader.")
-@click.option("--judge-base-url", default="", metavar="URL", help="Its endpoint, when it is not one of Inspect's.")
-@click.option(
-    "--repetitions",
-    type=click.IntRange(1, 1000),
-    help="Runs of each task in each arm. Default: what the suite says, else 1.",
-)
-@click.option("--repeat-share", type=float, default=1.0, show_default=True, help="Share of tasks with all repetitions.")
-@click.option("--family", "families", multiple=True, help="Only this family (repeatable).")
-@click.option("--task", "task_ids", multiple=True, help="Only this task (repeatable).")
-@click.option("--limit", type=int, metavar="N", help="Only N tasks, spread over the families.")
+@collect_options
 @click.option("--aa", is_flag=False, flag_value="skip", type=click.Choice(["skip", "use"]), help="A/A: one arm twice.")
 @click.option("--self-judge", is_flag=True, help="Ask the model itself whether it would use each skill; run no task.")
-@click.option("--concurrency", type=click.IntRange(1, 1024), default=4, show_default=True, help="Executions at once.")
-@click.option("--max-calls", type=int, help="Cap on calls, over all restarts.")
-@click.option("--max-tokens", type=float, help="Cap on tokens, over all restarts.")
-@click.option("--max-usd", type=float, help="Cap on dollars, over all restarts; needs --price or --cost-field.")
-@click.option("--max-seconds", type=float, help="Cap on the collector's time, over all restarts.")
-@click.option("--price", type=(float, float), metavar="IN OUT", help="Dollars per million tokens in and out.")
-@click.option("--retries", type=click.IntRange(min=0), default=4, show_default=True, help="Per call without answer.")
-@click.option("--timeout", type=float, default=600.0, show_default=True, help="Seconds to wait for one answer.")
-@click.option(
-    "--sandbox",
-    type=click.Choice(["auto", "bubblewrap", "docker"]),
-    default="auto",
-    show_default=True,
-    help="What runs code written by a model.",
-)
-@click.option("--retry-errors", is_flag=True, help="Run again what ended as incomplete or in a grader error.")
-@click.option("--accept-changes", is_flag=True, help="Go on although the suite was edited.")
 @click.option("--dry-run", is_flag=True, help="Print the plan, its size and its largest cost; run nothing.")
 @settings.seed_option
 @settings.bank_option
@@ -141,8 +58,8 @@ def _collect(session: Session, as_json: bool) -> int:
     from skilldelta.collect.session import collect
 
     with progress() as on_progress:
-        result = _until_stopped(collect(session, on_progress))
-    _write_logs(session)
+        result = until_stopped(collect(session, on_progress))
+    write_session_logs(session)
     if result is None:
         print_interrupted()
         return 130
@@ -157,51 +74,9 @@ def _judge(session: Session, as_json: bool) -> int:
     from skilldelta.collect.self_judging import judge
 
     with progress("judging") as advance:
-        standing = _until_stopped(judge(session, lambda one: advance(one.before + one.finished, one.planned)))
+        standing = until_stopped(judge(session, lambda one: advance(one.before + one.finished, one.planned)))
     if standing is None:
         print_interrupted()
         return 130
     print_judgements(session, standing, as_json)
     return 1 if standing.stopped else 0
-
-
-def _until_stopped(work: Coroutine[Any, Any, T]) -> T | None:
-    """Run until done, or None after Ctrl-C or SIGTERM; what is in flight then is run again by the next start."""
-
-    async def main() -> T | None:
-        loop = asyncio.get_running_loop()
-        task = loop.create_task(work)
-        stopped = False
-
-        def stop() -> None:
-            nonlocal stopped
-            stopped = True
-            task.cancel()
-
-        # Windows has no such handlers: Ctrl-C then cancels this coroutine and is raised again below.
-        with suppress(NotImplementedError):
-            for number in (signal.SIGINT, signal.SIGTERM):
-                loop.add_signal_handler(number, stop)
-        try:
-            result = await task
-            return None if stopped else result
-        except asyncio.CancelledError:
-            if not stopped:
-                raise
-            return None
-
-    try:
-        return asyncio.run(main())
-    except KeyboardInterrupt:
-        return None
-
-
-def _write_logs(session: Session) -> None:
-    from datetime import UTC, datetime
-
-    from skilldelta.collect.logs import write_logs
-    from skilldelta.collect.manifest import MANIFEST_FILE, read_manifest
-
-    if not (session.folder / MANIFEST_FILE).exists():
-        return  # stopped before it began
-    write_logs(session.folder, read_manifest(session.folder / MANIFEST_FILE), datetime.now(UTC))

@@ -34,6 +34,17 @@ def print_judge_plan(session: Session, as_json: bool) -> None:
         note("the bank has no executions of this agent on this suite yet; collect without --self-judge first")
 
 
+def judge_plan_document(session: Session) -> dict[str, Any]:
+    """The plan of a round as one document, without naming every task."""
+    from skilldelta.collect.self_judging import asking_agent, largest_of, plan_judgements
+
+    known, _ = _in_bank(session)
+    plan = plan_judgements(session, known)
+    model = str(asking_agent(session).settings["model"])
+    document = _document(session, plan, model, largest_of(session, plan), _mean_tokens(known))
+    return {key: value for key, value in document.items() if key != "plan"}
+
+
 def _in_bank(session: Session) -> tuple[list[Judgement], bool]:
     """The judgements the bank has, and whether it has executions to compare them with."""
     from skilldelta.bank import Bank

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from skilldelta.cli.output import console, number, table, write_json
 from skilldelta.nouns import plural
@@ -39,9 +39,19 @@ def print_plan(session: Session, as_json: bool) -> None:
     version_known = _assume_version(session)
     estimate = _estimate(plan, _executions(session)) if version_known else None
     if as_json:
-        _write_document(session, plan, most, estimate)
+        write_json(_document(session, plan, most, estimate))
     else:
         _show(session, plan, most, estimate)
+
+
+def plan_document(session: Session) -> dict[str, Any]:
+    """The plan as one document, without naming every execution."""
+    from skilldelta.collect.plan import make_plan
+
+    plan = make_plan(session.suite, session.selection, seed=session.seed)
+    estimate = _estimate(plan, _executions(session)) if _assume_version(session) else None
+    document = _document(session, plan, _largest(session, plan), estimate)
+    return {key: value for key, value in document.items() if key != "plan"}
 
 
 def largest_in_words(most: Amount) -> str:
@@ -112,23 +122,23 @@ def _projected(left: Counter[Condition], took: dict[Condition, list[float | None
     return total
 
 
-def _write_document(session: Session, plan: Sequence[Planned], most: Amount, estimate: RemainingCost | None) -> None:
+def _document(
+    session: Session, plan: Sequence[Planned], most: Amount, estimate: RemainingCost | None
+) -> dict[str, Any]:
     identity = session.agent.identity
-    write_json(
-        {
-            "suite": session.suite.name,
-            "agent": {"name": identity.name, "fingerprint": identity.fingerprint if estimate else None},
-            "tasks": len({one.task.task_id for one in plan}),
-            "executions": len(plan),
-            "in_bank": estimate.had.total() if estimate else None,
-            "expected_tokens": estimate.tokens if estimate else None,
-            "expected_usd": estimate.usd if estimate else None,
-            "largest": {"tokens": most.tokens, "usd": most.usd},
-            "plan": [
-                {"task_id": one.task.task_id, "condition": one.condition, "repetition": one.repetition} for one in plan
-            ],
-        }
-    )
+    return {
+        "suite": session.suite.name,
+        "agent": {"name": identity.name, "fingerprint": identity.fingerprint if estimate else None},
+        "tasks": len({one.task.task_id for one in plan}),
+        "executions": len(plan),
+        "in_bank": estimate.had.total() if estimate else None,
+        "expected_tokens": estimate.tokens if estimate else None,
+        "expected_usd": estimate.usd if estimate else None,
+        "largest": {"tokens": most.tokens, "usd": most.usd},
+        "plan": [
+            {"task_id": one.task.task_id, "condition": one.condition, "repetition": one.repetition} for one in plan
+        ],
+    }
 
 
 def _show(session: Session, plan: Sequence[Planned], most: Amount, estimate: RemainingCost | None) -> None:

@@ -43,6 +43,7 @@ COMMANDS: dict[str, str] = {
     "install": "Set up an agent harness so that it asks the gate, and take that back.",
     "doctor": "Check server, bank, encoder and installed hooks; say how to fix what is wrong.",
     "token": "Access tokens of the server: create, list, revoke.",
+    "study": "One of the paper's suites from data files to tables, in one go.",
     "suite": "Suites of your own, and the paper's five: init, list, prepare, check.",
 }
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from skilldelta.collect.suite import AgentSettings
+from skilldelta.evaluation.prospective.frozen_rule import FrozenRule
 
 SKILL_PROMPT = "A skill that applies to this task:\n\n{skill}\n\n---\n\n{task}"
 """How the use arm differs from the skip arm in every suite of the paper."""
@@ -101,8 +102,9 @@ class Preset:
     repetitions: int = 1
     known_per_group: int | None = None
     """Tasks of each group that the prospective protocol records first; None is two fifths of the group."""
-    frozen_rule: str = "main"
-    """Whose frozen settings the prospective protocol takes; see `skilldelta freeze --settings`."""
+    frozen_rule: FrozenRule = field(default_factory=FrozenRule)
+    """How the prospective protocol predicts. Thresholds are made from the support as the paper's were, since its numbers
+    are those of its own agents."""
 
 
 @dataclass(frozen=True, slots=True)

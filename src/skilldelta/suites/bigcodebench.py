@@ -4,6 +4,7 @@ intervention. The first annotated skill is the task's focal group."""
 from __future__ import annotations
 
 from skilldelta.collect.suite import AgentSettings
+from skilldelta.evaluation.prospective.frozen_rule import FrozenRule
 from skilldelta.suites.base import (
     SKILL_PROMPT,
     BenchmarkData,
@@ -64,7 +65,9 @@ SUITE = PaperSuite(
         most_skills=6,
     ),
     preset=Preset(
-        AgentSettings(skill_prompt=SKILL_PROMPT, max_tokens=4096), known_per_group=20, frozen_rule="bigcode_scale"
+        AgentSettings(skill_prompt=SKILL_PROMPT, max_tokens=4096),
+        known_per_group=20,
+        frozen_rule=FrozenRule(k=None, threshold="prevalence"),
     ),
     grader={"type": "unit_tests"},
     read=_read,

@@ -8,6 +8,7 @@ from typing import Any
 from skilldelta.collect.graders.clinical_value import Kind
 from skilldelta.collect.suite import AgentSettings
 from skilldelta.errors import InputError
+from skilldelta.evaluation.prospective.frozen_rule import FrozenRule
 from skilldelta.suites.base import SKILL_PROMPT, BenchmarkData, GivenFiles, PaperCounts, PaperSuite, Preset, TaskSheet
 from skilldelta.suites.sra_instances import Instance, only_skill, read_instances, skills_of
 
@@ -74,7 +75,7 @@ SUITE = PaperSuite(
     preset=Preset(
         AgentSettings(system=_SYSTEM, prompt=_PROMPT, skill_prompt=SKILL_PROMPT, max_tokens=512),
         known_per_group=8,
-        frozen_rule="medcalc",
+        frozen_rule=FrozenRule(k=3, threshold="prevalence"),
     ),
     grader={"type": "clinical_value"},
     read=_read,

@@ -52,7 +52,7 @@ def prepare(suite: PaperSuite, given: GivenFiles, folder: Path, *, families: Seq
     _check_places(reading)
     unfinished = folder.with_name(f".skilldelta-{uuid.uuid4().hex[:12]}.partial")
     try:
-        _write(suite, reading, given, unfinished)
+        _write(suite, reading, given, unfinished, families)
         if folder.exists():
             folder.rmdir()
         unfinished.rename(folder)
@@ -95,13 +95,22 @@ def source_digests(given: GivenFiles) -> dict[str, str]:
 
 def recorded_sources(folder: Path) -> Mapping[str, str]:
     """What a prepared folder was made from; empty for a suite that was not prepared."""
-    path = folder / RECORD_FILE
-    document = json_document(path) if path.is_file() else {}
-    sources = document.get("sources") if isinstance(document, dict) else None
+    sources = _record(folder).get("sources")
     return sources if isinstance(sources, dict) else {}
 
 
-def _write(suite: PaperSuite, reading: BenchmarkData, given: GivenFiles, folder: Path) -> None:
+def recorded_families(folder: Path) -> list[str]:
+    """The families that a folder was prepared for, by name; empty where it has all."""
+    families = _record(folder).get("families")
+    return sorted(map(str, families)) if isinstance(families, list) else []
+
+
+def _record(folder: Path) -> Mapping[str, Any]:
+    path = folder / RECORD_FILE
+    return json_document(path) if path.is_file() else {}
+
+
+def _write(suite: PaperSuite, reading: BenchmarkData, given: GivenFiles, folder: Path, families: Sequence[str]) -> None:
     folder.mkdir(parents=True)
     (folder / "skills").mkdir()
     for sheet in reading.skills.values():
@@ -116,6 +125,7 @@ def _write(suite: PaperSuite, reading: BenchmarkData, given: GivenFiles, folder:
         "benchmark": suite.name,
         "skilldelta": __version__,
         "sources": source_digests(given),
+        "families": sorted(families),
         "left_out": [asdict(one) for one in reading.left_out],
     }
     _write_file(folder / RECORD_FILE, json.dumps(record, indent=2) + "\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from skilldelta.collect.suite import AgentSettings
+from skilldelta.evaluation.prospective.frozen_rule import FrozenRule
 from skilldelta.suites.base import SKILL_PROMPT, BenchmarkData, GivenFiles, PaperCounts, PaperSuite, Preset, TaskSheet
 from skilldelta.suites.lookup_corpora import check_corpora
 from skilldelta.suites.sra_instances import Instance, only_skill, read_instances, skills_of
@@ -61,7 +62,7 @@ SUITE = PaperSuite(
     preset=Preset(
         AgentSettings(system=_SYSTEM, prompt=_PROMPT, skill_prompt=SKILL_PROMPT, max_tokens=384),
         known_per_group=12,
-        frozen_rule="toolqa",
+        frozen_rule=FrozenRule(k=3, threshold="prevalence"),
     ),
     grader={"type": "short_answer"},
     read=_read,

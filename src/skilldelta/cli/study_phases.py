@@ -1,0 +1,295 @@
+"""The phases of a study from the command line: prepare, plan, collect, judge, tables; or record, seal, collect, audit."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from skilldelta.cli.collect_running import until_stopped, write_session_logs
+from skilldelta.cli.output import console, note, table, write_json
+from skilldelta.errors import InputError, MissingExtraError
+from skilldelta.nouns import plural
+
+if TYPE_CHECKING:
+    from skilldelta.collect.session import Session
+    from skilldelta.evaluation.prospective.seal import SealedPanel
+    from skilldelta.studies import LoadedPanel
+    from skilldelta.studies.paper_tables import PaperTable
+    from skilldelta.studies.study_folder import KnownAndHeldOut, StudyFolder
+    from skilldelta.suites.base import GivenFiles, PaperSuite
+
+_SHOWN = ("policies", "means", "ablations", "thresholds", "structure")
+"""Tables that the terminal shows; the files have all of them."""
+
+
+class _StoppedError(Exception):
+    """The study ends here, with this exit code; what was done stays."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class StudyRun:
+    """One start of a study."""
+
+    suite: PaperSuite
+    study: StudyFolder
+    given: GivenFiles | None
+    options: dict[str, Any]
+
+    def show_plan(self) -> int:
+        """What would be called and what it may cost; a suite that is not prepared yet is prepared in passing only."""
+        with tempfile.TemporaryDirectory(prefix="skilldelta-") as scratch:
+            session = self._session(self._folder_to_plan_from(Path(scratch)))
+            self._print_plan(session)
+        return 0
+
+    def go(self) -> int:
+        """Everything, from where the folder stands."""
+        try:
+            folder = self._prepared()
+            self._agree(folder)
+            if self.options["prospective"]:
+                return self._prospective(folder)
+            self._collect(folder, ())
+            self._judge(folder)
+            return self._tables()
+        except _StoppedError as stopped:
+            return stopped.code
+
+    def _prepared(self) -> Path:
+        from skilldelta.cli.suite_display import show_prepared
+        from skilldelta.studies.study_folder import prepare_once
+
+        self.study.path.mkdir(parents=True, exist_ok=True)
+        made = prepare_once(self.study, self.suite, self.given, self.options["families"])
+        if made is not None and not self.options["as_json"]:
+            show_prepared(made)
+        return self.study.suite(self.suite.name)
+
+    def _folder_to_plan_from(self, scratch: Path) -> Path:
+        from skilldelta.collect.suite import SUITE_FILE
+        from skilldelta.studies.study_folder import StudyFolder, prepare_once
+
+        is_there = (self.study.suite(self.suite.name) / SUITE_FILE).is_file()
+        place = self.study if is_there else StudyFolder(scratch)
+        prepare_once(place, self.suite, self.given, self.options["families"])
+        return place.suite(self.suite.name)
+
+    def _session(self, folder: Path, task_ids: Sequence[str] = ()) -> Session:
+        from skilldelta.cli.collect_session import make_session
+
+        wanted = {**self.options, "bank": str(self.study.bank)}
+        return make_session(folder, {**wanted, "task_ids": tuple(task_ids)} if task_ids else wanted)
+
+    def _print_plan(self, session: Session) -> None:
+        from skilldelta.cli.collect_judging import judge_plan_document, print_judge_plan
+        from skilldelta.cli.collect_plan import plan_document, print_plan
+
+        asks = self._asks(session) and not self.options["prospective"]
+        if self.options["as_json"]:
+            judged = judge_plan_document(session) if asks else None
+            write_json({"collect": plan_document(session), "self_judge": judged})
+            return
+        print_plan(session, False)
+        if asks:
+            print_judge_plan(session, False)
+
+    def _asks(self, session: Session) -> bool:
+        from skilldelta.collect.agents.base import Asks
+
+        return bool(self.options["self_judge"]) and isinstance(session.agent, Asks)
+
+    def _agree(self, folder: Path) -> None:
+        """Show the plan, and ask a person before anything is paid; a program must have said --yes."""
+        from skilldelta.cli.collect_judging import judge_plan_document
+        from skilldelta.cli.collect_plan import plan_document
+
+        session = self._session(folder)
+        plan = plan_document(session)
+        left = plan["executions"] - (plan["in_bank"] or 0)
+        asks = judge_plan_document(session)["calls"] if self._asks(session) and not self.options["prospective"] else 0
+        if not left and not asks:
+            return
+        if not self.options["as_json"]:
+            self._print_plan(session)
+        if self.options["yes"]:
+            return
+        what = f"{plural(left, 'execution')} and {plural(asks, 'question')} to the model itself"
+        if not sys.stdin.isatty():
+            raise InputError(
+                f"this would run {what}; there is no terminal to ask, so say --yes, or look with --dry-run"
+            )
+        click.confirm(f"Run {what}?", abort=True, err=True)
+
+    def _collect(self, folder: Path, task_ids: Sequence[str]) -> None:
+        from skilldelta.cli.collect_display import print_interrupted, print_result, progress
+        from skilldelta.collect.session import collect
+
+        session = self._session(folder, task_ids)
+        with progress() as on_progress:
+            result = until_stopped(collect(session, on_progress))
+        write_session_logs(session)
+        if result is None:
+            print_interrupted()
+            raise _StoppedError(130)
+        if not self.options["as_json"]:
+            print_result(session, result, None, False)
+        if result.stopped or result.standing.came_to_nothing:
+            note(f"the study stops here: {result.stopped or 'no execution has a result'}")
+            raise _StoppedError(1)
+
+    def _judge(self, folder: Path) -> None:
+        from skilldelta.cli.collect_display import print_interrupted
+        from skilldelta.cli.collect_judging import judge_plan_document
+        from skilldelta.cli.progress import progress
+        from skilldelta.collect.self_judging import judge
+
+        session = self._session(folder)
+        if not self._asks(session):
+            if self.options["self_judge"]:
+                note("a command-line agent cannot be asked for its own judgement; the tables leave self-judge out")
+            return
+        if not judge_plan_document(session)["calls"]:
+            return
+        with progress("judging") as advance:
+            standing = until_stopped(judge(session, lambda one: advance(one.before + one.finished, one.planned)))
+        if standing is None:
+            print_interrupted()
+            raise _StoppedError(130)
+        if standing.errors:
+            note(
+                f"{standing.errors} questions got no answer, the last one: {standing.last_error}; run again to ask them"
+            )
+        if standing.stopped:
+            note(f"the study stops here: {standing.stopped}")
+            raise _StoppedError(1)
+
+    def _tables(self) -> int:
+        from skilldelta.cli.arguments import note_left_out
+        from skilldelta.cli.progress import step_bars
+        from skilldelta.files import write_text
+        from skilldelta.studies import EvaluationSettings, evaluate
+        from skilldelta.studies.paper_tables import paper_tables
+        from skilldelta.studies.table_text import document, markdown
+
+        panels = self._panels()
+        note_left_out(panels)
+        asked = EvaluationSettings(seed=self.options["seed"], resamples=self.options["resamples"], shuffles=0)
+        with step_bars() as advance:
+            evaluated = evaluate(panels, asked, progress=advance)
+            tables = paper_tables(evaluated)
+        write_json(document(tables), self.study.tables)
+        write_text(self.study.tables.with_suffix(".md"), markdown(tables))
+        self._report(evaluated)
+        if self.options["as_json"]:
+            write_json({"folder": str(self.study.path), "panels": len(panels), "tables": document(tables)})
+        else:
+            _show_tables(tables)
+            files = [self.study.tables, self.study.tables.with_suffix(".md"), self.study.report]
+            note(f"all tables and the report: {', '.join(str(file) for file in files if file.exists())}")
+        return 0
+
+    def _panels(self) -> list[LoadedPanel]:
+        from skilldelta.bank import Bank
+        from skilldelta.cli.arguments import panels_of
+
+        with Bank.open(str(self.study.bank), create=False) as bank:
+            return panels_of(bank, {**self.options, "agent": None, "suite": None})
+
+    def _report(self, evaluated: Any) -> None:
+        from skilldelta.cli.progress import step_bars
+        from skilldelta.studies import report_on
+
+        created = datetime.now(UTC).isoformat(timespec="seconds")
+        try:
+            with step_bars() as advance:
+                report_on(evaluated, self.study.report, command="skilldelta study", created=created, progress=advance)
+        except MissingExtraError as error:
+            note(str(error))
+
+    def _prospective(self, folder: Path) -> int:
+        from skilldelta.collect.suite import load_suite
+        from skilldelta.studies.study_folder import split_tasks
+
+        known = self.options["known"] or self.suite.preset.known_per_group
+        parts = split_tasks(load_suite(folder), known, seed=self.options["seed"])
+        self._collect(folder, parts.known)
+        sealed = self._sealed(folder, parts)
+        self._collect(folder, parts.held_out)
+        return self._audit(sealed)
+
+    def _sealed(self, folder: Path, parts: KnownAndHeldOut) -> SealedPanel:
+        """The predictions for the held-out tasks, sealed once; later starts take them as they are."""
+        from skilldelta.bank import Bank
+        from skilldelta.cli.arguments import chosen_encoder
+        from skilldelta.evaluation.prospective.seal import read_sealed, write_sealed
+        from skilldelta.studies import PanelChoice, TargetTask, freeze_targets, load_panel
+
+        session = self._session(folder)
+        agent, path = session.agent.identity, self.study.sealed(self.suite.name, session.agent.identity)
+        if path.exists():
+            return read_sealed(path)
+        tasks = {task.task_id: task for task in session.suite.tasks}
+        with Bank.open(str(self.study.bank), create=False) as bank:
+            seen = {one.task_id for one in bank.executions(agent=agent, suite=self.suite.name)} & set(parts.held_out)
+            if seen:
+                raise InputError(
+                    f"{plural(len(seen), 'held-out task')} of {self.suite.title} already ran, so no prediction can be "
+                    "made before their outcomes; start another study with --output"
+                )
+            label = f"{agent.name}@{agent.fingerprint[:8]}"
+            panel = load_panel(bank, PanelChoice(label, self.suite.name), encoder=chosen_encoder(bank, self.options))
+            targets = [
+                TargetTask(name, tasks[name].text, tasks[name].skill_id, tasks[name].family) for name in parts.held_out
+            ]
+            created = datetime.now(UTC).isoformat(timespec="seconds")
+            sealed = freeze_targets(panel, targets, created=created, rule=self.suite.preset.frozen_rule)
+        write_sealed(sealed, path)
+        note(f"{plural(len(targets), 'prediction')} sealed in {path}; publish the seal: {sealed.seal}")
+        return sealed
+
+    def _audit(self, sealed: SealedPanel) -> int:
+        from skilldelta.bank import Bank
+        from skilldelta.cli.arguments import chosen_encoder
+        from skilldelta.cli.audit import audit_document, show_audit
+        from skilldelta.evaluation.prospective.tampering import SealBrokenError
+        from skilldelta.studies import PanelChoice, audit_sealed, load_panel
+
+        session = self._session(self.study.suite(self.suite.name))
+        agent = session.agent.identity
+        label = f"{agent.name}@{agent.fingerprint[:8]}"
+        with Bank.open(str(self.study.bank), create=False) as bank:
+            panel = load_panel(bank, PanelChoice(label, self.suite.name), encoder=chosen_encoder(bank, self.options))
+        try:
+            audited = audit_sealed(sealed, panel, resamples=self.options["resamples"], seed=self.options["seed"])
+        except SealBrokenError as broken:
+            for change in broken.changes:
+                note(f"refused: {change}")
+            return 1
+        if self.options["as_json"]:
+            write_json({"folder": str(self.study.path), "seal": sealed.seal, "audit": audit_document(audited)})
+        else:
+            show_audit(audited.result)
+        return 0
+
+
+def _show_tables(tables: Sequence[PaperTable]) -> None:
+    from skilldelta.studies.table_text import written
+
+    for one in tables:
+        if one.key in _SHOWN and one.rows:
+            rows = [
+                [written(cell, column.kind) for column, cell in zip(one.columns, row, strict=True)] for row in one.rows
+            ]
+            left = sum(column.kind == "text" for column in one.columns)
+            console().print(table(one.title, [column.name for column in one.columns], rows, left=left))

@@ -1,0 +1,209 @@
+"""A whole study of each of the paper's suites against a loopback model: prepare, collect, judge, tables, report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from collect.endpoint import Endpoint, serving
+from collect.sandboxed import needs_bwrap
+from skilldelta.bank import Bank
+from skilldelta.cli.main import run
+from suites import fake_models, sra_files
+
+Model = Callable[[dict[str, Any]], Any]
+
+
+def sra_options(folder: Path, name: str, rows: list[dict[str, Any]], **corpus: bool) -> list[str]:
+    data = sra_files.write(folder, f"{name}.json", rows)
+    skills = sra_files.write(folder, "corpus.json", sra_files.corpus(rows, **corpus))
+    return ["--from", str(data), "--skills", str(skills)]
+
+
+def study(name: str, endpoint: Endpoint, folder: Path, *options: str, model: str = "m") -> int:
+    """One start of a study; sampling is short and the intervals few, to be quick."""
+    where = ["--base-url", endpoint.url, "--model", model, "--output", str(folder / "study"), "--retries", "0"]
+    return run(["study", name, *where, "--resamples", "20", "--repetitions", "1", "--yes", *options])
+
+
+def document(capsys: pytest.CaptureFixture[str]) -> Any:
+    return json.loads(capsys.readouterr().out)
+
+
+def policies(tables: Any, suite: str) -> Any:
+    (row,) = [row for row in tables["policies"] if row["suite"] == suite]
+    return row
+
+
+def test_logicbench_from_files_to_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = sra_options(tmp_path, "logicbench", sra_files.logicbench())
+    with serving(fake_models.logicbench) as endpoint:
+        assert study("logicbench", endpoint, tmp_path, *options, "--json") == 0
+        calls = len(endpoint.bodies)
+        tables = document(capsys)["tables"]
+        row = policies(tables, "logicbench")
+        assert (row["tasks"], row["off"], row["on"], row["Self-judge"]) == (12, 4 / 12, 1.0, 1.0)
+        assert calls == 12 * 3  # two arms and one judgement per task
+        assert json.loads((tmp_path / "study" / "tables.json").read_text()) == tables
+        assert "| agent | suite |" in (tmp_path / "study" / "tables.md").read_text()
+        assert (tmp_path / "study" / "report.html").stat().st_size > 10_000
+        assert set(tables) == {
+            *("policies", "ranking", "intervals", "means", "no_history", "estimators", "ridge", "ablations"),
+            *("thresholds", "evidence", "structure"),
+        }
+        # Another agent in the same folder is another panel; nothing of the first is called again.
+        assert study("logicbench", endpoint, tmp_path, "--json", model="other") == 0
+        assert len(endpoint.bodies) == 2 * calls
+    tables = document(capsys)["tables"]
+    assert [row["agent"] for row in tables["policies"]] == ["m", "other"]
+    (rule,) = [row for row in tables["means"] if row["policy"] == "SkillDelta"]
+    assert rule["above off"] == "2/2"
+    assert [row["rule"] for row in tables["ablations"]] == ["k = 6, cosine", "k = 3, cosine", "k = 6, uniform"]
+
+
+def test_the_arms_of_a_study_differ_by_the_skill_alone(tmp_path: Path) -> None:
+    options = sra_options(tmp_path, "logicbench", sra_files.logicbench(tasks=3))
+    with serving(fake_models.logicbench) as endpoint:
+        assert study("logicbench", endpoint, tmp_path, *options, "--no-self-judge") == 0
+    texts = sorted(request["messages"][-1]["content"] for request in endpoint.requests)
+    with_skill = [text for text in texts if "SKILL" in text]
+    assert len(with_skill) == 3
+    assert {text.partition("---\n\n")[2] for text in with_skill} == set(texts) - set(with_skill)
+    assert {request["temperature"] for request in endpoint.requests} == {0.0}
+
+
+@needs_bwrap
+def test_bigcodebench_runs_its_bundles_as_one_intervention(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = sra_options(tmp_path, "bigcodebench", sra_files.bigcodebench(tasks=8))
+    with serving(fake_models.bigcodebench) as endpoint:
+        assert study("bigcodebench", endpoint, tmp_path, *options, "--json", "--no-self-judge") == 0
+    tables = document(capsys)["tables"]
+    assert (policies(tables, "bigcodebench")["off"], policies(tables, "bigcodebench")["on"]) == (3 / 8, 1.0)
+    (structure,) = tables["structure"]
+    assert (structure["groups"], structure["bundles"], structure["edges"]) == (2, 3, 18)
+    (transcript,) = (tmp_path / "study").glob("study.bank.collect/*/transcript.jsonl")
+    remarks = {json.loads(line)["remark"] for line in transcript.read_text().splitlines()}
+    assert "1 test passed" in remarks
+
+
+@needs_bwrap
+def test_spreadsheetbench_compares_the_workbooks_that_code_writes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from suites.workbooks import write_benchmark
+
+    data = write_benchmark(tmp_path / "data")
+    (tmp_path / "skill.md").write_text("Use openpyxl well.\n")
+    options = ["--from", str(data), "--skills", str(tmp_path / "skill.md"), "--json"]
+    with serving(fake_models.spreadsheetbench) as endpoint:
+        assert study("spreadsheetbench", endpoint, tmp_path, *options) == 0
+    row = policies(document(capsys)["tables"], "spreadsheetbench")
+    assert (row["tasks"], row["off"], row["on"], row["Self-judge"]) == (8, 1 / 8, 1.0, 1 / 8)
+
+
+@needs_bwrap
+def test_medcalc_offers_its_calculator_in_the_arm_with_the_skill_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("inspect_ai")
+    options = sra_options(tmp_path, "medcalcbench", sra_files.medcalc(tasks=6), tools=True)
+    with serving(fake_models.medcalc) as endpoint:
+        assert study("medcalc", endpoint, tmp_path, *options, "--json", "--no-self-judge") == 0
+    row = policies(document(capsys)["tables"], "medcalc")
+    assert (row["off"], row["on"]) == (2 / 6, 1.0)
+    offered = [request for request in endpoint.requests if request.get("tools")]
+    assert all("SKILL medcalcbench" in fake_models.said(request) for request in offered)
+    assert len(offered) == 12  # a call of the calculator and the answer, per task with the skill
+
+
+def test_toolqa_looks_values_up_in_the_users_corpora(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("inspect_ai")
+    corpora = tmp_path / "corpora"
+    (corpora / "coffee").mkdir(parents=True)
+    prices = "".join(f"{day},{day}.5\n" for day in range(12))
+    (corpora / "coffee" / "coffee_price.csv").write_text(f"Day,Price\n{prices}")
+    options = [*sra_options(tmp_path, "toolqa", sra_files.toolqa(tasks=6)), "--corpora", str(corpora), "--json"]
+    with serving(fake_models.toolqa) as endpoint:
+        assert study("toolqa", endpoint, tmp_path, *options, "--no-self-judge") == 0
+    row = policies(document(capsys)["tables"], "toolqa")
+    assert (row["off"], row["on"]) == (2 / 6, 1.0)
+    assert not list(corpora.rglob("*.sqlite"))
+
+
+def test_a_dry_run_calls_nobody_and_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = sra_options(tmp_path, "logicbench", sra_files.logicbench())
+    with serving(fake_models.logicbench) as endpoint:
+        assert study("logicbench", endpoint, tmp_path, *options, "--dry-run", "--json") == 0
+        assert endpoint.bodies == []
+    plan = document(capsys)
+    assert (plan["collect"]["executions"], plan["self_judge"]["calls"]) == (24, 12)
+    assert plan["collect"]["largest"]["tokens"] > 0
+    assert not (tmp_path / "study").exists()
+
+
+def test_without_a_terminal_and_without_yes_nothing_is_called(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = sra_options(tmp_path, "logicbench", sra_files.logicbench())
+    with serving(fake_models.logicbench) as endpoint:
+        where = ["--base-url", endpoint.url, "--model", "m", "--output", str(tmp_path / "study")]
+        assert run(["study", "logicbench", *where, *options]) == 2
+        assert endpoint.bodies == []
+    assert "say --yes" in capsys.readouterr().err
+
+
+def test_other_files_are_refused_and_a_first_start_needs_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = sra_options(tmp_path, "logicbench", sra_files.logicbench(tasks=3))
+    with serving(fake_models.logicbench) as endpoint:
+        assert study("logicbench", endpoint, tmp_path) == 2
+        assert "name its data with --from" in capsys.readouterr().err
+        assert study("logicbench", endpoint, tmp_path, *options, "--no-self-judge") == 0
+        changed = sra_options(tmp_path / "other", "logicbench", sra_files.logicbench(tasks=6))
+        capsys.readouterr()
+        assert study("logicbench", endpoint, tmp_path, *changed) == 2
+        assert "was prepared from other files (data" in capsys.readouterr().err
+        assert study("logicbench", endpoint, tmp_path, "--skills", str(tmp_path)) == 2
+
+
+def test_the_prospective_protocol_seals_before_it_collects_and_audits(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = sra_options(tmp_path, "logicbench", sra_files.logicbench(tasks=18))
+    with serving(fake_models.logicbench) as endpoint:
+        assert study("logicbench", endpoint, tmp_path, *options, "--prospective", "--known", "2", "--json") == 0
+        shown = capsys.readouterr()
+        found = json.loads(shown.out)
+        assert f"12 predictions sealed in {tmp_path / 'study' / 'sealed'}" in shown.err
+        assert (found["audit"]["known"], found["audit"]["evaluated"], len(endpoint.bodies)) == (6, 12, 36)
+        assert found["seal"] in shown.err
+        (sealed,) = (tmp_path / "study" / "sealed").iterdir()
+        before = sealed.read_bytes()
+        # Again: nothing is called, nothing is sealed anew, the audit is the same.
+        assert study("logicbench", endpoint, tmp_path, "--prospective", "--known", "2", "--json") == 0
+        assert (len(endpoint.bodies), sealed.read_bytes()) == (36, before)
+        assert json.loads(capsys.readouterr().out) == found
+        # Predictions cannot be made when the outcomes are there.
+        sealed.unlink()
+        assert study("logicbench", endpoint, tmp_path, "--prospective", "--known", "2") == 2
+        assert "already ran" in capsys.readouterr().err
+
+
+def test_the_seal_is_made_before_the_first_held_out_call(tmp_path: Path) -> None:
+    options = sra_options(tmp_path, "logicbench", sra_files.logicbench(tasks=9))
+    sealed_at_call: list[bool] = []
+
+    def reply(request: dict[str, Any]) -> str:
+        sealed_at_call.append(any((tmp_path / "study").glob("sealed/*.json")))
+        return fake_models.logicbench(request)
+
+    with serving(reply) as endpoint:
+        assert study("logicbench", endpoint, tmp_path, *options, "--prospective", "--known", "1") == 0
+    assert sealed_at_call == [False] * 6 + [True] * 12
+    with Bank.open(tmp_path / "study" / "study.bank") as bank:
+        assert bank.verify() == []
