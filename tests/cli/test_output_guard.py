@@ -38,7 +38,17 @@ def outputs() -> list[tuple[Words, str]]:
         (words, option.opts[0])
         for words, command in leaves()
         for option in command.params
-        if isinstance(option.type, OutputPath)
+        if isinstance(option.type, OutputPath) and not option.type.folder
+    ]
+
+
+def folder_outputs() -> list[tuple[Words, str]]:
+    """Every option that names a folder to write files into."""
+    return [
+        (words, option.opts[0])
+        for words, command in leaves()
+        for option in command.params
+        if isinstance(option.type, OutputPath) and option.type.folder
     ]
 
 
@@ -136,8 +146,6 @@ def test_no_command_writes_over_evidence(place: Path, skilldelta: Skilldelta, na
     destination = HOSTILE[name]()
     before = contents(place)
     for words, flag in outputs():
-        if flag == "--png":  # a folder for images, below
-            continue
         ran = skilldelta(*shortest(words, flag, destination))
         assert (ran.code, ran.out) == (2, ""), (words, ran)
         assert len(ran.err.splitlines()) == 1, ran.err
@@ -181,6 +189,16 @@ def test_images_stay_out_of_a_suite(place: Path, skilldelta: Skilldelta) -> None
     assert ran.code == 2
     assert "is a suite, and a file in it would change the suite" in ran.err
     assert not Path("suite/figures").exists()
+
+
+def test_no_folder_of_outputs_is_a_suite_or_a_file(place: Path, skilldelta: Skilldelta) -> None:
+    before = contents(place)
+    assert {words for words, _ in folder_outputs()} >= {("suite", "prepare"), ("study",), ("report",)}
+    for words, flag in folder_outputs():
+        for destination in ("suite", "toy.bank", "read.jsonl"):
+            ran = skilldelta(*shortest(words, flag, destination))
+            assert (ran.code, ran.out, len(ran.err.splitlines())) == (2, "", 1), (words, ran)
+            assert contents(place) == before, words
 
 
 def test_two_outputs_need_two_files(skilldelta: Skilldelta) -> None:

@@ -26,7 +26,7 @@ Cell = str | float | tuple[float | None, float | None] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TableColumn:
     """A column's name, and how its figures are written."""
 
     name: str
@@ -39,12 +39,12 @@ class PaperTable:
 
     key: str
     title: str
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
 
 
-_PANEL = (Column("agent"), Column("suite"))
+_PANEL = (TableColumn("agent"), TableColumn("suite"))
 ABLATIONS = {
     "k = 6, cosine": Settings(k=6, weighting="cosine"),
     "k = 3, cosine": Settings(k=3, weighting="cosine"),
@@ -74,11 +74,11 @@ def _policies(results: Sequence[PanelResult]) -> PaperTable:
     names = ("self_judge", "skilldelta", "stack")
     columns = (
         *_PANEL,
-        Column("tasks", "count"),
-        Column("off", "percent"),
-        Column("on", "percent"),
-        *(Column(policy_words(name), "percent") for name in names),
-        *(Column(f"{policy_words(name)} saves", "percent") for name in names),
+        TableColumn("tasks", "count"),
+        TableColumn("off", "percent"),
+        TableColumn("on", "percent"),
+        *(TableColumn(policy_words(name), "percent") for name in names),
+        *(TableColumn(f"{policy_words(name)} saves", "percent") for name in names),
     )
     rows = [
         (
@@ -98,7 +98,7 @@ def _policies(results: Sequence[PanelResult]) -> PaperTable:
 
 def _ranking(results: Sequence[PanelResult]) -> PaperTable:
     names = ("skilldelta", "with_skill_only", "relevance", "self_judge", "stack")
-    columns = (*_PANEL, *(Column(policy_words(name), "ratio") for name in names))
+    columns = (*_PANEL, *(TableColumn(policy_words(name), "ratio") for name in names))
     rows = [(*_named(one), *(_of(one, name, "auroc") for name in names)) for one in results]
     return PaperTable("ranking", "AUROC of positive against other observed gains", columns, tuple(rows))
 
@@ -106,15 +106,15 @@ def _ranking(results: Sequence[PanelResult]) -> PaperTable:
 def _intervals(results: Sequence[PanelResult]) -> PaperTable:
     columns = (
         *_PANEL,
-        Column("AUROC 95%", "span_ratio"),
-        Column("gain over off", "points"),
-        Column("gain 95%", "span_points"),
-        Column("over random", "points"),
-        Column("over random 95%", "span_points"),
-        Column("within groups", "points"),
-        Column("within 95%", "span_points"),
-        Column("between groups", "points"),
-        Column("between 95%", "span_points"),
+        TableColumn("AUROC 95%", "span_ratio"),
+        TableColumn("gain over off", "points"),
+        TableColumn("gain 95%", "span_points"),
+        TableColumn("over random", "points"),
+        TableColumn("over random 95%", "span_points"),
+        TableColumn("within groups", "points"),
+        TableColumn("within 95%", "span_points"),
+        TableColumn("between groups", "points"),
+        TableColumn("between 95%", "span_points"),
     )
 
     def row(one: PanelResult) -> tuple[Cell, ...]:
@@ -144,14 +144,14 @@ def _intervals(results: Sequence[PanelResult]) -> PaperTable:
 def _means(means: Means) -> PaperTable:
     metrics = ("success", "token_saving", "advantage_vs_random", "within_group", "between_group")
     columns = (
-        Column("policy"),
-        Column("success", "percent"),
-        Column("saved", "percent"),
-        Column("over random", "points"),
-        Column("95%", "span_points"),
-        Column("within", "points"),
-        Column("between", "points"),
-        *(Column(name, "wins") for name in ("above off", "above on", "above random")),
+        TableColumn("policy"),
+        TableColumn("success", "percent"),
+        TableColumn("saved", "percent"),
+        TableColumn("over random", "points"),
+        TableColumn("95%", "span_points"),
+        TableColumn("within", "points"),
+        TableColumn("between", "points"),
+        *(TableColumn(name, "wins") for name in ("above off", "above on", "above random")),
     )
     rows: list[tuple[Cell, ...]] = []
     for name, policy in means.policies.items():
@@ -176,12 +176,12 @@ def _means(means: Means) -> PaperTable:
 def _no_history(results: Sequence[PanelResult]) -> PaperTable:
     columns = (
         *_PANEL,
-        Column("relevance", "percent"),
-        Column("saves", "percent"),
-        Column("self-judge uses", "percent"),
-        Column("router tokens", "count"),
-        Column("accuracy gain", "points"),
-        Column("95%", "span_points"),
+        TableColumn("relevance", "percent"),
+        TableColumn("saves", "percent"),
+        TableColumn("self-judge uses", "percent"),
+        TableColumn("router tokens", "count"),
+        TableColumn("accuracy gain", "points"),
+        TableColumn("95%", "span_points"),
     )
 
     def row(one: PanelResult) -> tuple[Cell, ...]:
@@ -207,10 +207,10 @@ def _estimators(results: Sequence[PanelResult]) -> PaperTable:
     names = ("skilldelta", "tfidf_knn", "family_mean", "with_skill_only", "stack")
     columns = (
         *_PANEL,
-        Column("estimator"),
-        Column("AUROC", "ratio"),
-        Column("success", "percent"),
-        Column("saved", "percent"),
+        TableColumn("estimator"),
+        TableColumn("AUROC", "ratio"),
+        TableColumn("success", "percent"),
+        TableColumn("saved", "percent"),
     )
     rows = [
         (*_named(one), policy_words(name), *(_of(one, name, key) for key in ("auroc", "success", "token_saving")))
@@ -224,14 +224,14 @@ def _estimators(results: Sequence[PanelResult]) -> PaperTable:
 def _ridge(results: Sequence[PanelResult]) -> PaperTable:
     columns = (
         *_PANEL,
-        Column("tasks", "count"),
-        Column("on", "percent"),
-        Column("Ridge", "percent"),
-        Column("saves", "percent"),
-        Column("Dual Ridge", "percent"),
-        Column("dual saves", "percent"),
-        Column("dual − on", "points"),
-        Column("95%", "span_points"),
+        TableColumn("tasks", "count"),
+        TableColumn("on", "percent"),
+        TableColumn("Ridge", "percent"),
+        TableColumn("saves", "percent"),
+        TableColumn("Dual Ridge", "percent"),
+        TableColumn("dual saves", "percent"),
+        TableColumn("dual − on", "points"),
+        TableColumn("95%", "span_points"),
     )
 
     def row(one: PanelResult) -> tuple[Cell, ...]:
@@ -253,11 +253,11 @@ def _ridge(results: Sequence[PanelResult]) -> PaperTable:
 
 def _ablations(panels: Sequence[LoadedPanel], seed: int) -> PaperTable:
     columns = (
-        Column("rule"),
-        Column("success", "percent"),
-        Column("over random", "points"),
-        Column("saved", "percent"),
-        Column("above random", "wins"),
+        TableColumn("rule"),
+        TableColumn("success", "percent"),
+        TableColumn("over random", "points"),
+        TableColumn("saved", "percent"),
+        TableColumn("above random", "wins"),
     )
     supports = [panel.support for panel in panels]
     rows: list[tuple[Cell, ...]] = []
@@ -287,12 +287,12 @@ def _ablations(panels: Sequence[LoadedPanel], seed: int) -> PaperTable:
 def _thresholds(panels: Sequence[LoadedPanel]) -> PaperTable:
     columns = (
         *_PANEL,
-        Column("policies", "count"),
-        Column("at 0", "percent"),
-        Column("saves", "percent"),
-        Column("best", "percent"),
-        Column("best saves", "percent"),
-        Column("its threshold", "ratio"),
+        TableColumn("policies", "count"),
+        TableColumn("at 0", "percent"),
+        TableColumn("saves", "percent"),
+        TableColumn("best", "percent"),
+        TableColumn("best saves", "percent"),
+        TableColumn("its threshold", "ratio"),
     )
 
     def row(panel: LoadedPanel) -> tuple[Cell, ...]:
@@ -317,12 +317,12 @@ def _thresholds(panels: Sequence[LoadedPanel]) -> PaperTable:
 def _evidence(panels: Sequence[LoadedPanel], seed: int) -> PaperTable:
     columns = (
         *_PANEL,
-        Column("over"),
-        Column("targets", "count"),
-        Column("from", "count"),
-        Column("error", "ratio"),
-        Column("to", "count"),
-        Column("error then", "ratio"),
+        TableColumn("over"),
+        TableColumn("targets", "count"),
+        TableColumn("from", "count"),
+        TableColumn("error", "ratio"),
+        TableColumn("to", "count"),
+        TableColumn("error then", "ratio"),
     )
     rows = [row for panel in panels for row in _curve_rows(panel, seed)]
     return PaperTable("evidence", "Gain error over the amount of evidence", columns, tuple(rows))
@@ -353,7 +353,7 @@ def _structure(results: Sequence[PanelResult]) -> PaperTable:
         "harm": lambda one: sum(family.harm for family in one.counts),
         "tie": lambda one: sum(family.tie for family in one.counts),
     }
-    columns = (*_PANEL, *(Column(name, "count") for name in kept))
+    columns = (*_PANEL, *(TableColumn(name, "count") for name in kept))
     rows = [(*_named(one), *(figure(one) for figure in kept.values())) for one in results]
     return PaperTable("structure", "Groups, bundles and coverage; help and harm", columns, tuple(rows))
 
