@@ -12,6 +12,8 @@ from skilldelta.serve.hooks.hook_event import DIALECTS, HOSTS, Host
 
 HOOK_SECONDS = 15
 """What the harness gives a hook; the hook itself answers sooner."""
+_LAST_SECONDS = 3
+"""The most that Codex gives a hook at the end of a session."""
 
 _OURS = re.compile(rf"skilldelta\S*\s+hook\s+(?:{'|'.join(HOSTS)})\b")
 
@@ -37,7 +39,8 @@ def entries(host: Host, wanted: WantedSetup) -> list[Entry]:
     found = [Entry(dialect.prompt, {"hooks": [_hook(host, wanted.hook_command(host, part)) for part in parts]})]
     if host != "codex":  # has no skill tool
         found.append(Entry(dialect.tool, {"matcher": dialect.skill_tool, "hooks": [plain]}))
-    return [*found, Entry(dialect.end, {"hooks": [plain]})]
+    last = {**plain, "timeout": _LAST_SECONDS} if host == "codex" else plain
+    return [*found, Entry(dialect.end, {"hooks": [last]})]
 
 
 def with_entries(text: str, host: Host, wanted: WantedSetup) -> str:

@@ -55,7 +55,8 @@ def _claude(rows: Iterable[dict[str, Any]]) -> dict[str, int]:
         message = _object(row.get("message"))
         usage = _object(message.get("usage"))
         if row.get("type") == "assistant" and usage:
-            found[str(message.get("id") or number)] = sum(_count(usage.get(name)) or 0 for name in _CLAUDE_USAGE)
+            call = f"{message.get('id') or number} {row.get('requestId')}"
+            found[call] = sum(_count(usage.get(name)) or 0 for name in _CLAUDE_USAGE)
     return found
 
 
