@@ -41,6 +41,9 @@ class ToyBank:
     def left_out(self, result: PanelResult) -> tuple[str, ...]:
         return ("3 tasks lack an arm",)
 
+    def votes(self, result: PanelResult) -> None:
+        return None
+
     def scorer(self, policy: str) -> Scorer | None:
         return None
 

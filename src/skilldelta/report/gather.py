@@ -9,6 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
+from skilldelta.arrays import Floats
 from skilldelta.encoders.base import Encoder
 from skilldelta.errors import InputError
 from skilldelta.evaluation.accounting import Account, Baseline, RoutingCost, account
@@ -16,6 +17,7 @@ from skilldelta.evaluation.comparison import default_gate
 from skilldelta.evaluation.evidence_scaling import EvidenceCurve, neighbor_sweep, repetition_sweep, support_sweep
 from skilldelta.evaluation.nested import Scorer
 from skilldelta.evaluation.results import PanelResult
+from skilldelta.evaluation.skill_verdicts import skill_verdicts
 from skilldelta.noise_floor import noise_of_executions
 from skilldelta.predictor import PAPER, Settings, predict
 from skilldelta.records import Execution
@@ -37,6 +39,10 @@ class PanelSource(Protocol):
 
     def left_out(self, result: PanelResult) -> tuple[str, ...]:
         """What the bank left out of the panel, in words."""
+        ...
+
+    def votes(self, result: PanelResult) -> Floats | None:
+        """(n,) which way each task went on equally many runs of both arms, where that can be told."""
         ...
 
     def scorer(self, policy: str) -> Scorer | None:
@@ -65,6 +71,12 @@ def gather(
                 forecasts=forecasts_of(result, chosen, source.scorer(chosen) if source else None),
                 notes=source.left_out(result) if source else (),
                 noise=noise_of_executions(source.executions(result)) if source else None,
+                verdicts=skill_verdicts(
+                    result.support,
+                    rng=np.random.default_rng(seed),
+                    votes=source.votes(result) if source else None,
+                    margin=result.margin,
+                ),
             )
         )
         if progress:

@@ -17,11 +17,13 @@ from skilldelta.report.families import FamilyList
 from skilldelta.report.html import Markup, element, json_script
 from skilldelta.report.provenance import Provenance, provenance_html
 from skilldelta.report.shared_style import asset, shared_style
+from skilldelta.report.skill_list import SkillList, skill_list_html
 from skilldelta.report.vega import config
 from skilldelta.report.verdict import Summary
 
 _SECTIONS = {
     "policies": "Policies",
+    "skills": "Skills",
     "ranking": "Ranking",
     "tradeoff": "Threshold",
     "advantage": "Selection",
@@ -103,6 +105,7 @@ def _header(page: Page) -> Markup:
 def _bar(page: Page) -> Markup:
     chooser = _panel_select(page.panels) if len(page.panels) > 1 else None
     present = {figure.name for panel in page.panels for figure in panel.figures} | {"policies"}
+    present |= {"skills" for panel in page.panels if panel.skills}
     first = page.panels[0].place if page.panels else ""
     links = [
         element("a", words, href=f"#{first}-{name}", data_section=name)
@@ -158,6 +161,7 @@ class PanelContent:
     figures: Sequence[Figure]
     families: Sequence[FamilyList]
     notes: Sequence[str]
+    skills: SkillList | None = None
 
 
 def panel_html(panel: PanelContent, *, with_title: bool) -> Markup:
@@ -172,6 +176,7 @@ def panel_html(panel: PanelContent, *, with_title: bool) -> Markup:
         _summary(panel.summary, panel.noise),
         element("div", *[_tile(tile) for tile in panel.tiles], class_="tiles"),
         _policies(panel),
+        skill_list_html(panel.skills, panel.place) if panel.skills else None,
         *figures,
         _notes(panel),
         class_="panel",

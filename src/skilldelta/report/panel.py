@@ -10,6 +10,7 @@ from skilldelta.evaluation.comparison import default_gate
 from skilldelta.evaluation.evidence_scaling import EvidenceCurve
 from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.evaluation.results import PanelResult
+from skilldelta.evaluation.skill_verdicts import SkillVerdict
 from skilldelta.noise_floor import NoiseFloor
 from skilldelta.nouns import plural
 from skilldelta.report.content import Figure
@@ -25,6 +26,7 @@ from skilldelta.report.figures.tradeoff import tradeoff
 from skilldelta.report.numbers import decimal, percent
 from skilldelta.report.page import PanelContent, Tile
 from skilldelta.report.policies import meanings, policy_table
+from skilldelta.report.skill_list import SkillList
 from skilldelta.report.verdict import summary
 
 
@@ -41,6 +43,8 @@ class PanelReport:
     """What the bank left out of the panel, in words."""
     noise: NoiseFloor | None = None
     """How much repetitions of one condition differ; None where nobody looked."""
+    verdicts: tuple[SkillVerdict, ...] = ()
+    """Keep, gate or drop, for each skill."""
 
     @property
     def title(self) -> str:
@@ -64,6 +68,7 @@ def panel_content(panel: PanelReport, *, place: str, gate: str | None, per_kind:
         figures=_figures(panel, chosen),
         families=family_lists(result, chosen, per_kind=per_kind),
         notes=_notes(panel),
+        skills=SkillList(result.support, panel.verdicts) if panel.verdicts else None,
     )
 
 

@@ -20,20 +20,27 @@ def skill_sentence(found: SkillVerdict) -> str:
     return f"{found.ruling}: {_evidence(found)}"
 
 
-def _evidence(found: SkillVerdict) -> str:
+def skill_reason(found: SkillVerdict) -> str:
+    """The evidence without the gain, for where the gain stands beside it."""
     if found.reason == "harmed families":
-        return f"harms {_names(found.families, 'harms')}; {_gain(found)} on average"
+        return f"harms {_names(found.families, 'harms')}"
     if found.reason == "helped families":
-        return f"helps only in {_names(found.families, 'helps')}; {_gain(found)} on average"
+        return f"helps only in {_names(found.families, 'helps')}"
     if found.reason == "gain":
-        return f"{_gain(found)}, {_families(found)}"
+        return _families(found)
     if found.reason == "harm":
-        return f"{_gain(found)}, interval excludes 0"
+        return "interval excludes 0"
     if found.reason == "saves tokens":
-        return f"{_gain(found)}, no difference, and saves {percent(-(found.token_change or 0.0), 0)} of tokens"
+        return f"no difference, and saves {percent(-(found.token_change or 0.0), 0)} of tokens"
     if found.reason == "no difference":
-        return f"{_gain(found)}, no difference{_price(found)}"
-    return f"{_gain(found)}{_wanted(found)}"
+        return f"no difference{_price(found)}"
+    return _wanted(found)
+
+
+def _evidence(found: SkillVerdict) -> str:
+    if found.reason in ("harmed families", "helped families"):
+        return f"{skill_reason(found)}; {_gain(found)} on average"
+    return f"{_gain(found)}, {skill_reason(found)}"
 
 
 def _gain(found: SkillVerdict) -> str:
@@ -65,8 +72,8 @@ def _wanted(found: SkillVerdict) -> str:
     only_alone = _excludes_zero(found.mean.interval) and found.mean.tasks >= ENOUGH
     looks = ", not clear after the correction for many skills" if only_alone else ""
     if found.more_tasks is None:
-        return f", {tasks}{looks}"
-    return f", {tasks}{looks}; about {about_tasks(found.more_tasks)} would settle it"
+        return f"{tasks}{looks}"
+    return f"{tasks}{looks}; about {about_tasks(found.more_tasks)} would settle it"
 
 
 def _excludes_zero(interval: Range) -> bool:

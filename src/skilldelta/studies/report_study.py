@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from skilldelta.arrays import Floats
 from skilldelta.evaluation.accounting import RoutingCost
 from skilldelta.evaluation.nested import Scorer
 from skilldelta.evaluation.results import PanelResult
@@ -15,6 +16,7 @@ from skilldelta.report.panel import PanelReport
 from skilldelta.report.write import write_images, write_report
 from skilldelta.studies.evaluation_study import Evaluated, scorer_of, with_skill_texts
 from skilldelta.studies.loaded_panel import LoadedPanel, StudyProgress, step_of
+from skilldelta.studies.skill_study import task_votes
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,9 @@ class _Source:
 
     def left_out(self, result: PanelResult) -> tuple[str, ...]:
         return self._panel(result).notes
+
+    def votes(self, result: PanelResult) -> Floats:
+        return task_votes(self._panel(result))
 
     def scorer(self, policy: str) -> Scorer:
         texts = {skill: text for panel in self._panels.values() for skill, text in panel.skill_texts.items()}

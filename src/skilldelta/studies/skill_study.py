@@ -56,7 +56,7 @@ def judge_skills(
         JudgedPanel(
             panel,
             skill_verdicts(
-                panel.support, rng=rng, votes=_votes(panel), margin=settings.margin, draws=settings.resamples
+                panel.support, rng=rng, votes=task_votes(panel), margin=settings.margin, draws=settings.resamples
             ),
             settings,
         )
@@ -135,7 +135,7 @@ def _group_document(support: Support, group: HarmGroup) -> dict[str, Any]:
     }
 
 
-def _votes(panel: LoadedPanel) -> Floats:
+def task_votes(panel: LoadedPanel) -> Floats:
     """(n,) which way each task went on equally many runs of both arms; by its gain where the arms have as many."""
     support = panel.support
     votes = support.gains.copy()
