@@ -8,9 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    from skilldelta.serve.admission import AdmissionRules
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
 FLAGS = [
@@ -37,7 +40,7 @@ def running_browser() -> Iterator[Any]:
 
 
 @contextmanager
-def running_server(bank: Path) -> Iterator[str]:
+def running_server(bank: Path, rules: AdmissionRules | None = None) -> Iterator[str]:
     """The server on a free port of this machine, as `skilldelta serve` runs it; its address."""
     import uvicorn
 
@@ -45,7 +48,7 @@ def running_server(bank: Path) -> Iterator[str]:
     from skilldelta.serve.http_api import gate_app
 
     gate = GateService.open(bank, GateSettings(keep="whole"), create=True)
-    server = uvicorn.Server(uvicorn.Config(gate_app(gate), port=0, log_level="warning", access_log=False))
+    server = uvicorn.Server(uvicorn.Config(gate_app(gate, rules), port=0, log_level="warning", access_log=False))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:

@@ -165,6 +165,81 @@ def test_the_log_is_filtered_searched_and_opened(browser: Any, tmp_path: Path) -
         assert "56 decisions for this agent" in page.locator("main").inner_text()
 
 
+def test_an_evaluation_runs_as_a_job_and_is_found_again_with_its_report(visitor: Visitor) -> None:
+    pytest.importorskip("vl_convert", reason="the report's figures need the extra report")
+    page = visitor.open("#/evaluation")
+    page.select_option("#resamples", "200")
+    page.click("button:has-text('Evaluate')")
+    page.wait_for_selector("progress")
+    page.wait_for_selector(".verdict h2:has-text('Better than always using the skill')", timeout=60_000)
+    assert page.locator("table.policies tbody tr").count() == 11
+    assert page.locator("table.policies tr.own th").inner_text() == "SkillDelta stack"
+    visitor.open("#/evaluation")
+    page.wait_for_selector(".verdict h2:has-text('Better than always using the skill')")
+    page.click("text=Make the full report")
+    page.wait_for_selector("text=The report is ready", timeout=60_000)
+    with page.expect_popup() as opened:
+        page.click("text=Open it in a new tab")
+    opened.value.wait_for_selector(".plot svg.marks")
+    assert "house-rules" in opened.value.locator("h1").inner_text()
+
+
+def test_a_job_that_is_cancelled_says_so(visitor: Visitor) -> None:
+    page = visitor.open("#/evaluation")
+    page.select_option("#resamples", "10000")
+    page.click("button:has-text('Evaluate')")
+    page.click("text=Cancel")
+    page.wait_for_selector("text=Cancelled.")
+
+
+def test_files_are_imported_by_button_and_by_dropping(browser: Any, tmp_path: Path) -> None:
+    rows = [
+        {"task_id": f"t{at}", "text": f"task {at}", "family": "f", "skill": "s", "agent": "a", "y0": [0], "y1": [1]}
+        for at in range(12)
+    ]
+    good, bad = written(tmp_path / "good.jsonl", rows), tmp_path / "bad.jsonl"
+    bad.write_text('{"task_id": "t1"')
+    with running_server(tmp_path / "fresh.bank") as address, visiting(browser, address) as visitor:
+        page = visitor.open("#/import")
+        page.set_input_files("#files", [good, bad])
+        page.wait_for_selector("td:has-text('refused')")
+        lines = page.locator("tbody tr").all_inner_texts()
+        assert re.search(r"good.jsonl\s+added\s+12\s+24\s+0", lines[0])
+        assert "bad.jsonl" in lines[1]
+        page.evaluate(
+            """(text) => { const data = new DataTransfer(); data.items.add(new File([text], "again.jsonl"));
+              document.querySelector(".drop-zone").dispatchEvent(new DragEvent("drop", {dataTransfer: data, cancelable: true, bubbles: true})); }""",
+            good.read_text(),
+        )
+        page.wait_for_selector("th:has-text('again.jsonl')")
+        page.wait_for_selector("tbody tr:nth-child(3) td:has-text('added')")
+        assert re.search(r"again.jsonl\s+added\s+0\s+0\s+24", page.locator("tbody tr").nth(2).inner_text())
+        page.click("text=See what it says about your skills")
+        page.wait_for_selector("h1:has-text('1 skill: 1 to keep')")
+        visitor.troubles[:] = [said for said in visitor.troubles if "status of 422" not in said]
+
+
+def test_a_server_that_needs_a_token_asks_for_it_once(browser: Any, tmp_path: Path) -> None:
+    from skilldelta.serve.access_tokens import TokenFile
+    from skilldelta.serve.admission import AdmissionRules
+
+    tokens = TokenFile(tmp_path / "tokens.json")
+    secret = tokens.create("page", "read", now=time.time())
+    rules = AdmissionRules(tokens=tokens)
+    with running_server(tmp_path / "guarded.bank", rules) as address, visiting(browser, address) as visitor:
+        page = visitor.open()
+        assert visitor.heading() == "This server asks for a token"
+        page.fill("#token", "wrong")
+        page.press("#token", "Enter")
+        page.wait_for_selector("h1:has-text('This server asks for a token')")
+        page.fill("#token", secret)
+        page.press("#token", "Enter")
+        page.wait_for_selector("h1:has-text('This bank is empty')")
+        visitor.open("#/decisions")
+        assert "No decision is in the log yet" in page.locator("main").inner_text()
+        visitor.troubles[:] = [said for said in visitor.troubles if "status of 401" not in said]
+
+
 def test_an_empty_bank_says_on_every_page_what_to_do_first(browser: Any, tmp_path: Path) -> None:
     with running_server(tmp_path / "empty.bank") as address, visiting(browser, address) as visitor:
         for place in ("#/", "#/skill/any", "#/try", "#/evaluation"):

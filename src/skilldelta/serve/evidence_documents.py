@@ -239,3 +239,12 @@ class TrialDocument:
     """Where the task stands on the skill's map; null where the skill has no pairs on the panel."""
     nearest: list[MapPoint]
     """The nearest pairs of that skill on the same map."""
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyLine:
+    """A policy of the evaluation, as people call it."""
+
+    name: str
+    title: str
+    meaning: str

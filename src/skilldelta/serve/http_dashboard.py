@@ -9,9 +9,11 @@ from fastapi import APIRouter, Query, Request
 from pydantic import Field
 
 from skilldelta.errors import InputError
+from skilldelta.evaluation.policy_table import policies
 from skilldelta.serve.evidence_documents import (
     MapDocument,
     OverviewDocument,
+    PolicyLine,
     SkillEvidence,
     SweepDocument,
     TrialDocument,
@@ -80,6 +82,12 @@ def try_it(request: Request, body: TrialBody) -> TrialDocument:
         policy = replace(policy, threshold=body.threshold)
     names = body.model_dump(exclude={"threshold"})
     return trial_document(gate, views_of(request), GateQuestion(**names, explain=True, record=False, policy=policy))
+
+
+@router.get("/policies", summary="What the policies of an evaluation are called and do")
+def policy_lines() -> list[PolicyLine]:
+    """SkillDelta's own first, then those of installed packages."""
+    return [PolicyLine(entry.name, entry.title, entry.meaning) for entry in policies().values()]
 
 
 def views_of(request: Request) -> EvidenceViews:

@@ -21,7 +21,7 @@ _LOOK_EVERY = 0.1
 _SIGN_OF_LIFE = 10.0
 """Seconds of silence after which a comment shows that the stream is alive."""
 
-_SANDBOXED = {"Content-Security-Policy": "sandbox allow-scripts allow-popups"}
+_SANDBOXED = {"Content-Security-Policy": "sandbox allow-scripts allow-popups allow-downloads"}
 """A report is a page of its own: its scripts run in an origin that cannot ask this server anything."""
 
 

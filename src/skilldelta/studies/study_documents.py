@@ -6,10 +6,11 @@ from dataclasses import asdict
 from typing import Any
 
 from skilldelta.evaluation.calibration import Calibration
-from skilldelta.evaluation.comparison import gate_comparison
+from skilldelta.evaluation.comparison import default_gate, gate_comparison
 from skilldelta.evaluation.evidence_scaling import EvidenceCurve, EvidenceCurves
 from skilldelta.evaluation.results import means_to_dict, panel_to_dict
 from skilldelta.evaluation.sweeps import ThresholdSweep
+from skilldelta.report.verdict import gate_headline
 from skilldelta.studies.evaluation_study import Evaluated, EvaluatedPanel
 from skilldelta.studies.loaded_panel import LoadedPanel
 
@@ -77,11 +78,12 @@ def calibration_document(panel: LoadedPanel, found: Calibration, estimator: str)
 
 
 def _panel_document(one: EvaluatedPanel) -> dict[str, Any]:
-    verdict = gate_comparison(one.result)
+    verdict, own = gate_comparison(one.result), one.result.policies.get(default_gate(one.result))
     document = {
         **panel_to_dict(one.result),
         "noise_floor": asdict(one.panel.noise),
         "verdict": None if verdict is None else asdict(verdict),
+        "headline": asdict(gate_headline(one.result, own)) if own is not None else None,
         "excluded": [asdict(task) for task in one.panel.excluded],
         "corrected": [asdict(record) for record in one.panel.corrected],
         "risk_coverage": [asdict(point) for point in one.risk],

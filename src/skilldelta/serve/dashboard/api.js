@@ -50,6 +50,16 @@ export const send = async (path, query, body, type) => json(await call(address(p
   method: "POST", headers: headers({ "Content-Type": type }), body,
 }));
 
+// Save what the server has under a name of this side.
+export const download = async (path, name) => {
+  const place = URL.createObjectURL(await (await call(path, { headers: headers() })).blob());
+  const link = document.createElement("a");
+  link.href = place;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(place);
+};
+
 // Server-sent events over fetch, which unlike EventSource can carry a token.
 export async function* events(path, { signal } = {}) {
   const response = await call(path, { signal, headers: headers({ Accept: "text/event-stream" }) });

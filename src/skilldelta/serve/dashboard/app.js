@@ -32,7 +32,7 @@ const show = async () => {
   const asked = route();
   const page = PAGES[asked.page];
   mark(page?.place);
-  const waiting = setTimeout(() => replace(content, h("p", { class: "waiting quiet", role: "status" }, "Reading the evidence…")), 200);
+  const waiting = setTimeout(() => replace(content, h("p", { class: "waiting quiet", role: "status" }, "Reading the evidence… The first page after a large import takes some seconds.")), 200);
   content.setAttribute("aria-busy", "true");
   try {
     const drawn = page ? await make(page, asked, signal) : notFound();

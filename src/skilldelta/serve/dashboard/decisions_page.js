@@ -1,7 +1,7 @@
 // The decision log: newest first, filtered and searched by the server, one page at a time; and one decision by itself.
 import { link } from "./addresses.js";
 import { get } from "./api.js";
-import { facts, h, overline, replace, section } from "./elements.js";
+import { breakable, facts, h, overline, replace, section } from "./elements.js";
 import { gainScale } from "./intervals_chart.js";
 import { DASH, ago, count, decimal, moment, percent, plural, pointSpread, shorten, signed, solved } from "./numbers.js";
 import { table } from "./tables.js";
@@ -77,7 +77,7 @@ const filters = (chosen, overview) => {
 
 const log = (rows) => table([
   { title: "When", cell: (one) => [h("a", { href: link("decision", one.decision_id) }, ago(one.time)), h("small", {}, moment(one.time))], css: "name" },
-  { title: "Skill", cell: (one) => [one.skill, one.source ? h("small", {}, one.source) : null], css: "name" },
+  { title: "Skill", cell: (one) => [breakable(one.skill), one.source ? h("small", {}, one.source) : null], css: "name" },
   { title: "Action", cell: (one) => chip(one.action), css: "action-cell" },
   { title: "Gain", numeric: true, cell: (one) => signed(one.gain) },
   { title: "Task", cell: (one) => taskWords(one), css: "question" },
@@ -130,7 +130,7 @@ const outcomes = (found) => (found.length ? table([
 ], found) : h("p", {}, "No outcome was recorded for this decision."));
 
 const evidence = (found) => (found.length ? table([
-  { title: "Task", cell: (one) => one.task_id, css: "name" },
+  { title: "Task", cell: (one) => breakable(one.task_id), css: "name" },
   { title: "Question", cell: (one) => shorten(one.text ?? "", 240), css: "question" },
   { title: "Weight", numeric: true, cell: (one) => decimal(one.weight) },
   { title: "Without", numeric: true, cell: (one) => (one.r0 ? solved(one.y0, one.r0) : DASH) },

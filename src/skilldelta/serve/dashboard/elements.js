@@ -41,6 +41,9 @@ export const facts = (pairs) => h(
     .map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
 );
 
+// A name that may break after its separators, where a line is too short for it.
+export const breakable = (name) => name.split(/(?<=[_\-./+:@])/).flatMap((part, index) => (index ? [h("wbr"), part] : [part]));
+
 export const section = (title, ...children) => h("section", {}, h("h2", {}, title), children);
 
 // Words for those who do not see the page: what a live change means.

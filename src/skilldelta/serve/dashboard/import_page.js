@@ -19,7 +19,7 @@ export const importPage = ({ overview }) => {
       lines.push(line);
       draw();
       try {
-        line.result = await sent(file, names);
+        [line.result] = (await sent(file, names)).sources;
         line.state = "added";
       } catch (error) {
         line.state = "refused";
@@ -70,8 +70,8 @@ const outcome = (lines) => [
     { title: "Result", cell: (one) => h("span", { class: { added: "good", refused: "bad" }[one.state] ?? "quiet" }, { reading: "reading…", added: "added", refused: "refused" }[one.state]) },
     { title: "New tasks", numeric: true, cell: (one) => count(one.result?.tasks) },
     { title: "New executions", numeric: true, cell: (one) => count(one.result?.executions) },
-    { title: "In the bank already", numeric: true, cell: (one) => count(one.result?.unchanged) },
-    { title: "Why", cell: (one) => one.error ?? "", css: "question" },
+    { title: "In the bank already", numeric: true, cell: (one) => count(one.result?.known.executions) },
+    { title: "Remarks", cell: (one) => one.error ?? (one.result?.notes ?? []).map((note) => h("p", { class: "small" }, note)), css: "question" },
   ], lines),
   lines.some((one) => one.state === "added") ? h("p", {}, h("a", { href: link("") }, "See what it says about your skills")) : null,
 ];

@@ -8,8 +8,9 @@ const HEIGHT = 26;
 // The range that all rows share: a bit more than the widest interval, zero included.
 export const sharedRange = (rows) => {
   const ends = rows.flatMap((row) => [row.gain, row.interval?.low, row.interval?.high]).filter(Number.isFinite);
-  const far = Math.min(1, Math.max(0.1, ...ends.map(Math.abs)) * 1.06);
-  return [Math.min(...ends, 0) < -0.02 ? -far : -0.06, Math.max(...ends, 0) > 0.02 ? far : 0.06];
+  const [low, high] = [Math.min(...ends, 0), Math.max(...ends, 0)];
+  const margin = Math.max(0.04, (high - low) * 0.06);
+  return [low - margin, high + margin];
 };
 
 export const intervalRow = (row, range) => {

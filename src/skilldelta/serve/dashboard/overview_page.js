@@ -1,6 +1,6 @@
 // Overview: which skills are worth it, what the gate does with them, and how old the evidence is.
 import { link } from "./addresses.js";
-import { facts, h, overline, section, tile } from "./elements.js";
+import { breakable, facts, h, overline, section, tile } from "./elements.js";
 import { helpHarmBar } from "./help_harm_bar.js";
 import { intervalRow, sharedRange } from "./intervals_chart.js";
 import { age, ago, count, percent, plural, pointSpread, points } from "./numbers.js";
@@ -51,7 +51,7 @@ const newest = (skills) => {
 const skillTable = (skills) => {
   const range = sharedRange(skills);
   return table([
-    { title: "Skill", cell: (one) => [h("a", { href: link("skill", one.skill) }, one.skill), h("small", {}, one.families === 1 ? plural(one.pairs, "pair") : `${plural(one.pairs, "pair")}, ${one.families} families`)], value: (one) => one.skill, css: "name" },
+    { title: "Skill", cell: (one) => [h("a", { href: link("skill", one.skill) }, breakable(one.skill)), h("small", {}, one.families === 1 ? plural(one.pairs, "pair") : `${plural(one.pairs, "pair")}, ${one.families} families`)], value: (one) => one.skill, css: "name" },
     { title: "Verdict", cell: (one) => [chip(one.verdict), h("small", { class: "only-narrow" }, one.sentence)], value: (one) => one.verdict, css: "verdict-cell" },
     { title: "Gain", label: "", cell: (one) => intervalRow(one, range), css: "wide" },
     { title: "Points", numeric: true, css: "points", cell: (one) => [points(one.gain), one.interval ? h("small", {}, pointSpread(one.interval)) : null], value: (one) => one.gain },

@@ -1,7 +1,7 @@
 // A skill's page: the verdict, success against tokens under a threshold, where it helps and harms, its versions.
 import { link } from "./addresses.js";
 import { get } from "./api.js";
-import { h, overline, responsive, section, tile } from "./elements.js";
+import { breakable, h, overline, responsive, section, tile } from "./elements.js";
 import { helpHarmBar } from "./help_harm_bar.js";
 import { age, count, moment, percent, plural, points, signed, solved } from "./numbers.js";
 import { table } from "./tables.js";
@@ -21,7 +21,7 @@ export const skillPage = async ({ name, panel, signal, chooser, overview }) => {
   return h(
     "div", {},
     h("p", { class: "crumbs small" }, h("a", { href: link("") }, "Overview"), " / skill"),
-    h("div", { class: "title" }, h("h1", {}, name), chooser),
+    h("div", { class: "title" }, h("h1", {}, breakable(name)), chooser),
     verdictBlock(line, found),
     tiles(line),
     section("Success against tokens", tradeoff(sweep, setThreshold, name)),
@@ -99,7 +99,7 @@ const fact = (words, value) => h("span", { class: "fact" }, h("b", {}, value), w
 const EFFECTS = { helps: "helps", harms: "harms", unclear: "not clear" };
 
 const families = (lines) => table([
-  { title: "Family", cell: (one) => one.family, value: (one) => one.family, css: "name" },
+  { title: "Family", cell: (one) => breakable(one.family), value: (one) => one.family, css: "name" },
   { title: "Tasks", numeric: true, cell: (one) => count(one.pairs), value: (one) => one.pairs },
   { title: "Harmed, unchanged, helped", cell: (one) => [helpHarmBar(one), h("small", {}, `${one.harmed} harmed, ${one.helped} helped`)], css: "bars" },
   { title: "Without", numeric: true, cell: (one) => percent(one.off, 0), value: (one) => one.off },
@@ -114,13 +114,13 @@ const harmed = ({ harmed: tasks, line }) => {
   return [
     tasks.length < line.harmed ? h("p", { class: "quiet" }, `The ${tasks.length} worst of ${line.harmed}.`) : null,
     table([
-      { title: "Task", cell: (one) => [one.task_id, one.family ? h("small", {}, one.family) : null], value: (one) => one.task_id, css: "name" },
+      { title: "Task", cell: (one) => [breakable(one.task_id), one.family ? h("small", {}, one.family) : null], value: (one) => one.task_id, css: "name" },
       { title: "Question", cell: (one) => one.text || "(text not kept)", css: "question" },
       { title: "Without", numeric: true, cell: (one) => solved(one.y0, one.r0), value: (one) => one.y0 },
       { title: "With", numeric: true, cell: (one) => solved(one.y1, one.r1), value: (one) => one.y1 },
       { title: "Predicted gain", numeric: true, cell: (one) => signed(one.predicted), value: (one) => one.predicted },
-      { title: "The gate", cell: (one) => h("span", { class: one.used ? "bad" : "good" }, one.used ? "used: harmed" : "skipped: harm avoided"), value: (one) => String(one.used) },
-    ], tasks, { sorted: { title: "Predicted gain", descending: true }, css: "tasks" }),
+      { title: "The gate", css: "deed", cell: (one) => h("span", { class: one.used ? "bad" : "good" }, one.used ? "used: harmed" : "skipped: harm avoided"), value: (one) => String(one.used) },
+    ], tasks, { sorted: { title: "Predicted gain", descending: true }, css: "tasks", first: 12 }),
   ];
 };
 

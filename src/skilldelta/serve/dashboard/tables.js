@@ -2,15 +2,17 @@
 import { h } from "./elements.js";
 
 // A column: { title, cell(row), value(row) to sort by, numeric, hint }. A cell is a node or text.
-export const table = (columns, rows, { caption, sorted, rowClass, css = "" } = {}) => {
+// With `first`, the rest of the rows waits behind a button.
+export const table = (columns, rows, { sorted, rowClass, first = Infinity, css = "" } = {}) => {
   const body = h("tbody", {});
+  let shown = first;
   const headings = columns.map((column) => heading(column, () => sort(column)));
   let order = sorted ?? { title: null, descending: true };
 
   const draw = () => {
     const column = columns.find((one) => one.title === order.title);
     const listed = column ? [...rows].sort((a, b) => compare(column.value(a), column.value(b), order.descending)) : rows;
-    body.replaceChildren(...listed.map((row) => h(
+    body.replaceChildren(...listed.slice(0, shown).map((row) => h(
       "tr", { class: rowClass?.(row) },
       columns.map((one, index) => h(
         index === 0 ? "th" : "td",
@@ -30,9 +32,11 @@ export const table = (columns, rows, { caption, sorted, rowClass, css = "" } = {
   };
 
   draw();
+  const all = h("button", { type: "button", class: "button", onclick: () => { shown = Infinity; draw(); all.remove(); } }, `Show all ${rows.length}`);
   return h(
-    "div", { class: "scroll", tabindex: "-1" },
-    h("table", { class: `cards ${css}` }, caption ? h("caption", {}, caption) : null, h("thead", {}, h("tr", {}, headings)), body),
+    "div", {},
+    h("div", { class: "scroll" }, h("table", { class: `cards ${css}` }, h("thead", {}, h("tr", {}, headings)), body)),
+    rows.length > first ? all : null,
   );
 };
 

@@ -1,7 +1,7 @@
 // Try it: one task, one skill, the decision with everything it rests on. Nothing is written to the log.
 import { link } from "./addresses.js";
 import { get, post } from "./api.js";
-import { announce, h, overline, replace, section, tile } from "./elements.js";
+import { announce, breakable, h, overline, replace, section, tile } from "./elements.js";
 import { gainScale } from "./intervals_chart.js";
 import { count, decimal, percent, plural, points, shorten, signed, solved } from "./numbers.js";
 import { table } from "./tables.js";
@@ -139,7 +139,7 @@ const neighbors = (decision) => {
   return [
     decision.settings_choose === "neighbors" ? h("p", { class: "quiet small" }, "The gain rests on all pairs of the suite; these are the most similar ones.") : null,
     table([
-      { title: "Task", cell: (one) => one.task_id, css: "name" },
+      { title: "Task", cell: (one) => breakable(one.task_id), css: "name" },
       { title: "Question", cell: (one) => shorten(one.text, 240), css: "question" },
       { title: "Similarity", numeric: true, cell: (one) => decimal(one.similarity), value: (one) => one.similarity },
       { title: "Without", numeric: true, cell: (one) => solved(one.y0, one.r0), value: (one) => one.y0 },
