@@ -62,6 +62,8 @@ def read_folder(folder: Path, format: str, said: Defaults, refusal: Callable[[],
             continue
         try:
             found = detect(source, said) if format == "auto" else format
+            if format == "auto" and found == "json" and not _may_be_rows(source):
+                raise InputError(f"{path}: an array of no objects")
         except InputError as error:
             faults.append(error)
             notes.append(f"{name} has no known format: passed over")
@@ -74,6 +76,12 @@ def read_folder(folder: Path, format: str, said: Defaults, refusal: Callable[[],
         raise faults[0] if len(faults) == 1 else refusal()
     whole = merged(batches)
     return FolderBatch(replace(whole, notes=(*notes, *whole.notes)), tuple(formats))
+
+
+def _may_be_rows(source: Source) -> bool:
+    """Whether an array begins with an object; a folder has many other arrays in it."""
+    head = source.head(1024).lstrip()
+    return not head.startswith(b"[") or head[1:].lstrip().startswith(b"{")
 
 
 def _digest(source: Source) -> bytes:

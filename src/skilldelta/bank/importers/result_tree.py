@@ -113,6 +113,12 @@ class ResultTree:
         """Where a file lies, for messages and for libraries that open it themselves."""
         return self._base / name
 
+    def watched(self, name: str) -> Path:
+        """Where a file lies that a library opens itself; a change of it until the end is noticed."""
+        known = os.stat(self._prefix + name)
+        self._read[name] = (known.st_mtime_ns, known.st_size)
+        return self.path(name)
+
     def read(self, name: str, *, most: int = MOST_TEXT) -> bytes:
         """A file's content; one of more than `most` bytes is refused."""
         try:

@@ -9,6 +9,7 @@ repetition.
 from __future__ import annotations
 
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -99,7 +100,7 @@ class _SampleRow:
 
 def _read_log(tree: ResultTree, name: str) -> _Log:
     if tree.on_disk:
-        return _log_at(tree.path(name), name)
+        return _log_at(tree.watched(name), name)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / Path(name).name
         path.write_bytes(tree.read(name, most=MOST_DOCUMENT))
@@ -110,6 +111,7 @@ def _log_at(path: Path, name: str, shown_as: Path | None = None) -> _Log:
     api = _inspect()
     shown_as = shown_as or path
     try:
+        _check_sizes(path, shown_as)
         header = api.read_eval_log(path, header_only=True)
         if header.version > VERSION:
             raise InputError(f"{shown_as}: a log of version {header.version}; versions up to {VERSION} are known")
@@ -124,6 +126,24 @@ def _log_at(path: Path, name: str, shown_as: Path | None = None) -> _Log:
         reason = " ".join(str(error).split())[:120] or type(error).__name__
         raise InputError(f"{shown_as}: cannot be read as an Inspect log ({reason}); fetch or write it again") from None
     return _Log(name, _header_fields(header), header.status, samples)
+
+
+def _check_sizes(path: Path, shown_as: Path) -> None:
+    """Refuse a log that unpacks to more than a memory should take, before Inspect unpacks it at once."""
+    if not path.name.lower().endswith(".eval"):
+        return
+    size = 0
+    with zipfile.ZipFile(path) as archive:  # Inspect has taught zipfile its compression
+        for member in archive.infolist():
+            if member.filename.startswith("samples/"):
+                continue
+            with archive.open(member) as file:
+                while part := file.read(1 << 20):
+                    size += len(part)
+                    if size > MOST_DOCUMENT:
+                        raise InputError(
+                            f"{shown_as}: the log unpacks to more than {MOST_DOCUMENT >> 20:,} MiB; split it"
+                        )
 
 
 def _inspect() -> Any:
