@@ -120,10 +120,10 @@ def command(
         _write_mapping(write_mapping, opened_sources, defaults, format_)
         return
     readings = [_read(source, defaults, format_) for source in opened_sources]
-    for reading in readings:
-        _note_reading(reading)
     with Bank.open(bank, create=True) as opened:
         report = import_readings(opened, readings)
+    for reading in report.readings:
+        _note_reading(reading)
     for line in report.lines():
         note(line)
     if as_json:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from skilldelta.bank import Bank
@@ -12,6 +12,7 @@ from skilldelta.bank.importers import Reading, tool_formats
 from skilldelta.bank.importers.any_source import left_out_lines
 from skilldelta.nouns import plural
 from skilldelta.pairing import Pairing, Unpaired, pair_executions
+from skilldelta.records import Execution, Task
 
 _SHOWN = 3
 _LACKING = {"use": "no run with the skill", "skip": "no run without the skill", "both": "no outcome in either arm"}
@@ -65,10 +66,64 @@ class ImportReport:
 
 def import_readings(bank: Bank, readings: Sequence[Reading]) -> ImportReport:
     """Add what sources hold, each whole or not at all."""
+    if any(reading.format in tool_formats() for reading in readings):
+        readings = [_as_recorded(bank, reading) for reading in _with_shared_texts(bank, readings)]
     added = tuple(bank.add(reading.batch) for reading in readings)
     families = {(task.suite, task.task_id): task.family for reading in readings for task in reading.tasks}
     pairing = pair_executions((e for reading in readings for e in reading.executions), families=families)
     return ImportReport(tuple(readings), added, pairing)
+
+
+def _with_shared_texts(bank: Bank, readings: Sequence[Reading]) -> Sequence[Reading]:
+    """A task that has its id for a text in one source has the text of another source, or of the bank.
+
+    Tools leave the text out of some runs; without it one task would have two texts. A text that the bank has stays.
+    """
+    stored = {(task.suite, task.task_id): task.text for task in bank.tasks()}
+    known = {(t.suite, t.task_id): t.text for reading in readings for t in reading.tasks if t.text != t.task_id}
+
+    def text(task: Task) -> str:
+        there = stored.get((task.suite, task.task_id), "")
+        if there and task.task_id in (there, task.text):
+            return there
+        return known.get((task.suite, task.task_id), task.text) if task.text == task.task_id else task.text
+
+    return [
+        replace(reading, batch=replace(reading.batch, tasks=[replace(t, text=text(t)) for t in reading.tasks]))
+        for reading in readings
+    ]
+
+
+def _as_recorded(bank: Bank, reading: Reading) -> Reading:
+    """Runs that the bank has under another version of the skill stay that version's.
+
+    The version is told by the SKILL.md beside the results. When that has changed since the first import, the old runs are
+    no evidence about the new text.
+    """
+    skills = {e.skill_id for e in reading.executions if e.skill_digest and (e.tokens or e.seconds)}
+    recorded = {_observed(e): e.skill_digest for skill in sorted(skills) for e in bank.executions(skill_id=skill)}
+    moved = [e for e in reading.executions if recorded.get(_observed(e), e.skill_digest) != e.skill_digest]
+    if not moved:
+        return reading
+    executions = [replace(e, skill_digest=recorded.get(_observed(e), e.skill_digest)) for e in reading.executions]
+    named = {(e.skill_id, e.skill_digest) for e in executions}
+    note = (
+        f"{plural(len(moved), 'run is', 'runs are')} in the bank with an earlier version of the skill, and stay with it; "
+        "the text beside the results has changed since"
+    )
+    batch = replace(
+        reading.batch,
+        executions=executions,
+        skills=[skill for skill in reading.skill_texts if (skill.skill_id, skill.digest) in named],
+        notes=(*reading.notes, note),
+    )
+    return replace(reading, batch=batch)
+
+
+def _observed(e: Execution) -> tuple[object, ...]:
+    """What tells one run from another, whatever version of the skill it is said to be of."""
+    arm = (e.agent, e.suite, e.task_id, e.condition, e.repetition, e.skill_id)
+    return (*arm, e.success, e.tokens, e.seconds, e.cost_usd, e.status)
 
 
 def _unpaired_lines(unpaired: Sequence[Unpaired]) -> list[str]:

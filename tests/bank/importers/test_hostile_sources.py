@@ -126,8 +126,6 @@ def test_too_many_files_and_too_deep_folders_are_refused(tmp_path: Path, monkeyp
 def test_a_folder_that_changes_while_it_is_read_is_noticed(
     change: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from skilldelta.bank.importers import any_source
-
     write_tree(tmp_path, layouts.workspace())
     run = tmp_path / "adding-workspace" / "iteration-1" / "eval-sum" / "with_skill" / "run-1"
     plain = result_tree.ResultTree.check_unchanged
@@ -141,7 +139,7 @@ def test_a_folder_that_changes_while_it_is_read_is_noticed(
             (run / "more.json").write_text("{}", encoding="utf-8")
         plain(tree)
 
-    monkeypatch.setattr(any_source.ResultTree, "check_unchanged", meddle)
+    monkeypatch.setattr(result_tree.ResultTree, "check_unchanged", meddle)
     assert "import it when the run has ended" in refused(tmp_path)
 
 

@@ -426,8 +426,14 @@ def test_only_authoritative_graders_count_and_a_trial_that_is_not_ok_is_missing(
     files = layouts.skill_evals()
     base = "adding/evals/runs/r1/sum"
     advice = {"grader_id": "style", "grader_type": "llm_rubric", "passed": False, "score": 0.0}
-    files[f"{base}/with_skill/trial-0001/grades/style/result-00.json"] = advice
-    files["adding/evals/grades/r1/g1/manifest.json"] = {"authoritative": ["right"]}
+    files[f"{base}/with_skill/trial-0001/grades/style/result-11.json"] = advice
+    listed = [
+        {"grader_id": "right", "authoritative": True, "result_sha256": "00"},
+        {"grader_id": "style", "authoritative": False, "result_sha256": "11"},
+    ]
+    files["adding/evals/grades/r1/g1/manifest.json"] = {"run_id": "r1", "created_at": "2", "results": listed}
+    older = [{"grader_id": "style", "authoritative": True, "result_sha256": "11"}]
+    files["adding/evals/grades/r1/g0/manifest.json"] = {"run_id": "r1", "created_at": "1", "results": older}
     files[f"{base}/no_skill/trial-0001/result.json"] = {"ok": False, "failure": {"code": "runner_timeout"}}
     reading = read_any(write_tree(tmp_path, files))
 

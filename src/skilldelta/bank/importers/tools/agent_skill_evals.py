@@ -18,8 +18,8 @@ from skilldelta.bank.importers.tools.arm_leaks import leak_note, leaks_the_arm
 from skilldelta.bank.importers.tools.eval_prompts import eval_prompts
 from skilldelta.bank.importers.tools.plain_values import (
     amount_of,
-    list_of,
     object_of,
+    objects_of,
     seconds_between,
     spent_of,
     sum_of,
@@ -52,8 +52,7 @@ def read(tree: ResultTree, said: Defaults) -> ToolResults:
     """Every trial of every run below the folder."""
     results = ToolResults([], ARMS)
     prompts = eval_prompts(tree)
-    grades = _grades(tree)
-    authoritative = _authoritative(tree)
+    grades = _grades(tree, _authoritative(tree))
     skills: dict[str, Skill | None] = {}
     leaking = 0
     for name in _traces(tree):
@@ -70,7 +69,7 @@ def read(tree: ResultTree, said: Defaults) -> ToolResults:
         skill = text_of(trace.get("skill_id"))
         if skill and skill not in skills:
             skills[skill] = skill_beside(tree, skill)
-        run = _run(name, trace, _document(tree, f"{folder}result.json"), fair, authoritative)
+        run = _run(name, trace, _document(tree, f"{folder}result.json"), fair)
         text = skills.get(skill)
         digest = text.digest if text is not None else text_of(trace.get("skill_version"))
         results.runs.append(run._replace(text=prompts.get(run.task, ""), skill=skill, skill_digest=digest, suite=skill))
@@ -80,16 +79,9 @@ def read(tree: ResultTree, said: Defaults) -> ToolResults:
     return results
 
 
-def _run(
-    name: str,
-    trace: Mapping[str, Any],
-    result: Mapping[str, Any],
-    grades: list[Mapping[str, Any]],
-    authoritative: frozenset[str],
-) -> ToolRun:
-    counted = [one for one in grades if text_of(one.get("grader_id")) in authoritative] if authoritative else grades
+def _run(name: str, trace: Mapping[str, Any], result: Mapping[str, Any], grades: list[Mapping[str, Any]]) -> ToolRun:
     is_error = result.get("ok") is False or bool(trace.get("error"))
-    marks = [one.get("passed") for one in counted]
+    marks = [one.get("passed") for one in grades]
     outcome = float(all(marks)) if marks and all(isinstance(mark, bool) for mark in marks) and not is_error else None
     code = text_of(object_of(result.get("failure")).get("code"))
     milliseconds = spent_of(trace.get("duration_ms"))
@@ -123,28 +115,29 @@ def _prefer_with_skill(results: ToolResults, said: Defaults) -> None:
         results.notes.append("took with_skill; --arm with_skill=leave-out --arm forced_skill=use takes the other")
 
 
-def _grades(tree: ResultTree) -> dict[str, list[str]]:
-    """Trial folders to their grades; of several grades by one grader the last by name counts."""
+def _grades(tree: ResultTree, authoritative: frozenset[str]) -> dict[str, list[str]]:
+    """Trial folders to their grades: those that a manifest calls authoritative, else the last of each grader by name."""
     found: dict[str, dict[str, str]] = {}
     for name in tree.names:
         folder, mark, rest = name.partition("/grades/")
         if mark and name.endswith(".json") and rest.count("/") == 1 and "trial-" in folder.rpartition("/")[2]:
-            found.setdefault(f"{folder}/", {})[rest.partition("/")[0]] = name
+            digest = rest.rpartition("result-")[2].removesuffix(".json")
+            if not authoritative or digest in authoritative:
+                found.setdefault(f"{folder}/", {})[rest.partition("/")[0]] = name
     return {folder: list(one.values()) for folder, one in found.items()}
 
 
 def _authoritative(tree: ResultTree) -> frozenset[str]:
-    """Graders that a grading's manifest calls authoritative; none where no manifest says."""
-    found: set[str] = set()
+    """Digests of the grades that count, as the last manifest of each run says; none where there is no manifest."""
+    newest: dict[str, Mapping[str, Any]] = {}
     for name in tree.names:
-        if name.endswith("/manifest.json") and "grades/" in name:
+        if name.endswith("/manifest.json") and "/grades/" in f"/{name}":
             manifest = _document(tree, name)
-            listed = manifest.get("authoritative") or manifest.get("authoritative_graders")
-            found.update(text_of(one) or text_of(object_of(one).get("grader_id")) for one in list_of(listed))
-            for one in list_of(manifest.get("graders")):
-                if object_of(one).get("authoritative") is True:
-                    found.add(text_of(object_of(one).get("grader_id")) or text_of(object_of(one).get("id")))
-    return frozenset(found - {""})
+            run = text_of(manifest.get("run_id"))
+            if text_of(manifest.get("created_at")) >= text_of(newest.get(run, {}).get("created_at")):
+                newest[run] = manifest
+    listed = [one for manifest in newest.values() for one in objects_of(manifest.get("results"))]
+    return frozenset(text_of(one.get("result_sha256")) for one in listed if one.get("authoritative") is True)
 
 
 def _traces(tree: ResultTree) -> list[str]:

@@ -89,7 +89,7 @@ def _run(
     config = object_of(trial.get("config"))
     agent = object_of(config.get("agent"))
     info = object_of(trial.get("agent_info"))
-    spent = object_of(trial.get("agent_result"))
+    spent = _spent(trial)
     task, checksum = text_of(trial.get("task_name")), text_of(trial.get("task_checksum"))
     job = _job(tree, name)
     given = agent.get("skills")
@@ -136,6 +136,16 @@ def _outcome(trial: Mapping[str, Any], score: str) -> tuple[float | None, str]:
         return None, f"there is no reward {name!r}" if score else "the verifier gave no reward"
     outcome = share_of(value)
     return outcome, "" if outcome is not None else "the reward is not in [0, 1]"
+
+
+def _spent(trial: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Tokens and cost of a trial; one of several steps has them by step, and they are known where every step's are."""
+    whole = object_of(trial.get("agent_result"))
+    steps = [object_of(step.get("agent_result")) for step in objects_of(trial.get("step_results"))]
+    if whole or not steps:
+        return whole
+    names = ("n_input_tokens", "n_output_tokens", "cost_usd")
+    return {name: sum_of(*(step.get(name) for step in steps)) for name in names}
 
 
 def _model(info: Mapping[str, Any], agent: Mapping[str, Any]) -> str:

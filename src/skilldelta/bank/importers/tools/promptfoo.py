@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
+from types import MappingProxyType
 from typing import Any
 
 from skilldelta.bank.importers.draft import Defaults
@@ -20,6 +21,7 @@ from skilldelta.bank.importers.tools.arm_leaks import leak_note, leaks_the_arm
 from skilldelta.bank.importers.tools.plain_values import (
     amount_of,
     first_of,
+    list_of,
     object_of,
     objects_of,
     share_of,
@@ -57,21 +59,27 @@ def read(tree: ResultTree, said: Defaults) -> ToolResults:
         _check_version(tree, name, document)
         rows = _rows_of(document)
         if rows and not (tree.is_file and _is_result(document)):
-            _take(name, rows, said, results)
+            _take(name, rows, said, results, _columns(document))
     for name in _jsonl(tree):
         rows = [row for _, row in tree.json_lines(name) if _is_result(row)]
         _take(name, rows, said, results)
     return results
 
 
-def _take(name: str, rows: list[Mapping[str, Any]], said: Defaults, results: ToolResults) -> None:
-    by_prompt = _arms_are_prompts(rows)
+def _take(
+    name: str,
+    rows: list[Mapping[str, Any]],
+    said: Defaults,
+    results: ToolResults,
+    columns: Mapping[int, str] = MappingProxyType({}),
+) -> None:
+    arm_of = _arm_rule(rows, columns)
     seen: Counter[tuple[str, str]] = Counter()
     leaking = cached = 0
     for position, row in sorted(enumerate(rows), key=lambda one: (amount_of(one[1].get("testIdx")) or 0, one[0])):
         place = f"{name}: results[{position}]"
         task, text = _task(row)
-        arm = _prompt_label(row) if by_prompt else _provider_label(row)
+        arm = arm_of(row)
         response = object_of(row.get("response"))
         if response.get("cached") is True:
             cached += 1
@@ -111,14 +119,31 @@ def _take(name: str, rows: list[Mapping[str, Any]], said: Defaults, results: Too
 # Arms and tasks
 
 
-def _arms_are_prompts(rows: list[Mapping[str, Any]]) -> bool:
-    """Whether the prompts tell the arms apart: there is one provider, or only the prompts have names of arms."""
+def _arm_rule(rows: list[Mapping[str, Any]], columns: Mapping[int, str]) -> Callable[[Mapping[str, Any]], str]:
+    """What tells the arms apart: the providers, the prompts, or where both are called alike the column of the table."""
     providers, prompts = {_provider_label(row) for row in rows}, {_prompt_label(row) for row in rows}
-    if len(prompts) < 2:
-        return False
-    if len(providers) < 2:
-        return True
-    return all(map(condition_of, prompts)) and not all(map(condition_of, providers))
+    if len(providers) > 1 and (len(prompts) < 2 or all(map(condition_of, providers))):
+        return _provider_label
+    if len(prompts) > 1 and (len(providers) < 2 or all(map(condition_of, prompts))):
+        return _prompt_label
+    if len(providers) < 2 and len({_column(row) for row in rows}) < 2:
+        return _provider_label
+    if len(providers) > 1 and len(prompts) > 1:
+        return lambda row: f"{_provider_label(row)}, {_prompt_label(row)}"
+    return lambda row: columns.get(_column(row), f"column {_column(row)}")
+
+
+def _column(row: Mapping[str, Any]) -> int:
+    return int(amount_of(row.get("promptIdx")) or 0)
+
+
+def _columns(document: Any) -> dict[int, str]:
+    """The labels of the configured providers by column, where each provider has one column."""
+    fields = object_of(document)
+    providers = list_of(object_of(fields.get("config")).get("providers"))
+    prompts = list_of(object_of(fields.get("results")).get("prompts"))
+    labels = [text_of(one) or text_of(first_of(object_of(one), "label", "id")) for one in providers]
+    return dict(enumerate(labels)) if len(labels) == len(prompts) and all(labels) else {}
 
 
 def _provider_label(row: Mapping[str, Any]) -> str:

@@ -108,7 +108,10 @@ def _agent(document: Mapping[str, Any], runner: Mapping[str, Any]) -> tuple[str,
 
 
 def _is_result(document: Any) -> bool:
-    return text_of(object_of(document).get("format")).startswith(_PREFIX)
+    fields = object_of(document)
+    cases = objects_of(fields.get("cases"))
+    has_arms = not cases or any(arm in case for case in cases for arm in ARMS)
+    return has_arms and text_of(fields.get("format")).startswith(_PREFIX)
 
 
 def _is_attestation(document: Any) -> bool:
