@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -134,49 +134,70 @@ def test_standard_output_holds_the_protocol_and_nothing_else(toy_bank: str, tmp_
 
 
 @contextmanager
-def served(bank: Path) -> Iterator[int]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    words = [sys.executable, "-m", "skilldelta", "mcp", "--http", "--port", str(port), "--bank", str(bank)]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+def served(bank: Path, *words: str) -> Iterator[int]:
+    command = [sys.executable, "-m", "skilldelta", "mcp", "--http", "--port", "0", "--bank", str(bank), *words]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=bank.parent)
+    assert process.stderr is not None
     try:
+        said = process.stderr.readline()  # the address, once the socket is bound; soon after it is listened to
+        port = int(said.rpartition("/mcp")[0].rpartition(":")[2])
         for _ in range(300):
-            try:
-                socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            with suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", port), timeout=30):
                 break
-            except OSError:
-                time.sleep(0.1)
+            time.sleep(0.1)
         yield port
     finally:
         process.terminate()
-        out, _ = process.communicate(timeout=30)
-        assert out == b""
+        out, _ = process.communicate(timeout=60)
+        assert out == ""
 
 
-def test_over_http_only_this_machine_and_no_page_of_a_browser_is_answered(
-    toy_bank: str,  # noqa: F811
-    tmp_path: Path,
-) -> None:
-    def status(port: int, **headers: str) -> int:
-        connection = HTTPConnection("127.0.0.1", port, timeout=30)
-        asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
-        told = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream", **headers}
-        connection.request("POST", "/mcp", json.dumps(asked), told)
+def status(port: int, method: str = "POST", **headers: str) -> int:
+    connection = HTTPConnection("127.0.0.1", port, timeout=30)
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}} if method == "POST" else None
+    told = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream", **headers}
+    connection.request(method, "/mcp", json.dumps(asked) if asked else None, told)
+    try:
         return connection.getresponse().status
+    finally:
+        connection.close()
 
+
+def test_over_http_no_page_of_a_browser_is_answered(toy_bank: str, tmp_path: Path) -> None:  # noqa: F811
     async def use(port: int) -> None:
         async with Client(f"http://127.0.0.1:{port}/mcp") as client:
             assert (await call(client, "skilldelta_route", **QUESTION))["action"] == "use"
 
     with served(tmp_path / toy_bank) as port:
         anyio.run(use, port)
-        assert status(port, Host="evil.example") == 421
+        assert status(port, Host="evil.example") == 403
+        assert status(port, Host="127.0.0.1.evil.example") == 403
         assert status(port, Origin="http://evil.example") == 403
-        assert status(port, **{"Content-Type": "text/plain"}) in (400, 415)
+        assert status(port, **{"Sec-Fetch-Site": "cross-site"}) == 403
+        assert status(port, "GET", Origin="http://evil.example") == 403
+        assert status(port, **{"Content-Type": "text/plain"}) == 415
+        assert status(port, **{"Content-Length": str(1 << 30)}) == 413
 
 
-def test_other_machines_are_not_listened_to(skilldelta: Skilldelta, toy_bank: str) -> None:  # noqa: F811
-    ran = skilldelta("mcp", "--bank", toy_bank, "--http", "--host", "0.0.0.0")
+def test_where_tokens_are_asked_for_nothing_is_answered_without_one(
+    toy_bank: str,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    from skilldelta.serve.access_tokens import TokenFile
+
+    tokens = TokenFile(tmp_path / "tokens.json")
+    write = tokens.create("a writer", "write", now=time.time())
+    read = tokens.create("a reader", "read", now=time.time())
+    with served(tmp_path / toy_bank, "--require-token", "--tokens", str(tmp_path / "tokens.json")) as port:
+        assert status(port) == 401
+        assert status(port, "GET") == 401
+        assert status(port, Authorization="Bearer wrong") == 401
+        assert status(port, Authorization=f"Bearer {read}") == 403
+        assert status(port, Authorization=f"Bearer {write}") not in (401, 403)
+
+
+def test_another_address_needs_tokens(skilldelta: Skilldelta, toy_bank: str, tmp_path: Path) -> None:  # noqa: F811
+    words = ["--http", "--host", "0.0.0.0", "--tokens", tmp_path / "none.json"]
+    ran = skilldelta("mcp", "--bank", toy_bank, *words)
     assert (ran.code, len(ran.err.splitlines())) == (2, 1)
-    assert "this machine only" in ran.err
+    assert "skilldelta token create" in ran.err

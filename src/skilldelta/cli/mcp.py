@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.output import note
+from skilldelta.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from skilldelta.serve.gate_service import GateService
 
 
 @click.command("mcp")
@@ -15,9 +19,6 @@ from skilldelta.cli.output import note
 @settings.agent_option
 @settings.encoder_options
 @settings.threshold_option
-@click.option("--http", is_flag=True, help="Streamable HTTP in place of standard input and output.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="With --http: the address, on this machine.")
-@click.option("--port", type=click.IntRange(0, 65535), default=7346, show_default=True, help="With --http: the port.")
 @click.option(
     "--keep",
     type=click.Choice(["whole", "digest", "nothing"]),
@@ -25,6 +26,18 @@ from skilldelta.cli.output import note
     show_default=True,
     help="What the decision log keeps of a task's text.",
 )
+@click.option("--http", is_flag=True, help="Streamable HTTP in place of standard input and output.")
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="With --http: the address; others than loopback need tokens."
+)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=7346, show_default=True, help="With --http: the port; 0 takes any."
+)
+@click.option(
+    "--allow-host", multiple=True, metavar="NAME", help="With --http: a name under which clients reach the server."
+)
+@click.option("--require-token", is_flag=True, help="With --http: ask for a token on loopback, too.")
+@settings.tokens_option
 def command(bank: str, http: bool, host: str, port: int, **options: Any) -> None:
     """Serve tools to route, choose, explain, record and inspect, and the bank and its skills as resources.
 
@@ -37,15 +50,29 @@ def command(bank: str, http: bool, host: str, port: int, **options: Any) -> None
     from skilldelta.advisor import Policy
     from skilldelta.cli.arguments import chosen_encoder
     from skilldelta.serve.gate_service import GateService, GateSettings
-    from skilldelta.serve.mcp_http import PATH, check_loopback, serve_over_http
-    from skilldelta.serve.mcp_tools import mcp_server
 
-    check_loopback(host)
     chosen = GateSettings(policy=Policy(threshold=options["threshold"]), agent=options["agent"], keep=options["keep"])
     with GateService.open(bank, chosen, encoder=lambda opened: chosen_encoder(opened, options)) as service:
-        server = mcp_server(service)
         if http:
-            note(f"serving MCP on http://{f'[{host}]' if ':' in host else host}:{port}{PATH} (Ctrl+C ends)")
-            serve_over_http(server, host=host, port=port)
+            _serve(service, host, port, options)
         else:
-            server.run("stdio")
+            from skilldelta.serve.mcp_tools import mcp_server
+
+            mcp_server(service).run("stdio")
+
+
+def _serve(service: GateService, host: str, port: int, options: dict[str, Any]) -> None:
+    from skilldelta.cli.serve import admission_rules
+    from skilldelta.serve.mcp_http import PATH, http_app
+    from skilldelta.serve.mcp_tools import mcp_server
+
+    try:
+        from skilldelta.serve.listening import listening_socket, run
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("skilldelta mcp --http", "mcp,serve") from error
+
+    app = http_app(mcp_server(service), admission_rules(host, {"rate": None, **options}))
+    with listening_socket(host, port) as listener:
+        shown = f"[{host}]" if ":" in host else host
+        note(f"serving MCP on http://{shown}:{listener.getsockname()[1]}{PATH} (Ctrl+C ends)")
+        run(app, listener)

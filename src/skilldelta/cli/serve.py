@@ -103,7 +103,7 @@ def command(ctx: click.Context, /, bank: str, host: str, port: int, install: str
     from skilldelta.cli.arguments import encoder_arguments
     from skilldelta.serve.service_log import log_to
 
-    rules = _rules(host, options)
+    rules = admission_rules(host, options)
     listener = listening_socket(host, port)
     with listener:
         gate = _gate(ctx, bank, options)
@@ -133,7 +133,7 @@ def _is_said(ctx: click.Context, name: str) -> bool:
     return ctx.get_parameter_source(name) not in (ParameterSource.DEFAULT, None) and ctx.params[name] is not None
 
 
-def _rules(host: str, options: dict[str, Any]) -> AdmissionRules:
+def admission_rules(host: str, options: dict[str, Any]) -> AdmissionRules:
     """Tokens unless everybody who can reach the server is on this machine."""
     from skilldelta.serve.access_tokens import TokenFile
     from skilldelta.serve.admission import AdmissionRules, is_loopback

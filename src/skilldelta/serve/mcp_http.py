@@ -1,43 +1,34 @@
-"""The MCP server over streamable HTTP, for this machine only: a page in the user's browser, and a name that was made to
-lead here, are refused by their Origin and Host.
-"""
+"""The MCP server over streamable HTTP, behind the same door as the HTTP API: Host, Origin, tokens, size and rate."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from skilldelta.errors import InputError
+from skilldelta.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
+    from skilldelta.serve.admission import AdmissionRules
+
 PATH = "/mcp"
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
-def serve_over_http(server: MCPServer[Any], *, host: str, port: int) -> None:
-    """Answer until the process is told to end."""
-    import uvicorn
+def http_app(server: MCPServer[Any], rules: AdmissionRules) -> Any:
+    """The ASGI application, with MCP at `/mcp`. A token, where one is asked for, must allow writing."""
+    try:
+        from mcp.server.transport_security import TransportSecuritySettings
 
-    check_loopback(host)
-    uvicorn.run(http_app(server), host=host, port=port, log_level="warning", access_log=False)
-
-
-def http_app(server: MCPServer[Any]) -> Any:
-    """The ASGI application, with MCP at `/mcp`."""
-    from mcp.server.transport_security import TransportSecuritySettings
-
-    names = ["[::1]" if name == "::1" else name for name in _LOOPBACK]
-    rules = TransportSecuritySettings(
-        allowed_hosts=[*names, *(f"{name}:*" for name in names)],
-        allowed_origins=[f"http://{name}{port}" for name in names for port in ("", ":*")],
+        from skilldelta.serve.admission import Admission
+        from skilldelta.serve.http_guard import HttpGuard
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("skilldelta mcp --http", "mcp,serve") from error
+    # The door does not look at the Origin of what is only read, which is a stream of messages here; so the SDK does.
+    origins = [f"http://{name}{port}" for name in (*_LOOPBACK, *rules.hosts) for port in ("", ":*")]
+    hosts = [f"{name}{port}" for name in (*_LOOPBACK, *rules.hosts) for port in ("", ":*")]
+    inner = TransportSecuritySettings(
+        enable_dns_rebinding_protection=not rules.any_address, allowed_hosts=hosts, allowed_origins=origins
     )
-    return server.streamable_http_app(streamable_http_path=PATH, transport_security=rules)
-
-
-def check_loopback(host: str) -> None:
-    """Refuse any address that other machines can reach: there is no token to ask them for."""
-    if host not in _LOOPBACK:
-        raise InputError(
-            f"skilldelta mcp listens on this machine only, not on {host!r}; other machines ask skilldelta serve"
-        )
+    app = server.streamable_http_app(streamable_http_path=PATH, transport_security=inner)
+    return HttpGuard(app, Admission(rules), lambda *_: None)
