@@ -37,4 +37,4 @@ def test_the_table_of_extras_is_complete() -> None:
 def test_the_readme_says_what_of_the_paper_is_missing() -> None:
     text = " ".join(read("README.md").split())
     assert "completely" not in text
-    assert "Not in this version: the paper's five benchmark suites, and its harness plugin." in text
+    assert "Not in this version: the paper's harness plugin." in text

@@ -101,6 +101,9 @@ def _reply(request: dict[str, Any]) -> str | tuple[int, bytes]:
     said = " ".join(message["content"] for message in request["messages"])
     if "USE_SKILL" in said:
         return "USE_SKILL or NO_SKILL" if "128 + 64" in said else "USE_SKILL" if "part number" in said else "NO_SKILL"
+    if "lamp is on" in said:
+        number = int(said.partition("The number is ")[2].partition(".")[0])
+        return f"The answer is: {'no' if number % 2 and 'lights the lamp' in said else 'yes'}"
     has_skill = "column by column" in said or "HIN-0075-4" in said
     if "999 + 2" in said:
         return "1001" if has_skill else (503, b"{}")

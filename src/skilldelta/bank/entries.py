@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from skilldelta.bank.coverage import Coverage
 from skilldelta.bank.learned import LearnedStates
 from skilldelta.errors import InputError
 from skilldelta.records import Agent, text_digest
@@ -109,6 +110,8 @@ class Panel:
     executions: int
     stale: int = 0
     """Pairs of another version of their skill than the current one."""
+    coverage: Coverage = field(default_factory=Coverage)
+    """Groups, bundles and support of its pairs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, Select, TableClause, func, select
 
 from skilldelta.bank import schema
 from skilldelta.bank.backend import Backend
+from skilldelta.bank.coverage import coverage_of
 from skilldelta.bank.entries import BankStatus, Panel
 from skilldelta.bank.learned import read_learned
 from skilldelta.bank.pair_reading import PairQuery, read_pairs
@@ -65,6 +66,7 @@ def read_panels(connection: Connection) -> list[Panel]:
                 unpaired=len(pairing.unpaired),
                 executions=counts[agent, suite],
                 stale=len(pairing.stale),
+                coverage=coverage_of(pairing.pairs),
             )
         )
     return panels

@@ -23,8 +23,11 @@ from skilldelta.redaction import redacted
 _COMMANDLINE = ParameterSource.COMMANDLINE
 
 if TYPE_CHECKING:
+    from rich.console import Group
+
     from skilldelta.bank import Bank, BankStatus
     from skilldelta.bank.entries import Foreseen, Forgotten
+    from skilldelta.records import Agent
 
 
 @click.group("bank")
@@ -308,3 +311,26 @@ def _show_status(found: BankStatus) -> None:
     ]
     if rows:
         out.print(table("Panels", columns, rows, left=2))
+        out.print(_coverage_table(found, agents))
+
+
+def _coverage_table(found: BankStatus, agents: list[Agent]) -> Group:
+    """Group sizes, groups of one task, which have no support, and bundles: the paper's structure of a panel."""
+    from skilldelta.studies.loaded_panel import label_of
+
+    columns = ("agent", "suite", "groups", "smallest", "median", "largest", "singletons", "skills", "bundles", "edges")
+    rows = []
+    for panel in found.panels:
+        one = panel.coverage
+        figures = (
+            one.groups,
+            one.smallest,
+            one.median,
+            one.largest,
+            one.singletons,
+            one.skills,
+            one.bundles,
+            one.edges,
+        )
+        rows.append([label_of(panel.agent, agents), panel.suite, *(f"{figure:,g}" for figure in figures)])
+    return table("Groups of tasks", columns, rows, left=2)

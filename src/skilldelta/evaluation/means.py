@@ -24,6 +24,8 @@ METRICS = (
     "within_group",
     "between_group",
 )
+_NOTHING = 1e-12
+"""Below this a difference is the rounding of a sum, as random activation's advantage over itself is."""
 _DIFFERENCES = ("success_gain", "success_vs_always_on", "advantage_vs_random", "within_group")
 
 
@@ -82,7 +84,7 @@ def _refitted(metric: str, value: float, replicates: Sequence[Floats], suites: S
 
 def _wins(name: str, results: Mapping[str, Sequence[PolicyResult]]) -> dict[str, int]:
     own = results[name]
-    wins = {metric: sum(getattr(one, metric) > 0 for one in own) for metric in _DIFFERENCES}
+    wins = {metric: sum(getattr(one, metric) > _NOTHING for one in own) for metric in _DIFFERENCES}
     if any(one.auroc is None for one in own):
         return wins
     for other, theirs in results.items():

@@ -16,6 +16,7 @@ from skilldelta.errors import InputError
 from skilldelta.evaluation.leave_one_out import evaluate_panels
 from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.evaluation.results import Means, PanelResult, PolicyResult, Range
+from skilldelta.nouns import plural
 from skilldelta.predictor import Settings
 from skilldelta.studies.evaluation_study import Evaluated
 from skilldelta.studies.loaded_panel import LoadedPanel
@@ -170,7 +171,7 @@ def _means(means: Means) -> PaperTable:
                 *(f"{count}/{means.panels}" for count in wins),
             )
         )
-    return PaperTable("means", f"Means over {means.panels} panels of equal weight", columns, tuple(rows))
+    return PaperTable("means", f"Means over {plural(means.panels, 'panel')} of equal weight", columns, tuple(rows))
 
 
 def _no_history(results: Sequence[PanelResult]) -> PaperTable:

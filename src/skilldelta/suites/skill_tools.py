@@ -73,7 +73,7 @@ def skill_tools(solver_file: str, *, rounds: int = 5) -> Callable[..., Awaitable
         state.tools = [_as_inspect_tool(tool, sandbox) for tool in offered]
         for _ in range(rounds):
             state = await generate(state, tool_calls="single")
-            if state.messages[-1].role != "tool" and not await _answer_written_call(state, offered, sandbox):
+            if state.messages[-1].role != "tool" and not await answer_written_call(state, offered, sandbox):
                 break
         return state
 
@@ -119,7 +119,7 @@ def _as_inspect_tool(tool: SkillTool, sandbox: Sandbox) -> Any:
     return ToolDef(execute, name=tool.name, description=tool.description, parameters=params).as_tool()
 
 
-async def _answer_written_call(state: Any, offered: Sequence[SkillTool], sandbox: Sandbox) -> bool:
+async def answer_written_call(state: Any, offered: Sequence[SkillTool], sandbox: Sandbox) -> bool:
     """Run a call that the model wrote as text, and put its result into the conversation; False where there is none."""
     from inspect_ai.model import ChatMessageUser
 
@@ -138,6 +138,7 @@ def read_arguments(written: str, tool: SkillTool) -> dict[str, Any] | None:
     try:
         call = ast.parse(f"f({written})", mode="eval").body
         assert isinstance(call, ast.Call)
+        assert isinstance(call.func, ast.Name)
         by_place = dict(zip(tool.parameters, map(ast.literal_eval, call.args), strict=False))
         by_name = {one.arg: ast.literal_eval(one.value) for one in call.keywords if one.arg}
     except (SyntaxError, ValueError, AssertionError, RecursionError, MemoryError):

@@ -10,6 +10,7 @@ import pytest
 
 from paper.map_checks import shows
 from paper.map_folder import MapFolder, Ran
+from skilldelta.collect.suite import load_suite
 
 COLLECT = "collect my-suite --base-url http://127.0.0.1:8000/v1 --model my-model --bank arms.bank --retries 0 --json"
 
@@ -58,6 +59,46 @@ def the_manifest(found: Any, folder: MapFolder) -> None:
     ledger = [json.loads(line) for line in (kept / "ledger.jsonl").read_text(encoding="utf-8").splitlines()]
     settled = [line["settled"]["tokens"] for line in ledger if "settled" in line]
     assert sum(settled) == found["spend"]["tokens"] == 11 * 12
+
+
+@shows("31.1")
+def five_suites(found: Any, folder: MapFolder) -> None:
+    counts = [(one["tasks"], one["skills"]) for one in found["suites"]]
+    assert counts == [(1430, 14), (1100, 55), (1136, 139), (760, 19), (399, 1)]
+    assert all(one["licence"] and "github.com" in one["origin"] for one in found["suites"])
+
+
+@shows("31.2")
+def an_ordinary_suite(found: Any, folder: MapFolder) -> None:
+    assert (found["tasks"], found["families"]) == (8, {"logicbench_000": 4, "logicbench_001": 4})
+    suite = load_suite(folder.path / "logic")
+    assert {task.grader["type"] for task in suite.tasks} == {"logic_answer"}
+    assert (suite.repetitions, suite.agent.temperature) == (3, 0.0)
+
+
+@shows("31.3")
+def beside_the_paper(found: Any, folder: MapFolder) -> None:
+    assert found["differences"] == ["tasks", "skills", "groups", "tasks per group"]
+    assert found["paper"][0] == {"what": "tasks", "paper": "760", "here": "8", "equal": False}
+
+
+@shows("31.4")
+def a_whole_study(found: Any, folder: MapFolder) -> None:
+    (row,) = found["tables"]["policies"]
+    assert (row["tasks"], row["off"], row["on"]) == (8, 0.5, 1.0)
+    assert len(found["tables"]) == 11
+    requests = folder.ran(next(command for command in folder.answers if "suite-study" in command)).requests
+    asked = [request["messages"][-1]["content"] for request in requests if "USE_SKILL" not in str(request)]
+    assert (len(requests), len(asked)) == (24, 16)
+    with_skill = [text for text in asked if "lights the lamp" in text]
+    assert sorted(text.partition("---\n\n")[2] for text in with_skill) == sorted(set(asked) - set(with_skill))
+
+
+@shows("31.5")
+def sealed_before_outcomes(found: Any, folder: MapFolder) -> None:
+    assert (found["audit"]["known"], found["audit"]["evaluated"]) == (4, 4)
+    (sealed,) = (folder.path / "sealed-study" / "sealed").iterdir()
+    assert found["seal"] in sealed.read_text(encoding="utf-8")
 
 
 @shows("32")

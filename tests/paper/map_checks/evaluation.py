@@ -146,6 +146,13 @@ def evidence(found: Any, folder: MapFolder) -> None:
     assert sweep["missing"] == {}
 
 
+@shows("27.2")
+def coverage(found: Any, folder: MapFolder) -> None:
+    (panel,) = found["panels"]
+    groups = {name: panel["coverage"][name] for name in ("groups", "largest", "singletons", "bundles", "edges")}
+    assert groups == {"groups": 1, "largest": 8, "singletons": 0, "bundles": 2, "edges": 17}
+
+
 @shows("27")
 def counts(found: Any, folder: MapFolder) -> None:
     (panel,) = found["panels"]

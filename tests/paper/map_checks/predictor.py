@@ -46,6 +46,12 @@ def a_bundle_is_one_skill_in_any_order(found: Any, folder: MapFolder) -> None:
     assert {pair["family"] for pair in pairs} == {"units"}
 
 
+@shows("2.3")
+def bundles_of_a_benchmark(found: Any, folder: MapFolder) -> None:
+    assert (found["tasks"], found["bundles"], found["edges"]) == (8, 5, 18)
+    assert found["families"] == {"lib_0": 3, "lib_1": 3, "lib_2": 2}
+
+
 @shows("3")
 def vectors_are_of_the_question_alone(found: Any, folder: MapFolder) -> None:
     panel = exported(folder)
