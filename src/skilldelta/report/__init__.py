@@ -1,8 +1,31 @@
-"""The report: one self-contained HTML file with figures, tables and plain words, and the same figures as images."""
+"""The report: one self-contained HTML file with figures, tables and plain words, and the same figures as images.
 
-from skilldelta.report.gather import PanelSource, gather
-from skilldelta.report.panel import PanelReport
-from skilldelta.report.vega import require_plots
-from skilldelta.report.write import write_images, write_report
+Names are imported when they are first used: a service takes the report's style without its figures.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from skilldelta.report.gather import PanelSource, gather
+    from skilldelta.report.panel import PanelReport
+    from skilldelta.report.vega import require_plots
+    from skilldelta.report.write import write_images, write_report
 
 __all__ = ["PanelReport", "PanelSource", "gather", "require_plots", "write_images", "write_report"]
+
+_HOMES = {
+    "gather": ("PanelSource", "gather"),
+    "panel": ("PanelReport",),
+    "vega": ("require_plots",),
+    "write": ("write_images", "write_report"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"skilldelta.report.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -17,7 +17,6 @@ from fastapi.responses import Response
 from skilldelta.redaction import redacted
 from skilldelta.serve import dashboard_files, http_bank, http_dashboard, http_decisions, http_jobs
 from skilldelta.serve.admission import Admission, AdmissionRules
-from skilldelta.serve.evidence_views import EvidenceViews
 from skilldelta.serve.gate_service import GateService
 from skilldelta.serve.http_answers import json_response, metrics_of
 from skilldelta.serve.http_guard import HttpGuard
@@ -63,7 +62,6 @@ def gate_app(
         lifespan=lifespan,
     )
     app.state.gate, app.state.jobs, app.state.upkeep, app.state.metrics = gate, jobs, upkeep, metrics
-    app.state.views = EvidenceViews(gate)
     answer_with_problems(app)
     pages = (http_dashboard.router, dashboard_files.router)
     for routes in (router, http_decisions.router, http_bank.router, http_jobs.router, *pages):

@@ -1,9 +1,13 @@
-"""`/v1/dashboard`: what the dashboard's pages show. Sync functions, so that the work runs in worker threads."""
+"""`/v1/dashboard`: what the dashboard's pages show. Sync functions, so that the work runs in worker threads.
+
+What makes the pages is imported with the first of them: a server that only decides starts sooner and takes less memory.
+"""
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query, Request
 from pydantic import Field
@@ -18,13 +22,12 @@ from skilldelta.serve.evidence_documents import (
     SweepDocument,
     TrialDocument,
 )
-from skilldelta.serve.evidence_views import EvidenceViews, ShownPanel
 from skilldelta.serve.gate_question import GateQuestion
 from skilldelta.serve.http_answers import PROBLEMS, gate_of
-from skilldelta.serve.overview_page import overview_document
-from skilldelta.serve.skill_page import map_document, skill_document, sweep_document
-from skilldelta.serve.trial_page import trial_document
 from skilldelta.serve.wire_formats import Name, SkillName, TaskText, WireModel
+
+if TYPE_CHECKING:
+    from skilldelta.serve.evidence_views import EvidenceViews, ShownPanel
 
 router = APIRouter(prefix="/v1/dashboard", tags=["dashboard"], responses=PROBLEMS)
 
@@ -35,6 +38,8 @@ _Agent = Annotated[
 _Suite = Annotated[
     str | None, Query(description="The suite; that of the largest panel unless given.", max_length=1_000)
 ]
+
+_making = threading.Lock()
 
 
 class TrialBody(WireModel):
@@ -52,30 +57,40 @@ class TrialBody(WireModel):
 @router.get("/overview", summary="Every skill of a panel, with verdicts")
 def overview(request: Request, agent: _Agent = None, suite: _Suite = None) -> OverviewDocument:
     """The largest panel unless one is chosen; a bank without a complete pair has none, and no skills."""
+    from skilldelta.serve.overview_page import overview_document
+
     return overview_document(views_of(request), agent, suite)
 
 
 @router.get("/skill", summary="One skill: families, harmed tasks, versions")
 def skill_page(request: Request, skill: _Skill, agent: _Agent = None, suite: _Suite = None) -> SkillEvidence:
     """What the recorded pairs say about a skill."""
+    from skilldelta.serve.skill_page import skill_document
+
     return skill_document(views_of(request), _shown(request, agent, suite), skill)
 
 
 @router.get("/sweep", summary="Success against tokens over every threshold")
 def sweep(request: Request, skill: _Skill, agent: _Agent = None, suite: _Suite = None) -> SweepDocument:
     """Column by column, always-on first."""
+    from skilldelta.serve.skill_page import sweep_document
+
     return sweep_document(_shown(request, agent, suite).gated.of_skill(skill), skill)
 
 
 @router.get("/map", summary="The tasks of a skill on a plane")
 def task_map(request: Request, skill: _Skill, agent: _Agent = None, suite: _Suite = None) -> MapDocument:
     """The plane is that in which the tasks' vectors differ most; decisions do not rest on it."""
+    from skilldelta.serve.skill_page import map_document
+
     return map_document(_shown(request, agent, suite).gated.of_skill(skill), skill)
 
 
 @router.post("/try", summary="Answer a question without recording it")
 def try_it(request: Request, body: TrialBody) -> TrialDocument:
     """The decision of `/v1/decide`, its place on the map, and what would change it."""
+    from skilldelta.serve.trial_page import trial_document
+
     gate = gate_of(request)
     policy = gate.settings.policy
     if body.threshold is not None:
@@ -91,8 +106,14 @@ def policy_lines() -> list[PolicyLine]:
 
 
 def views_of(request: Request) -> EvidenceViews:
-    """What the pages of this app share."""
-    views: EvidenceViews = request.app.state.views
+    """What the pages of this app share; made with the first of them."""
+    from skilldelta.serve.evidence_views import EvidenceViews
+
+    state = request.app.state
+    with _making:
+        if not hasattr(state, "views"):
+            state.views = EvidenceViews(gate_of(request))
+    views: EvidenceViews = state.views
     return views
 
 
