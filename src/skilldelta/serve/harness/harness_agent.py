@@ -157,7 +157,7 @@ class HarnessAgent:
         wanted = WantedSetup(
             self.command,
             (OfferedSkill(skill, home / file),),
-            {"server": arm.url, "timeout": f"{_ADAPTER_SECONDS:g}"},
+            {"server": arm.url, "timeout": f"{_ADAPTER_SECONDS:g}", "ask": "server"},
         )
         folder = HarnessHomes.of(home, self._variables(home)).folder(self.harness, "user", home)
         change = planned_change(self.harness, folder, wanted)
