@@ -207,3 +207,20 @@ def test_the_seal_is_made_before_the_first_held_out_call(tmp_path: Path) -> None
     assert sealed_at_call == [False] * 6 + [True] * 12
     with Bank.open(tmp_path / "study" / "study.bank") as bank:
         assert bank.verify() == []
+
+
+def test_a_command_is_asked_in_the_words_of_the_suite_and_not_for_its_judgement(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    agent = tmp_path / "agent.sh"
+    agent.write_text(
+        "#!/bin/sh\ncat > told.txt; grep -q 'The answer is: yes (or no)' told.txt && echo 'The answer is: yes'\n"
+    )
+    agent.chmod(0o755)
+    options = sra_options(tmp_path, "logicbench", sra_files.logicbench(tasks=6))
+    where = ["--command", str(agent), "--agent-version", "1", "--output", str(tmp_path / "study"), "--repetitions", "1"]
+    assert run(["study", "logicbench", *where, *options, "--resamples", "20", "--yes", "--json"]) == 0
+    shown = capsys.readouterr()
+    row = policies(json.loads(shown.out)["tables"], "logicbench")
+    assert (row["off"], row["on"], row["Self-judge"]) == (0.5, 0.5, None)
+    assert "cannot be asked for its own judgement" in shown.err

@@ -206,7 +206,8 @@ async def _grade(grader: Grader, answer: str, task: SuiteTask, workdir: Path | N
 
 def _attempt(collection: Collection, planned: Planned, workdir: Path | None) -> Attempt:
     skill = collection.suite.skills[planned.task.skill_id].text if planned.condition == "use" else ""
-    return Attempt(planned, skill, sampling_seed(collection.seed, planned.repetition), workdir)
+    seed = sampling_seed(collection.seed, planned.repetition)
+    return Attempt(planned, skill, seed, workdir, collection.suite.agent.prompt)
 
 
 def _count_errors(collection: Collection, state: _State, error: str) -> None:

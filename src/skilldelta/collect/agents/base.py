@@ -28,6 +28,14 @@ class Attempt:
     seed: int
     workdir: Path | None = None
     """The execution's own copy of the task's files."""
+    prompt: str = ""
+    """What a suite asks in both arms, with {task} in it."""
+
+    @property
+    def question(self) -> str:
+        """The task as it is asked, in either arm."""
+        text = self.planned.task.text
+        return self.prompt.replace("{task}", text) if self.prompt else text
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,7 +124,7 @@ class CommandAgent:
         """The argument list and the prompt of one arm; puts the skill's file into the folder where it goes there."""
         use = attempt.planned.condition == "use"
         kind, _, detail = self.skill_as.partition(":")
-        text = attempt.planned.task.text
+        text = attempt.question
         prompt = f"{attempt.skill_text}\n\n{text}" if use and kind == "text" else text
         words = [self._program, *command_words(self.command)[1:]]
         extra: list[str] = []

@@ -123,7 +123,7 @@ class HarnessAgent:
     async def _execution(self, attempt: Attempt, workdir: Path) -> Outcome:
         with forced_arm(attempt.planned.condition, attempt.skill_text) as arm:
             home = self._furnished_home(workdir.parent / "home", attempt, arm)
-            printed = await self._printed(attempt.planned.task.text, workdir, home)
+            printed = await self._printed(attempt.question, workdir, home)
         if not arm.asked:
             raise IncompleteError(
                 f"the adapter in {self.harness} did not ask, so the skill was not placed; is it enabled?"
@@ -131,7 +131,7 @@ class HarnessAgent:
         reply = self._read(printed)
         tokens = arm.tokens if reply.tokens is None else reply.tokens
         details = {"model": reply.model} if reply.model else {}
-        message = Message("user", attempt.planned.task.text)
+        message = Message("user", attempt.question)
         return Outcome(reply.answer, tokens, reply.usd, (message,), printed, details=details)
 
     def _read(self, printed: str) -> HarnessReply:
