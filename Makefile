@@ -12,7 +12,7 @@ EXTRAS ?= report,collect,parquet,serve,mcp,otel,suites,dev
 CONSTRAINTS ?= constraints.txt
 INSTALL = $(BIN)/python -m pip install --quiet $(if $(CONSTRAINTS),--constraint $(CONSTRAINTS)) --editable
 
-.PHONY: demo test test-slow test-latest test-frameworks lint types imports pytest coverage bench docs constraints collect-demo clean
+.PHONY: demo test test-slow test-harnesses test-latest test-frameworks lint types imports pytest coverage bench docs constraints collect-demo clean
 
 demo: .venv/demo
 	$(BIN)/skilldelta demo
@@ -38,6 +38,12 @@ coverage: .venv/dev
 
 test-slow: .venv/dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 -m slow
+
+# The plugins end to end in the real harnesses, against a fake model on loopback: DeepSeek Harness, Claude Code, Codex,
+# Gemini CLI, OpenCode and pi. Installs them into build/harnesses first (1.9 GB, npm on x86-64 Linux); takes ten minutes.
+test-harnesses: .venv/dev
+	$(BIN)/python tests/harnesses/installing.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m slow -q tests/harnesses
 
 # The same checks with the newest versions of everything, in an environment of their own.
 test-latest:

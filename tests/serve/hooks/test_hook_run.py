@@ -252,3 +252,18 @@ def test_an_address_that_is_none_is_one_line(url: str) -> None:
     with pytest.raises(ServerSilentError) as caught:
         ask_server(ServerAddress(url), "/v1/decide", {})
     assert len(str(caught.value).splitlines()) == 1
+
+
+def test_every_entry_of_a_prompt_delivers_its_part_of_a_text_that_only_the_bank_has(tmp_path: Path) -> None:
+    text = "\n".join(f"Rule {i}: count each crate twice and every can once." for i in range(500))
+    with fake_gate(says("use", skill_text=text)) as gate:
+        parts = [
+            context(
+                answer(
+                    settings(gate, tmp_path, OfferedSkill("counting"), part=Part(number, 3)), prompt(), ask_bank=no_bank
+                )
+            )
+            for number in (1, 2, 3)
+        ]
+    whole = "\n".join(part["additionalContext"] for part in parts)
+    assert [line for line in text.splitlines() if line not in whole] == []

@@ -75,9 +75,10 @@ def _prompt(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answered
     conversation = _conversation(settings, event)
     known = conversation.known() if conversation else None
     if known is not None and conversation is not None:
-        found, part = _Decided(known, {}), settings.part
+        part = settings.part
         if not conversation.claim(part.number):
             return Answered()
+        found = _Decided(known, _texts_again(settings, event, known, ask_bank))
     else:
         found = _decided(settings, event, ask_bank)
         kept = conversation is not None and conversation.keep(found.decisions)
@@ -87,6 +88,15 @@ def _prompt(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answered
         if conversation is not None:
             conversation.tidy()
     return Answered(_delivery(settings, found, part), found.failure)
+
+
+def _texts_again(
+    settings: HookSettings, event: HookEvent, known: tuple[HookDecision, ...], ask_bank: Ask
+) -> dict[str, str]:
+    """The text that only the bank has, for an entry that finds the decision taken by another one of the same prompt."""
+    chosen = next((decision.skill for decision in known if decision.chosen), None)
+    is_in_bank = any(skill.name == chosen and skill.file is None for skill in settings.skills)
+    return _decided(settings, event, ask_bank).texts if is_in_bank and settings.delivery == "text" else {}
 
 
 def _conversation(settings: HookSettings, event: HookEvent) -> Conversation | None:
