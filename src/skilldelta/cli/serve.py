@@ -17,6 +17,7 @@ from skilldelta.errors import InputError, MissingExtraError
 if TYPE_CHECKING:
     from skilldelta.serve.admission import AdmissionRules
     from skilldelta.serve.gate_service import GateService
+    from skilldelta.serve.telemetry import Telemetry
 
 _POLICY = ("estimator", "paper", "k", "weighting", "scope", "threshold", "rule")
 
@@ -76,6 +77,13 @@ _POLICY = ("estimator", "paper", "k", "weighting", "scope", "threshold", "rule")
 )
 @click.option("--access-log", is_flag=True, help="A line per request on stderr: method, path, status, time.")
 @click.option(
+    "--otel",
+    is_flag=False,
+    flag_value="",
+    metavar="[URL]",
+    help="Send spans and metrics to an OpenTelemetry collector: at URL, else OTEL_EXPORTER_OTLP_ENDPOINT, else port 4318 here.",
+)
+@click.option(
     "--install",
     type=click.Choice(["systemd", "launchd"]),
     is_flag=False,
@@ -104,13 +112,14 @@ def command(ctx: click.Context, /, bank: str, host: str, port: int, install: str
     from skilldelta.serve.service_log import log_to
 
     rules = admission_rules(host, options)
+    telemetry = None if options["otel"] is None else _telemetry(options["otel"])
     listener = listening_socket(host, port)
     with listener:
         gate = _gate(ctx, bank, options)
         log_to(sys.stderr, access=options["access_log"])
         shown = f"[{host}]" if ":" in host else host
         note(f"serving {gate.location} on http://{shown}:{listener.getsockname()[1]}/ (Ctrl+C ends)")
-        run(gate_app(gate, rules, encoder=encoder_arguments(options)), listener)
+        run(gate_app(gate, rules, encoder=encoder_arguments(options), telemetry=telemetry), listener)
 
 
 def _gate(ctx: click.Context, bank: str, options: dict[str, Any]) -> GateService:
@@ -127,6 +136,12 @@ def _gate(ctx: click.Context, bank: str, options: dict[str, Any]) -> GateService
         fallback=options["fallback"],
     )
     return GateService.open(bank, chosen, encoder=lambda opened: chosen_encoder(opened, options), create=True)
+
+
+def _telemetry(endpoint: str) -> Telemetry:
+    from skilldelta.serve.telemetry import Telemetry
+
+    return Telemetry(endpoint or os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or "http://127.0.0.1:4318")
 
 
 def _is_said(ctx: click.Context, name: str) -> bool:

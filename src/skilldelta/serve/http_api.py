@@ -9,7 +9,7 @@ import logging
 import threading
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import Response
@@ -25,6 +25,9 @@ from skilldelta.serve.service_metrics import ServiceMetrics
 from skilldelta.serve.study_jobs import JobGround, StudyJobs
 from skilldelta.version import __version__
 
+if TYPE_CHECKING:
+    from skilldelta.serve.telemetry import Telemetry
+
 RETENTION_SECONDS = 3_600.0
 """How often expired decisions are removed."""
 
@@ -33,12 +36,16 @@ router = APIRouter(tags=["server"])
 
 
 def gate_app(
-    gate: GateService, rules: AdmissionRules | None = None, *, encoder: Mapping[str, Any] | None = None
+    gate: GateService,
+    rules: AdmissionRules | None = None,
+    *,
+    encoder: Mapping[str, Any] | None = None,
+    telemetry: Telemetry | None = None,
 ) -> FastAPI:
     """The application; the gate is warmed up, and closed, with it.
 
     Without rules it answers to loopback names only and asks for no token. `encoder` are the arguments of `bank_encoder`
-    with which jobs make theirs.
+    with which jobs make theirs. Without `telemetry` nothing is sent anywhere.
     """
     jobs, upkeep, metrics = StudyJobs(JobGround(gate.opened_at, encoder or {})), Upkeep(gate), ServiceMetrics()
 
@@ -51,6 +58,13 @@ def gate_app(
             jobs.close()
             upkeep.stop()
             gate.close()
+            if telemetry is not None:
+                telemetry.close()
+
+    def observe(method: str, route: str, status: int, seconds: float) -> None:
+        metrics.request(method, route, status, seconds)
+        if telemetry is not None:
+            telemetry.request(method, route, status, seconds)
 
     app = FastAPI(
         title="SkillDelta",
@@ -62,11 +76,12 @@ def gate_app(
         lifespan=lifespan,
     )
     app.state.gate, app.state.jobs, app.state.upkeep, app.state.metrics = gate, jobs, upkeep, metrics
+    app.state.telemetry = telemetry
     answer_with_problems(app)
     pages = (http_dashboard.router, dashboard_files.router)
     for routes in (router, http_decisions.router, http_bank.router, http_jobs.router, *pages):
         app.include_router(routes)
-    app.add_middleware(HttpGuard, admission=Admission(rules or AdmissionRules()), observe=metrics.request)
+    app.add_middleware(HttpGuard, admission=Admission(rules or AdmissionRules()), observe=observe)
     return app
 
 

@@ -19,7 +19,7 @@ def log_to(stream: TextIO, *, access: bool) -> None:
     """Send the log of the service, and of the server below it, to a stream; with `access` a line per request."""
     handler = logging.StreamHandler(stream)
     handler.setFormatter(_MaskedFormatter(_FORMAT))
-    for name in ("skilldelta.serve", "uvicorn"):
+    for name in ("skilldelta.serve", "uvicorn", "opentelemetry"):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(logging.WARNING)
