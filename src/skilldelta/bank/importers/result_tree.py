@@ -14,9 +14,10 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from skilldelta.bank.importers.source import Source
 from skilldelta.errors import InputError
@@ -44,12 +45,22 @@ _DAMAGE = (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, zlib.error, 
 class ResultTree:
     """The names of the files, relative to `root` with forward slashes and in order, and their contents when asked for."""
 
-    def __init__(self, root: Path, names: list[str], *, base: Path, links: int = 0, is_file: bool = False) -> None:
+    def __init__(
+        self,
+        root: Path,
+        names: list[str],
+        *,
+        base: Path,
+        links: int = 0,
+        is_file: bool = False,
+        folders: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
         self.root = root
         self.names = names
         self.links = links
         """Links that were not followed."""
         self.is_file = is_file
+        self._folders = folders  # to the time at which an entry last came or went
         self._base = base
         self._prefix = os.fspath(base) + os.sep
         self._read: dict[str, tuple[int, int]] = {}  # name to time of change and size
@@ -144,7 +155,7 @@ class ResultTree:
 
     def json(self, name: str, *, most: int = MOST_TEXT) -> Any:
         """The JSON document in a file; another tool's file may repeat a key, and then the last one counts, as it does there."""
-        return parsed(self.read(name, most=most), self.path(name))
+        return parsed(self.read(name, most=most), self._prefix + name)
 
     def json_object(self, name: str, *, most: int = MOST_TEXT) -> dict[str, Any]:
         """The JSON object in a file; anything else in it is an empty one."""
@@ -155,7 +166,7 @@ class ResultTree:
         """The objects of a JSONL file with their line numbers."""
         for number, line in enumerate(self.read(name, most=MOST_DOCUMENT).split(b"\n"), start=1):
             if line.strip():
-                row = parsed(line, self.path(name), number)
+                row = parsed(line, self._prefix + name, number)
                 if isinstance(row, dict):
                     yield number, row
 
@@ -168,8 +179,9 @@ class ResultTree:
                 raise self._changed(name) from None
             if (now.st_mtime_ns, now.st_size) != (changed_at, size):
                 raise self._changed(name)
-        if not self.is_file and len(_walked(self.root)[0]) != len(self.names):
-            raise InputError(f"{self.root}: files came or went while it was read; import it when the run has ended")
+        for folder, changed_at in self._folders.items():
+            if _time_of(folder) != changed_at:
+                raise InputError(f"{folder}: files came or went while it was read; import it when the run has ended")
 
     def _changed(self, name: str) -> InputError:
         return InputError(f"{self.path(name)}: the file changed while it was read; import it when the run has ended")
@@ -243,10 +255,10 @@ def open_tree(source: Source) -> ResultTree:
     """The files of a folder, of a zip or tar archive, or one file by itself."""
     path = source.path
     if source.content is None and os.path.isdir(path):
-        names, links = _walked(path)
-        if not names:
+        walked = _walked(path)
+        if not walked.names:
             raise InputError(f"{path}: the folder is empty; name the folder that holds the results")
-        return ResultTree(path, names, base=path, links=links)
+        return ResultTree(path, walked.names, base=path, links=walked.links, folders=walked.folders)
     if source.content is None:
         check_file(path)
     kind = _archive_kind(source)
@@ -260,7 +272,7 @@ def open_tree(source: Source) -> ResultTree:
     return ResultTree(path, [path.name], base=path.parent, is_file=True)
 
 
-def parsed(content: bytes, path: Path, first_line: int = 1) -> Any:
+def parsed(content: bytes, path: Path | str, first_line: int = 1) -> Any:
     """A JSON document of another tool, whose faults are one line."""
     try:
         return json.loads(content)
@@ -275,23 +287,32 @@ def parsed(content: bytes, path: Path, first_line: int = 1) -> Any:
         raise InputError(f"{path}:{first_line}: {str(error)[:120]}; fix or remove the file") from None
 
 
-def _walked(root: Path) -> tuple[list[str], int]:
+class _Walked(NamedTuple):
+    names: list[str]
+    links: int
+    folders: dict[str, int]
+    """Every folder to the time at which an entry last came or went."""
+
+
+def _walked(root: Path) -> _Walked:
     """Every regular file below a folder, and how many links were passed over."""
     names: list[str] = []
+    folders: dict[str, int] = {}
     links = 0
     pending = [(os.fspath(root), "", 0)]
     while pending:
         folder, prefix, depth = pending.pop()
         try:
+            folders[folder] = _time_of(folder)  # before the look inside: what comes later changes it
             with os.scandir(folder) as entries:
                 for entry in entries:
-                    if entry.is_symlink():
-                        links += 1
+                    if entry.is_file(follow_symlinks=False):
+                        names.append(prefix + entry.name)
                     elif entry.is_dir(follow_symlinks=False):
                         if entry.name not in _PASSED_OVER:
                             pending.append((entry.path, f"{prefix}{entry.name}/", depth + 1))
-                    elif entry.is_file(follow_symlinks=False):
-                        names.append(prefix + entry.name)
+                    elif entry.is_symlink():
+                        links += 1
         except OSError as error:
             raise InputError(
                 f"{folder}: cannot be read ({error.strerror}); check the folder and its permissions"
@@ -303,7 +324,14 @@ def _walked(root: Path) -> tuple[list[str], int]:
                 f"{root}: folders lie more than {MOST_DEPTH} deep in each other; name a folder further down"
             )
     names.sort()
-    return names, links
+    return _Walked(names, links, folders)
+
+
+def _time_of(folder: str) -> int:
+    try:
+        return os.stat(folder).st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _archive_kind(source: Source) -> str:

@@ -37,7 +37,7 @@ def skill_beside(tree: ResultTree, name: str) -> Skill | None:
 
 
 def _is_skill(path: str, name: str) -> bool:
-    if _NOT_THE_SKILL.search(path):
+    if not path.endswith(_FILE) or _NOT_THE_SKILL.search(path):
         return False
     return path == _FILE or path.endswith(f"/{name}/{_FILE}") or path == f"{name}/{_FILE}"
 

@@ -8,6 +8,7 @@ repetition.
 
 from __future__ import annotations
 
+import json
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
@@ -19,7 +20,16 @@ from skilldelta.bank.importers.draft import Defaults
 from skilldelta.bank.importers.result_tree import ResultTree
 from skilldelta.bank.importers.skill_beside import skill_beside
 from skilldelta.bank.importers.tool_run import ToolFormat, ToolResults, ToolRun
-from skilldelta.bank.importers.tools.plain_values import amount_of, first_of, object_of, share_of, spent_of, text_of
+from skilldelta.bank.importers.tools.plain_values import (
+    amount_of,
+    first_of,
+    object_of,
+    objects_of,
+    share_of,
+    spent_of,
+    sum_of,
+    text_of,
+)
 from skilldelta.bank.importers.vocabulary import condition_of
 from skilldelta.errors import InputError, MissingExtraError, shown
 from skilldelta.files import MOST_DOCUMENT
@@ -27,13 +37,14 @@ from skilldelta.nouns import plural
 from skilldelta.records import Skill
 
 if TYPE_CHECKING:
-    from inspect_ai.log import EvalLog, EvalSampleSummary
+    from inspect_ai.log import EvalLog
 
 VERSION = 2
 _GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _ARM_FIELDS = ("arm", "condition", "variant", "skill_condition", "experiment_arm", "setting", "mode")
 _ARM_FLAGS = ("with_skill", "use_skill", "with_skills", "use_skills", "skills", "skill")
 _FAMILY_FIELDS = ("family", "category", "group", "subject", "topic", "task_type")
+_SUMMARIES = "summaries.json"
 _TRUNCATED = "...\n(content truncated)"
 
 
@@ -92,7 +103,6 @@ class _SampleRow:
     cost_usd: float | None
     seconds: float | None
     error: str
-    limit: str
 
 
 # Reading a log
@@ -111,13 +121,15 @@ def _log_at(path: Path, name: str, shown_as: Path | None = None) -> _Log:
     api = _inspect()
     shown_as = shown_as or path
     try:
-        _check_sizes(path, shown_as)
+        summaries = _summaries(path, shown_as)
         header = api.read_eval_log(path, header_only=True)
         if header.version > VERSION:
             raise InputError(f"{shown_as}: a log of version {header.version}; versions up to {VERSION} are known")
-        summaries = api.read_eval_log_sample_summaries(path)
+        if summaries is None:
+            summaries = [one.model_dump() for one in api.read_eval_log_sample_summaries(path)]
         texts = _LongTexts(path)
-        samples = [_sample(one, texts) for one in summaries]
+        unique = {(text_of(one.get("id")), text_of(one.get("epoch"))): one for one in summaries}  # the last run counts
+        samples = [_sample(one, texts) for one in unique.values()]
     except InputError:
         raise
     except MemoryError:
@@ -128,15 +140,20 @@ def _log_at(path: Path, name: str, shown_as: Path | None = None) -> _Log:
     return _Log(name, _header_fields(header), header.status, samples)
 
 
-def _check_sizes(path: Path, shown_as: Path) -> None:
-    """Refuse a log that unpacks to more than a memory should take, before Inspect unpacks it at once."""
+def _summaries(path: Path, shown_as: Path) -> list[Mapping[str, Any]] | None:
+    """The summaries of an .eval file as they stand in it; None where Inspect has to gather them from other parts.
+
+    Inspect checks and shortens every summary again on its way out, which takes longer than all else together. A log that
+    unpacks to more than a memory should take is refused here, before Inspect unpacks it at once.
+    """
     if not path.name.lower().endswith(".eval"):
-        return
-    size = 0
+        return None
+    size, content = 0, b""
     with zipfile.ZipFile(path) as archive:  # Inspect has taught zipfile its compression
         for member in archive.infolist():
             if member.filename.startswith("samples/"):
                 continue
+            parts = []
             with archive.open(member) as file:
                 while part := file.read(1 << 20):
                     size += len(part)
@@ -144,6 +161,10 @@ def _check_sizes(path: Path, shown_as: Path) -> None:
                         raise InputError(
                             f"{shown_as}: the log unpacks to more than {MOST_DOCUMENT >> 20:,} MiB; split it"
                         )
+                    if member.filename == _SUMMARIES:
+                        parts.append(part)
+            content = b"".join(parts) or content
+    return objects_of(json.loads(content)) if content else None
 
 
 def _inspect() -> Any:
@@ -159,21 +180,23 @@ def _header_fields(header: EvalLog) -> Mapping[str, Any]:
     return {name: getattr(header.eval, name, None) for name in fields}
 
 
-def _sample(one: EvalSampleSummary, texts: _LongTexts) -> _SampleRow:
-    usage = list(one.model_usage.values())
-    totals = [use.total_tokens or use.input_tokens + use.output_tokens for use in usage]
-    costs = [getattr(use, "total_cost", None) for use in usage]
+def _sample(one: Mapping[str, Any], texts: _LongTexts) -> _SampleRow:
+    usage = [object_of(use) for use in object_of(one.get("model_usage")).values()]
+    totals = [
+        spent_of(use.get("total_tokens")) or sum_of(use.get("input_tokens"), use.get("output_tokens")) for use in usage
+    ]
+    costs = [amount_of(use.get("total_cost")) for use in usage]
+    epoch = one.get("epoch")
     return _SampleRow(
-        id=text_of(one.id),
-        epoch=one.epoch,
-        text=text_of(texts.whole(one.id, one.epoch, _input_text(one.input))),
-        metadata=one.metadata,
-        scores={name: score.value for name, score in (one.scores or {}).items()},
-        tokens=spent_of(sum(totals)) if totals else None,
-        cost_usd=amount_of(sum(costs)) if costs and None not in costs else None,
-        seconds=spent_of(one.working_time) or spent_of(one.total_time),
-        error=one.error or "",
-        limit=one.limit or "",
+        id=text_of(one.get("id")),
+        epoch=epoch if isinstance(epoch, int) else 1,
+        text=text_of(texts.whole(one.get("id"), epoch, _input_text(one.get("input")))),
+        metadata=object_of(one.get("metadata")),
+        scores={name: object_of(score).get("value") for name, score in object_of(one.get("scores")).items()},
+        tokens=sum_of(*totals) if totals else None,
+        cost_usd=sum_of(*costs) if costs else None,
+        seconds=spent_of(one.get("working_time")) or spent_of(one.get("total_time")),
+        error=text_of(one.get("error")),
     )
 
 
@@ -182,7 +205,7 @@ def _input_text(given: Any) -> str:
     if isinstance(given, str):
         return given
     parts = []
-    for message in given:
+    for message in given if isinstance(given, list) else []:
         if _field(message, "role") in ("user", None):
             content = _field(message, "content")
             listed = [content] if isinstance(content, str) else [_field(one, "text") for one in content or []]
@@ -201,7 +224,7 @@ class _LongTexts:
         self._path = path
         self._known: dict[Any, str] = {}
 
-    def whole(self, identity: Any, epoch: int, text: str) -> str:
+    def whole(self, identity: Any, epoch: Any, text: str) -> str:
         """The text, read from the sample itself where the summary cuts it off."""
         if _TRUNCATED not in text:
             return text
@@ -209,7 +232,7 @@ class _LongTexts:
             self._known[identity] = self._read(identity, epoch) or text
         return self._known[identity]
 
-    def _read(self, identity: Any, epoch: int) -> str:
+    def _read(self, identity: Any, epoch: Any) -> str:
         events = {"events", "messages", "output", "store", "timelines"}
         sample = _inspect().read_eval_log_sample(
             self._path, identity, epoch, resolve_attachments=True, exclude_fields=events

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from skilldelta.bank.importers.draft import Defaults
 from skilldelta.bank.importers.joining import is_placeholder
@@ -85,6 +85,15 @@ class _Eval:
     text: str
 
 
+class _Named(NamedTuple):
+    """What all runs of a workspace have in common."""
+
+    skill: str
+    digest: str
+    model: str
+    suite: str
+
+
 def read(tree: ResultTree, said: Defaults) -> ToolResults:
     """The runs of the newest iteration of each workspace."""
     if said.score and said.score not in SCORES:
@@ -115,13 +124,16 @@ def _workspaces(tree: ResultTree, results: ToolResults) -> Iterator[_Workspace]:
     """One per workspace: its newest iteration that has a graded run."""
     found: defaultdict[str, dict[int, _Workspace]] = defaultdict(dict)
     graded: set[str] = set()
+    located: dict[str, tuple[str, int, str]] = {}
     for name in tree.names:
         if not name.endswith("/grading.json"):
             continue
         place = _place(name)
         if place is None:
             continue
-        prefix, number, folder = _iteration(place.eval_folder)
+        if place.eval_folder not in located:
+            located[place.eval_folder] = _iteration(place.eval_folder)
+        prefix, number, folder = located[place.eval_folder]
         workspace = found[prefix].setdefault(number, _Workspace(prefix, folder))
         workspace.gradings.append(place)
         graded.add(name[: -len("grading.json")])
@@ -167,6 +179,8 @@ def _add_ungraded(tree: ResultTree, found: Mapping[str, Mapping[int, _Workspace]
     arms = {place.arm for iterations in found.values() for one in iterations.values() for place in one.gradings}
     seen: set[str] = set()
     for name in tree.names:
+        if f"{name.rpartition('/')[0]}/" in graded:
+            continue
         parts = name.split("/")
         position = next((at for at, part in enumerate(parts[:-1]) if part in arms and at), None)
         if position is None:
@@ -205,15 +219,13 @@ def _read_workspace(tree: ResultTree, workspace: _Workspace, said: Defaults, res
         one = known.get(place.eval_folder)
         if one is None:
             one = known[place.eval_folder] = _eval(tree, place.eval_folder, prompts)
-        results.runs.append(
-            _run(tree, place, one, said.score)._replace(skill=skill, skill_digest=digest, model=model, suite=suite)
-        )
+        results.runs.append(_run(tree, place, one, said.score, _Named(skill, digest, model, suite)))
     for run in workspace.ungraded:
         results.leave_out("the run has no grading.json", run)
     _tell_names_apart(results, known)
 
 
-def _run(tree: ResultTree, place: _Place, one: _Eval, score: str) -> ToolRun:
+def _run(tree: ResultTree, place: _Place, one: _Eval, score: str, named: _Named) -> ToolRun:
     grading = tree.json_object(place.name)
     folder = place.name[: -len("grading.json")]
     timing = tree.json_object(f"{folder}timing.json") if f"{folder}timing.json" in tree else {}
@@ -235,6 +247,10 @@ def _run(tree: ResultTree, place: _Place, one: _Eval, score: str) -> ToolRun:
         reason="the run ended in an error" if is_error else "no assertion of the run is graded",
         repeat=max(place.run - 1, 0),
         text=one.text,
+        suite=named.suite,
+        skill=named.skill,
+        skill_digest=named.digest,
+        model=named.model,
         tokens=spent_of(timing.get("total_tokens")),
         seconds=seconds,
         place=place.name,
