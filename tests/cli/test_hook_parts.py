@@ -18,7 +18,7 @@ def test_hooks_that_start_together_agree_and_deliver_the_whole_skill(toy_bank: s
 
     def answers() -> list[str]:
         words = [sys.executable, "-m", "skilldelta", "hook", "claude-code", "--skill", "units-skill", "--ask", "bank"]
-        words += ["--skill-file", "SKILL.md", "--bank", toy_bank, "--state", "state"]
+        words += ["--skill-file", "SKILL.md", "--bank", toy_bank, "--state", "state", "--time-limit", "120"]
         variables = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
         running = [
             subprocess.Popen(
@@ -36,7 +36,7 @@ def test_hooks_that_start_together_agree_and_deliver_the_whole_skill(toy_bank: s
             process.stdin.write(json.dumps(event))
             process.stdin.close()
         outputs = [process.stdout.read() for process in running if process.stdout is not None]
-        assert [process.wait(timeout=60) for process in running] == [0, 0, 0]
+        assert [process.wait(timeout=180) for process in running] == [0, 0, 0]
         return outputs
 
     texts = [json.loads(output)["hookSpecificOutput"]["additionalContext"] for output in answers()]

@@ -133,6 +133,21 @@ def test_a_file_that_was_changed_since_is_left_alone_by_name(skilldelta: Skillde
     assert tree(home) == changed
 
 
+@pytest.mark.parametrize("host", HOOKED)
+def test_a_file_that_was_changed_since_can_be_cleaned_of_our_entries_alone(
+    skilldelta: Skilldelta, home: Path, host: str
+) -> None:
+    assert skilldelta("install", host, "--skill-file", "counting", "--yes").code == 0
+    file = home / HOOKED[host]
+    changed = json.loads(file.read_text())
+    changed["hooks"]["Stop"] = [{"hooks": [{"type": "command", "command": "date"}]}]
+    file.write_text(json.dumps(changed | {"model": "new"}))  # as a harness that rewrites its settings does
+    ran = skilldelta("install", host, "--undo", "--keep-changes", "--yes")
+    assert ran.code == 0, ran.err
+    assert json.loads(file.read_text()) == {"hooks": {"Stop": changed["hooks"]["Stop"]}, "model": "new"}
+    assert "nothing to undo" in skilldelta("install", host, "--undo", "--yes").err
+
+
 @pytest.mark.parametrize(
     "content", [b"{", b"[1]", b'{"hooks": []}', b"\xff\xfe{}", b'{"hooks": {"UserPromptSubmit": 3}}', b"model: x"]
 )
@@ -240,6 +255,20 @@ def test_opencode_and_pi_get_a_loader(
     assert "nothing to do" in skilldelta("install", harness, "--skill-file", "counting", "--yes").err
     assert skilldelta("install", harness, "--undo", "--yes").code == 0
     assert tree(home) == start
+
+
+def test_a_changed_patch_file_or_loader_is_cleaned(skilldelta: Skilldelta, home: Path, adapters: Path) -> None:
+    patch, loader = home / ".dsh" / "cordis.patch.yml", home / ".pi" / "agent" / "extensions" / "skilldelta.js"
+    for harness in ("dsh", "pi"):
+        assert skilldelta("install", harness, "--skill", "counting", "--yes").code == 0
+    patch.write_text("# mine\n- id: first\n" + patch.read_text() + "- insert:\n  - id: theirs\n    name: x\n")
+    loader.write_text(loader.read_text() + "// more\n")
+    for harness in ("dsh", "pi"):
+        assert skilldelta("install", harness, "--undo", "--yes").code == 2
+        ran = skilldelta("install", harness, "--undo", "--keep-changes", "--yes")
+        assert ran.code == 0, ran.err
+    assert patch.read_text() == "# mine\n- id: first\n- insert:\n  - id: theirs\n    name: x\n"
+    assert not loader.exists()
 
 
 @pytest.mark.parametrize("content", ["a: 1\n", "- [\n", "[{id: x}]\n"])

@@ -61,8 +61,13 @@ _NEXT = {
     help="The user's own settings, or those of the project in this folder.",
 )
 @click.option("--undo", is_flag=True, help="Restore what was there before the installation.")
+@click.option(
+    "--keep-changes",
+    is_flag=True,
+    help="With --undo, where the file was changed since: take out only what is SkillDelta's.",
+)
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def command(harness: str, scope: str, undo: bool, yes: bool, **options: Any) -> None:
+def command(harness: str, scope: str, undo: bool, keep_changes: bool, yes: bool, **options: Any) -> None:
     """Set up an agent harness so that it asks the gate: claude-code, codex, gemini, opencode, pi or dsh.
 
     Shows the difference first, and asks. Everything else in the harness's settings stays as it is.
@@ -81,7 +86,7 @@ def command(harness: str, scope: str, undo: bool, yes: bool, **options: Any) -> 
     installed = Installations(state)
     name = f"{harness} in {folder.absolute()}"
     if undo:
-        _undo(installed, name, yes)
+        _undo(installed, name, harness if keep_changes else None, yes)
     else:
         _install(installed, name, harness, folder.absolute(), options, yes)
 
@@ -107,8 +112,13 @@ def _install(
     note(f"Check it with: skilldelta doctor. Take it back with: skilldelta install {harness} --undo")
 
 
-def _undo(installed: Installations, name: str, yes: bool) -> None:
-    changes = installed.undoing(name)
+def _undo(installed: Installations, name: str, cleaned_for: str | None, yes: bool) -> None:
+    from skilldelta.serve.harness.harness_files import cleaned
+
+    def without_ours(path: Path, content: bytes) -> bytes | None:
+        return cleaned(cast("Any", cleaned_for), path, content)
+
+    changes = installed.undoing(name, cleaned=without_ours if cleaned_for else None)
     _agree(changes, yes)
     installed.undo(name, changes)
     for change in changes:

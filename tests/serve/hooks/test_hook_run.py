@@ -11,6 +11,8 @@ import pytest
 
 from serve.hooks.fake_gate import FakeGate, decision, fake_gate, says
 from skilldelta.records import text_digest
+from skilldelta.serve.hooks.conversation import Conversation
+from skilldelta.serve.hooks.hook_decision import HookDecision
 from skilldelta.serve.hooks.hook_event import HOSTS, Host
 from skilldelta.serve.hooks.hook_run import Answered, answer, fallback_answer
 from skilldelta.serve.hooks.hook_settings import HookSettings
@@ -117,6 +119,19 @@ def test_the_parts_of_a_long_skill_come_from_entries_of_their_own_once(tmp_path:
     assert [text.partition("\n")[0] for text in first] == [f"[Skill counting, part {i} of 2]" for i in (1, 2)]
     assert sum(text.count("a rule to follow") for text in first) == 1_000
     assert len(gate.asked) == 1
+
+
+def test_hooks_that_come_to_other_decisions_at_the_same_moment_follow_the_first(
+    tmp_path: Path, skill: OfferedSkill
+) -> None:
+    first = Conversation(tmp_path / "state" / "conversations", "claude-code", "s1")
+
+    def reply(path: str, body: dict[str, Any]) -> tuple[int, Any]:
+        first.keep((HookDecision("counting", "skip", "was faster"),))  # while this one was asking
+        return 200, decision("counting", "use")
+
+    with fake_gate(reply) as gate:
+        assert answer(settings(gate, tmp_path, skill), prompt(), ask_bank=no_bank) == Answered()
 
 
 def test_without_a_place_for_state_the_log_tells_what_was_decided_before(tmp_path: Path, skill: OfferedSkill) -> None:

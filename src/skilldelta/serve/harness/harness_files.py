@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ import yaml
 
 import skilldelta
 from skilldelta.errors import InputError
-from skilldelta.serve.harness.hook_entries import with_entries
+from skilldelta.serve.harness.hook_entries import with_entries, without_entries
 from skilldelta.serve.harness.installation import FileChange, content_of
 from skilldelta.serve.harness.wanted_setup import HarnessName, Scope, WantedSetup
 from skilldelta.serve.hooks.hook_event import HOSTS
@@ -24,6 +25,7 @@ _LOADERS = {
 LOADER_NAME, PATCH_NAME = "skilldelta.js", "cordis.patch.yml"
 _PATCH = "dsh-skilldelta/plugin.mjs"
 _ROW = "skilldelta"
+_WRITTEN = "// Written by `skilldelta install "
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,23 @@ def planned_change(harness: HarnessName, folder: Path, wanted: WantedSetup) -> F
     return FileChange(path, before, after.encode())
 
 
+def cleaned(harness: HarnessName, path: Path, content: bytes) -> bytes | None:
+    """What a file holds without SkillDelta, whatever else has changed in it; None where it was all ours."""
+    try:
+        text = content.decode("utf-8")
+        if harness in HOSTS:
+            return without_entries(text, harness).encode()
+        if harness == "dsh":
+            return _without_row(text).encode()
+        if not text.startswith(_WRITTEN):
+            raise InputError("somebody else has written it; remove it by hand")
+        return None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: is not UTF-8 text; SkillDelta leaves it alone") from None
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
 def adapter(name: str) -> Path:
     """A file of an adapter: in the package where it was installed, else in the checkout."""
     package = Path(skilldelta.__file__).resolve().parent
@@ -104,7 +123,7 @@ def _loader(harness: HarnessName, wanted: WantedSetup) -> str:
     module = json.dumps(adapter(_LOADERS[harness][1]).as_uri())
     settings = json.dumps(wanted.adapter_settings(), indent=2, ensure_ascii=False)
     return (
-        f"// Written by `skilldelta install {harness}`; `skilldelta install {harness} --undo` removes it.\n"
+        f"{_WRITTEN}{harness}`; `skilldelta install {harness} --undo` removes it.\n"
         f"import {{ withSettings }} from {module}\n\nexport default withSettings({settings})\n"
     )
 
@@ -128,3 +147,18 @@ def _with_row(text: str, wanted: WantedSetup) -> str:
         raise InputError("the list is written in brackets, where no row can be added; write one patch per line")
     begin = text if not text or text.endswith("\n") else f"{text}\n"
     return begin + yaml.safe_dump([{"insert": [row]}], sort_keys=False, allow_unicode=True, width=10_000)
+
+
+def _without_row(text: str) -> str:
+    """The list of patches without the one that inserts our row alone."""
+    patches = re.split(r"^(?=- )", text, flags=re.MULTILINE)
+    return "".join(patch for patch in patches if not _is_our_patch(patch))
+
+
+def _is_our_patch(patch: str) -> bool:
+    try:
+        found = yaml.safe_load(patch)
+    except yaml.YAMLError:
+        return False
+    rows = found[0].get("insert") if isinstance(found, list) and found and isinstance(found[0], dict) else None
+    return isinstance(rows, list) and len(rows) == 1 and isinstance(rows[0], dict) and rows[0].get("id") == _ROW

@@ -10,7 +10,7 @@ import base64
 import difflib
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,8 @@ from skilldelta.errors import InputError
 from skilldelta.files import check_destination, json_document, read_bytes, write_bytes
 
 MOST_BYTES = 16 << 20
+Cleaner = Callable[[Path, bytes], bytes | None]
+"""From what a file holds to what it holds without SkillDelta; None is no file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,18 +100,25 @@ class Installations:
                     _put(change.path, change.before)
             raise
 
-    def undoing(self, name: str) -> list[FileChange]:
-        """The changes that take an installation back; a file that was changed since is refused by name."""
+    def undoing(self, name: str, *, cleaned: Cleaner | None = None) -> list[FileChange]:
+        """The changes that take an installation back.
+
+        A file that was changed since is refused by name, or cleaned of what is ours where `cleaned` says how.
+        """
         record = self.record(name)
         if record is None:
             raise InputError(f"nothing is installed for {name}; there is nothing to undo")
-        changes = [FileChange(file.path, content_of(file.path), file.before) for file in record.files]
-        for file, change in zip(record.files, changes, strict=True):
-            if _digest(change.before) not in (file.after, _digest(file.before)):
-                raise InputError(
-                    f"{file.path} was changed after the installation; take the entries of skilldelta out of it by hand"
-                )
-        return changes
+        return [self._undoing(file, cleaned) for file in record.files]
+
+    def _undoing(self, file: KeptFile, cleaned: Cleaner | None) -> FileChange:
+        now = content_of(file.path)
+        if _digest(now) in (file.after, _digest(file.before)):
+            return FileChange(file.path, now, file.before)
+        if cleaned is None:
+            raise InputError(
+                f"{file.path} was changed after the installation; say --keep-changes to take out only what is SkillDelta's"
+            )
+        return FileChange(file.path, now, None if now is None else cleaned(file.path, now))
 
     def undo(self, name: str, changes: Sequence[FileChange]) -> None:
         """Make the changes of `undoing`, and forget the installation."""

@@ -77,7 +77,7 @@ def _document(content: bytes) -> dict[str, Any]:
     if len(content) > MOST_BYTES:
         raise EventError(f"the event has more than {MOST_BYTES >> 20} MiB")
     try:
-        document = json.loads(content.decode("utf-8-sig", "replace"))
+        document = json.loads(content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace"))
     except RecursionError:
         raise EventError("the event is nested too deeply") from None
     except ValueError as error:

@@ -74,29 +74,34 @@ def fallback_answer(settings: HookSettings, content: bytes) -> str:
 def _prompt(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answered:
     conversation = _conversation(settings, event)
     known = conversation.known() if conversation else None
-    if known is not None and conversation is not None:
-        part = settings.part
-        if not conversation.claim(part.number):
+    if conversation is not None and known is not None:
+        if not conversation.claim(settings.part.number):
             return Answered()
-        found = _Decided(known, _texts_again(settings, event, known, ask_bank))
-    else:
-        found = _decided(settings, event, ask_bank)
-        kept = conversation is not None and conversation.keep(found.decisions)
-        part = settings.part if kept else Part(settings.part.number, 1)
-        if (found.repeated and part.of == 1) or (kept and conversation and not conversation.claim(part.number)):
+        found = _Decided(known, {})
+        if _lacks_text(settings, found):
+            found = found._replace(texts=_decided(settings, event, ask_bank).texts)
+        return Answered(_delivery(settings, found, settings.part))
+    return _first_prompt(settings, conversation, _decided(settings, event, ask_bank))
+
+
+def _first_prompt(settings: HookSettings, conversation: Conversation | None, found: _Decided) -> Answered:
+    """The answer with which the decision is known; of hooks that decide at the same moment, the first one counts."""
+    part = Part(settings.part.number, 1)
+    if conversation is not None and conversation.keep(found.decisions):
+        part = settings.part
+        found = found._replace(decisions=conversation.known() or found.decisions)
+        conversation.tidy()
+        if not conversation.claim(part.number):
             return Answered(failure=found.failure)
-        if conversation is not None:
-            conversation.tidy()
+    if found.repeated and part.of == 1:  # whoever decided has injected
+        return Answered(failure=found.failure)
     return Answered(_delivery(settings, found, part), found.failure)
 
 
-def _texts_again(
-    settings: HookSettings, event: HookEvent, known: tuple[HookDecision, ...], ask_bank: Ask
-) -> dict[str, str]:
-    """The text that only the bank has, for an entry that finds the decision taken by another one of the same prompt."""
-    chosen = next((decision.skill for decision in known if decision.chosen), None)
-    is_in_bank = any(skill.name == chosen and skill.file is None for skill in settings.skills)
-    return _decided(settings, event, ask_bank).texts if is_in_bank and settings.delivery == "text" else {}
+def _lacks_text(settings: HookSettings, found: _Decided) -> bool:
+    """Whether the skill to inject is in the bank only."""
+    skill = _chosen(settings, found)
+    return settings.delivery == "text" and skill is not None and skill.file is None and skill.name not in found.texts
 
 
 def _conversation(settings: HookSettings, event: HookEvent) -> Conversation | None:
@@ -180,13 +185,17 @@ def _fallen_back(settings: HookSettings, reason: str) -> _Decided:
 
 
 def _delivery(settings: HookSettings, found: _Decided, part: Part) -> str:
-    chosen = next((decision.skill for decision in found.decisions if decision.chosen), None)
-    skill = next((skill for skill in settings.skills if skill.name == chosen), None)
+    skill = _chosen(settings, found)
     if skill is None:
         return ""
     text = _text_of(skill, found.texts) if settings.delivery == "text" else None
     context = delivered(skill, text, settings.host, part=part, delivery=settings.delivery)
     return with_context(settings.host, context) if context else ""
+
+
+def _chosen(settings: HookSettings, found: _Decided) -> OfferedSkill | None:
+    name = next((decision.skill for decision in found.decisions if decision.chosen), None)
+    return next((skill for skill in settings.skills if skill.name == name), None)
 
 
 def _text_of(skill: OfferedSkill, texts: dict[str, str]) -> str | None:
