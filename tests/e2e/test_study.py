@@ -224,3 +224,8 @@ def test_a_command_is_asked_in_the_words_of_the_suite_and_not_for_its_judgement(
     row = policies(json.loads(shown.out)["tables"], "logicbench")
     assert (row["off"], row["on"], row["Self-judge"]) == (0.5, 0.5, None)
     assert "cannot be asked for its own judgement" in shown.err
+    # The command's version, which it says itself, is part of who was sealed; only the selected tasks take part.
+    where = ["--command", str(agent), "--output", str(tmp_path / "sealed"), "--limit", "4", "--known", "1"]
+    assert run(["study", "logicbench", *where, *options, "--prospective", "--repetitions", "1", "--yes", "--json"]) == 0
+    audit = json.loads(capsys.readouterr().out)["audit"]
+    assert (audit["known"], audit["evaluated"]) == (1, 3)

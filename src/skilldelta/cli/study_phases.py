@@ -89,7 +89,9 @@ class StudyRun:
         from skilldelta.cli.collect_session import make_session
 
         wanted = {**self.options, "bank": str(self.study.bank)}
-        return make_session(folder, {**wanted, "task_ids": tuple(task_ids)} if task_ids else wanted)
+        if task_ids:
+            wanted |= {"task_ids": tuple(task_ids), "families": (), "limit": None}
+        return make_session(folder, wanted)
 
     def _print_plan(self, session: Session) -> None:
         from skilldelta.cli.collect_judging import judge_plan_document, print_judge_plan
@@ -139,6 +141,8 @@ class StudyRun:
         with progress() as on_progress:
             result = until_stopped(collect(session, on_progress))
         write_session_logs(session)
+        # What a command said of its version is part of who it is, and the phases to come ask who ran.
+        self.options["agent_version"] = getattr(session.agent, "version", "")
         if result is None:
             print_interrupted()
             raise _StoppedError(130)
@@ -218,11 +222,13 @@ class StudyRun:
             note(str(error))
 
     def _prospective(self, folder: Path) -> int:
-        from skilldelta.collect.suite import load_suite
+        from skilldelta.collect.plan import make_plan
         from skilldelta.studies.study_folder import split_tasks
 
-        known = self.options["known"] or self.suite.preset.known_per_group
-        parts = split_tasks(load_suite(folder), known, seed=self.options["seed"])
+        session, known = self._session(folder), self.options["known"] or self.suite.preset.known_per_group
+        planned = make_plan(session.suite, session.selection, seed=session.seed)
+        tasks = list({one.task.task_id: one.task for one in planned}.values())
+        parts = split_tasks(tasks, known, seed=self.options["seed"])
         self._collect(folder, parts.known)
         sealed = self._sealed(folder, parts)
         self._collect(folder, parts.held_out)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from skilldelta.collect.suite import SUITE_FILE, Suite
+from skilldelta.collect.suite import SUITE_FILE, SuiteTask
 from skilldelta.errors import InputError
 from skilldelta.records import Agent
 from skilldelta.suites.base import GivenFiles, PaperSuite
@@ -80,10 +80,10 @@ class KnownAndHeldOut:
     held_out: tuple[str, ...]
 
 
-def split_tasks(suite: Suite, per_group: int | None, *, seed: int) -> KnownAndHeldOut:
+def split_tasks(tasks: Sequence[SuiteTask], per_group: int | None, *, seed: int) -> KnownAndHeldOut:
     """By hash within each group: so many known tasks per group, or two fifths of it, and at least one held out."""
     groups: dict[str, list[str]] = {}
-    for task in suite.tasks:
+    for task in tasks:
         groups.setdefault(task.family or task.skill_id, []).append(task.task_id)
     known: set[str] = set()
     for names in groups.values():
@@ -92,7 +92,7 @@ def split_tasks(suite: Suite, per_group: int | None, *, seed: int) -> KnownAndHe
         known |= set(by_hash[: min(wanted, len(names) - 1)])
     if not known:
         raise InputError("no group has a task to record first; give a larger --known, or a suite with larger groups")
-    names_in_order = [task.task_id for task in suite.tasks]
+    names_in_order = [task.task_id for task in tasks]
     return KnownAndHeldOut(
         tuple(name for name in names_in_order if name in known),
         tuple(name for name in names_in_order if name not in known),
