@@ -2,7 +2,7 @@
 // job that was started before, here or elsewhere, is found again.
 import { download, events, get, post, remove, token } from "./api.js";
 import { announce, facts, h, overline, replace, section, tile } from "./elements.js";
-import { count, decimal, decimalSpread, percent, percentSpread, pointSpread, points } from "./numbers.js";
+import { ago, count, decimal, decimalSpread, percent, percentSpread, plural, pointSpread, points } from "./numbers.js";
 import { table } from "./tables.js";
 
 const RESAMPLES = [["200", "200 draws, a quick look"], ["1000", "1,000 draws"], ["10000", "10,000 draws, to be quoted"]];
@@ -14,7 +14,7 @@ export const evaluationPage = async ({ overview, chooser, signal }) => {
   const progress = h("div", { class: "progress-place" });
   const resamples = h("select", { id: "resamples" }, RESAMPLES.map(([value, words]) => h("option", { value, selected: value === "1000" }, words)));
   const shows = {
-    evaluate: (job) => replace(result, evaluated(job.result, titles)),
+    evaluate: (job) => replace(result, made(job, overview.panel), evaluated(job.result, titles)),
     report: (job) => replace(progress, reportLink(job)),
   };
   const buttons = [
@@ -76,6 +76,12 @@ const reportLink = (job) => {
   return h("p", { role: "status" }, "The report is ready. ", token.get()
     ? h("button", { type: "button", class: "link", onclick: () => download(path, "skilldelta-report.html") }, "Save it")
     : h("a", { href: path, target: "_blank", rel: "noopener" }, "Open it in a new tab"));
+};
+
+const made = (job, panel) => {
+  const isOld = job.result.panels.some((one) => one.pairs !== panel.pairs);
+  return h("p", { class: "quiet small" }, `Evaluated ${ago(job.ended)}, with ${plural(job.options.resamples, "draw")}.`,
+    isOld ? " The bank has changed since: evaluate again." : "");
 };
 
 const evaluated = (found, titles) => found.panels.map((panel) => {

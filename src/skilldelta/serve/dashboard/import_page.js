@@ -5,8 +5,6 @@ import { announce, h, overline, replace } from "./elements.js";
 import { count, plural } from "./numbers.js";
 import { table } from "./tables.js";
 
-const TYPES = ".jsonl,.json,.csv,.tsv,.parquet,.gz,.eval,.xml";
-
 export const importPage = ({ overview }) => {
   const lines = [];
   const list = h("div", { "aria-live": "polite" });
@@ -45,7 +43,7 @@ export const importPage = ({ overview }) => {
 };
 
 const dropZone = (take) => {
-  const input = h("input", { type: "file", id: "files", multiple: true, accept: TYPES, class: "unseen", onchange: () => { take([...input.files]); input.value = ""; } });
+  const input = h("input", { type: "file", id: "files", multiple: true, class: "unseen", onchange: () => { take([...input.files]); input.value = ""; } });
   const zone = h(
     "div", { class: "drop-zone" },
     h("p", { class: "lead" }, "Drop files here"),

@@ -21,13 +21,16 @@ export const count = (value) => (known(value) ? minus(Math.round(value).toLocale
 
 export const plural = (number, one, many = `${one}s`) => `${count(number)} ${number === 1 ? one : many}`;
 
-export const pointSpread = (interval) =>
-  (interval && known(interval.low) && known(interval.high) ? `${points(interval.low)} to ${points(interval.high)}` : "");
+// An interval without width says nothing: it belongs to a number that is fixed.
+const isSpread = (interval) => interval && known(interval.low) && known(interval.high) && interval.low !== interval.high;
 
-export const percentSpread = (interval) => (interval && known(interval.low) && known(interval.high)
+export const pointSpread = (interval) =>
+  (isSpread(interval) ? `${points(interval.low)} to ${points(interval.high)}` : "");
+
+export const percentSpread = (interval) => (isSpread(interval)
   ? `${percent(interval.low).replace("%", "")} to ${percent(interval.high).replace("%", "")}` : "");
 
-export const decimalSpread = (interval, digits = 3) => (interval && known(interval.low) && known(interval.high)
+export const decimalSpread = (interval, digits = 3) => (isSpread(interval)
   ? `${decimal(interval.low, digits)} to ${decimal(interval.high, digits)}` : "");
 
 // How often a task was solved: "2 of 3" where outcomes are whole, else the mean.
