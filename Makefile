@@ -84,7 +84,7 @@ constraints: .venv/dev .venv/docs
 	@touch $@
 
 .venv/demo: .venv/python pyproject.toml $(CONSTRAINTS)
-	$(INSTALL) ".[report]"
+	$(INSTALL) ".[report,serve]"
 	@touch $@
 
 .venv/dev: .venv/python pyproject.toml $(CONSTRAINTS)
