@@ -92,7 +92,7 @@ class Visitor:
 def visiting(browser: Any, address: str, *, width: int = 1280, theme: str = "light") -> Iterator[Visitor]:
     """A page of its own; at the end nothing may have gone wrong on it."""
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(60_000)  # milliseconds; a busy machine is slow, not wrong
     page = context.new_page()
     visitor = Visitor(page, address)
     page.on("console", lambda said: visitor.troubles.append(said.text) if said.type in ("error", "warning") else None)
