@@ -12,7 +12,8 @@ import pytest
 from integrations.gates import SKILL_TEXT, TASK, Desk
 from skilldelta.bank import Bank
 from skilldelta.cli.main import run
-from skilldelta.errors import InputError
+from skilldelta.errors import InputError, MissingExtraError
+from skilldelta.integrations.missing_framework import required
 from skilldelta.integrations.skill_gate import SkillGate, plain_text
 
 
@@ -147,3 +148,13 @@ def test_a_server_that_is_not_there_is_the_fallback_within_the_time_limit() -> N
     gate = SkillGate.at_server("s", "http://127.0.0.1:9", text="t", timeout=1.0)
     assert gate.decide(TASK).use is False
     assert gate.record(gate.decide(TASK), tokens=1.0) is False
+
+
+def test_an_adapter_without_its_framework_says_what_to_install() -> None:
+    with (
+        pytest.raises(
+            MissingExtraError, match="this adapter needs frobnicate; install it with: pip install frobnicate"
+        ),
+        required("frobnicate"),
+    ):
+        import frobnicate  # type: ignore[import-not-found]  # noqa: F401

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.given_values import GivenPath
+from skilldelta.cli.given_values import GivenPath, OutputPath
 from skilldelta.cli.output import console, note, number, table, write_json
 from skilldelta.cli.standard_streams import bytes_from_stdin
 from skilldelta.errors import InputError
@@ -78,7 +78,7 @@ def _list_formats(context: click.Context, _: click.Parameter, wanted: bool) -> N
 @click.option("--mapping", "mapping_file", type=GivenPath(), metavar="FILE", help="What another tool's names mean.")
 @click.option(
     "--write-mapping",
-    type=GivenPath(),
+    type=OutputPath(),
     metavar="FILE",
     help="Write a mapping with the best guess to FILE, and import nothing.",
 )

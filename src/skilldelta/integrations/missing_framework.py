@@ -5,6 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from skilldelta.errors import MissingExtraError, SkillDeltaError
+
+
+class MissingFrameworkError(MissingExtraError):
+    """An agent framework that is not installed; whoever uses one installs it, so it is no extra of ours."""
+
+    def __init__(self, package: str) -> None:
+        SkillDeltaError.__init__(self, f"this adapter needs {package}; install it with: pip install {package}")
+
 
 @contextmanager
 def required(package: str) -> Iterator[None]:
@@ -12,6 +21,4 @@ def required(package: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            f"this adapter needs {package}; run: pip install {package}", name=error.name
-        ) from error
+        raise MissingFrameworkError(package) from error

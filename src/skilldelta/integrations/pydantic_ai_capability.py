@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import anyio.to_thread
-
 from skilldelta.integrations.missing_framework import required
 from skilldelta.integrations.skill_gate import GatedSkill, SkillGate, plain_text
 
 with required("pydantic-ai-slim"):
+    import anyio.to_thread
     from pydantic_ai import RunContext
     from pydantic_ai.capabilities import AbstractCapability
     from pydantic_ai.messages import ModelMessage, UserPromptPart
