@@ -85,7 +85,8 @@ def test_serve_installs_a_user_unit_and_prints_a_property_list(
     assert run[1:] == ["-m", "skilldelta", "serve", "--bank", bank, "--port", "7777", "--keep", "nothing"]
     plist = plistlib.loads(skilldelta(*words, "--install", "launchd").out.encode())
     assert plist["ProgramArguments"] == run
-    assert skilldelta(*words, "--install", "systemd").code == 0  # its own file is replaced
+    monkeypatch.setattr("sys.platform", "linux")
+    assert skilldelta(*words, "--install").code == 0  # its own file is replaced
     unit.write_text("[Service]\n")
     assert "was not written by skilldelta" in skilldelta(*words, "--install", "systemd").err
     secret = skilldelta("serve", "--bank", "postgresql://ann:hunter22@db/x", "--install", "launchd")

@@ -69,7 +69,7 @@ def running(bank: Path, *words: object, port: int = 0, ready: bool = True) -> It
         reader = threading.Thread(target=lambda: server.lines.extend(process.stderr or ()), daemon=True)
         reader.start()
         if ready:
-            _wait_for_answer(server.url)
+            answers_within(server.url)
         yield server
     finally:
         if process.poll() is None:
@@ -78,7 +78,8 @@ def running(bank: Path, *words: object, port: int = 0, ready: bool = True) -> It
         process.stderr.close()
 
 
-def _wait_for_answer(url: str, *, within: float = 30) -> None:
+def answers_within(url: str, *, within: float = 30) -> None:
+    """Wait until a server answers."""
     end = time.monotonic() + within
     while time.monotonic() < end:
         try:

@@ -145,6 +145,7 @@ def _say_what_next(out: Screen, bank: Path) -> None:
     # Not wrapped by us, so that a copied line is the whole command.
     out.print(f'skilldelta predict --bank {bank} --skill warehouse-units "{question}"', soft_wrap=True)
     out.print(f"skilldelta bank list --bank {bank}", soft_wrap=True)
-    out.print(f"skilldelta serve --bank {bank}   then open http://127.0.0.1:7345/", soft_wrap=True)
+    out.print(f"skilldelta serve --bank {bank}", soft_wrap=True)
+    out.print("    the dashboard on this bank: open http://127.0.0.1:7345/ while it runs")
     out.print("skilldelta import pairs.jsonl        your own paired executions")
     out.print("skilldelta collect SUITE --dry-run   run both arms of your own tasks")

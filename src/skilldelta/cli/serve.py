@@ -85,7 +85,7 @@ _POLICY = ("estimator", "paper", "k", "weighting", "scope", "threshold", "rule")
 )
 @click.option(
     "--install",
-    type=click.Choice(["systemd", "launchd"]),
+    type=click.Choice(["auto", "systemd", "launchd"]),
     is_flag=False,
     flag_value="auto",
     help="Write a systemd user unit that runs this command, or print a launchd property list; then end.",
