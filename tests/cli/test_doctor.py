@@ -46,6 +46,7 @@ def test_a_healthy_setup_is_told_apart_from_one_without_a_harness(
     shown = skilldelta("doctor", "--server", NOWHERE)
     assert shown.code == 0
     assert "ok    codex hook: UserPromptSubmit answers in" in shown.out
+    assert all(len(line) <= 80 or "/" in line for line in shown.out.splitlines())
 
 
 def test_each_thing_that_is_wrong_says_how_to_fix_it(

@@ -171,6 +171,7 @@ def test_a_file_that_cannot_be_read_is_refused_in_one_line(skilldelta: Skilldelt
         (["codex", "--skill", "x", "--bank", "postgresql://u:secret-pw@db/x"], "password"),
         (["dsh", "--skill", "x", "--scope", "project"], "no settings of a project"),
         (["codex", "--skill", "x"], "say --yes"),
+        (["dsh", "--skill", "x", "--fallback", "abstain"], "no fallback abstain"),
     ],
 )
 def test_bad_input_changes_nothing(skilldelta: Skilldelta, home: Path, words: list[str], reason: str) -> None:
@@ -203,6 +204,9 @@ def test_the_project_has_settings_of_its_own(
     assert (project / HOOKED["claude-code"]).is_file()
     assert not (home / HOOKED["claude-code"]).exists()
     assert "nothing is installed" in skilldelta("install", "claude-code", "--undo", "--yes").err
+    assert skilldelta("install", "claude-code", "--skill", "y", "--scope", "project", "--yes").err.endswith(
+        "skilldelta install claude-code --scope project --undo\n"
+    )
     assert skilldelta("install", "claude-code", "--scope", "project", "--undo", "--yes").code == 0
     assert tree(project) == {}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -64,7 +65,8 @@ def _findings(bank: str, is_default: bool, server: str, timeout: float, options:
     named = sorted({place for harness, folder in places for place in health.installed_banks(harness, folder)})
     banks = named if named and is_default else [bank]
     found = [health.check_bank(one) for one in banks]
-    found.append(health.check_encoder(banks[0], lambda opened: chosen_encoder(opened, options)))
+    if found[0].status != "wrong":
+        found.append(health.check_encoder(banks[0], lambda opened: chosen_encoder(opened, options)))
     found.append(health.check_server(server, os.environ.get("SKILLDELTA_TOKEN", ""), banks, timeout=timeout))
     harnesses = [finding for harness, folder in places for finding in health.check_harness(harness, folder)]
     none = health.Finding("harnesses", "note", "no harness asks the gate yet", "skilldelta install HARNESS")
@@ -73,10 +75,17 @@ def _findings(bank: str, is_default: bool, server: str, timeout: float, options:
 
 
 def _show(found: list[Finding]) -> None:
+    marks = {"ok": "ok    ", "note": "note  ", "wrong": "WRONG "}
+    for finding in found:
+        click.echo(_wrapped(marks[finding.status], f"{finding.name}: {finding.detail}"))
+        if finding.remedy and finding.status != "ok":
+            click.echo(_wrapped("      → ", finding.remedy))
+
+
+def _wrapped(first: str, text: str) -> str:
+    """In lines of 80 columns behind a mark; a path is not broken, so that it can be copied."""
     from skilldelta.cli.standard_streams import one_line
 
-    marks = {"ok": "ok   ", "note": "note ", "wrong": "WRONG"}
-    for finding in found:
-        click.echo(f"{marks[finding.status]} {finding.name}: {one_line(finding.detail)}")
-        if finding.remedy and finding.status != "ok":
-            click.echo(f"      → {one_line(finding.remedy)}")
+    rest = " " * len(first)
+    lines = textwrap.wrap(one_line(text), 80 - len(first), break_long_words=False, break_on_hyphens=False)
+    return first + f"\n{rest}".join(lines)

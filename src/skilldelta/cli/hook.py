@@ -29,7 +29,8 @@ def _shown(option: HookOption) -> click.Option:
         is_flag=option.kind is bool,
         metavar=None if option.choices or option.kind is bool else option.metavar,
         help=option.help,
-        show_default=option.default or False,
+        default=option.default or None,
+        show_default=bool(option.default),
         multiple=option.several,
         envvar=option.variable or None,
     )

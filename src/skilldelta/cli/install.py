@@ -48,9 +48,9 @@ _NEXT = {
 @click.option("--timeout", type=click.FloatRange(0, 600, min_open=True), metavar="S", help="Seconds it may take.")
 @click.option(
     "--fallback",
-    type=click.Choice(["use", "skip"]),
+    type=click.Choice(["use", "skip", "abstain"]),
     envvar="SKILLDELTA_FALLBACK",
-    help="The decision when nobody can be asked.  [default: skip]",
+    help="The decision when nobody can be asked; abstain for hooks only.  [default: skip]",
 )
 @click.option("--inject", type=click.Choice(["text", "invoke"]), help="The text, or the instruction to load the skill.")
 @click.option(
@@ -67,7 +67,7 @@ _NEXT = {
     help="With --undo, where the file was changed since: take out only what is SkillDelta's.",
 )
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def command(harness: str, scope: str, undo: bool, keep_changes: bool, yes: bool, **options: Any) -> None:
+def command(harness: str, undo: bool, keep_changes: bool, yes: bool, **options: Any) -> None:
     """Set up an agent harness so that it asks the gate: claude-code, codex, gemini, opencode, pi or dsh.
 
     Shows the difference first, and asks. Everything else in the harness's settings stays as it is.
@@ -79,7 +79,7 @@ def command(harness: str, scope: str, undo: bool, keep_changes: bool, yes: bool,
     from skilldelta.cli.hook_setup import state_folder
     from skilldelta.serve.harness.installation import Installations
 
-    folder = _homes().folder(cast("Any", harness), cast("Any", scope), Path.cwd())
+    folder = _homes().folder(cast("Any", harness), options["scope"], Path.cwd())
     state = state_folder(None, os.environ)
     if state is None:
         raise InputError("there is no home folder to keep what was there before; set XDG_STATE_HOME")
@@ -109,7 +109,8 @@ def _install(
     _agree([change], yes)
     installed.install(name, [change])
     note(f"{change.path}: written. {_NEXT[harness]}")
-    note(f"Check it with: skilldelta doctor. Take it back with: skilldelta install {harness} --undo")
+    back = f"skilldelta install {harness}{' --scope project' if options['scope'] == 'project' else ''} --undo"
+    note(f"Check it with: skilldelta doctor. Take it back with: {back}")
 
 
 def _undo(installed: Installations, name: str, cleaned_for: str | None, yes: bool) -> None:
