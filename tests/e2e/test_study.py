@@ -163,6 +163,9 @@ def test_other_files_are_refused_and_a_first_start_needs_them(
     with serving(fake_models.logicbench) as endpoint:
         assert study("logicbench", endpoint, tmp_path) == 2
         assert "name its data with --from" in capsys.readouterr().err
+        assert study("logicbench", endpoint, tmp_path, *options[:2]) == 2
+        assert "no text for 3 skills of LogicBench, such as logicbench_000" in capsys.readouterr().err
+        assert not (tmp_path / "study").exists()
         assert study("logicbench", endpoint, tmp_path, *options, "--no-self-judge") == 0
         changed = sra_options(tmp_path / "other", "logicbench", sra_files.logicbench(tasks=6))
         capsys.readouterr()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -70,7 +70,6 @@ class StudyRun:
         from skilldelta.cli.suite_display import show_prepared
         from skilldelta.studies.study_folder import prepare_once
 
-        self.study.path.mkdir(parents=True, exist_ok=True)
         made = prepare_once(self.study, self.suite, self.given, self.options["families"])
         if made is not None and not self.options["as_json"]:
             show_prepared(made)
@@ -94,17 +93,17 @@ class StudyRun:
         return make_session(folder, wanted)
 
     def _print_plan(self, session: Session) -> None:
-        from skilldelta.cli.collect_judging import judge_plan_document, print_judge_plan
+        from skilldelta.cli.collect_judging import judge_plan_document
         from skilldelta.cli.collect_plan import plan_document, print_plan
 
         asks = self._asks(session) and not self.options["prospective"]
+        judged = judge_plan_document(session) if asks else None
         if self.options["as_json"]:
-            judged = judge_plan_document(session) if asks else None
             write_json({"collect": plan_document(session), "self_judge": judged})
             return
+        if judged is not None:
+            console().print(_judging_in_words(judged))
         print_plan(session, False)
-        if asks:
-            print_judge_plan(session, False)
 
     def _asks(self, session: Session) -> bool:
         from skilldelta.collect.agents.base import Asks
@@ -119,11 +118,18 @@ class StudyRun:
         session = self._session(folder)
         plan = plan_document(session)
         left = plan["executions"] - (plan["in_bank"] or 0)
-        asks = judge_plan_document(session)["calls"] if self._asks(session) and not self.options["prospective"] else 0
+        asks_itself = self._asks(session) and not self.options["prospective"]
+        judged = judge_plan_document(session) if asks_itself else {"calls": 0}
+        asks = judged["calls"]
         if not left and not asks:
             return
         if not self.options["as_json"]:
-            self._print_plan(session)
+            name = session.agent.identity.name
+            console().print(
+                f"{self.suite.title} with {name}: {_collecting_in_words(plan)}", soft_wrap=True, markup=False
+            )
+            if asks:
+                console().print(_judging_in_words(judged))
         if self.options["yes"]:
             return
         what = f"{plural(left, 'execution')} and {plural(asks, 'question')} to the model itself"
@@ -287,6 +293,22 @@ class StudyRun:
         else:
             show_audit(audited.result)
         return 0
+
+
+def _collecting_in_words(plan: Mapping[str, Any]) -> str:
+    had = f", {plan['in_bank']:,} of them in the bank" if plan["in_bank"] else ""
+    return f"{plural(plan['executions'], 'execution')} of {plural(plan['tasks'], 'task')}{had}, {_largest(plan)}."
+
+
+def _judging_in_words(judged: Mapping[str, Any]) -> str:
+    return f"Self-judgements: {plural(judged['calls'], 'question')} to the model itself, {_largest(judged)}."
+
+
+def _largest(plan: Mapping[str, Any]) -> str:
+    from skilldelta.cli.collect_plan import largest_in_words
+    from skilldelta.collect.budget import Amount
+
+    return largest_in_words(Amount(**plan["largest"]))
 
 
 def _show_tables(tables: Sequence[PaperTable]) -> None:

@@ -54,8 +54,7 @@ def prepare_once(
     if not (folder / SUITE_FILE).is_file():
         if given is None:
             raise InputError(f"{suite.title} is not prepared in {study.path} yet; name its data with --from PATH")
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        return prepare(suite, given, folder, families=families)
+        return prepare(suite, given, folder, families=families, all_skills=True)
     _check_same(folder, given, families)
     return None
 

@@ -17,6 +17,7 @@ from skilldelta.collect.suite import SUITE_FILE, AgentSettings
 from skilldelta.collect.workspace import check_inside
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.files import json_document, write_text
+from skilldelta.nouns import plural
 from skilldelta.suites.base import BenchmarkData, GivenFiles, OmittedTask, PaperSuite, SkillSheet, TaskSheet
 from skilldelta.suites.inventory import TaskInventory, count
 from skilldelta.version import __version__
@@ -39,16 +40,26 @@ class PreparedFolder:
     notes: tuple[str, ...]
 
 
-def prepare(suite: PaperSuite, given: GivenFiles, folder: Path, *, families: Sequence[str] = ()) -> PreparedFolder:
+def prepare(
+    suite: PaperSuite, given: GivenFiles, folder: Path, *, families: Sequence[str] = (), all_skills: bool = False
+) -> PreparedFolder:
     """Write a suite folder from the benchmark's own files; the first fault is an InputError, and nothing is left behind.
 
-    With `families`, only the tasks of these, and the skills that they name.
+    With `families`, only the tasks of these, and the skills that they name. With `all_skills`, a skill without a text is a
+    fault; otherwise its text can be added later.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} exists and is not empty; name a new folder with --output")
     reading = _of_families(suite.read(given), families)
     if not reading.tasks:
         raise InputError(f"{given.data}: no task of {suite.title} in it")
+    found = count([(task.family, task.skills) for task in reading.tasks])
+    missing = tuple(name for name in found.skills if name not in reading.skills)
+    if missing and all_skills:
+        raise InputError(
+            f"no text for {plural(len(missing), 'skill')} of {suite.title}, such as {missing[0]}; name a corpus or a folder "
+            "that has them with --skills, or take only some families with --family"
+        )
     _check_places(reading)
     unfinished = folder.with_name(f".skilldelta-{uuid.uuid4().hex[:12]}.partial")
     try:
@@ -58,12 +69,11 @@ def prepare(suite: PaperSuite, given: GivenFiles, folder: Path, *, families: Seq
         unfinished.rename(folder)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
-    found = count([(task.family, task.skills) for task in reading.tasks])
     return PreparedFolder(
         suite,
         folder,
         inventory=found,
-        missing_skills=tuple(name for name in found.skills if name not in reading.skills),
+        missing_skills=missing,
         left_out=tuple(reading.left_out),
         notes=tuple(reading.notes),
     )
