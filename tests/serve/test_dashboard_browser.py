@@ -366,6 +366,13 @@ def test_a_page_that_does_not_exist_and_a_server_that_is_gone_are_said(browser: 
     with running_server(tmp_path / "gone.bank") as address, visiting(browser, address) as visitor:
         page = visitor.open("#/nowhere")
         assert visitor.heading() == "No such page"
+        for place, words in (
+            ("#/decision/abc", "there is none called abc"),
+            ("#/decision/9", "The log has no decision 9"),
+        ):
+            visitor.open(place)
+            assert words in visitor.heading()
+        visitor.troubles[:] = [said for said in visitor.troubles if "status of 404" not in said]
         page.route("**/v1/**", lambda route: route.abort())
         page.click("#pages >> text=Decisions")
         page.wait_for_selector("text=The server does not answer")

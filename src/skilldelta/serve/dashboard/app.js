@@ -1,6 +1,6 @@
 // The frame around the pages: which page the address names, which panel it is about, and what happens when a page fails.
 import { get, token } from "./api.js";
-import { announce, h, overline, replace } from "./elements.js";
+import { announce, h, overline, replace, sentence } from "./elements.js";
 import { firstSteps } from "./first_steps.js";
 import { count, plural } from "./numbers.js";
 import { decisionPage, decisionsPage } from "./decisions_page.js";
@@ -111,10 +111,9 @@ const notFound = () => h("div", {}, h("h1", {}, "No such page"), h("p", {}, h("a
 
 const failure = (error) => h(
   "div", { class: "verdict no", role: "alert" },
-  overline(error.title ?? "Something went wrong"),
-  h("h1", {}, error instanceof TypeError ? "This page could not be drawn" : error.message),
-  error instanceof TypeError ? h("p", {}, error.message) : null,
-  h("p", {}, h("button", { type: "button", class: "button", onclick: show }, "Try again")),
+  overline("This page cannot be shown"),
+  h("h1", {}, sentence(error.message)),
+  h("p", {}, h("button", { type: "button", class: "button", onclick: show }, "Try again"), " ", h("a", { class: "button", href: link("") }, "Overview")),
 );
 
 const tokenForm = () => {

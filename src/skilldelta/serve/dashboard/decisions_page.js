@@ -1,7 +1,7 @@
 // The decision log: newest first, filtered and searched by the server, one page at a time; and one decision by itself.
 import { link } from "./addresses.js";
-import { get } from "./api.js";
-import { breakable, facts, h, overline, replace, section } from "./elements.js";
+import { get, Problem } from "./api.js";
+import { breakable, facts, h, overline, replace, section, sentence } from "./elements.js";
 import { gainScale } from "./intervals_chart.js";
 import { DASH, ago, count, decimal, moment, percent, plural, pointSpread, shorten, signed, solved } from "./numbers.js";
 import { table } from "./tables.js";
@@ -100,6 +100,7 @@ const outcomeWords = (one) => {
 };
 
 export const decisionPage = async ({ name, signal }) => {
+  if (!/^[1-9]\d{0,17}$/.test(name)) throw new Problem(404, "Not Found", `decisions have numbers; there is none called ${name || "that"}`);
   const found = await get(`v1/decisions/${encodeURIComponent(name)}`, {}, { signal });
   return h(
     "div", {},
@@ -118,8 +119,6 @@ export const decisionPage = async ({ name, signal }) => {
     section("The evidence it rested on", evidence(found.neighbors ?? [])),
   );
 };
-
-const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
 const outcomes = (found) => (found.length ? table([
   { title: "When", cell: (one) => moment(one.time), css: "name" },

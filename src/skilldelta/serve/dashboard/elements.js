@@ -30,6 +30,9 @@ export const replace = (element, ...children) => {
   return element;
 };
 
+// What the server says in a clause, as a sentence.
+export const sentence = (text) => (text ? `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}` : "");
+
 export const overline = (words) => h("p", { class: "overline" }, words);
 
 export const tile = (value, words, { own = false } = {}) =>

@@ -1,7 +1,7 @@
 // A skill's page: the verdict, success against tokens under a threshold, where it helps and harms, its versions.
 import { link } from "./addresses.js";
 import { get } from "./api.js";
-import { breakable, h, overline, responsive, section, tile } from "./elements.js";
+import { breakable, h, overline, responsive, section, sentence, tile } from "./elements.js";
 import { helpHarmBar } from "./help_harm_bar.js";
 import { age, count, moment, percent, plural, points, signed, solved } from "./numbers.js";
 import { table } from "./tables.js";
@@ -41,8 +41,6 @@ const verdictBlock = (line, found) => h(
     h("a", { href: link("try", "", { skill: line.skill }) }, "Try a task with this skill"), " or ",
     h("a", { href: link("decisions", "", { skill: line.skill }) }, "see its decisions"), "."),
 );
-
-const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
 const tiles = ({ gate, helped, harmed: hurt, pairs, recorded }) => h(
   "div", { class: "tiles" },

@@ -1,7 +1,7 @@
 // Try it: one task, one skill, the decision with everything it rests on. Nothing is written to the log.
 import { link } from "./addresses.js";
 import { get, post } from "./api.js";
-import { announce, breakable, h, overline, replace, section, tile } from "./elements.js";
+import { announce, breakable, h, overline, replace, section, sentence, tile } from "./elements.js";
 import { gainScale } from "./intervals_chart.js";
 import { count, decimal, percent, plural, points, shorten, signed, solved } from "./numbers.js";
 import { table } from "./tables.js";
@@ -77,7 +77,7 @@ const fields = (skills, chosen) => {
         h("label", { for: "family" }, "Family, if you know it", family),
         h("label", { for: "threshold" }, "Threshold", threshold))),
     hint, trouble,
-    h("p", {}, h("button", { class: "button primary" }, "Decide"), h("span", { class: "quiet small keys" }, "or Ctrl + Enter")),
+    h("p", {}, h("button", { class: "button primary" }, "Decide"), h("span", { class: "quiet small keys shortcut" }, "or Ctrl + Enter")),
   );
   return {
     element,
@@ -129,8 +129,6 @@ const answered = (answer, map) => {
     section(`The ${plural(decision.neighbors.length, "nearest pair")}`, neighbors(decision)),
   ];
 };
-
-const sentence = (text) => (text ? `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}` : "");
 
 const signedCount = (value) => (value === null ? "–" : `${value >= 0 ? "+" : "−"}${count(Math.abs(value))}`);
 
