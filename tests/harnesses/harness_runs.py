@@ -122,7 +122,7 @@ def _prepare_gemini(run: HarnessRun) -> None:
     settings = {
         "security": {"auth": {"selectedType": "gemini-api-key"}},
         "privacy": {"usageStatisticsEnabled": False},
-        "general": {"disableAutoUpdate": True},
+        "general": {"enableAutoUpdate": False},
     }
     run.write("home/.gemini/settings.json", json.dumps(settings))
     run.write("home/.gemini/skills/abacus/SKILL.md", ABACUS)
