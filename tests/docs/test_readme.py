@@ -34,7 +34,7 @@ def test_the_table_of_extras_is_complete() -> None:
     assert set(re.findall(r"`([\w-]+)`", first_cells("Extras"))) == for_users
 
 
-def test_the_readme_says_what_of_the_paper_is_missing() -> None:
+def test_the_readme_says_where_the_papers_plugin_is() -> None:
     text = " ".join(read("README.md").split())
     assert "completely" not in text
-    assert "Not in this version: the paper's harness plugin." in text
+    assert "its harness plugin is `plugins/dsh-skilldelta`" in text

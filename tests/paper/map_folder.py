@@ -92,6 +92,9 @@ def map_folder(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MapFolde
     """An empty folder without inherited settings, and an endpoint."""
     for name in [name for name in os.environ if name.startswith("SKILLDELTA_")]:
         monkeypatch.delenv(name)
+    for name in ("HOME", "USERPROFILE", "XDG_STATE_HOME"):  # `install` writes there
+        monkeypatch.setenv(name, str(path))
+    monkeypatch.delenv("DSH_HOME", raising=False)
     with serving(_reply) as endpoint:
         yield MapFolder(path, endpoint)
 

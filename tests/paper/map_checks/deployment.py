@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from paper.map_checks import shows
 from paper.map_folder import MapFolder, Ran
@@ -107,6 +109,23 @@ def before_any_execution(found: Any, folder: MapFolder) -> None:
     assert folder.answers[command].requests == ()
     assert (found["action"], found["skill"]) == ("use", "part-numbers")
     assert found["decision_id"] == 1
+
+
+@shows("33")
+def the_plugin_and_its_weightings(found: Any, folder: MapFolder) -> None:
+    (patch,) = yaml.safe_load((folder.path / ".dsh" / "cordis.patch.yml").read_text(encoding="utf-8"))
+    (row,) = patch["insert"]
+    assert row["config"]["skill"] == "part-numbers"
+    plugin = Path(row["name"])
+    assert plugin.is_file()
+    assert "'weighting'" in (plugin.parent / "settings.mjs").read_text(encoding="utf-8")
+    gains = [
+        folder.document(
+            f"predict --paper --k 6 --skill part-numbers --bank collected.bank --weighting {kind} 'A bolt.'"
+        )
+        for kind in ("cosine", "uniform")
+    ]
+    assert gains[0]["gain"] != gains[1]["gain"]
 
 
 @shows("34")
