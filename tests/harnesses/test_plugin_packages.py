@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -56,23 +55,6 @@ def test_the_dsh_plugin_works_as_an_installed_bundle(
     run.write("home/.dsh/profiles/headless/cordis.patch.yml", row)
     assert ANSWER in run.ask(WAREHOUSE)
     assert UNITS in models.steps[0].text
-
-
-@pytest.mark.parametrize("name", ["dsh", "claude-code", "codex", "gemini", "opencode", "pi"])
-def test_what_install_writes_works_and_undo_takes_it_back(
-    name: str, start: Start, models: FakeModels, gate: Gate
-) -> None:
-    run = start(name, plugin=False)
-    skilldelta = str(Path(sys.executable).with_name("skilldelta"))
-    words = [skilldelta, "install", name, "--skill", "units", "--server", gate.url, "--timeout", "5", "--yes"]
-    subprocess.run(words, cwd=run.project, env=run.environment(), check=True, timeout=60)
-    assert ANSWER in run.ask(WAREHOUSE)
-    assert UNITS in models.steps[0].text
-    undo = [skilldelta, "install", name, "--undo", "--yes"]
-    subprocess.run(undo, cwd=run.project, env=run.environment(), check=True, timeout=60)
-    models.requests.clear()
-    assert ANSWER in run.ask(WAREHOUSE)
-    assert UNITS not in models.steps[0].text
 
 
 def test_the_harnesses_are_the_versions_that_are_pinned() -> None:
