@@ -45,6 +45,11 @@ test-harnesses: .venv/dev
 	$(BIN)/python tests/harnesses/installing.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m slow -q tests/harnesses
 
+# The importers with files of the real tools, each tool in an environment of its own below .cache/tools.
+test-importers: .venv/dev
+	$(BIN)/python -m tests.bank.importers.tool_environments
+	$(BIN)/pytest -q tests/bank/importers/test_real_tools.py tests/bank/importers/test_inspect_logs.py
+
 # The same checks with the newest versions of everything, in an environment of their own.
 test-latest:
 	rm -rf .venv-latest

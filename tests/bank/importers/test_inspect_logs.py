@@ -166,12 +166,33 @@ def test_an_archive_of_logs_is_read_without_unpacking_it_here(logs: dict[str, Pa
     assert [path.name for path in tmp_path.iterdir()] == ["logs.zip"]
 
 
-def test_without_inspect_the_line_says_what_to_install(logs: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def unfinished(log: Path, folder: Path) -> Path:
+    """The log as it stands while the run is still going: without the header and the summaries that end it."""
+    path = folder / "running.eval"
+    with zipfile.ZipFile(log) as whole, zipfile.ZipFile(path, "w") as part:
+        for name in whole.namelist():
+            if name not in ("header.json", "summaries.json", "reductions.json"):
+                part.writestr(name, whole.read(name))
+    return path
+
+
+def test_the_samples_of_a_log_that_was_never_finished_are_taken(logs: dict[str, Path], tmp_path: Path) -> None:
+    path = unfinished(logs["on"], tmp_path)
+    reading = read_any(path, SAID)
+
+    assert [run.success for run in reading.executions] == [1.0] * 6
+    assert any("the run ended with status 'started'" in note for note in reading.notes)
+
+
+def test_without_inspect_the_line_says_what_to_install(
+    logs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import sys
 
+    path = unfinished(logs["on"], tmp_path)
     monkeypatch.setitem(sys.modules, "inspect_ai.log", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'skilldelta\[collect\]'"):
-        read_any(logs["on"], SAID)
+        read_any(path, SAID)
 
 
 def test_a_log_that_changes_while_it_is_read_is_noticed(
@@ -180,13 +201,13 @@ def test_a_log_that_changes_while_it_is_read_is_noticed(
     from skilldelta.bank.importers.tools import inspect_logs
 
     copy = Path(shutil.copy(logs["on"], tmp_path / "growing.eval"))
-    plain = inspect_logs._header_fields
+    plain = inspect_logs._sample
 
-    def touch(header: Any) -> Any:
+    def touch(*sample: Any) -> Any:
         os.utime(copy, (1, 1))
-        return plain(header)
+        return plain(*sample)
 
-    monkeypatch.setattr(inspect_logs, "_header_fields", touch)
+    monkeypatch.setattr(inspect_logs, "_sample", touch)
     with pytest.raises(InputError, match=r"growing\.eval: the file changed while it was read"):
         read_any(copy, SAID)
 

@@ -1,4 +1,4 @@
-"""Inspect logs, `.eval` and `.json`, through Inspect's own reader.
+"""Inspect logs, `.eval` and `.json`: finished ones as they are, all others through Inspect's own reader.
 
 Inspect has no field for the arm. It is looked for in the sample's and the log's metadata, in the tags, and in the
 arguments of the task and the solver; `--arm-from` says where, and where nothing says it each log is an arm of its own that
@@ -12,9 +12,10 @@ import json
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from skilldelta.bank.importers.draft import Defaults
 from skilldelta.bank.importers.result_tree import ResultTree
@@ -32,19 +33,16 @@ from skilldelta.bank.importers.tools.plain_values import (
 )
 from skilldelta.bank.importers.vocabulary import condition_of
 from skilldelta.errors import InputError, MissingExtraError, shown
-from skilldelta.files import MOST_DOCUMENT
+from skilldelta.files import MOST_DOCUMENT, read_bytes
 from skilldelta.nouns import plural
 from skilldelta.records import Skill
-
-if TYPE_CHECKING:
-    from inspect_ai.log import EvalLog
 
 VERSION = 2
 _GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _ARM_FIELDS = ("arm", "condition", "variant", "skill_condition", "experiment_arm", "setting", "mode")
 _ARM_FLAGS = ("with_skill", "use_skill", "with_skills", "use_skills", "skills", "skill")
 _FAMILY_FIELDS = ("family", "category", "group", "subject", "topic", "task_type")
-_SUMMARIES = "summaries.json"
+_HEADER, _SUMMARIES = "header.json", "summaries.json"
 _TRUNCATED = "...\n(content truncated)"
 
 
@@ -118,53 +116,88 @@ def _read_log(tree: ResultTree, name: str) -> _Log:
 
 
 def _log_at(path: Path, name: str, shown_as: Path | None = None) -> _Log:
-    api = _inspect()
     shown_as = shown_as or path
     try:
-        summaries = _summaries(path, shown_as)
-        header = api.read_eval_log(path, header_only=True)
-        if header.version > VERSION:
-            raise InputError(f"{shown_as}: a log of version {header.version}; versions up to {VERSION} are known")
-        if summaries is None:
-            summaries = [one.model_dump() for one in api.read_eval_log_sample_summaries(path)]
+        parts = _finished(path, shown_as) or _through_inspect(path)
+        if parts.version > VERSION:
+            raise InputError(f"{shown_as}: a log of version {parts.version}; versions up to {VERSION} are known")
         texts = _LongTexts(path)
-        unique = {(text_of(one.get("id")), text_of(one.get("epoch"))): one for one in summaries}  # the last run counts
+        unique = {
+            (text_of(one.get("id")), text_of(one.get("epoch"))): one for one in parts.samples
+        }  # the last one counts
         samples = [_sample(one, texts) for one in unique.values()]
-    except InputError:
+    except (InputError, MissingExtraError):
         raise
     except MemoryError:
         raise InputError(f"{shown_as}: the log is too large for the memory; split it") from None
     except Exception as error:  # a file of others: Inspect raises whatever its parts raise
         reason = " ".join(str(error).split())[:120] or type(error).__name__
         raise InputError(f"{shown_as}: cannot be read as an Inspect log ({reason}); fetch or write it again") from None
-    return _Log(name, _header_fields(header), header.status, samples)
+    return _Log(name, parts.fields, parts.status, samples)
 
 
-def _summaries(path: Path, shown_as: Path) -> list[Mapping[str, Any]] | None:
-    """The summaries of an .eval file as they stand in it; None where Inspect has to gather them from other parts.
+class _Parts(NamedTuple):
+    """A log's header and its samples, or the summaries of them, as plain JSON."""
 
-    Inspect checks and shortens every summary again on its way out, which takes longer than all else together. A log that
-    unpacks to more than a memory should take is refused here, before Inspect unpacks it at once.
+    version: int
+    status: str
+    fields: Mapping[str, Any]
+    samples: list[Mapping[str, Any]]
+
+
+def _finished(path: Path, shown_as: Path) -> _Parts | None:
+    """A finished log of the known version as it stands in the file; None where Inspect has to put it together.
+
+    Importing Inspect takes seconds, and it checks and shortens every summary again on its way out.
     """
-    if not path.name.lower().endswith(".eval"):
+    if path.name.lower().endswith(".eval"):
+        members = _members(path, shown_as)
+        if _HEADER not in members or _SUMMARIES not in members:
+            return None
+        header, samples = object_of(json.loads(members[_HEADER])), objects_of(json.loads(members[_SUMMARIES]))
+    else:
+        header = object_of(json.loads(read_bytes(path, most=MOST_DOCUMENT)))
+        samples = objects_of(header.get("samples"))
+    version = header.get("version")
+    if not isinstance(version, int) or version < VERSION:
         return None
-    size, content = 0, b""
-    with zipfile.ZipFile(path) as archive:  # Inspect has taught zipfile its compression
+    return _Parts(version, text_of(header.get("status")), object_of(header.get("eval")), samples)
+
+
+def _members(path: Path, shown_as: Path) -> dict[str, bytes]:
+    """Header and summaries. A log that unpacks to more than a memory should take is refused before Inspect unpacks it."""
+    with suppress(ImportError):
+        import zipfile_zstd  # noqa: F401 - teaches zipfile Inspect's compression before Python 3.14
+    size = 0
+    found: dict[str, bytes] = {}
+    with zipfile.ZipFile(path) as archive:
         for member in archive.infolist():
             if member.filename.startswith("samples/"):
                 continue
             parts = []
-            with archive.open(member) as file:
-                while part := file.read(1 << 20):
-                    size += len(part)
-                    if size > MOST_DOCUMENT:
-                        raise InputError(
-                            f"{shown_as}: the log unpacks to more than {MOST_DOCUMENT >> 20:,} MiB; split it"
-                        )
-                    if member.filename == _SUMMARIES:
-                        parts.append(part)
-            content = b"".join(parts) or content
-    return objects_of(json.loads(content)) if content else None
+            try:
+                with archive.open(member) as file:
+                    while part := file.read(1 << 20):
+                        size += len(part)
+                        if size > MOST_DOCUMENT:
+                            raise InputError(
+                                f"{shown_as}: the log unpacks to more than {MOST_DOCUMENT >> 20:,} MiB; split it"
+                            )
+                        if member.filename in (_HEADER, _SUMMARIES):
+                            parts.append(part)
+            except NotImplementedError:
+                raise MissingExtraError("reading Inspect logs", "collect") from None
+            if parts:
+                found[member.filename] = b"".join(parts)
+    return found
+
+
+def _through_inspect(path: Path) -> _Parts:
+    """A log that is still being written, or of an earlier version, through Inspect's own reader."""
+    api = _inspect()
+    header = api.read_eval_log(path, header_only=True)
+    samples = [one.model_dump() for one in api.read_eval_log_sample_summaries(path)]
+    return _Parts(header.version, header.status, header.eval.model_dump(), samples)
 
 
 def _inspect() -> Any:
@@ -173,11 +206,6 @@ def _inspect() -> Any:
     except ImportError:
         raise MissingExtraError("reading Inspect logs", "collect") from None
     return inspect_ai.log
-
-
-def _header_fields(header: EvalLog) -> Mapping[str, Any]:
-    fields = ("task", "model", "metadata", "tags", "task_args", "solver", "solver_args", "model_args")
-    return {name: getattr(header.eval, name, None) for name in fields}
 
 
 def _sample(one: Mapping[str, Any], texts: _LongTexts) -> _SampleRow:
@@ -196,8 +224,13 @@ def _sample(one: Mapping[str, Any], texts: _LongTexts) -> _SampleRow:
         tokens=sum_of(*totals) if totals else None,
         cost_usd=sum_of(*costs) if costs else None,
         seconds=spent_of(one.get("working_time")) or spent_of(one.get("total_time")),
-        error=text_of(one.get("error")),
+        error=_error(one.get("error")),
     )
+
+
+def _error(value: Any) -> str:
+    """What went wrong: a text in a summary, an object in a sample."""
+    return text_of(value) or (text_of(object_of(value).get("message")) or "error" if value else "")
 
 
 def _input_text(given: Any) -> str:
