@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from skilldelta.arrays import Floats
-from skilldelta.evaluation.task_mean import expanded_level, task_mean
+from skilldelta.evaluation.task_mean import expanded_level, percentile_draws, task_mean
 
 Truth = Callable[[np.random.Generator, int], tuple[Floats, Floats]]
 
@@ -95,6 +95,13 @@ def test_many_distinct_values_are_drawn_like_few(rng: np.random.Generator) -> No
     fine = coarse + rng.normal(0, 1e-7, 400)
     one, other = task_mean(coarse, rng).interval, task_mean(fine, rng).interval
     assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=0.01)
+
+
+def test_many_tasks_of_many_values_are_drawn_in_parts_with_the_same_spread(rng: np.random.Generator) -> None:
+    differences = np.clip(rng.standard_t(3, 4_000) / 8, -1, 1)
+    drawn = percentile_draws(differences, rng, draws=4_000)
+    assert drawn.mean() == pytest.approx(differences.mean(), abs=0.001)
+    assert drawn.std() == pytest.approx(differences.std() / np.sqrt(4_000), rel=0.06)
 
 
 def test_tasks_that_never_differ_leave_room_for_rare_differences(rng: np.random.Generator) -> None:

@@ -6,6 +6,8 @@ verdict is read off the interval alone, by the same rule as everywhere (`compari
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -116,7 +118,7 @@ def compare_runs(
     check_margin(margin)
     differences = tuple(map(_difference, runs.task_ids, runs.families, runs.a, runs.b))
     mean = task_mean(np.array([one.delta for one in differences]), rng, draws=draws, level=level)
-    votes = np.array([vote(a, b) for a, b in zip(runs.a, runs.b, strict=True)])
+    votes = np.array([_vote(one, a, b) for one, a, b in zip(differences, runs.a, runs.b, strict=True)])
     verdict, more = _verdict_on(mean, margin)
     return PairedComparison(
         a=_mean([one.a for one in differences]),
@@ -125,7 +127,7 @@ def compare_runs(
         better=int((votes > TIE).sum()),
         worse=int((votes < -TIE).sum()),
         same=int((np.abs(votes) <= TIE).sum()),
-        solved=_solved_table(runs),
+        solved=_solved_table(differences, runs),
         verdict=verdict,
         margin=margin,
         more_tasks=more,
@@ -136,7 +138,13 @@ def compare_runs(
 
 
 def _difference(task_id: str, family: str, a: Runs, b: Runs) -> TaskDifference:
-    return TaskDifference(task_id, family, sum(a) / len(a), sum(b) / len(b), len(a), len(b), is_solved(a), is_solved(b))
+    runs_a, runs_b = len(a), len(b)
+    mean_a, mean_b = sum(a) / runs_a, sum(b) / runs_b
+    return TaskDifference(task_id, family, mean_a, mean_b, runs_a, runs_b, mean_a > 0.5, mean_b > 0.5)
+
+
+def _vote(one: TaskDifference, a: Runs, b: Runs) -> float:
+    return one.b - one.a if one.runs_a == one.runs_b else vote(a, b)
 
 
 def _verdict_on(mean: TaskMean, margin: float) -> tuple[Verdict, int | None]:
@@ -149,16 +157,18 @@ def _verdict_on(mean: TaskMean, margin: float) -> tuple[Verdict, int | None]:
     return "not enough evidence", None if wanted is None else max(wanted, ENOUGH - mean.tasks)
 
 
-def _solved_table(runs: PairedRuns) -> SolvedTable:
-    both = only_a = only_b = neither = 0
-    for a, b in zip(runs.a, runs.b, strict=True):
-        count = min(len(a), len(b))
-        solved_a, solved_b = is_solved(a[:count]), is_solved(b[:count])
-        both += solved_a and solved_b
-        only_a += solved_a and not solved_b
-        only_b += solved_b and not solved_a
-        neither += not (solved_a or solved_b)
-    return SolvedTable(both, only_a, only_b, neither)
+def _solved_table(differences: Sequence[TaskDifference], runs: PairedRuns) -> SolvedTable:
+    """Over as many runs of both arms: of a task with unequally many, the first."""
+    counts = Counter(
+        (one.solved_a, one.solved_b) if one.runs_a == one.runs_b else _solved_alike(a, b)
+        for one, a, b in zip(differences, runs.a, runs.b, strict=True)
+    )
+    return SolvedTable(counts[True, True], counts[True, False], counts[False, True], counts[False, False])
+
+
+def _solved_alike(a: Runs, b: Runs) -> tuple[bool, bool]:
+    count = min(len(a), len(b))
+    return is_solved(a[:count]), is_solved(b[:count])
 
 
 def _solved_by_both(differences: tuple[TaskDifference, ...]) -> Flags:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from pathlib import Path
 
 from skilldelta.bank.importers import Defaults, Source, read_any
@@ -255,6 +256,8 @@ def _baseline(runs: Sequence[Execution], treated: Sequence[Execution]) -> list[E
 
 def _preferred(runs: Sequence[Execution], skill: str, digest: str) -> list[Execution]:
     """A baseline as `pairing` takes it: of this version, of this skill, shared, then of another version; counted first."""
+    if len(runs) == 1:
+        return list(runs)
     ranked = defaultdict(list)
     for one in runs:
         ranked[_rank(one, skill, digest)].append(one)
@@ -275,7 +278,8 @@ def _by_task(runs: Iterable[Execution]) -> dict[TaskKey, list[Execution]]:
     for one in runs:
         found.setdefault((one.suite, one.task_id), []).append(one)
     for own in found.values():
-        own.sort(key=lambda one: one.repetition)
+        if len(own) > 1:
+            own.sort(key=attrgetter("repetition"))
     return found
 
 

@@ -8,8 +8,9 @@ sides, unless that is allowed: the same id does not make it the same task.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -173,28 +174,27 @@ def _task_document(one: TaskDifference) -> dict[str, Any]:
     return {**asdict(one), "delta": one.delta, "outcome": one.outcome, "flipped": one.is_flipped}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _TaskRuns:
     task_id: str
     family: str
     text: str
     counted: Sequence[Execution]
-    total: int
 
 
 def _matched(a: ComparedSide, b: ComparedSide) -> tuple[dict[TaskKey, _TaskRuns], dict[TaskKey, _TaskRuns]]:
     """The tasks of both sides under keys that match: with their suites, unless each side has one under another name."""
-    by_id_alone = len(a.suites) == len(b.suites) == 1
+    by_id_alone = a.suites != b.suites and len(a.suites) == len(b.suites) == 1
     return _tasks(a, by_id_alone), _tasks(b, by_id_alone)
 
 
 def _tasks(side: ComparedSide, by_id_alone: bool) -> dict[TaskKey, _TaskRuns]:
     found = {}
-    for (suite, task_id), runs in side.runs.items():
-        task = side.tasks.get((suite, task_id))
+    for key, runs in side.runs.items():
+        task = side.tasks.get(key)
         family, text = (task.family, task.text) if task else ("", "")
-        counted = [one for one in runs if is_counted(one)]
-        found["" if by_id_alone else suite, task_id] = _TaskRuns(task_id, family, text, counted, len(runs))
+        counted = runs if all(map(is_counted, runs)) else [*filter(is_counted, runs)]
+        found[("", key[1]) if by_id_alone else key] = _TaskRuns(key[1], family, text, counted)
     return found
 
 
@@ -246,17 +246,24 @@ def _successes(runs: _TaskRuns) -> list[float]:
     return [one.success for one in runs.counted if one.success is not None]
 
 
-_FIELD: Mapping[Unit, str] = {"tokens": "tokens", "seconds": "seconds", "usd": "cost_usd"}
+_READ: Mapping[Unit, Callable[[Execution], float | None]] = {
+    "tokens": attrgetter("tokens"),
+    "seconds": attrgetter("seconds"),
+    "usd": attrgetter("cost_usd"),
+}
 
 
 def _spent(tasks: Sequence[_TaskRuns], unit: Unit) -> Floats:
     """(n,) the mean of each task's counted runs; NaN unless every one of them says."""
-    return np.fromiter(_means(tasks, _FIELD[unit]), np.float64, len(tasks))
+    read = _READ[unit]
+    if all(read(task.counted[0]) is None for task in tasks):
+        return np.full(len(tasks), np.nan)
+    return np.fromiter(_means(tasks, read), np.float64, len(tasks))
 
 
-def _means(tasks: Sequence[_TaskRuns], name: str) -> Iterator[float]:
+def _means(tasks: Sequence[_TaskRuns], read: Callable[[Execution], float | None]) -> Iterator[float]:
     for task in tasks:
-        known = [value for one in task.counted if (value := getattr(one, name)) is not None]
+        known = [value for one in task.counted if (value := read(one)) is not None]
         yield sum(known) / len(known) if len(known) == len(task.counted) else float("nan")
 
 
