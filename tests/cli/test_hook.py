@@ -31,7 +31,13 @@ def hook(folder: Path, *words: str, event: object = PROMPT, **variables: str) ->
         capture_output=True,
         text=True,
         cwd=folder,
-        env={**known, "HOME": str(folder), "XDG_STATE_HOME": str(folder / "state"), **variables},
+        env={
+            **known,
+            "HOME": str(folder),
+            "XDG_STATE_HOME": str(folder / "state"),
+            "SKILLDELTA_TIMEOUT": "30",
+            **variables,
+        },
         timeout=60,
     )
 
@@ -67,6 +73,7 @@ def test_the_client_path_loads_nothing_heavy(tmp_path: Path) -> None:
     (tmp_path / "SKILL.md").write_text("Count twice.")
     with fake_gate(says("use")) as gate:
         words = ["hook", "codex", "--skill", "c", "--skill-file", "SKILL.md", "--server", gate.url, "--state", "state"]
+        words += ["--timeout", "30"]
         done = subprocess.run(
             [sys.executable, "-c", code, *words], input=json.dumps(PROMPT), capture_output=True, text=True, cwd=tmp_path
         )
@@ -144,7 +151,9 @@ def test_the_same_answer_comes_through_click(
 
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(json.dumps(PROMPT).encode())))
     with fake_gate(says("use", skill_text="Count twice.")) as gate:
-        ran = skilldelta("hook", "codex", "--skill", "counting", "--server", gate.url, "--state", tmp_path)
+        ran = skilldelta(
+            "hook", "codex", "--skill", "counting", "--server", gate.url, "--state", tmp_path, "--timeout", 30
+        )
     assert ran.code == 0
     assert json.loads(ran.out)["hookSpecificOutput"]["additionalContext"] == "Count twice."
 

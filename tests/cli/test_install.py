@@ -89,7 +89,10 @@ def test_the_installed_commands_work_as_they_are(skilldelta: Skilldelta, home: P
     odd.mkdir()
     (odd / "SKILL.md").write_text("---\nname: odd one\n---\nBe careful.\n")
     with fake_gate(says("use")) as gate:
-        assert skilldelta("install", "codex", "--skill-file", odd, "--server", gate.url, "--yes").code == 0
+        assert (
+            skilldelta("install", "codex", "--skill-file", odd, "--server", gate.url, "--timeout", 30, "--yes").code
+            == 0
+        )
         command = commands(home / HOOKED["codex"])[0]
         event = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "count"}
         done = subprocess.run(command, shell=True, input=json.dumps(event), capture_output=True, text=True)

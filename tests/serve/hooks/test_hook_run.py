@@ -38,7 +38,7 @@ def no_bank(path: str, document: dict[str, Any]) -> dict[str, Any]:
 def settings(
     gate: FakeGate, folder: Path, *skills: OfferedSkill, host: Host = "claude-code", **more: Any
 ) -> HookSettings:
-    address = ServerAddress(gate.url, timeout=2.0)
+    address = ServerAddress(gate.url, timeout=30.0)
     return HookSettings(host, skills, **{"server": address, "state": folder / "state", **more})
 
 
@@ -201,7 +201,7 @@ def test_a_server_that_is_down_slow_or_broken_leaves_the_question_to_the_bank(
         started = time.monotonic()
         hung = settings(gate, tmp_path / "hung", skill, server=ServerAddress(gate.url, timeout=0.3))
         assert answer(hung, prompt(), ask_bank=bank).output
-        assert time.monotonic() - started < 2
+        assert time.monotonic() - started < 4
 
 
 @pytest.mark.parametrize(("fallback", "injects"), [("skip", False), ("use", True), ("abstain", False)])
@@ -243,12 +243,14 @@ def test_the_end_records_the_tokens_with_the_decisions(tmp_path: Path, skill: Of
 def test_a_token_is_sent_to_this_machine_or_over_tls_only(tmp_path: Path, skill: OfferedSkill) -> None:
     with fake_gate(says("use")) as gate:
         answer(
-            settings(gate, tmp_path, skill, server=ServerAddress(gate.url, "secret-token")), prompt(), ask_bank=no_bank
+            settings(gate, tmp_path, skill, server=ServerAddress(gate.url, "secret-token", 30.0)),
+            prompt(),
+            ask_bank=no_bank,
         )
         named = gate.url.replace("127.0.0.1", "localhost")
-        ask_server(ServerAddress(named, "secret-token", 5.0), "/v1/decide", {"skill": "x"})
+        ask_server(ServerAddress(named, "secret-token", 30.0), "/v1/decide", {"skill": "x"})
         elsewhere = gate.url.replace("127.0.0.1", "127.1")  # leads here, but is not on the list
-        ask_server(ServerAddress(elsewhere, "secret-token", 5.0), "/v1/decide", {"skill": "x"})
+        ask_server(ServerAddress(elsewhere, "secret-token", 30.0), "/v1/decide", {"skill": "x"})
     sent = [headers.get("Authorization") for headers in gate.headers]
     assert sent == ["Bearer secret-token", "Bearer secret-token", None]
 
@@ -256,7 +258,7 @@ def test_a_token_is_sent_to_this_machine_or_over_tls_only(tmp_path: Path, skill:
 @pytest.mark.parametrize("token", ["a\r\nX-Other: 1", "t\u00f6ken\u20ac"])
 def test_a_token_cannot_add_a_header(tmp_path: Path, token: str) -> None:
     with fake_gate(says("use")) as gate, pytest.raises(ServerSilentError):
-        ask_server(ServerAddress(gate.url, token, 5.0), "/v1/decide", {"skill": "x"})
+        ask_server(ServerAddress(gate.url, token, 30.0), "/v1/decide", {"skill": "x"})
     assert gate.asked == []
 
 
