@@ -115,3 +115,20 @@ def test_old_failures_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     log_failure(tmp_path, "codex", "long ago")
     assert check_failures(tmp_path, now=time.time() + 100_000) == []
+
+
+def test_a_server_on_another_bank_or_of_another_version_is_wrong(toy_bank: str) -> None:  # noqa: F811
+    from serve.hooks.fake_gate import documents_at
+    from skilldelta.serve.harness.health import check_server
+    from skilldelta.version import __version__
+
+    same = {"tasks": 8, "executions": {"completed": 16}}
+    for version, bank, status in (
+        (__version__, same, "ok"),
+        ("0.0.1", same, "wrong"),
+        (__version__, {**same, "tasks": 9}, "wrong"),
+    ):
+        with documents_at({"/v1/health": {"status": "ok", "version": version}, "/v1/bank": bank}) as url:
+            found = check_server(url, "", [toy_bank], timeout=30)
+        assert found.status == status, found
+        assert found.remedy or status == "ok"

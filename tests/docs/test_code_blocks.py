@@ -33,6 +33,9 @@ def test_every_code_block_of_the_page_runs(page: str, tmp_path: Path, monkeypatc
     monkeypatch.chdir(tmp_path)
     for name in ("HOME", "USERPROFILE", "XDG_STATE_HOME"):  # of whoever runs the tests, and not to be written to
         monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.setenv(
+        "SKILLDELTA_SERVER", "http://127.0.0.1:9"
+    )  # somebody may be serving another bank on this machine
     names: dict[str, object] = {"__name__": "page"}
     for block in blocks(page):
         if block.title:

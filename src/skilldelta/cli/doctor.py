@@ -62,6 +62,7 @@ def _findings(bank: str, is_default: bool, server: str, timeout: float, options:
     homes = HarnessHomes.of(Path.home(), os.environ)
     places = [(name, homes.user[name]) for name in HARNESSES]
     places += [(name, homes.folder(name, "project", Path.cwd())) for name in HARNESSES if name != "dsh"]
+    places = list(dict.fromkeys(places))  # at home, the project's folder is the user's own
     named = sorted({place for harness, folder in places for place in health.installed_banks(harness, folder)})
     banks = named if named and is_default else [bank]
     found = [health.check_bank(one) for one in banks]

@@ -118,7 +118,6 @@ class SkillDocument(Document):
 class BankDocument(Document):
     """What is in the bank."""
 
-    location: str
     tasks: int
     executions: dict[str, int]
     decisions: int

@@ -171,7 +171,7 @@ def _question(
 
 
 def _bank(service: GateService) -> dict[str, Any]:
-    return {**service.status(), "skills": service.skill_names()}
+    return {**service.status(), "location": None, "skills": service.skill_names()}
 
 
 def _told(action: Callable[[], T]) -> T:

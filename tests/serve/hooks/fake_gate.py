@@ -72,3 +72,26 @@ def fake_gate(reply: Reply, *, seconds: float = 0.0) -> Iterator[FakeGate]:
     finally:
         server.shutdown()
         server.server_close()
+
+
+@contextmanager
+def documents_at(documents: dict[str, Any]) -> Iterator[str]:
+    """A server that has documents to read, by their paths; yields its address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            content = json.dumps(documents.get(self.path, {})).encode()
+            self.send_response(200 if self.path in documents else 404)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, format: str, *words: Any) -> None: ...
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()

@@ -60,7 +60,7 @@ class Finding:
 def check_bank(location: str) -> Finding:
     """Whether the bank can be opened and has evidence."""
     try:
-        with Bank.open(location, create=False, readonly=True) as bank:
+        with Bank.open(location, readonly=True) as bank:
             panels = bank.panels()
     except SkillDeltaError as error:
         return Finding("bank", "wrong", str(error), "name the bank with --bank, or make one with skilldelta import")
@@ -76,7 +76,7 @@ def check_encoder(location: str, make: Callable[[Bank], Encoder]) -> Finding:
     """Whether the encoder loads and encodes, and whether the bank has vectors of it."""
     started = time.monotonic()
     try:
-        with Bank.open(location, create=False, readonly=True) as bank:
+        with Bank.open(location, readonly=True) as bank:
             encoder = make(bank)
             dimension = encoder.encode([SAMPLE_TASK]).shape[1]
             known = bank.vector_counts()
@@ -97,14 +97,29 @@ def check_server(url: str, token: str, banks: list[str], *, timeout: float) -> F
         return Finding("server", "note", f"{url}: {error}; hooks decide in their own process", "skilldelta serve")
     except _StrangeServerError as error:
         return Finding("server", "wrong", f"{url}: {error}", "check SKILLDELTA_SERVER and SKILLDELTA_TOKEN")
-    version, location = str(health.get("version")), str(bank.get("location"))
-    told = f"{url}: version {version}, bank {location}"
+    version, served = str(health.get("version")), _size(bank.get("tasks"), bank.get("executions"))
+    told = f"{url}: version {version}, a bank of {served}"
     if version != __version__:
         return Finding("server", "wrong", f"{told}; this is version {__version__}", "restart skilldelta serve")
-    local = [one for one in banks if "://" not in one]
-    if local and "://" not in location and not any(_same(location, one) for one in local):
-        return Finding("server", "wrong", f"{told}; hooks are set up with {', '.join(local)}", "serve the same bank")
+    local = [_size_of(one) for one in banks]
+    if local and served not in local:
+        return Finding("server", "wrong", f"{told}; the bank here has {' or '.join(local)}", "serve the same bank")
     return Finding("server", "ok", told)
+
+
+def _size_of(location: str) -> str:
+    try:
+        with Bank.open(location, readonly=True) as bank:
+            status = bank.status()
+    except SkillDeltaError:
+        return "nothing that can be read"
+    return _size(status.tasks, status.executions)
+
+
+def _size(tasks: object, executions: object) -> str:
+    """What tells one bank from another over HTTP, where paths are not told."""
+    runs = sum(executions.values()) if isinstance(executions, Mapping) else 0
+    return f"{tasks} tasks and {runs} executions"
 
 
 class _NoServerError(Exception):
@@ -136,10 +151,6 @@ def _get(url: str, path: str, token: str, timeout: float) -> dict[str, Any]:
     if response.status != 200 or not isinstance(document, dict):
         raise _StrangeServerError(f"answered {path} with status {response.status}")
     return document
-
-
-def _same(one: str, other: str) -> bool:
-    return Path(one).absolute().resolve() == Path(other).absolute().resolve()
 
 
 # Harnesses
