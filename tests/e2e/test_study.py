@@ -191,6 +191,8 @@ def test_the_prospective_protocol_seals_before_it_collects_and_audits(
         assert study("logicbench", endpoint, tmp_path, "--prospective", "--known", "2", "--json") == 0
         assert (len(endpoint.bodies), sealed.read_bytes()) == (36, before)
         assert json.loads(capsys.readouterr().out) == found
+        assert study("logicbench", endpoint, tmp_path, "--prospective", "--known", "3") == 2
+        assert "holds predictions for other tasks" in capsys.readouterr().err
         # Predictions cannot be made when the outcomes are there.
         sealed.unlink()
         assert study("logicbench", endpoint, tmp_path, "--prospective", "--known", "2") == 2

@@ -1,4 +1,4 @@
-"""The phases of a study from the command line: prepare, plan, collect, judge, tables; or record, seal, collect, audit."""
+"""The phases of a study from the command line: prepare, plan, collect, judge, tables."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
     from skilldelta.collect.session import Session
-    from skilldelta.evaluation.prospective.seal import SealedPanel
     from skilldelta.studies import LoadedPanel
-    from skilldelta.studies.paper_tables import PaperTable
-    from skilldelta.studies.study_folder import KnownAndHeldOut, StudyFolder
+    from skilldelta.studies.paper_table import PaperTable
+    from skilldelta.studies.study_folder import StudyFolder
     from skilldelta.suites.base import GivenFiles, PaperSuite
 
 _SHOWN = ("policies", "means", "ablations", "thresholds", "structure")
@@ -49,7 +48,7 @@ class StudyRun:
     def show_plan(self) -> int:
         """What would be called and what it may cost; a suite that is not prepared yet is prepared in passing only."""
         with tempfile.TemporaryDirectory(prefix="skilldelta-") as scratch:
-            session = self._session(self._folder_to_plan_from(Path(scratch)))
+            session = self.session(self._folder_to_plan_from(Path(scratch)))
             self._print_plan(session)
         return 0
 
@@ -59,8 +58,10 @@ class StudyRun:
             folder = self._prepared()
             self._agree(folder)
             if self.options["prospective"]:
-                return self._prospective(folder)
-            self._collect(folder, ())
+                from skilldelta.cli.study_protocol import run_protocol
+
+                return run_protocol(self, folder)
+            self.collect(folder, ())
             self._judge(folder)
             return self._tables()
         except _StoppedError as stopped:
@@ -84,7 +85,8 @@ class StudyRun:
         prepare_once(place, self.suite, self.given, self.options["families"])
         return place.suite(self.suite.name)
 
-    def _session(self, folder: Path, task_ids: Sequence[str] = ()) -> Session:
+    def session(self, folder: Path, task_ids: Sequence[str] = ()) -> Session:
+        """A session of the collector for the selected tasks, or for these."""
         from skilldelta.cli.collect_session import make_session
 
         wanted = {**self.options, "bank": str(self.study.bank)}
@@ -115,7 +117,7 @@ class StudyRun:
         from skilldelta.cli.collect_judging import judge_plan_document
         from skilldelta.cli.collect_plan import plan_document
 
-        session = self._session(folder)
+        session = self.session(folder)
         plan = plan_document(session)
         left = plan["executions"] - (plan["in_bank"] or 0)
         asks_itself = self._asks(session) and not self.options["prospective"]
@@ -139,11 +141,12 @@ class StudyRun:
             )
         click.confirm(f"Run {what}?", abort=True, err=True)
 
-    def _collect(self, folder: Path, task_ids: Sequence[str]) -> None:
+    def collect(self, folder: Path, task_ids: Sequence[str]) -> None:
+        """Both arms of the tasks, as far as the bank lacks them; a stop ends the study."""
         from skilldelta.cli.collect_display import print_interrupted, print_result, progress
         from skilldelta.collect.session import collect
 
-        session = self._session(folder, task_ids)
+        session = self.session(folder, task_ids)
         with progress() as on_progress:
             result = until_stopped(collect(session, on_progress))
         write_session_logs(session)
@@ -164,7 +167,7 @@ class StudyRun:
         from skilldelta.cli.progress import progress
         from skilldelta.collect.self_judging import judge
 
-        session = self._session(folder)
+        session = self.session(folder)
         if not self._asks(session):
             if self.options["self_judge"]:
                 note("a command-line agent cannot be asked for its own judgement; the tables leave self-judge out")
@@ -189,8 +192,8 @@ class StudyRun:
         from skilldelta.cli.progress import step_bars
         from skilldelta.files import write_text
         from skilldelta.studies import EvaluationSettings, evaluate
-        from skilldelta.studies.paper_tables import paper_tables
-        from skilldelta.studies.table_text import document, markdown
+        from skilldelta.studies.paper_policies import paper_tables
+        from skilldelta.studies.table_text import tables_document, tables_markdown
 
         panels = self._panels()
         note_left_out(panels)
@@ -198,11 +201,11 @@ class StudyRun:
         with step_bars() as advance:
             evaluated = evaluate(panels, asked, progress=advance)
             tables = paper_tables(evaluated)
-        write_json(document(tables), self.study.tables)
-        write_text(self.study.tables.with_suffix(".md"), markdown(tables))
+        write_json(tables_document(tables), self.study.tables)
+        write_text(self.study.tables.with_suffix(".md"), tables_markdown(tables))
         self._report(evaluated)
         if self.options["as_json"]:
-            write_json({"folder": str(self.study.path), "panels": len(panels), "tables": document(tables)})
+            write_json({"folder": str(self.study.path), "panels": len(panels), "tables": tables_document(tables)})
         else:
             _show_tables(tables)
             files = [self.study.tables, self.study.tables.with_suffix(".md"), self.study.report]
@@ -226,73 +229,6 @@ class StudyRun:
                 report_on(evaluated, self.study.report, command="skilldelta study", created=created, progress=advance)
         except MissingExtraError as error:
             note(str(error))
-
-    def _prospective(self, folder: Path) -> int:
-        from skilldelta.collect.plan import make_plan
-        from skilldelta.studies.study_folder import split_tasks
-
-        session, known = self._session(folder), self.options["known"] or self.suite.preset.known_per_group
-        planned = make_plan(session.suite, session.selection, seed=session.seed)
-        tasks = list({one.task.task_id: one.task for one in planned}.values())
-        parts = split_tasks(tasks, known, seed=self.options["seed"])
-        self._collect(folder, parts.known)
-        sealed = self._sealed(folder, parts)
-        self._collect(folder, parts.held_out)
-        return self._audit(sealed)
-
-    def _sealed(self, folder: Path, parts: KnownAndHeldOut) -> SealedPanel:
-        """The predictions for the held-out tasks, sealed once; later starts take them as they are."""
-        from skilldelta.bank import Bank
-        from skilldelta.cli.arguments import chosen_encoder
-        from skilldelta.evaluation.prospective.seal import read_sealed, write_sealed
-        from skilldelta.studies import PanelChoice, TargetTask, freeze_targets, load_panel
-
-        session = self._session(folder)
-        agent, path = session.agent.identity, self.study.sealed(self.suite.name, session.agent.identity)
-        if path.exists():
-            return read_sealed(path)
-        tasks = {task.task_id: task for task in session.suite.tasks}
-        with Bank.open(str(self.study.bank), create=False) as bank:
-            seen = {one.task_id for one in bank.executions(agent=agent, suite=self.suite.name)} & set(parts.held_out)
-            if seen:
-                raise InputError(
-                    f"{plural(len(seen), 'held-out task')} of {self.suite.title} already ran, so no prediction can be "
-                    "made before their outcomes; start another study with --output"
-                )
-            label = f"{agent.name}@{agent.fingerprint[:8]}"
-            panel = load_panel(bank, PanelChoice(label, self.suite.name), encoder=chosen_encoder(bank, self.options))
-            targets = [
-                TargetTask(name, tasks[name].text, tasks[name].skill_id, tasks[name].family) for name in parts.held_out
-            ]
-            created = datetime.now(UTC).isoformat(timespec="seconds")
-            sealed = freeze_targets(panel, targets, created=created, rule=self.suite.preset.frozen_rule)
-        write_sealed(sealed, path)
-        note(f"{plural(len(targets), 'prediction')} sealed in {path}; publish the seal: {sealed.seal}")
-        return sealed
-
-    def _audit(self, sealed: SealedPanel) -> int:
-        from skilldelta.bank import Bank
-        from skilldelta.cli.arguments import chosen_encoder
-        from skilldelta.cli.audit import audit_document, show_audit
-        from skilldelta.evaluation.prospective.tampering import SealBrokenError
-        from skilldelta.studies import PanelChoice, audit_sealed, load_panel
-
-        session = self._session(self.study.suite(self.suite.name))
-        agent = session.agent.identity
-        label = f"{agent.name}@{agent.fingerprint[:8]}"
-        with Bank.open(str(self.study.bank), create=False) as bank:
-            panel = load_panel(bank, PanelChoice(label, self.suite.name), encoder=chosen_encoder(bank, self.options))
-        try:
-            audited = audit_sealed(sealed, panel, resamples=self.options["resamples"], seed=self.options["seed"])
-        except SealBrokenError as broken:
-            for change in broken.changes:
-                note(f"refused: {change}")
-            return 1
-        if self.options["as_json"]:
-            write_json({"folder": str(self.study.path), "seal": sealed.seal, "audit": audit_document(audited)})
-        else:
-            show_audit(audited.result)
-        return 0
 
 
 def _collecting_in_words(plan: Mapping[str, Any]) -> str:

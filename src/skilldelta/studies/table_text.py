@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from skilldelta.studies.paper_tables import Cell, Kind, PaperTable
+from skilldelta.studies.paper_table import Cell, Kind, PaperTable
 
 UNKNOWN = "–"
 
@@ -33,13 +33,23 @@ def written(value: Cell, kind: Kind) -> str:
             return _number(value, 3)
 
 
-def markdown(tables: Sequence[PaperTable]) -> str:
-    """All tables as one Markdown document; percentages and points are out of 100."""
+def tables_markdown(tables: Sequence[PaperTable]) -> str:
+    """All tables as one Markdown document; percentages and points are out of 100.
+
+    Examples:
+        >>> tables_markdown(paper_tables(evaluated)).splitlines()[0]
+        '## Task success, and tokens saved against always on'
+    """
     return "\n".join(line for table in tables for line in _lines(table))
 
 
-def document(tables: Sequence[PaperTable]) -> dict[str, Any]:
-    """All tables by key, each a list of rows by column name; rates are fractions, spans are pairs."""
+def tables_document(tables: Sequence[PaperTable]) -> dict[str, Any]:
+    """All tables by key, each a list of rows by column name; rates are fractions, spans are pairs.
+
+    Examples:
+        >>> tables_document(paper_tables(evaluated))["structure"][0]["groups"]
+        2
+    """
     return {
         table.key: [
             {column.name: _plain(cell) for column, cell in zip(table.columns, row, strict=True)} for row in table.rows

@@ -13,7 +13,8 @@ import re
 import sqlite3
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -215,19 +216,13 @@ def _tool(name: str, description: str, function: Callable[..., str], **parameter
 _conversion = threading.Lock()
 
 
-class _opened:  # noqa: N801
+@contextmanager
+def _opened(file: Path) -> Iterator[sqlite3.Connection]:
     """A table opened to be read, for no longer than a query may take."""
-
-    def __init__(self, file: Path) -> None:
-        self._connection = sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)
-
-    def __enter__(self) -> sqlite3.Connection:
-        end = time.monotonic() + _QUERY_SECONDS
-        self._connection.set_progress_handler(lambda: int(time.monotonic() > end), 10_000)
-        return self._connection
-
-    def __exit__(self, *_: object) -> None:
-        self._connection.close()
+    end = time.monotonic() + _QUERY_SECONDS
+    with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+        connection.set_progress_handler(lambda: int(time.monotonic() > end), 10_000)
+        yield connection
 
 
 def _shown(text: str) -> str:

@@ -1,0 +1,93 @@
+"""The prospective protocol of a study: record a part of every group, seal predictions for the rest, collect it, audit."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skilldelta.cli.output import note, write_json
+from skilldelta.errors import InputError
+from skilldelta.nouns import plural
+
+if TYPE_CHECKING:
+    from skilldelta.cli.study_phases import StudyRun
+    from skilldelta.evaluation.prospective.seal import SealedPanel
+    from skilldelta.studies.study_folder import KnownAndHeldOut
+
+
+def run_protocol(run: StudyRun, folder: Path) -> int:
+    """From where the folder stands; the seal is made once, before the first held-out call."""
+    from skilldelta.collect.plan import make_plan
+    from skilldelta.studies.study_folder import split_tasks
+
+    session, known = run.session(folder), run.options["known"] or run.suite.preset.known_per_group
+    planned = make_plan(session.suite, session.selection, seed=session.seed)
+    tasks = list({one.task.task_id: one.task for one in planned}.values())
+    parts = split_tasks(tasks, known, seed=run.options["seed"])
+    run.collect(folder, parts.known)
+    sealed = _sealed(run, folder, parts)
+    run.collect(folder, parts.held_out)
+    return _audit(run, sealed)
+
+
+def _sealed(run: StudyRun, folder: Path, parts: KnownAndHeldOut) -> SealedPanel:
+    """The predictions for the held-out tasks, sealed once; later starts take them as they are."""
+    from skilldelta.bank import Bank
+    from skilldelta.cli.arguments import chosen_encoder
+    from skilldelta.evaluation.prospective.seal import read_sealed, write_sealed
+    from skilldelta.studies import PanelChoice, TargetTask, freeze_targets, load_panel
+
+    session = run.session(folder)
+    agent, path = session.agent.identity, run.study.sealed(run.suite.name, session.agent.identity)
+    if path.exists():
+        made = read_sealed(path)
+        if {target.task_id for target in made.targets} != set(parts.held_out):
+            raise InputError(
+                f"{path} holds predictions for other tasks; give the same --known, --limit and --seed as before, or "
+                "start another study with --output"
+            )
+        return made
+    tasks = {task.task_id: task for task in session.suite.tasks}
+    with Bank.open(str(run.study.bank), create=False) as bank:
+        seen = {one.task_id for one in bank.executions(agent=agent, suite=run.suite.name)} & set(parts.held_out)
+        if seen:
+            raise InputError(
+                f"{plural(len(seen), 'held-out task')} of {run.suite.title} already ran, so no prediction can be "
+                "made before their outcomes; start another study with --output"
+            )
+        label = f"{agent.name}@{agent.fingerprint[:8]}"
+        panel = load_panel(bank, PanelChoice(label, run.suite.name), encoder=chosen_encoder(bank, run.options))
+        targets = [
+            TargetTask(name, tasks[name].text, tasks[name].skill_id, tasks[name].family) for name in parts.held_out
+        ]
+        created = datetime.now(UTC).isoformat(timespec="seconds")
+        sealed = freeze_targets(panel, targets, created=created, rule=run.suite.preset.frozen_rule)
+    write_sealed(sealed, path)
+    note(f"{plural(len(targets), 'prediction')} sealed in {path}; publish the seal: {sealed.seal}")
+    return sealed
+
+
+def _audit(run: StudyRun, sealed: SealedPanel) -> int:
+    from skilldelta.bank import Bank
+    from skilldelta.cli.arguments import chosen_encoder
+    from skilldelta.cli.audit import audit_document, show_audit
+    from skilldelta.evaluation.prospective.tampering import SealBrokenError
+    from skilldelta.studies import PanelChoice, audit_sealed, load_panel
+
+    session = run.session(run.study.suite(run.suite.name))
+    agent = session.agent.identity
+    label = f"{agent.name}@{agent.fingerprint[:8]}"
+    with Bank.open(str(run.study.bank), create=False) as bank:
+        panel = load_panel(bank, PanelChoice(label, run.suite.name), encoder=chosen_encoder(bank, run.options))
+    try:
+        audited = audit_sealed(sealed, panel, resamples=run.options["resamples"], seed=run.options["seed"])
+    except SealBrokenError as broken:
+        for change in broken.changes:
+            note(f"refused: {change}")
+        return 1
+    if run.options["as_json"]:
+        write_json({"folder": str(run.study.path), "seal": sealed.seal, "audit": audit_document(audited)})
+    else:
+        show_audit(audited.result)
+    return 0
