@@ -15,7 +15,7 @@ import pytest
 
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.report import PanelReport, write_report
-from skilldelta.report.gather import scaling_curves
+from skilldelta.report.gathering import scaling_curves
 
 from .toy_panel import HOSTILE, panel_of, support_of
 

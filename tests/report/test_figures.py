@@ -18,7 +18,7 @@ from skilldelta.report.figures.ranking import ranking
 from skilldelta.report.figures.scaling import scaling
 from skilldelta.report.figures.selection import components
 from skilldelta.report.figures.tradeoff import thinned, tradeoff
-from skilldelta.report.gather import scaling_curves, spaced
+from skilldelta.report.gathering import scaling_curves, spaced
 from skilldelta.report.palette import resolve
 from skilldelta.report.vega import image_spec
 

@@ -12,7 +12,7 @@ from skilldelta.evaluation.nested import Scorer
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.records import Agent, Condition, Execution
 from skilldelta.report.figures.payback import accounting
-from skilldelta.report.gather import gather, measured_routing
+from skilldelta.report.gathering import gather, measured_routing
 from skilldelta.report.panel import panel_content
 
 from .toy_panel import panel_of, support_of

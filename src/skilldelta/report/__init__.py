@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skilldelta.report.gather import PanelSource, gather
+    from skilldelta.report.gathering import PanelSource, gather
     from skilldelta.report.panel import PanelReport
     from skilldelta.report.vega import require_plots
     from skilldelta.report.write import write_images, write_report
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["PanelReport", "PanelSource", "gather", "require_plots", "write_images", "write_report"]
 
 _HOMES = {
-    "gather": ("PanelSource", "gather"),
+    "gathering": ("PanelSource", "gather"),
     "panel": ("PanelReport",),
     "vega": ("require_plots",),
     "write": ("write_images", "write_report"),

@@ -11,7 +11,7 @@ from skilldelta.evaluation.accounting import RoutingCost
 from skilldelta.evaluation.nested import Scorer
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.records import Execution
-from skilldelta.report.gather import gather, measured_routing
+from skilldelta.report.gathering import gather, measured_routing
 from skilldelta.report.panel import PanelReport
 from skilldelta.report.write import write_images, write_report
 from skilldelta.studies.evaluation_study import Evaluated, scorer_of, with_skill_texts
