@@ -136,3 +136,19 @@ def test_the_database_itself_refuses_a_second_decision_of_a_conversation(sqlite_
     insert = "INSERT INTO requests VALUES (2, 'dates', 'c1', '', NULL, 0)"
     with pytest.raises(sqlite3.IntegrityError):
         sqlite3.connect(sqlite_filled.location).execute(insert)
+
+
+def test_decisions_that_need_not_be_durable_are_seen_at_once_and_settled_later(filled: Bank) -> None:
+    (logged,) = filled.record_decisions([ASKED], durable=False)
+    with Bank.open(filled._database._opened_at) as other:
+        assert other.decision(logged.id) == replace(ASKED, decision_id=logged.id)
+    filled.settle()
+    assert filled.record_outcome(RecordedOutcome(logged.id, 1.0, success=1)).is_new
+    assert filled.verify() == []
+
+
+def test_only_what_is_durable_waits_for_the_disk(sqlite_filled: Bank) -> None:
+    with sqlite_filled._database.write(durable=False) as connection:
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 1
+    with sqlite_filled._database.write() as connection:
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2

@@ -60,26 +60,36 @@ class Database:
             yield connection
 
     @contextmanager
-    def write(self) -> Iterator[Connection]:
-        """One transaction under the write lock; any error undoes it whole."""
+    def write(self, *, durable: bool = True) -> Iterator[Connection]:
+        """One transaction under the write lock; any error undoes it whole.
+
+        One that is not durable survives the death of the process, and a power failure once something durable was written
+        after it, or `settle` was called.
+        """
         if self.readonly:
             raise BankError(f"the bank {self.location} was opened read-only; open it for writing")
-        with self._transaction() as connection:
+        with self._transaction(durable=durable) as connection:
             self._refuse_lost_commits(connection)
             yield connection
 
+    def settle(self) -> None:
+        """Make everything durable that was written."""
+        with self._errors_explained():
+            self._check_not_replaced()
+            self.backend.settle()
+
     @contextmanager
-    def _transaction(self) -> Iterator[Connection]:
+    def _transaction(self, *, durable: bool = True) -> Iterator[Connection]:
         """A transaction under the write lock; if it changed anything it is numbered, and acknowledged when it is safe."""
         with self._errors_explained(), self.backend.write_lock():
             self._check_not_replaced()
             if self._writer is None:
                 self._writer = self.backend.writer()
-            with self._writer.begin() as connection:
+            with self.backend.transaction(self._writer, durable=durable) as connection:
                 before = self.backend.changes(connection)
                 yield connection
                 head = append_commit(connection) if self.backend.changes(connection) != before else None
-            if head is not None:
+            if head is not None and durable:
                 self.backend.acknowledge(head)
 
     @contextmanager

@@ -5,8 +5,8 @@ Each read is one snapshot. Every wait has an end: for a connection, for the lock
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from sqlalchemy import Connection, Engine, TableClause, create_engine, event, insert, make_url, text
@@ -59,6 +59,17 @@ class PostgreSQL:
             connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_ADVISORY_LOCK})")
 
         return engine
+
+    @contextmanager
+    def transaction(self, writer: Engine, *, durable: bool) -> Iterator[Connection]:
+        """Without durability the commit does not wait for the disk; the server writes it within a second."""
+        with writer.begin() as connection:
+            if not durable:
+                connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
+            yield connection
+
+    def settle(self) -> None:
+        """Nothing: the server does it by itself."""
 
     def write_lock(self) -> AbstractContextManager[None]:
         return nullcontext()

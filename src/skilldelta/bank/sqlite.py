@@ -6,8 +6,8 @@ import os
 import sqlite3
 import stat
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -24,6 +24,7 @@ from skilldelta.bank.schema import SCHEMA_VERSION
 from skilldelta.bank.sqlite_files import Copy, create_aside, write_lock
 from skilldelta.bank.table_rows import read_counter
 from skilldelta.errors import BankError, UnwritableBankError
+from skilldelta.files import flush_durably
 from skilldelta.nouns import plural
 
 APPLICATION_ID = 0x536B446C
@@ -94,6 +95,25 @@ class SQLite:
 
     def writer(self) -> Engine:
         return _sqlite_engine(self._connect_writer, "BEGIN IMMEDIATE")
+
+    @contextmanager
+    def transaction(self, writer: Engine, *, durable: bool) -> Iterator[Connection]:
+        """With NORMAL a commit is in the log without waiting for the disk; the next FULL one takes it along."""
+        with writer.connect() as connection:
+            driver = connection.connection.driver_connection
+            assert isinstance(driver, sqlite3.Connection)
+            driver.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")  # only outside of a transaction
+            with connection.begin():
+                yield connection
+
+    def settle(self) -> None:
+        """Wait until the disk has the log."""
+        with suppress(FileNotFoundError):  # no log: everything is in the file
+            descriptor = os.open(self._wal, os.O_RDWR)
+            try:
+                flush_durably(descriptor)
+            finally:
+                os.close(descriptor)
 
     def write_lock(self) -> AbstractContextManager[None]:
         return write_lock(self._lock, self._timeout)

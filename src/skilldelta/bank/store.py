@@ -272,10 +272,18 @@ class Bank:
         """Store a decision in the log; returns its id, or the first one's where its conversation has one already."""
         return self.record_decisions([record])[0].id
 
-    def record_decisions(self, records: Sequence[DecisionRecord]) -> list[Logged]:
-        """Store decisions in one transaction. A conversation gets one decision per skill: the first."""
-        with self._database.write() as connection:
+    def record_decisions(self, records: Sequence[DecisionRecord], *, durable: bool = True) -> list[Logged]:
+        """Store decisions in one transaction. A conversation gets one decision per skill: the first.
+
+        Ones that are not `durable` survive the death of the process; a power failure only after `settle`, or after
+        anything durable was stored, such as an outcome.
+        """
+        with self._database.write(durable=durable) as connection:
             return decision_log.add_decisions(connection, self._database.backend, records)
+
+    def settle(self) -> None:
+        """Make everything durable that was stored."""
+        self._database.settle()
 
     def decisions(self, limit: int | None = None, chosen: DecisionFilter | None = None) -> list[DecisionRecord]:
         """Decisions, the newest first, with their outcomes."""

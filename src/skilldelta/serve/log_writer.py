@@ -1,6 +1,8 @@
-"""Decisions and outcomes into the log, many in one commit: who waits is answered once their row is durable.
+"""Decisions and outcomes into the log, many in one commit: who waits is answered once their row is committed.
 
-A commit costs about the same for one row as for fifty. While one is under way, what arrives is gathered for the next.
+A commit costs about the same for one row as for fifty. While one is under way, what arrives is gathered for the next. An
+outcome is on the disk when it is acknowledged, and its decision with it. A decision alone survives the death of the
+process at once, and a power failure a second later: an agent that waits for its answer does not wait for a disk.
 """
 
 from __future__ import annotations
@@ -8,7 +10,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import TypeVar
 
@@ -20,6 +24,8 @@ Entry = TypeVar("Entry", DecisionRecord, RecordedOutcome)
 
 _AT_ONCE = 256
 """Rows of one commit; the others wait for the next."""
+_SETTLE_AFTER = 1.0
+"""Seconds without anything to write, after which decisions are made durable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +45,11 @@ class LogWriter:
         self._is_closed = False
 
     def write(self, entry: DecisionRecord | RecordedOutcome) -> Logged:
-        """Store an entry durably; returns its id."""
+        """Store an entry; returns its id."""
         return self.submit(entry).result()
 
     def submit(self, entry: DecisionRecord | RecordedOutcome) -> Future[Logged]:
-        """The promise of an id, kept when the entry is durable."""
+        """The promise of an id, kept when the entry is committed."""
         answer: Future[Logged] = Future()
         with self._starting:
             if self._is_closed:
@@ -64,26 +70,36 @@ class LogWriter:
             thread.join()
 
     def _run(self) -> None:
+        unsettled = False
         while True:
-            batch, is_last = self._gathered()
-            self._store([one for one in batch if isinstance(one.entry, DecisionRecord)], self._bank.record_decisions)
-            self._store([one for one in batch if isinstance(one.entry, RecordedOutcome)], self._bank.record_outcomes)
+            batch, is_last = self._gathered(_SETTLE_AFTER if unsettled else None)
+            decisions = [one for one in batch if isinstance(one.entry, DecisionRecord)]
+            outcomes = [one for one in batch if isinstance(one.entry, RecordedOutcome)]
+            self._store(decisions, partial(self._bank.record_decisions, durable=False))
+            self._store(outcomes, self._bank.record_outcomes)
+            if is_last or (unsettled and not batch):
+                self._settle()
+            unsettled = bool(decisions) and not outcomes
             if is_last:
                 return
 
-    def _gathered(self) -> tuple[list[_Waiting], bool]:
-        """Everything that waits, at least one entry; and whether the writer is to end after it."""
+    def _gathered(self, patience: float | None) -> tuple[list[_Waiting], bool]:
+        """Everything that waits, or nothing after so many seconds; and whether the writer is to end after it."""
         batch: list[_Waiting] = []
-        item = self._queue.get()
-        while item is not None:
-            batch.append(item)
-            if len(batch) == _AT_ONCE:
-                return batch, False
-            try:
+        try:
+            item = self._queue.get(timeout=patience)
+            while item is not None:
+                batch.append(item)
+                if len(batch) == _AT_ONCE:
+                    return batch, False
                 item = self._queue.get_nowait()
-            except Empty:
-                return batch, False
+        except Empty:
+            return batch, False
         return batch, True
+
+    def _settle(self) -> None:
+        with suppress(BankError, OSError):  # replaced or gone: there is nothing left to settle
+            self._bank.settle()
 
     def _store(
         self, waiting: list[_Waiting], record: Callable[[list[Entry]], list[Logged] | list[Logged | InputError]]
