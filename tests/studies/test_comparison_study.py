@@ -89,6 +89,8 @@ def test_several_agents_on_one_side_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="2 agents, which are never pooled; say --agent large or small"):
         one_side(recorded)
     assert list(one_side(recorded, ArmChoice(agent="small")).runs) == [("default", "t1")]
+    with pytest.raises(InputError, match="no run fits agent 'nobody'"):
+        one_side(recorded, ArmChoice(agent="nobody"))
 
 
 def run(

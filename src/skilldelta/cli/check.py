@@ -148,6 +148,7 @@ def _side(options: dict[str, Any], name: str, arm: Condition) -> ComparedSide:
 
 
 def _of_files(sources: Sequence[Path], options: dict[str, Any]) -> tuple[Sequence[SkillGains], tuple[str, ...]]:
+    from skilldelta.bank.importers import UnsaidError
     from skilldelta.studies import ArmChoice, read_runs, recorded_gains
     from skilldelta.studies.check_study import recorded_notes
 
@@ -155,7 +156,11 @@ def _of_files(sources: Sequence[Path], options: dict[str, Any]) -> tuple[Sequenc
     measured: list[SkillGains] = []
     notes: list[str] = []
     for path in sources:
-        recorded = read_runs(path, format=options["format_"], choice=choice)
+        try:
+            recorded = read_runs(path, format=options["format_"], choice=choice)
+        except UnsaidError:
+            unsaid = f"{path}: its runs do not say whether the skill was used"
+            raise InputError(f"{unsaid}; give both arms, as --without FILE --with FILE") from None
         kept = [
             one
             for one in recorded.executions

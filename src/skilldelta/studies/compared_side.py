@@ -69,6 +69,8 @@ class RecordedRuns:
     versions: Mapping[str, str] = field(default_factory=dict)
     """Skills to the digest of their current version, where the source knows."""
     notes: tuple[str, ...] = ()
+    is_of_one_agent: bool = False
+    """Whether an agent was chosen when the runs were read, under whatever name."""
 
 
 def read_runs(
@@ -117,6 +119,7 @@ def bank_runs(bank: Bank, choice: ArmChoice = EVERYTHING) -> RecordedRuns:
         executions=[_labelled(one, agents) for records in panels for one in records.versioned],
         tasks={(task.suite, task.task_id): task for task in bank.tasks()},
         versions={skill.skill_id: skill.digest for skill in bank.skills() if skill.digest},
+        is_of_one_agent=agent is not None,
     )
 
 
@@ -182,8 +185,7 @@ def _chosen(recorded: RecordedRuns, choice: ArmChoice) -> list[Execution]:
     """What fits agent, skill and suite; a baseline fits any skill unless it belongs to another one."""
     skill = choice.skill.partition("@")[0] if choice.skill else None
     of_agent = [one for one in recorded.executions if choice.suite in (None, one.suite)]
-    names = {one.agent.name for one in of_agent}
-    agent = choice.agent if choice.agent in names else None  # a bank was read for one agent already
+    agent = None if recorded.is_of_one_agent else choice.agent
     kept = [
         one
         for one in of_agent
