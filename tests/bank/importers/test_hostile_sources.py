@@ -199,3 +199,14 @@ def test_control_characters_and_absurd_numbers_of_a_tool_do_no_harm(tmp_path: Pa
     assert all("\0" not in task.task_id for task in reading.tasks)
     assert reading.executions[0].tokens is None
     assert reading.executions[0].seconds is None
+
+
+@pytest.mark.parametrize(
+    "name", ["../secret", "/etc", "a/../../secret", ".", "..", "x" * 300, "a\nb", "secret/../secret"]
+)
+def test_a_skills_name_is_no_path_to_follow(name: str, tmp_path: Path) -> None:
+    write_tree(tmp_path, {"secret/SKILL.md": "Do not read this.", "in/out/results.json": layouts.skillevaluation()})
+    document = layouts.skillevaluation(skill={"name": name})
+    write_tree(tmp_path, {"in/out/results.json": document})
+
+    assert all(not skill.text for skill in read_any(tmp_path / "in" / "out" / "results.json").skill_texts)

@@ -13,12 +13,15 @@ from skilldelta.records import Skill
 
 _FILE = "SKILL.md"
 _MOST_BYTES = 4 << 20
+_PLAIN = re.compile(r"\w[\w .+-]{0,127}")
 _NOT_THE_SKILL = re.compile(r"(^|/)(outputs?|artifacts|workspace|agent|verifier|skill-snapshot|old_skill|transcripts)/")
 """Where a run leaves what it made, which may be a skill, too, and where older versions are kept."""
 
 
 def skill_beside(tree: ResultTree, name: str) -> Skill | None:
     """The skill called `name`: among the files, else in the folders around them. None where it is not there."""
+    if not _PLAIN.fullmatch(name):  # a name of another's file is no path to follow
+        return None
     for inside in sorted((one for one in tree.names if _is_skill(one, name)), key=lambda one: (one.count("/"), one)):
         try:
             text = tree.read(inside, most=_MOST_BYTES).decode("utf-8").replace("\r\n", "\n")
