@@ -197,3 +197,44 @@ def test_list_names_counts_licences_and_origins(capsys: pytest.CaptureFixture[st
     assert {one["repetitions"] for one in suites} == {1, 3}
     assert run(["suite", "list"]) == 0
     assert all(len(line) <= 120 for line in capsys.readouterr().out.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"answer_position": "A1:XFD1048576"}, "more than 2,000,000 cells"),
+        ({"answer_position": "nowhere"}, "is no range of cells"),
+        ({"instruction_type": "Other"}, "instruction_type must be one of"),
+        ({"id": "../escape"}, "cannot be an id"),
+    ],
+)
+def test_a_spreadsheet_row_that_is_wrong_is_named(
+    change: dict[str, str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from suites.workbooks import write_benchmark
+
+    data = write_benchmark(tmp_path / "data", cell_level=1, sheet_level=1)
+    rows = json.loads((data / "dataset.json").read_text())
+    (data / "dataset.json").write_text(json.dumps([{**rows[0], **change}]))
+    assert run(["suite", "prepare", "spreadsheetbench", "--from", str(data), "--output", str(tmp_path / "suite")]) == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "suite").exists()
+
+
+def test_a_spreadsheet_path_that_leads_out_and_a_link_are_not_followed(tmp_path: Path) -> None:
+    from suites.workbooks import write_benchmark, write_workbook
+
+    data = write_benchmark(tmp_path / "data", cell_level=1, sheet_level=0)
+    rows = json.loads((data / "dataset.json").read_text())
+    for name in ("1_x_init.xlsx", "1_x_golden.xlsx"):
+        write_workbook(tmp_path / "outside" / name, {"Data": [[1]]})
+    (data / "spreadsheet" / "linked").mkdir()
+    for name in ("1_x_init.xlsx", "1_x_golden.xlsx"):
+        (data / "spreadsheet" / "linked" / name).symlink_to(tmp_path / "outside" / name)
+    hostile = [
+        {**rows[0], "id": "out", "spreadsheet_path": "../outside"},
+        {**rows[0], "id": "linked", "spreadsheet_path": ""},
+    ]
+    (data / "dataset.json").write_text(json.dumps([rows[0], *hostile]))
+    made = prepare(find_suite("spreadsheetbench"), GivenFiles(data), tmp_path / "suite")
+    assert (made.inventory.tasks, [one.task_id for one in made.left_out]) == (1, ["out", "linked"])

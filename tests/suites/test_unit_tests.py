@@ -14,7 +14,7 @@ from collect.sandboxed import needs_bwrap
 from skilldelta.collect.execution_errors import GraderError
 from skilldelta.collect.graders.base import Graded
 from skilldelta.collect.graders.reply_code import code_defining
-from skilldelta.collect.graders.unit_tests import TEST_LIMITS, UnitTests, packages_of
+from skilldelta.collect.graders.unit_tests import TEST_LIMITS, UnitTests, make_unit_tests, packages_of
 from skilldelta.collect.sandbox import find_sandbox
 from skilldelta.errors import InputError
 from suites.grading import task_of
@@ -194,3 +194,14 @@ def test_of_a_reply_only_what_the_function_needs_is_run() -> None:
 def test_an_environment_without_packages_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is no virtual environment"):
         packages_of(str(tmp_path), "task 't1'")
+
+
+def test_with_docker_the_suite_names_the_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    docker = tmp_path / "docker"
+    docker.write_text("#!/bin/sh\n")
+    docker.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    made = make_unit_tests({"type": "unit_tests", "image": "bench:1", "memory_mb": 512}, "docker", "task 't1'")
+    assert (made.sandbox.name, made.limits.memory_mb, made.limits.seconds) == ("docker:bench:1", 512, 240.0)
+    with pytest.raises(InputError, match="has no option 'images'"):
+        make_unit_tests({"type": "unit_tests", "images": "x"}, "docker", "task 't1'")

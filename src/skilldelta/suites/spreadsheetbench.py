@@ -72,9 +72,10 @@ def _cases(folder: Path, row: Mapping[str, Any], task_id: str) -> dict[str, tupl
     places = [folder / "spreadsheet" / task_id]
     if isinstance(named, str) and ".." not in Path(named).parts and not Path(named).is_absolute():
         places.insert(0, folder / named)
-    place = next((one for one in places if one.is_dir()), None)
-    if place is None:
-        return {}
+    return next((found for place in places if place.is_dir() and (found := _pairs_in(place))), {})
+
+
+def _pairs_in(place: Path) -> dict[str, tuple[Path, Path]]:
     files = sorted(path for path in place.iterdir() if path.is_file() and not path.is_symlink())
     inputs = {found[1] or "1": path for path in files if (found := _INPUT.fullmatch(path.name))}
     answers = {found[1] or "1": path for path in files if (found := _ANSWER.fullmatch(path.name))}

@@ -137,12 +137,29 @@ class _Found:
 
 
 def make_unit_tests(spec: Mapping[str, Any], sandbox: SandboxName, where: str) -> UnitTests:
-    """From a suite's settings; `environment` is a virtual environment with the packages that the tests import."""
-    options = take_options(
-        spec, where, environment=str, seconds=(int, float), memory_mb=int, disk_mb=int, processes=int
-    )
-    environment = options.pop("environment", "")
-    return UnitTests(find_sandbox(sandbox), packages_of(environment, where), replace(TEST_LIMITS, **options))
+    """From a suite's settings."""
+    place, limits = code_options(spec, sandbox, TEST_LIMITS, where)
+    return UnitTests(place.sandbox, place.packages, limits)
+
+
+@dataclass(frozen=True, slots=True)
+class CodePlace:
+    """Where an agent's code runs, and what it can import there."""
+
+    sandbox: Sandbox
+    packages: Path
+
+
+def code_options(spec: Mapping[str, Any], sandbox: SandboxName, usual: Limits, where: str) -> tuple[CodePlace, Limits]:
+    """The settings of graders that run code: limits, the `environment` with its packages, Docker's `image`.
+
+    `environment` is a virtual environment for the same Python. With Docker, the image has the packages.
+    """
+    limits: dict[str, Any] = {"seconds": (int, float), "memory_mb": int, "disk_mb": int, "processes": int}
+    options = take_options(spec, where, environment=str, image=str, **limits)
+    image = {"docker_image": options["image"]} if "image" in options else {}
+    place = CodePlace(find_sandbox(sandbox, **image), packages_of(options.get("environment", ""), where))
+    return place, replace(usual, **{name: options[name] for name in limits if name in options})
 
 
 def check_tested_task(task: SuiteTask, where: str) -> None:

@@ -12,17 +12,17 @@ import datetime
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from skilldelta.collect.execution_errors import GraderError
-from skilldelta.collect.graders.base import Graded, take_options
+from skilldelta.collect.graders.base import Graded
 from skilldelta.collect.graders.reply_code import first_block
-from skilldelta.collect.graders.unit_tests import packages_of
+from skilldelta.collect.graders.unit_tests import code_options
 from skilldelta.collect.graders.workbook_file import CellRange, WorkbookError, parse_ranges, read_cells
 from skilldelta.collect.own_thread import in_own_thread
-from skilldelta.collect.sandbox import PACKAGES, WORKSPACE, Limits, Sandbox, SandboxName, find_sandbox
+from skilldelta.collect.sandbox import PACKAGES, WORKSPACE, Limits, Sandbox, SandboxName
 from skilldelta.collect.suite import SuiteTask
 from skilldelta.collect.workspace import check_inside, intact, temporary_folder
 from skilldelta.errors import InputError, MissingExtraError
@@ -100,16 +100,13 @@ class Workbook:
 
 
 def make_workbook_grader(spec: Mapping[str, Any], folder: Path, sandbox: SandboxName, where: str) -> Workbook:
-    """From a suite's settings; `environment` is a virtual environment with the packages that the code may import."""
+    """From a suite's settings."""
     try:
         import openpyxl  # noqa: F401
     except ImportError:
         raise MissingExtraError("grading workbooks", "suites") from None
-    options = take_options(
-        spec, where, environment=str, seconds=(int, float), memory_mb=int, disk_mb=int, processes=int
-    )
-    packages = packages_of(options.pop("environment", ""), where)
-    return Workbook(find_sandbox(sandbox), packages, folder, replace(CODE_LIMITS, **options))
+    place, limits = code_options(spec, sandbox, CODE_LIMITS, where)
+    return Workbook(place.sandbox, place.packages, folder, limits)
 
 
 def check_workbook_task(task: SuiteTask, where: str) -> None:
