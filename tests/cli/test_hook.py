@@ -180,8 +180,6 @@ def test_paths_in_the_file_are_meant_from_its_folder(tmp_path: Path) -> None:
     found = options(tmp_path)
     assert found["bank"] == str(tmp_path / "my.bank")
     assert found["skill_file"] == (str(tmp_path / "a/SKILL.md"), str(tmp_path / "b/SKILL.md"))
-    (tmp_path / "skilldelta.toml").write_text('bank = "postgresql://db/x"\n')
-    assert options(tmp_path)["bank"] == "postgresql://db/x"
 
 
 @pytest.mark.parametrize("text", ["bank = ", "k = 'many'", "[hook]\npart = 'all'", "fallback = ['use', 'skip']"])
@@ -189,6 +187,37 @@ def test_a_file_that_cannot_be_taken_is_named(tmp_path: Path, text: str) -> None
     (tmp_path / "skilldelta.toml").write_text(text)
     with pytest.raises(OptionError):
         hook_settings("codex", options(tmp_path), {})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'server = "http://gate.example"',
+        'server = "http://127.0.0.1.gate.example:80"',
+        'server = "https://gate.example"',
+        'server = "http://127.0.0.1:80@gate.example"',
+        'server = "http://127.0.0.1:80\\n@gate.example"',
+        'bank = "postgresql://db.example/x"',
+        'state = "/etc"',
+        'encoder = "sentence-transformers"',
+        'encoder_url = "https://encoder.example/v1"',
+        'encoder-model = "./weights"',
+    ],
+)
+def test_a_strangers_folder_cannot_say_where_prompts_are_sent(tmp_path: Path, line: str) -> None:
+    """A user's hook runs in every repository that an agent is started in."""
+    (tmp_path / "skilldelta.toml").write_text(f"[hook]\n{line}\n")
+    with pytest.raises(OptionError, match="not taken from a project's file"):
+        options(tmp_path)
+    name = line.partition(" ")[0].replace("_", "-")
+    assert options(tmp_path, f"--{name}", "mine")[name.replace("-", "_")] == "mine"
+    done = hook(tmp_path, "codex", "--skill", "x")
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_a_projects_file_may_name_a_server_of_this_machine(tmp_path: Path) -> None:
+    (tmp_path / "skilldelta.toml").write_text('[hook]\nserver = "http://127.0.0.1:7999"\nencoder = "tfidf"\n')
+    assert options(tmp_path)["server"] == "http://127.0.0.1:7999"
 
 
 def test_names_and_files_make_skills(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ Read without click, whose import takes longer than a server's answer. `cli/hook.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +17,17 @@ FILE_NAME = "skilldelta.toml"
 _MOST_SETTINGS = 1 << 20
 _PATHS = ("bank", "skill_file", "state")
 """Settings whose value in a file is meant from the file's folder."""
+
+
+_ON_THIS_MACHINE: Mapping[str, Callable[[str], bool]] = {
+    "server": lambda value: re.fullmatch(r"http://(127\.0\.0\.1|localhost|\[::1\]):[0-9]{1,5}/?", value) is not None,
+    "bank": lambda value: "://" not in value,
+    "state": lambda value: value == "-",
+    "encoder": lambda value: value in ("wordllama", "tfidf"),
+    "encoder_url": lambda value: False,
+    "encoder_model": lambda value: False,
+}
+"""What a project's file may say of the settings that a stranger could misuse."""
 
 
 class OptionError(ValueError):
@@ -116,9 +128,8 @@ def read_options(
 ) -> tuple[str, dict[str, Any]]:
     """The host, and a value for every option: None where nothing sets it and there is no default."""
     host, flags = _from_words(words)
-    variables = _from_environment(environment)
-    file = _from_file(folder or Path.cwd())
-    given = {**file, **variables, **flags}
+    own = {**_from_environment(environment), **flags}
+    given = {**_trusted(_from_file(folder or Path.cwd()), own), **own}
     defaults = {option.key: ("default", option.default) for option in OPTIONS if option.default}
     values = {**defaults, **given}
     return host, {
@@ -179,6 +190,17 @@ def _from_file(folder: Path) -> dict[str, tuple[str, Any]]:
             values = [_as_word(one) for one in (value if isinstance(value, list) else [value])]
             _put(found, option, f"{path}: {key}", _placed(option, values, path.parent))
     return found
+
+
+def _trusted(file: dict[str, tuple[str, Any]], own: Mapping[str, object]) -> dict[str, tuple[str, Any]]:
+    """A hook runs in every folder, also in one that a stranger has written: its file cannot say where prompts are sent."""
+    for key, (source, value) in file.items():
+        may_be = _ON_THIS_MACHINE.get(key)
+        if key not in own and may_be is not None and not may_be(str(value)):
+            raise OptionError(
+                f"{source}: not taken from a project's file; say it by flag or variable, which are your own"
+            )
+    return file
 
 
 def _as_word(value: object) -> str:
