@@ -64,12 +64,18 @@ def test_serve_refuses_what_it_cannot_serve_in_one_line(skilldelta: Skilldelta, 
         (("--require-token", *none), "skilldelta token create NAME"),
         (("--port", port), "choose another --port"),
         (("--host", "no such host"), "there is no token yet"),
+        (("--encoder", "nope", "--port", 0), "unknown encoder 'nope'"),
+        (("--encoder", "imported/none", "--port", 0), "no vectors of 'imported/none'"),
+        (("--encoder", "openai", "--port", 0), "needs a base URL and a model"),
+        (("--agent", "nobody", "--port", 0), "unknown agent 'nobody'"),
         (("--paper", "--estimator", "stack", "--port", 0), "paper already settles estimator"),
     ):
         ran = skilldelta("serve", "--bank", toy_bank, *words)
         assert (ran.code, len(ran.err.splitlines())) == (2, 1), ran.err
         assert said in ran.err
     taken.close()
+    assert skilldelta("serve", "--bank", "new.bank", "--encoder", "nope", "--port", 0).code == 2
+    assert not Path("new.bank").exists()
 
 
 def test_serve_installs_a_user_unit_and_prints_a_property_list(

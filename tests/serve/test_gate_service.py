@@ -20,7 +20,9 @@ from skilldelta.bank.entries import DecisionFilter, RecordedOutcome
 from skilldelta.bank.importers import read_source
 from skilldelta.encoders.base import EncoderError
 from skilldelta.errors import BankError, InputError, NotRecordedError
+from skilldelta.predictor import Settings
 from skilldelta.records import text_digest
+from skilldelta.serve import warm_bank
 from skilldelta.serve.gate_question import GateQuestion
 from skilldelta.serve.gate_service import GateService, GateSettings
 
@@ -201,3 +203,22 @@ def test_a_copied_bank_answers_the_same(gate: GateService, bank_path: Path, tmp_
     shutil.copy(bank_path, tmp_path / "copy.bank")
     with GateService.open(tmp_path / "copy.bank") as other:
         assert other.decide(ASKED).document == answer.document
+
+
+def test_names_and_settings_that_anybody_may_invent_are_not_kept(
+    gate: GateService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(warm_bank, "_MOST_ANSWERS", 5)
+    for i in range(30):
+        asked = replace(ASKED, task=f"convert {i} miles", family=f"invented {i}", record=False)
+        gate.decide(asked)
+        gate.decide(replace(asked, policy=Policy(estimator="skilldelta", settings=Settings(k=i + 1))))
+    gate.decide(replace(ASKED, task="convert miles " * 1_000, record=False))
+    warm = gate._warm
+    (advisor,) = warm._advisors.values()
+    (index,) = advisor._indexes.values()
+    assert len(warm._answers) <= 5
+    assert all(len(key.question.text) < 5_000 for key in warm._answers)
+    assert len(index._snapshots) <= 2
+    assert len(advisor._panels) <= 16
+    assert len(advisor._familiarity._known) == 1

@@ -21,6 +21,9 @@ from skilldelta.predictor import Prediction, Settings, predict
 from skilldelta.records import Agent
 from skilldelta.support import Scope, Support
 
+_MOST_PANELS = 16
+"""Views of panels that are kept warm, by suite and settings."""
+
 
 class Advisor:
     """Answers questions about one agent from one bank. Safe for concurrent readers; a grown bank is noticed."""
@@ -93,6 +96,8 @@ class Advisor:
         index, estimator, settings = self._indexes[suite], self._policy.estimator, self._policy.settings
         name = (suite, estimator, settings if estimator == "skilldelta" else None)  # the stack has none of them
         if name not in self._panels:
+            if len(self._panels) >= _MOST_PANELS:  # each may hold a score per recorded task
+                self._panels.pop(next(iter(self._panels)))
             self._panels[name] = PanelView(index, estimator, settings)
         return index, self._panels[name]
 
@@ -128,7 +133,7 @@ class Advisor:
         """The familiarity that the estimator found, else that of the scope."""
         if self._policy.estimator == "stack":
             return score.familiarity
-        name = (question.suite, scope, question.family, question.skill)
+        name = (question.suite, scope, question.family if scope == "family" else "", question.skill)
         return self._familiarity.of(name, rows, query, question.task_id)
 
     def _interval(

@@ -68,7 +68,10 @@ class Index:
             return snapshot.support
         with self._refreshing:
             snapshot = self._refreshed(name, self._snapshots.get(name))
-            self._snapshots[name] = snapshot
+            if len(snapshot.support) or family is None:
+                self._snapshots[name] = snapshot
+            else:  # families that nobody recorded are as many as anybody likes to name
+                self._snapshots.pop(name, None)
             return snapshot.support
 
     def _refreshed(self, name: tuple[str | None, str | None], old: _Snapshot | None) -> _Snapshot:

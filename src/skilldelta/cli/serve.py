@@ -124,6 +124,7 @@ def command(ctx: click.Context, /, bank: str, host: str, port: int, install: str
 
 def _gate(ctx: click.Context, bank: str, options: dict[str, Any]) -> GateService:
     from skilldelta.cli.arguments import chosen_encoder
+    from skilldelta.encoders import check_encoder_name
     from skilldelta.serve.gate_service import GateService, GateSettings
     from skilldelta.serve.policy_settings import policy_with
 
@@ -135,7 +136,16 @@ def _gate(ctx: click.Context, bank: str, options: dict[str, Any]) -> GateService
         retention_days=options["retention"],
         fallback=options["fallback"],
     )
-    return GateService.open(bank, chosen, encoder=lambda opened: chosen_encoder(opened, options), create=True)
+    check_encoder_name(options["encoder"])  # before a bank is made for nothing
+    gate = GateService.open(bank, chosen, encoder=lambda opened: chosen_encoder(opened, options), create=True)
+    try:
+        gate.encoder()
+        if options["agent"] and gate.read(lambda opened: opened.agents()):
+            gate.read(lambda opened: opened.resolve_agent(options["agent"]))
+    except BaseException:
+        gate.close()
+        raise
+    return gate
 
 
 def _telemetry(endpoint: str) -> Telemetry:

@@ -48,4 +48,14 @@ def load_encoder(
         from skilldelta.encoders.imported import ImportedEncoder
 
         return ImportedEncoder(name)
-    raise InputError(f"unknown encoder {name!r}; known are {', '.join(ENCODERS)}")
+    raise _unknown(name)
+
+
+def check_encoder_name(name: str) -> None:
+    """Refuse a name that no encoder has, without loading any."""
+    if name not in ENCODERS and not name.startswith("imported/"):
+        raise _unknown(name)
+
+
+def _unknown(name: str) -> InputError:
+    return InputError(f"unknown encoder {name!r}; known are {', '.join(ENCODERS)}")

@@ -22,6 +22,8 @@ from skilldelta.serve.text_vectors import RememberingEncoder
 EncoderMaker = Callable[[Bank], Encoder]
 
 _MOST_ANSWERS = 4_096
+_LONGEST_REMEMBERED = 4_000
+"""Characters of a text whose answer is remembered, so that all of them take a bounded memory."""
 _OF_THE_BANK = ("tfidf", "imported/")
 """Encoders that learn from the bank's own texts, and so are made anew when it has grown."""
 
@@ -94,7 +96,7 @@ class WarmBank:
             encoder.encode([question.text])  # outside of the lock: an endpoint may take its time
         with self._asking:
             advice = self._advisor(agent, encoder, policy).ask(self._completed(question, agent, names), explain=explain)
-            if self.bank.revision() == names.revision:
+            if len(question.text) <= _LONGEST_REMEMBERED and self.bank.revision() == names.revision:
                 answers[key] = advice
                 while len(answers) > _MOST_ANSWERS:
                     answers.popitem(last=False)
