@@ -79,11 +79,12 @@ export const deadlineOf = settings => AbortSignal.timeout(settings.timeout * 100
 /** One request with the time limit. */
 export async function call(settings, method, path, { body, signal, deadline } = {}) {
   const limit = deadline ?? deadlineOf(settings)
-  const response = await fetch(new URL(path, settings.server), {
+  const url = new URL(path, settings.server)
+  const response = await fetch(url, {
     method,
     headers: {
       ...(body && { 'content-type': 'application/json' }),
-      ...(settings.token && { authorization: `Bearer ${settings.token}` }),
+      ...(settings.token && isPrivate(url) && { authorization: `Bearer ${settings.token}` }),
     },
     body: body && JSON.stringify(body),
     redirect: 'error', // a token goes to the configured server and nowhere else
@@ -93,6 +94,9 @@ export async function call(settings, method, path, { body, signal, deadline } = 
   if (!response.ok) throw new Error(`the server answered ${response.status}: ${document?.detail ?? 'no detail'}`)
   return document
 }
+
+/** Whether nobody on the way can read: this machine, or TLS. A token goes nowhere else. */
+const isPrivate = ({ protocol, hostname }) => protocol === 'https:' || ['127.0.0.1', '[::1]', 'localhost'].includes(hostname)
 
 async function boundedText(response) {
   const parts = []

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harnesses import installing
-from harnesses.conftest import ATLAS, UNITS, WAREHOUSE, Gate
+from harnesses.conftest import ATLAS, POEM, UNITS, WAREHOUSE, Gate
 from harnesses.fake_models import ANSWER, FakeModels
 from harnesses.harness_runs import PLUGINS, ROOT, HarnessRun
 
@@ -40,6 +40,22 @@ def test_claude_code_finds_the_plugin_and_the_marketplace_valid(place: Path, sta
         [run.program, "plugin", "validate", str(place)], env=run.environment(), capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_commands_of_claude_code_run_skilldelta_and_are_not_in_the_catalog(
+    start: Start, models: FakeModels, gate: Gate
+) -> None:
+    run = start("claude-code")
+    run.ask(POEM)
+    assert "skilldelta:" not in models.steps[0].text
+    models.requests.clear()
+    run.ask("/skilldelta:status")
+    assert "does the gate answer" in models.steps[0].text
+    assert gate.url in models.steps[0].text  # doctor has been run, and names the server
+    models.requests.clear()
+    run.ask(f"/skilldelta:explain units {WAREHOUSE}")
+    assert "predict --explain" in models.steps[0].text
+    assert WAREHOUSE in models.steps[0].text
 
 
 def test_the_dsh_plugin_works_as_an_installed_bundle(

@@ -4,11 +4,13 @@ import { createServer } from 'node:http'
 /** Start it. `answer(request, index)` gives { text } or { tool: { name, arguments } }; the default is a short text. */
 export async function startModelServer(answer = () => ({ text: 'FAKE-ANSWER' })) {
   const requests = []
+  const arrivals = []
   const server = createServer(async (request, response) => {
     let body = ''
     for await (const part of request) body += part
     const asked = JSON.parse(body)
     requests.push(asked)
+    arrivals.push(performance.now())
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     for (const chunk of chunks(await answer(asked, requests.length - 1))) response.write(`data: ${JSON.stringify(chunk)}\n\n`)
     response.end('data: [DONE]\n\n')
@@ -17,6 +19,7 @@ export async function startModelServer(answer = () => ({ text: 'FAKE-ANSWER' }))
   return {
     url: `http://127.0.0.1:${server.address().port}`,
     requests,
+    arrivals,
     close: () => { server.closeAllConnections(); return new Promise(resolve => server.close(resolve)) },
   }
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
+import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { PROGRAM, POEM, UNITS_TEXT, WAREHOUSE, freePort, startGate } from './gate-server.mjs'
@@ -205,6 +205,21 @@ for (const [what, text] of Object.entries({
     assert.equal(lines(audit)[0].via, 'server', JSON.stringify(lines(audit)[0]))
   })
 }
+
+test('a token goes to this machine, and over a plain connection to no other', async () => {
+  const seen = []
+  const peer = createServer((request, response) => { seen.push(request.headers.authorization); response.end('{}') })
+  await new Promise(resolve => peer.listen(0, '0.0.0.0', resolve))
+  const { port } = peer.address()
+  const other = Object.values(networkInterfaces()).flat().find(({ family, internal }) => family === 'IPv4' && !internal)
+  process.env.SKILLDELTA_TOKEN = 'secret-token'
+  for (const host of ['127.0.0.1', ...(other ? [other.address] : [])]) await converse(WAREHOUSE, { skill: 'units', server: `http://${host}:${port}` })
+  delete process.env.SKILLDELTA_TOKEN
+  peer.closeAllConnections()
+  peer.close()
+  assert.ok(seen.includes('Bearer secret-token'))
+  if (other) assert.ok(seen.includes(undefined))
+})
 
 test('the audit file is for its owner alone, and holds no text of a task or skill', async () => {
   const audit = auditFile()
