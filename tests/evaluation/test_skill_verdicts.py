@@ -117,3 +117,16 @@ def test_chance_alone_finds_harm_in_at_most_five_of_a_hundred_panels() -> None:
         support = panel({("s", f"f{i}"): pairs[20 * i : 20 * i + 20] for i in range(12)})
         found += any(one.effect != "unclear" for one in skill_verdicts(support, rng=rng, draws=100)[0].families)
     assert found / panels <= 0.08  # 5% in expectation, less for a discrete test
+
+
+@pytest.mark.parametrize(("tasks", "panels"), [(15, 80), pytest.param(40, 600, marks=pytest.mark.slow)])
+def test_chance_alone_rules_on_one_of_ten_skills_in_at_most_five_of_a_hundred_panels(tasks: int, panels: int) -> None:
+    rng, ruled = np.random.default_rng(3), 0
+    for _ in range(panels):
+        outcomes = {}
+        for skill in range(10):
+            off, on = rng.random((2, tasks)) < rng.beta(1, 1, tasks)
+            outcomes[f"s{skill}", "f"] = [(float(a), float(b)) for a, b in zip(off, on, strict=True)]
+        found = skill_verdicts(panel(outcomes), rng=rng, draws=400)
+        ruled += any(one.reason not in ("too little", "no difference", "saves tokens") for one in found)
+    assert ruled / panels <= 0.08  # 5% in expectation

@@ -35,7 +35,9 @@ _LARGEST_CODE = 125
 @settings.agent_option
 @settings.suite_option
 @click.option("--skill", metavar="NAME", help="Only this skill; the name of the skill of --with.")
-@click.option("--min-gain", type=float, default=0.0, show_default=True, help="The gain to reach; 0.05 is 5 points.")
+@click.option(
+    "--min-gain", type=float, default=0.0, show_default=True, help="What the gain must be above; 0.05 is 5 points."
+)
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of each one-sided limit.")
 @click.option(
     "--baseline", type=GivenPath(dir_okay=False), metavar="FILE", help="Earlier gains that must not get worse."

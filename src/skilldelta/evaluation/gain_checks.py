@@ -1,7 +1,7 @@
 """Does a skill's gain hold? Three answers: it does, it does not, or there is too little evidence to say.
 
-Two rules. The gain must not be below a bound: the check passes when the one-sided lower confidence limit reaches the bound
-and fails when the upper one stays below it. And it must not be worse than a stored baseline: task by task, the gain now
+Two rules. The gain must be above a bound: the check passes when the one-sided lower confidence limit is above the bound and
+fails when the upper one is below it; a limit exactly at the bound, which outcomes of 0 and 1 often give, decides nothing. And it must not be worse than a stored baseline: task by task, the gain now
 minus the gain then fails when its upper limit is below zero, unless its lower limit is within a tolerance.
 """
 
@@ -16,7 +16,7 @@ from skilldelta.arrays import Floats
 from skilldelta.errors import InputError
 from skilldelta.evaluation.comparison import tasks_to_settle
 from skilldelta.evaluation.few_tasks import ENOUGH
-from skilldelta.evaluation.task_mean import DRAWS, TaskMean, task_mean
+from skilldelta.evaluation.task_mean import DRAWS, TIE, TaskMean, task_mean
 
 CheckOutcome = Literal["pass", "fail", "not enough evidence"]
 Rule = Literal["gain", "baseline"]
@@ -66,7 +66,7 @@ def check_gain(gains: Floats, settings: CheckSettings, rng: np.random.Generator)
     outcome: CheckOutcome = "not enough evidence"
     low, high = mean.interval.low, mean.interval.high
     if low is not None and high is not None and mean.tasks >= ENOUGH:
-        outcome = "pass" if low >= bound else "fail" if high < bound else outcome
+        outcome = "pass" if low > bound + TIE else "fail" if high < bound - TIE else outcome
     return GainCheck("gain", outcome, mean, bound, settings.confidence, _more(mean, mean.mean - bound, 0.0, outcome))
 
 
@@ -76,7 +76,7 @@ def check_change(changes: Floats, settings: CheckSettings, rng: np.random.Genera
     outcome: CheckOutcome = "not enough evidence"
     low, high = mean.interval.low, mean.interval.high
     if low is not None and high is not None and mean.tasks >= ENOUGH:
-        outcome = "pass" if low >= bound else "fail" if high < 0 else outcome
+        outcome = "pass" if low > bound + TIE else "fail" if high < -TIE else outcome
     more = _more(mean, mean.mean, settings.tolerance, outcome)
     return GainCheck("baseline", outcome, mean, bound, settings.confidence, more)
 

@@ -15,7 +15,7 @@ OUTCOME_WORDS: dict[CheckOutcome, str] = {
 
 
 def check_sentence(check: GainCheck) -> str:
-    """`gain +12.0 points, at least +5.1 at 95% over 60 tasks: reaches +0.0`."""
+    """`gain +12.0 points, at least +5.1 at 95% over 60 tasks: above +0.0`."""
     about = "gain" if check.rule == "gain" else "gain against the baseline"
     over = f"over {plural(check.mean.tasks, 'task')}"
     if not check.mean.tasks:
@@ -25,7 +25,7 @@ def check_sentence(check: GainCheck) -> str:
     if low is None or high is None:
         return f"{value} {over}: not enough evidence{_more(check)}"
     if check.outcome == "pass":
-        return f"{value}, at least {points(low)} at {sure} {over}: not below {points(check.bound)}"
+        return f"{value}, at least {points(low)} at {sure} {over}: above {points(check.bound)}"
     if check.outcome == "fail":
         bound = "below the bound of " + points(check.bound) if check.rule == "gain" else "worse than it was"
         return f"{value}, at most {points(high)} at {sure} {over}: {bound}"

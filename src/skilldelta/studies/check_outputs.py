@@ -47,7 +47,7 @@ def check_markdown(checked: SkillsChecked) -> str:
         for one in checked.skills
     )
     settings = checked.settings
-    asked = f"Asked: a gain of at least {points(settings.min_gain)} points, at {100 * settings.confidence:g}% confidence for each skill."
+    asked = f"Asked: a gain above {points(settings.min_gain)} points, at {100 * settings.confidence:g}% confidence for each skill."
     notes = "".join(f"- {plain(note)}\n" for note in checked.notes)
     return "\n".join(
         [
