@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 import pytest
 
-from skilldelta.estimators.stack.landmarks import Landmarks
+from skilldelta.estimators.stack.slopes import Landmarks
 from skilldelta.estimators.stack.stack import Scored
 from skilldelta.packing import DamagedError, pack, unpack
 

@@ -8,14 +8,11 @@ import numpy as np
 import pytest
 
 from skilldelta.estimators.base import Estimator, Target
-from skilldelta.estimators.family_mean import FamilyMean
-from skilldelta.estimators.paper_rule import PaperRule
-from skilldelta.estimators.relevance import Relevance
+from skilldelta.estimators.lexical_controls import Relevance, TfidfKnn
+from skilldelta.estimators.paper_rule import FamilyMean, PaperRule, WithSkillOnly
 from skilldelta.estimators.ridge import Ridge
 from skilldelta.estimators.self_judge import SelfJudge
 from skilldelta.estimators.stack import Stack
-from skilldelta.estimators.tfidf_knn import TfidfKnn
-from skilldelta.estimators.with_skill_only import WithSkillOnly
 from skilldelta.predictor import Settings
 from skilldelta.records import Agent, Judgement
 from skilldelta.support import Support

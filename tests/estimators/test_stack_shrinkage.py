@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skilldelta.estimators.stack.precision import precisions
 from skilldelta.estimators.stack.shrinkage import Nesting, family_levels, leave_task_out_levels
-from skilldelta.estimators.stack.sums import Sums, sums_by_fold
+from skilldelta.estimators.stack.sums import Sums, precisions, sums_by_fold
 
 
 def sums_of(*groups: list[float]) -> Sums:

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from skilldelta.estimators.base import Estimator
-from skilldelta.estimators.family_mean import FamilyMean
-from skilldelta.estimators.paper_rule import PaperRule
+from skilldelta.estimators.lexical_controls import TfidfKnn
+from skilldelta.estimators.paper_rule import FamilyMean, PaperRule
 from skilldelta.estimators.stack import Stack
-from skilldelta.estimators.tfidf_knn import TfidfKnn
 from skilldelta.evaluation.simulation.simulated_panel import KINDS, Kind, SimulatedPanel, simulate_panel
 
 ESTIMATORS: tuple[Estimator, ...] = (Stack(), PaperRule(), TfidfKnn(), FamilyMean())

@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skilldelta.estimators.stack.inner_folds import FOLDS, fold_of, folds_of, hash_order
-from skilldelta.estimators.stack.shape import FEATURES, Shape
-from skilldelta.estimators.stack.views import Lens
-from skilldelta.estimators.stack.words import Words
+from skilldelta.estimators.stack.sums import FOLDS, fold_of, folds_of, hash_order
+from skilldelta.estimators.stack.views import FEATURES, Lens, Shape, Words
 
 from .panels import panel
 

@@ -135,7 +135,7 @@ def _cost(found: Explanation) -> str:
 
 
 def _components(found: Explanation) -> str:
-    from skilldelta.estimators.stack.component_words import SMALLEST_SHARE, component_words
+    from skilldelta.estimators.stack.stack import SMALLEST_SHARE, component_words
 
     counted = [
         f"{component_words(name)} {signed(found.components[name])} ({percent(share, 0)})"

@@ -5,24 +5,25 @@ A gain head, and for dual Ridge a head of incremental tokens in thousands, are f
 penalties chosen there by grouped cross-validation. The validation part chooses `lambda` and `eta` of the policy
 `gain - lambda * cost > eta`: the least tokens with success no lower than always-on, and always-on itself where nothing
 cheaper keeps up. Test rows alone get scores, so their outcomes touch nothing; single Ridge is the same search with
-`lambda = 0`. A partition that was made elsewhere may take the place of the split.
-"""
+`lambda = 0`. A partition that was made elsewhere may take the place of the split."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from sklearn.model_selection import GroupKFold
 
 from skilldelta.arrays import Floats, Strings
 from skilldelta.estimators.base import NotApplicableError, Score, Scores, Target
-from skilldelta.estimators.linear_head import LinearHead, choose_head
 from skilldelta.estimators.partition import Partition, Split
-from skilldelta.estimators.validation_policy import ValidationPolicy, choose_policy
 from skilldelta.nouns import plural
 from skilldelta.records import text_digest
 from skilldelta.support import Support
+from skilldelta.ties import ROUNDING
 
 PENALTIES: tuple[float, ...] = tuple(10.0 ** (step / 2) for step in range(-6, 9))
 LAMBDAS: tuple[float, ...] = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
@@ -166,3 +167,111 @@ def _check(cost: Floats, groups: Strings, split: Split, folds: int) -> None:
         raise NotApplicableError(
             f"{plural(len(np.unique(groups)), 'task group leaves', 'task groups leave')} none for validation; add tasks"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class LinearHead:
+    """Coefficients on the original scale."""
+
+    coefficients: Floats  # (dim,)
+    intercept: float
+    penalty: float
+
+    def predict(self, x: Floats) -> Floats:
+        """(m,) predictions for the rows of `x`."""
+        predicted: Floats = x @ self.coefficients + self.intercept
+        return predicted
+
+
+def choose_head(x: Floats, y: Floats, groups: Strings, penalties: Sequence[float], *, folds: int) -> LinearHead:
+    """The head with the penalty of least out-of-fold squared error; ties go to the stronger penalty.
+
+    One eigendecomposition per fold serves every penalty, so the search costs little more than one fit.
+    """
+    error = np.zeros(len(penalties))
+    for fitted, held_out in GroupKFold(folds).split(x, y, groups):
+        path = _fit_path(x[fitted], y[fitted], penalties)
+        error += [((head.predict(x[held_out]) - y[held_out]) ** 2).sum() for head in path]
+    best = len(penalties) - 1 - int(np.argmin(error[::-1]))
+    return _fit_path(x, y, penalties[best : best + 1])[0]
+
+
+def _fit_path(x: Floats, y: Floats, penalties: Sequence[float]) -> list[LinearHead]:
+    """Minimises ||y - b - x w||^2 + penalty ||w||^2 for each penalty."""
+    x_mean, y_mean = x.mean(axis=0), float(y.mean())
+    centred = x - x_mean
+    values, vectors = np.linalg.eigh(centred.T @ centred)
+    projected = vectors.T @ (centred.T @ (y - y_mean))
+    heads = []
+    for penalty in penalties:
+        w = vectors @ (projected / (np.maximum(values, 0.0) + penalty))
+        heads.append(LinearHead(w, y_mean - float(x_mean @ w), penalty))
+    return heads
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationPolicy:
+    """Use the skill where gain - cost_weight * cost > threshold; a threshold of minus infinity is always-on."""
+
+    cost_weight: float
+    threshold: float
+    success_change: float
+    """Validation success against always-off."""
+    token_change: float
+    """Validation tokens against always-off, in the unit of the cost head."""
+
+    @property
+    def is_always_on(self) -> bool:
+        """The explicit fallback."""
+        return self.threshold == -math.inf
+
+    def in_words(self) -> str:
+        """What validation chose."""
+        if self.is_always_on:
+            return "validation found no cheaper policy with the success of always-on: it falls back to always-on"
+        return f"validation chose lambda {self.cost_weight:g} and eta {self.threshold:.4g}"
+
+
+def choose_policy(
+    predicted_gains: Floats,
+    predicted_costs: Floats,
+    *,
+    gains: Floats,
+    tokens: Floats,
+    cost_weights: Sequence[float],
+) -> ValidationPolicy:
+    """The feasible policy with the least tokens; ties by higher success, then smaller lambda, then fewer uses.
+
+    `gains` and `tokens` are the observed changes of success and tokens when the skill is used. Every distinct policy
+    that `gain - lambda * cost > eta` can make of the validation tasks is tried, for each lambda, always-on and
+    always-off among them. Always-on keeps its own success, so the search never comes back empty-handed.
+    """
+    best = ValidationPolicy(0.0, -math.inf, float(gains.mean()), float(tokens.mean()))
+    floor = best.success_change - ROUNDING
+    for weight in cost_weights:
+        for policy in _policies(predicted_gains - weight * predicted_costs, gains, tokens, weight):
+            if policy.success_change >= floor and _is_better(policy, best):
+                best = policy
+    return best
+
+
+def _is_better(policy: ValidationPolicy, best: ValidationPolicy) -> bool:
+    if abs(policy.token_change - best.token_change) > ROUNDING:
+        return policy.token_change < best.token_change
+    return policy.success_change > best.success_change + ROUNDING
+
+
+def _policies(values: Floats, gains: Floats, tokens: Floats, weight: float) -> list[ValidationPolicy]:
+    """Every distinct policy of one score, from no use to use everywhere."""
+    order = np.argsort(-values, kind="stable")
+    ranked = values[order]
+    success = np.concatenate([[0.0], np.cumsum(gains[order])]) / len(values)
+    spent = np.concatenate([[0.0], np.cumsum(tokens[order])]) / len(values)
+    # A cut lies midway between two distinct scores, so that new scores near either side fall where it would.
+    cuts = np.flatnonzero(ranked[1:] < ranked[:-1]) + 1
+    thresholds = [math.inf, *((ranked[cuts - 1] + ranked[cuts]) / 2).tolist(), -math.inf]
+    uses = [0, *cuts.tolist(), len(values)]
+    return [
+        ValidationPolicy(weight, threshold, float(success[used]), float(spent[used]))
+        for threshold, used in zip(thresholds, uses, strict=True)
+    ]

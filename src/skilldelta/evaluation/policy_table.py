@@ -97,25 +97,25 @@ def _paper_rule(rules: Rules, _: Sequence[Judgement]) -> Estimator:
 
 
 def _with_skill_only(rules: Rules, _: Sequence[Judgement]) -> Estimator:
-    from skilldelta.estimators.with_skill_only import WithSkillOnly
+    from skilldelta.estimators.paper_rule import WithSkillOnly
 
     return WithSkillOnly(rules.settings, rules.scope)
 
 
 def _relevance(rules: Rules, _: Sequence[Judgement]) -> Estimator:
-    from skilldelta.estimators.relevance import Relevance
+    from skilldelta.estimators.lexical_controls import Relevance
 
     return Relevance(rules.skill_texts)
 
 
 def _tfidf_knn(rules: Rules, _: Sequence[Judgement]) -> Estimator:
-    from skilldelta.estimators.tfidf_knn import TfidfKnn
+    from skilldelta.estimators.lexical_controls import TfidfKnn
 
     return TfidfKnn(rules.settings.k, rules.scope)
 
 
 def _family_mean(_: Rules, __: Sequence[Judgement]) -> Estimator:
-    from skilldelta.estimators.family_mean import FamilyMean
+    from skilldelta.estimators.paper_rule import FamilyMean
 
     return FamilyMean()
 

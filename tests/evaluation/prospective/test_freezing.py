@@ -11,7 +11,7 @@ import pytest
 
 from skilldelta.errors import InputError
 from skilldelta.estimators.base import Target
-from skilldelta.estimators.family_mean import FamilyMean
+from skilldelta.estimators.paper_rule import FamilyMean
 from skilldelta.estimators.stack import Stack
 from skilldelta.evaluation.metrics import auroc, balanced_accuracy
 from skilldelta.evaluation.prospective.auditing import audit, split_outcomes

@@ -1,25 +1,26 @@
 """The components of the stack, each as a departure from the family's mean, computed without held-out folds.
 
 Every component is computed for every row without the row's own fold, and without its own and one other fold: from the
-latter, weights for that other fold can be learned on departures that never saw it.
+latter, weights for that other fold can be learned on departures that never saw it. Neighbours are sorted once, from
+features alone; under any set of held-out folds the k nearest that remain are read off that order. The weights of a
+departure sum to zero, so that a task's own absence cannot push it up or down.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skilldelta import familiarity
-from skilldelta.arrays import Floats, Ints, SmallInts
-from skilldelta.estimators.stack.inner_folds import FOLDS
-from skilldelta.estimators.stack.landmarks import Landmarks
-from skilldelta.estimators.stack.nearness import departures, neighbor_lists
-from skilldelta.estimators.stack.slopes import held_out_departures
+from skilldelta.arrays import Floats, Ints, SmallInts, Vectors
+from skilldelta.estimators.stack.slopes import Landmarks, held_out_departures
 from skilldelta.estimators.stack.stack_panel import StackPanel
+from skilldelta.estimators.stack.sums import FOLDS
 
 View = Literal["vectors", "words", "shape"]
 
@@ -135,3 +136,109 @@ def _fill_slopes(panel: StackPanel, found: Departures) -> None:
             found.plain[block, c] = plain
             if found.held is not None and held is not None:
                 found.held[:, block, c] = held
+
+
+WIDTH = 56
+"""Neighbours kept per row: enough that 25 remain when two folds of ten are held out."""
+
+_CANDIDATES = 20_000
+"""Neighbours in a larger family are sought among a fixed sample of it."""
+
+_BLOCK_CELLS = 4 * 2**20
+
+
+def neighbor_lists(features: Vectors | Floats, blocks: Sequence[Ints], codes: Ints, order: Ints) -> SmallInts:
+    """(n, WIDTH) rows of the same block from the nearest to the farthest, -1 where there is none.
+
+    Near is a small Euclidean distance, which for rows of length 1 is a large cosine. Rows with the same code (the
+    same task) are left out; equal distances stand in row order. `order` says which rows a sample takes.
+    """
+    n = len(features)
+    lists = np.full((n, WIDTH), -1, np.int32)
+    place = np.empty(n, np.int64)
+    place[order] = np.arange(n)
+    for block in blocks:
+        candidates = block if len(block) <= _CANDIDATES else np.sort(block[np.argsort(place[block])[:_CANDIDATES]])
+        base = np.asarray(features[candidates], np.float32)
+        offset = np.vecdot(base, base) / 2
+        transposed = np.ascontiguousarray(base.T)
+        step = max(1, _BLOCK_CELLS // max(1, len(candidates)))
+        for start in range(0, len(block), step):
+            part = block[start : start + step]
+            closeness = np.asarray(features[part], np.float32) @ transposed - offset
+            closeness[codes[part, None] == codes[None, candidates]] = -np.inf
+            best = _largest(closeness)
+            found = np.isfinite(np.take_along_axis(closeness, best, axis=1))
+            lists[part, : best.shape[1]] = np.where(found, candidates[best], -1)
+    return lists
+
+
+def departures(
+    lists: SmallInts, k: int, gains: Floats, weights: Floats, folds: Ints, excluded: Sequence[int], family: Floats
+) -> Floats:
+    """(m,) mean gain of the first k listed rows outside the excluded folds, minus `family`; 0 where none is left.
+
+    `family` (m,) is the mean gain of each row's family without the same folds.
+    """
+    allowed = lists >= 0
+    near = folds[lists]
+    for fold in excluded:
+        allowed &= near != fold
+    allowed &= np.cumsum(allowed, axis=1, dtype=np.int32) <= k
+    share = np.where(allowed, weights[lists], 0.0)
+    total = share.sum(axis=1)
+    known = total > 0
+    return np.where(known, (share * gains[lists]).sum(axis=1) / np.where(known, total, 1.0) - family, 0.0)
+
+
+def _largest(closeness: NDArray[np.float32]) -> Ints:
+    """(m, <= WIDTH) columns in falling closeness, equals in column order."""
+    n = closeness.shape[1]
+    if n > WIDTH:
+        chosen = np.sort(np.argpartition(closeness, n - WIDTH, axis=1)[:, n - WIDTH :], axis=1)
+    else:
+        chosen = np.broadcast_to(np.arange(n), closeness.shape)
+    near = np.take_along_axis(closeness, chosen, axis=1)
+    return np.take_along_axis(chosen, np.argsort(-near, axis=1, kind="stable"), axis=1)
+
+
+_SMALL_FAMILY = 64
+"""Rows of a family up to which its tasks are scored from all others."""
+
+
+def departures_without_task(panel: StackPanel, without_fold: Floats) -> Floats:
+    """(n, c) departures without the row's own task in small groups, and without its fold, as given, in others.
+
+    While weights are learned a row's whole fold is held out. Its score needs to be free of its own outcome alone, and in
+    a small family the rest of the fold is too much to lose: with 15 tasks it costs more than a point of success where
+    effects are local. In a large family it costs nothing.
+    """
+    found = without_fold.copy()
+    small = [block for block in panel.blocks if len(block) <= _SMALL_FAMILY]
+    if small:
+        _nearest_without_task(panel, small, found)
+        for block in small:
+            _slopes_without_task(panel, block, found)
+    return found
+
+
+def _nearest_without_task(panel: StackPanel, blocks: list[Ints], found: Floats) -> None:
+    rows = np.concatenate(blocks)
+    family = panel.without_task.mean[rows]
+    for view in dict.fromkeys(view for _, view, _ in NEAREST):
+        features = getattr(panel.views, view)
+        if features is None:
+            continue
+        lists = neighbor_lists(features, blocks, panel.tasks, panel.order)[rows]  # none of the task's own rows
+        for c, (_, other, k) in enumerate(NEAREST):
+            if other == view:
+                found[rows, c] = departures(lists, k, panel.gains, panel.weights, panel.folds, (), family)
+
+
+def _slopes_without_task(panel: StackPanel, block: Ints, found: Floats) -> None:
+    tasks = np.unique(panel.tasks[block], return_inverse=True)[1]
+    for c, (_, view) in enumerate(SLOPES, start=len(NEAREST)):
+        features = slope_features(panel, view, block)
+        if features is not None:
+            gains, weights = panel.gains[block], panel.weights[block]
+            found[block, c], _ = held_out_departures(features, gains, weights, tasks, len(block), nested=False)

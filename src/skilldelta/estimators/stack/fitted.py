@@ -16,13 +16,11 @@ from typing import Protocol
 
 from skilldelta.estimators.base import Score, Spread, Target
 from skilldelta.estimators.stack.components import COMPONENTS
+from skilldelta.estimators.stack.expectations import Expectation, Transfer, blend, credit, reported_gain
 from skilldelta.estimators.stack.group import LEAST_BELIEF, Group, Seen, prepare
-from skilldelta.estimators.stack.reported_gain import reported_gain
 from skilldelta.estimators.stack.shrinkage import Levels, new_families
+from skilldelta.estimators.stack.slopes import UNSEEN
 from skilldelta.estimators.stack.stack_panel import Key, StackPanel
-from skilldelta.estimators.stack.transfer import Transfer
-from skilldelta.estimators.stack.trend import UNSEEN
-from skilldelta.estimators.stack.unlike import Expectation, blend, credit
 from skilldelta.estimators.stack.views import Lens
 from skilldelta.estimators.stack.weights import Trust, Weights
 

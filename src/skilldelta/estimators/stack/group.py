@@ -14,10 +14,8 @@ import numpy as np
 from skilldelta.arrays import Floats, Ints, Vectors
 from skilldelta.estimators.base import Target
 from skilldelta.estimators.stack.components import NEAREST, SLOPES, View, landmarks_of, slope_features
-from skilldelta.estimators.stack.landmarks import Landmarks
-from skilldelta.estimators.stack.slopes import Slopes, fit_slopes
+from skilldelta.estimators.stack.slopes import Landmarks, Slopes, Trend, fit_slopes
 from skilldelta.estimators.stack.stack_panel import Key, StackPanel
-from skilldelta.estimators.stack.trend import Trend
 from skilldelta.estimators.stack.views import Lens
 from skilldelta.estimators.stack.weights import Trust
 from skilldelta.familiarity import Familiarity, nearness

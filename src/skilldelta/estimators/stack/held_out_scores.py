@@ -19,15 +19,12 @@ import numpy as np
 
 from skilldelta import familiarity
 from skilldelta.arrays import Floats, Ints, SmallInts
-from skilldelta.estimators.stack.components import COMPONENTS, DEFAULT, cross_fit
-from skilldelta.estimators.stack.inner_folds import FOLDS
-from skilldelta.estimators.stack.reported_gain import reported_gains
+from skilldelta.estimators.stack.components import COMPONENTS, DEFAULT, cross_fit, departures_without_task
+from skilldelta.estimators.stack.expectations import Transfer, credits_of, reported_gains
 from skilldelta.estimators.stack.shrinkage import new_families
 from skilldelta.estimators.stack.stack_panel import StackPanel
-from skilldelta.estimators.stack.transfer import Transfer
-from skilldelta.estimators.stack.unlike import credits_of
+from skilldelta.estimators.stack.sums import FOLDS
 from skilldelta.estimators.stack.weights import learn_weights
-from skilldelta.estimators.stack.without_task import departures_without_task
 
 _STEP = 2.5
 """Width of a level's step times the root of its rows: about the 95% interval of a mean gain."""

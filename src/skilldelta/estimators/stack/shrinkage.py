@@ -13,8 +13,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from skilldelta.arrays import Floats, Ints
-from skilldelta.estimators.stack.precision import UNIT_VARIANCE
-from skilldelta.estimators.stack.sums import Sums
+from skilldelta.estimators.stack.sums import UNIT_VARIANCE, Sums
 
 _WORLDS = (
     # One effect for all families, of some size.

@@ -1,4 +1,4 @@
-"""Ridge regression within one family: how gains lean with features, as a departure from the family's mean.
+"""Lines and curves within one family: how gains lean with features, as a departure from the family's mean.
 
 The intercept is free, so that predictions are departures from the mean of the rows they were learned from. For every
 held-out set of folds the normal equations are those of the other folds, added up from per-fold sums: an outcome that is
@@ -14,6 +14,7 @@ from itertools import combinations
 import numpy as np
 
 from skilldelta.arrays import Floats, Ints, Vectors
+from skilldelta.estimators.stack.sums import UNIT_VARIANCE
 
 SIGNAL = 0.3
 """Variance that slopes are expected to explain, against the noise of one pair; sets the penalty."""
@@ -130,3 +131,76 @@ def _solve(
 def _moments(rows: Floats, gains: Floats, weights: Floats) -> tuple[float, float, Floats, Floats, Floats]:
     weighted = rows * weights[:, None]
     return float(weights.sum()), float(weights @ gains), weighted.sum(axis=0), weighted.T @ gains, weighted.T @ rows
+
+
+_LANDMARKS = 64
+_BANDWIDTH = 0.3
+"""Squared width of a bump, as a share of the median squared distance between landmarks."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Landmarks:
+    """Smooth curves over a few features: kernel ridge on landmarks, so that its cost does not grow with the family.
+
+    Landmarks are places in feature space; a row becomes its nearness to them, made orthonormal under the kernel.
+    """
+
+    places: Floats  # (m, p)
+    width: float
+    whitening: Floats  # (m, m)
+
+    @classmethod
+    def choose(cls, rows: Floats, order: Ints) -> Landmarks:
+        """The first rows in `order`, which knows no outcome."""
+        places = rows[order[:_LANDMARKS]]
+        distances = _squared_distances(places, places)
+        others = distances[np.triu_indices(len(places), 1)]
+        width = max(_BANDWIDTH * float(np.median(others)) if len(others) else 1.0, 1e-3)
+        values, vectors = np.linalg.eigh(np.exp(-distances / width))
+        kept = values > 1e-6 * values[-1]
+        return cls(places, width, vectors[:, kept] / np.sqrt(values[kept]))
+
+    def features(self, rows: Floats) -> Floats:
+        """(n, <= 64) for rows (n, p)."""
+        nearness: Floats = np.exp(-_squared_distances(rows, self.places) / self.width)
+        return nearness @ self.whitening
+
+
+def _squared_distances(a: Floats, b: Floats) -> Floats:
+    distances: Floats = np.vecdot(a, a)[:, None] + np.vecdot(b, b)[None, :] - 2 * a @ b.T
+    return np.maximum(distances, 0.0)
+
+
+UNSEEN = SIGNAL * UNIT_VARIANCE
+"""The variance of departures in a family of which nothing is known."""
+
+_PRIOR_ROWS = 10.0
+"""A family's own noise counts against the typical one as if that had been seen on this many rows."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trend:
+    """How far tasks may depart from their family's level in a way that the data have not shown yet.
+
+    The ridge regression over meaning is the mean of a posterior; this is its covariance. The variance is small among the
+    recorded tasks and grows with the distance from them, up to what departures may amount to before any outcome is seen.
+    """
+
+    centre: Floats  # (p,)
+    covariance: Floats  # (p, p)
+
+    @classmethod
+    def of(cls, features: Floats, gains: Floats, weights: Floats) -> Trend:
+        """From all rows of a family: features (n, p), gains and weights (n,)."""
+        centre = np.average(features, axis=0, weights=weights)
+        rows = features - centre
+        penalty = max(float(np.vecdot(rows, rows).mean()), 1e-12) / SIGNAL
+        errors = gains - np.average(gains, weights=weights)
+        noise = (_PRIOR_ROWS * UNIT_VARIANCE + weights @ errors**2) / (_PRIOR_ROWS + len(rows))
+        precision = (rows * weights[:, None]).T @ rows + penalty * np.eye(rows.shape[1])
+        return cls(centre, noise * np.linalg.inv(precision))
+
+    def variance(self, features: Floats | Vectors) -> float:
+        """Of the departure of tasks with these features (p,); never more than outcomes in [0, 1] allow."""
+        away = features - self.centre
+        return min(float(away @ self.covariance @ away), 1.0)

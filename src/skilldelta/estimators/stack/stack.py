@@ -1,7 +1,8 @@
-"""`stack`, the product's estimator, behind the estimator contract."""
+"""`stack`, the product's estimator, behind the estimator contract; and its components as people call them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
@@ -9,12 +10,11 @@ import numpy as np
 
 from skilldelta.arrays import Flags, Floats, Strings
 from skilldelta.estimators.base import Score, Scores, Target
-from skilldelta.estimators.stack.component_words import shares_in_words
 from skilldelta.estimators.stack.components import COMPONENTS, DEFAULT, cross_fit
 from skilldelta.estimators.stack.fitted import FittedPanel, Model
 from skilldelta.estimators.stack.held_out_scores import leave_one_out
-from skilldelta.estimators.stack.inner_folds import FOLDS, fold_of, folds_of
 from skilldelta.estimators.stack.stack_panel import StackPanel
+from skilldelta.estimators.stack.sums import FOLDS, fold_of, folds_of
 from skilldelta.estimators.stack.views import Lens, Views
 from skilldelta.estimators.stack.weights import Weights, learn_weights
 from skilldelta.support import Support
@@ -154,3 +154,35 @@ def _learn(panel: StackPanel) -> _Learned:
         departures, panel.gains - levels, panel.weights, blocks=panel.blocks, keep=everything, default=DEFAULT
     )
     return _Learned(weights, levels + np.vecdot(departures, weights.groups[panel.groups]))
+
+
+_WORDS: Mapping[str, str] = {
+    "nearest_6": "6 nearest tasks",
+    "nearest_25": "25 nearest tasks",
+    "words_25": "25 nearest by words",
+    "shape_25": "25 nearest by shape",
+    "vector_ridge": "trend over meaning",
+    "word_ridge": "trend over words",
+    "shape_ridge": "trend over shape",
+    "family": "family mean",
+    "skill": "skill mean",
+    "suite": "suite mean",
+    "zero": "no gain",
+    "nearest_families": "similar families",
+    "new_family": "what new families show",
+}
+SMALLEST_SHARE = 0.005
+"""A share that would print as 0% is not named."""
+
+
+def component_words(name: str) -> str:
+    """A component by its words; names of other estimators' components stay as they are."""
+    return _WORDS.get(name, name)
+
+
+def shares_in_words(names: Iterable[str], shares: Floats) -> str:
+    """What scores are made of on average: the level of the family, and what counted besides."""
+    found = sorted(zip(names, shares.tolist(), strict=True), key=lambda part: -part[1])
+    parts = [f"{component_words(name)} {share:.0%}" for name, share in found if share >= SMALLEST_SHARE]
+    level = f"level of the family {max(0.0, 1 - float(shares.sum())):.0%}"
+    return "weights, on average: " + ", ".join([level, *parts])

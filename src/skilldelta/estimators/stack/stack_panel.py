@@ -12,10 +12,8 @@ from functools import cached_property
 import numpy as np
 
 from skilldelta.arrays import Floats, Ints
-from skilldelta.estimators.stack.inner_folds import FOLDS, folds_of, hash_order
-from skilldelta.estimators.stack.precision import precisions
 from skilldelta.estimators.stack.shrinkage import Levels, Nesting, family_levels, leave_task_out_levels
-from skilldelta.estimators.stack.sums import Sums, sums_by_fold
+from skilldelta.estimators.stack.sums import FOLDS, Sums, folds_of, hash_order, precisions, sums_by_fold
 from skilldelta.estimators.stack.views import Views
 from skilldelta.support import Support
 

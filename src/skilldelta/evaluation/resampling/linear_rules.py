@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from skilldelta.arrays import Flags, Floats, Ints
-from skilldelta.estimators.tfidf_knn import nearest_by_words
+from skilldelta.estimators.lexical_controls import nearest_by_words
 from skilldelta.evaluation.roster import Rules
 from skilldelta.predictor import predict_each
 from skilldelta.support import Support

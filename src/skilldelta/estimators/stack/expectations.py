@@ -1,8 +1,4 @@
-"""What a family without any row may expect: between the suite's level and the levels of the families nearest to it.
-
-The tasks nearest to the target say which families are like its own; their families' levels are averaged. How far that
-average counts is learned from the families there are, each as if it were new.
-"""
+"""What to expect of a target that is unlike the recorded tasks or of a family without any, and what is reported of it."""
 
 from __future__ import annotations
 
@@ -26,7 +22,11 @@ _VARIANCE = 0.04
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Transfer:
-    """Recorded tasks with the levels of their families."""
+    """What a family without any row may expect: between the suite's level and the levels of the families nearest to it.
+
+    The tasks nearest to the target show which families are like its own; their families' levels are averaged. How much
+    that average counts is learned from the families there are, each as if it were new.
+    """
 
     vectors: Vectors  # (m, dim)
     levels: Floats  # (m,)
@@ -85,3 +85,62 @@ def _nearest(similarity: Floats | Vectors) -> Ints:
     if len(similarity) <= _NEIGHBORS:
         return np.arange(len(similarity))
     return np.argpartition(similarity, len(similarity) - _NEIGHBORS)[-_NEIGHBORS:]
+
+
+_EVEN = 0.001
+"""The familiarity at which both are equally likely: one target in twenty of another family, spread evenly over log steps."""
+
+_USUAL = 0.05
+"""From this familiarity on a target is one of the family. Rows that tie must not be told apart by dust."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """An expected gain, and how far the truth may lie from it, squared."""
+
+    gain: float
+    variance: float
+
+
+def credit(familiarity: float) -> float:
+    """How likely a target of some familiarity is one of the family; NaN, not known, has full credit.
+
+    A target unlike the recorded tasks either is an odd one of the family or belongs to a family that nobody has recorded.
+    Tasks of the family have any familiarity equally often; tasks of other families have one near zero (real tasks asked
+    under skills of other families lay below 0.01 in 98 of 100 cases where the family is large).
+    """
+    if not familiarity < _USUAL:
+        return 1.0
+    return familiarity / (familiarity + _EVEN)
+
+
+def blend(own: Expectation, new: Expectation, share: float) -> Expectation:
+    """One of two expectations, the first with the probability `share`."""
+    gain = share * own.gain + (1 - share) * new.gain
+    variance = share * own.variance + (1 - share) * new.variance
+    return Expectation(gain, variance + share * (1 - share) * (own.gain - new.gain) ** 2)
+
+
+def credits_of(familiarity: Floats) -> Floats:
+    """(n,) the credit of each."""
+    return np.array([credit(one) for one in familiarity.tolist()])
+
+
+NOTHING = 0.005
+_DECIMALS = 9
+
+
+def reported_gains(gains: Floats) -> Floats:
+    """(n,) the last step of every score: no gain outside [-1, 1], and a gain that would print as 0.00 is none.
+
+    Less than half a point of success is not worth a skill's tokens, and the last digits of a pull towards the mean must
+    not decide a task. Rounding removes the error of sums from which a task was taken out.
+    """
+    rounded = np.round(np.clip(gains, -1.0, 1.0), _DECIMALS)
+    return np.where(np.abs(rounded) < NOTHING, 0.0, rounded)
+
+
+def reported_gain(gain: float) -> float:
+    """One gain as it is reported."""
+    rounded = round(min(1.0, max(-1.0, gain)), _DECIMALS)
+    return 0.0 if abs(rounded) < NOTHING else rounded

@@ -1,24 +1,42 @@
-"""TF-IDF kNN control: the paper's rule with words in place of vectors.
-
-Same scope, same k, same clipped-cosine average; the similarity is between sparse word rows. Similarities that differ by
-less than rounding error are ties, and ties stand in record order.
-"""
+"""The controls that compare words: neighbours by TF-IDF, and relevance, which uses a skill where its text resembles the task's."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 from skilldelta.arrays import Floats, Ints
 from skilldelta.estimators.base import NotApplicableError, Score, Scores, Target
-from skilldelta.estimators.lexical import Lexicon
 from skilldelta.estimators.paper_rule import RowsByScope
 from skilldelta.neighbors import Neighbors
+from skilldelta.nouns import plural
 from skilldelta.support import Scope, Support
 from skilldelta.ties import ROUNDING
+
+
+class Lexicon:
+    """A vocabulary fitted to texts alone; its rows have length 1, or are empty where a text shares no word with it.
+
+    Word unigrams and bigrams, as scikit-learn's defaults read them.
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._vectorizer = TfidfVectorizer(ngram_range=(1, 2))
+        try:
+            self.inventory = csr_array(self._vectorizer.fit_transform(texts))
+            """(n, vocabulary) the rows of the texts it was fitted to."""
+        except ValueError:  # scikit-learn's "empty vocabulary"
+            raise NotApplicableError("the task texts hold no words to compare; give texts with words") from None
+
+    def rows(self, texts: Sequence[str]) -> csr_array:
+        """(n, vocabulary) sparse TF-IDF rows of other texts."""
+        return csr_array(self._vectorizer.transform(texts))
+
 
 _BLOCK_CELLS = 2**20
 _TIE_STEPS = 2**40
@@ -27,7 +45,11 @@ _TIE_STEPS = 2**40
 
 @dataclass(frozen=True, slots=True)
 class TfidfKnn:
-    """Signed gains of the k tasks with the most similar words in scope."""
+    """The paper's rule with words in place of vectors: signed gains of the k tasks in scope with the most similar words.
+
+    Same scope, same k, same clipped-cosine average. Similarities that differ by less than rounding error are ties, and
+    ties stand in record order.
+    """
 
     k: int = 6
     scope: Scope = "family"
@@ -126,3 +148,69 @@ def _largest(similarity: Floats, barred: NDArray[np.bool_], k: int) -> Ints:
     nearest = np.argpartition(keys, n - width, axis=1)[:, n - width :] if width < n else np.argsort(keys, axis=1)
     order = np.argsort(-np.take_along_axis(keys, nearest, axis=1), axis=1)
     return np.take_along_axis(nearest, order, axis=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Relevance:
+    """The TF-IDF cosine of task and skill text against its median in the inventory; ties with the median skip.
+
+    No outcome is read, not even to set the threshold.
+    """
+
+    skill_texts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The policy name."""
+        return "relevance"
+
+    def leave_one_out(self, support: Support) -> Scores:
+        """Nothing is left out because nothing is learnt: tasks, skills and the median are all that enters."""
+        fitted = self.fit(support)
+        return Scores(fitted.inventory_scores, fitted.threshold, is_gain=False)
+
+    def fit(self, support: Support) -> FittedRelevance:
+        """The vocabulary of tasks and skills, and the median that becomes the threshold."""
+        skills = _texts_of(support, self.skill_texts)
+        lexicon = Lexicon([*support.texts, *skills.values()])
+        words = lexicon.inventory[: len(support)]
+        vectors = {skill: lexicon.inventory[[len(support) + place]] for place, skill in enumerate(skills)}
+        scores = _cosines(support, words, vectors)
+        return FittedRelevance(lexicon, vectors, scores, float(np.median(scores)))
+
+
+@dataclass(frozen=True, slots=True)
+class FittedRelevance:
+    """The skills' word rows and the fixed threshold."""
+
+    lexicon: Lexicon
+    vectors: Mapping[str, csr_array]
+    inventory_scores: Floats  # (n,)
+    threshold: float
+
+    def score(self, target: Target) -> Score:
+        """Similarity of the target's text and its skill's: a level, to be compared with `threshold`."""
+        if target.skill not in self.vectors:
+            raise NotApplicableError(f"the text of skill {target.skill!r} is unknown; add the skill with its text")
+        similarity = float((self.lexicon.rows([target.text]) @ self.vectors[target.skill].T).toarray()[0, 0])
+        return Score(similarity, {"relevance": similarity}, {"relevance": 1.0})
+
+
+def _texts_of(support: Support, skill_texts: Mapping[str, str]) -> dict[str, str]:
+    if not support.texts:
+        raise NotApplicableError("the panel has no task texts; import or collect them with their text")
+    skills = list(dict.fromkeys(support.skills.tolist()))
+    missing = [skill for skill in skills if not skill_texts.get(skill)]
+    if missing:
+        raise NotApplicableError(
+            f"the text of {len(missing)} of {plural(len(skills), 'skill')} is unknown ({missing[0]!r}); add the skills with their text"
+        )
+    return {skill: skill_texts[skill] for skill in skills}
+
+
+def _cosines(support: Support, words: csr_array, vectors: Mapping[str, csr_array]) -> Floats:
+    scores = np.zeros(len(support))
+    for block in support.blocks("skill"):
+        skill = str(support.skills[block[0]])
+        scores[block] = (words[block] @ vectors[skill].T).toarray()[:, 0]
+    return scores

@@ -1,11 +1,15 @@
+"""The controls that average rows of the paper's scope."""
+
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from skilldelta.estimators.base import Target
-from skilldelta.estimators.family_mean import FamilyMean
+from skilldelta.estimators.paper_rule import FamilyMean, WithSkillOnly
+from skilldelta.predictor import Settings, predict_each
 
-from .panels import panel
+from .panels import panel, random_panel
 
 
 def test_a_task_gets_the_mean_gain_of_the_other_tasks_of_its_family() -> None:
@@ -33,3 +37,23 @@ def test_an_unknown_family_scores_zero() -> None:
     support = panel([1, 1])
     score = FamilyMean().fit(support).score(Target(support.vectors[0], family="unheard of"))
     assert score.gain == pytest.approx(0.0)
+
+
+def test_it_averages_success_with_the_skill_over_exactly_the_papers_neighbours_and_weights(
+    rng: np.random.Generator,
+) -> None:
+    support = random_panel(rng)
+    paper = predict_each(support, "family")
+    expected = [
+        sum(weight * support.y1[row] for row, weight in zip(rows, weights, strict=True) if row >= 0)
+        for rows, weights in zip(paper.rows, paper.weights, strict=True)
+    ]
+    scores = WithSkillOnly().leave_one_out(support)
+    assert scores.values == pytest.approx(expected, abs=1e-12)
+    assert not scores.is_gain
+
+
+def test_it_never_averages_signs_even_when_the_paper_rule_does(rng: np.random.Generator) -> None:
+    support = random_panel(rng)
+    signs = WithSkillOnly(Settings(label="positive")).leave_one_out(support).values
+    assert signs == pytest.approx(WithSkillOnly().leave_one_out(support).values)
