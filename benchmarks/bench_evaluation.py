@@ -15,7 +15,7 @@ from benchmarks.figure import Figure, Peer
 from benchmarks.timing import in_turns, timed
 from skilldelta.evaluation.leave_one_out import evaluate_panel
 from skilldelta.evaluation.metrics import AurocOfDraws
-from skilldelta.evaluation.resampling.draws import Design, count_draws
+from skilldelta.evaluation.resampling.bootstrap import Design, count_draws
 from skilldelta.records import Agent, Judgement
 from skilldelta.support import Support
 

@@ -12,7 +12,7 @@ from skilldelta.arrays import Floats
 from skilldelta.errors import InputError
 from skilldelta.evaluation.calibration import Calibration, calibrate
 from skilldelta.evaluation.goals import BestValue, Goal, Margin, TokenBudget, UseRate
-from skilldelta.evaluation.nested import scores_without_folds
+from skilldelta.evaluation.roster import scores_without_folds
 from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
 from skilldelta.folds import held_out_folds
 from skilldelta.predictor import Settings, predict_each

@@ -1,10 +1,22 @@
+"""Ranking, matching, the advantage over random use and its two parts."""
+
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
-from skilldelta.evaluation.metrics import AurocOfDraws, auroc, balanced_accuracy, regret
+from skilldelta.evaluation.metrics import (
+    AurocOfDraws,
+    DecompositionOfDraws,
+    advantage,
+    auroc,
+    balanced_accuracy,
+    decompose,
+    regret,
+)
 
 
 def test_auroc_counts_ties_half() -> None:
@@ -62,3 +74,66 @@ def test_a_draw_without_a_class_has_no_auroc() -> None:
     found = area(np.array([[1, 1], [2, 0], [0, 2]], np.int32))
     assert found[0] == 1.0
     assert np.isnan(found[1:]).all()
+
+
+def test_the_expectation_is_exact_where_coin_flips_only_come_near(rng: np.random.Generator) -> None:
+    """A policy's success less its advantage is what coin flips at its use rate come near to."""
+    y0, y1, actions = rng.random(50), rng.random(50), np.arange(50) < 15
+    success = float(np.where(actions, y1, y0).mean())
+    flips = rng.random((20_000, 50)) < 0.3
+    simulated = np.where(flips, y1, y0).mean()
+    found = advantage(float((actions * (y1 - y0)).mean()), float((y1 - y0).mean()), 0.3)
+    assert success - found == pytest.approx(simulated, abs=2e-3)
+
+
+def test_the_advantage_is_the_covariance_of_actions_and_gains(rng: np.random.Generator) -> None:
+    actions, gains = rng.random(40) < 0.5, rng.normal(size=40)
+    found = advantage(float((actions * gains).mean()), float(gains.mean()), float(actions.mean()))
+    assert found == pytest.approx(np.cov(actions.astype(float), gains, bias=True)[0, 1])
+
+
+def test_a_constant_policy_has_no_advantage() -> None:
+    assert advantage(0.2, 0.2, 1.0) == 0.0
+    assert advantage(0.0, 0.2, 0.0) == 0.0
+
+
+def test_the_parts_add_up_to_the_advantage_exactly(rng: np.random.Generator) -> None:
+    for _ in range(20):
+        gains, actions = rng.choice([-1.0, 0.0, 1.0], 70), rng.random(70) < 0.6
+        parts = decompose(actions, gains, rng.integers(12, size=70))
+        whole = ((actions - actions.mean()) * gains).mean()
+        assert parts.within_group + parts.between_group == pytest.approx(whole, abs=1e-14)
+
+
+def test_a_hand_worked_panel() -> None:
+    # Group a uses one of two (rate 1/2), group b both (rate 1); the panel's rate is 3/4.
+    actions, gains = np.array([True, False, True, True]), np.array([1.0, -1.0, 1.0, 0.0])
+    parts = decompose(actions, gains, np.array(["a", "a", "b", "b"]))
+    assert parts.within_group == pytest.approx((0.5 * 1 + -0.5 * -1) / 4)
+    assert parts.between_group == pytest.approx((-0.25 * 0 + 0.25 * 1) / 4)
+
+
+def test_singletons_and_groups_of_equal_actions_contribute_nothing_within(rng: np.random.Generator) -> None:
+    gains = rng.normal(size=10)
+    assert decompose(rng.random(10) < 0.5, gains, np.arange(10)).within_group == pytest.approx(0.0, abs=1e-16)
+    equal = np.repeat([True, False], 5)
+    assert decompose(equal, gains, np.repeat(["a", "b"], 5)).within_group == 0.0
+
+
+def test_probabilities_decompose_too() -> None:
+    parts = decompose(np.full(4, 0.3), np.array([1.0, 0.0, -1.0, 1.0]), np.array(["a", "a", "b", "b"]))
+    assert (parts.within_group, parts.between_group) == pytest.approx((0.0, 0.0), abs=1e-16)
+
+
+def test_each_draw_is_the_identity_on_the_resampled_rows(rng: np.random.Generator) -> None:
+    n = 40
+    gains, groups = rng.normal(size=n), np.array([f"g{i}" for i in rng.integers(7, size=n)])
+    policies: list[np.ndarray[Any, Any]] = [rng.random(n) < 0.5, rng.random(n)]
+    drawn = rng.integers(0, n, (25, n))
+    counts = np.array([np.bincount(row, minlength=n) for row in drawn], np.int32)
+    found = DecompositionOfDraws(policies, gains, groups)(counts)
+    for i, actions in enumerate(policies):
+        for j, row in enumerate(drawn):
+            expected = decompose(actions[row], gains[row], groups[row])
+            assert found.within_group[i, j] == pytest.approx(expected.within_group, abs=1e-12)
+            assert found.between_group[i, j] == pytest.approx(expected.between_group, abs=1e-12)

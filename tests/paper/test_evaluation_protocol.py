@@ -8,8 +8,7 @@ import pytest
 from skilldelta.estimators.ridge import LAMBDAS, Ridge, split_groups, task_groups
 from skilldelta.evaluation.leave_one_out import evaluate_panel
 from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy
-from skilldelta.evaluation.resampling.bootstrap import resample_policies
-from skilldelta.evaluation.resampling.draws import Design, Inventory
+from skilldelta.evaluation.resampling.bootstrap import Design, Inventory, resample_policies
 from skilldelta.evaluation.resampling.panel_intervals import ResamplingPlan
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.evaluation.simulation.simulated_panel import simulate_panel

@@ -12,8 +12,7 @@ from sqlalchemy import Engine, event
 from skilldelta.bank import Bank, Batch
 from skilldelta.cli.main import run
 from skilldelta.errors import InputError
-from skilldelta.evaluation.corrections import Correction
-from skilldelta.evaluation.exclusions import Exclusion
+from skilldelta.evaluation.amendments import Correction, Exclusion
 from skilldelta.records import Agent, Execution, Task
 from skilldelta.studies import EvaluationSettings, PanelChoice, evaluate, load_panel, load_panels
 

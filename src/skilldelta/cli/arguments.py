@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from skilldelta.arrays import Vectors
     from skilldelta.bank import Bank
     from skilldelta.encoders.base import Encoder
-    from skilldelta.evaluation.corrections import Correction
-    from skilldelta.evaluation.exclusions import Exclusion
+    from skilldelta.evaluation.amendments import Correction, Exclusion
     from skilldelta.evaluation.roster import Rules
     from skilldelta.studies import LoadedPanel, PanelChoice
 
@@ -49,7 +48,7 @@ def choice_of(options: Mapping[str, Any]) -> PanelChoice:
 
 def exclusions_of(options: Mapping[str, Any]) -> tuple[Exclusion, ...]:
     """--exclude and --exclude-file together, in that order."""
-    from skilldelta.evaluation.exclusions import Exclusion
+    from skilldelta.evaluation.amendments import Exclusion
     from skilldelta.studies import read_exclusions
 
     named = [Exclusion(task_id, _ON_COMMAND_LINE) for task_id in options.get("exclude") or ()]

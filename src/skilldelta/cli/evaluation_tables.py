@@ -11,7 +11,7 @@ from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
     from skilldelta.evaluation.results import Estimate, Means, PanelResult, PolicyMeans, PolicyResult, Range
-    from skilldelta.evaluation.risk_coverage import CoveragePoint
+    from skilldelta.evaluation.structure import CoveragePoint
 
 _BOUGHT = ("policy", "success", "vs off", "vs on", "95%", "uses", "saved")
 _CHOSE = ("policy", "AUROC", "95%", "vs random", "95%", "p in", "p all")

@@ -5,7 +5,8 @@ A gain head, and for dual Ridge a head of incremental tokens in thousands, are f
 penalties chosen there by grouped cross-validation. The validation part chooses `lambda` and `eta` of the policy
 `gain - lambda * cost > eta`: the least tokens with success no lower than always-on, and always-on itself where nothing
 cheaper keeps up. Test rows alone get scores, so their outcomes touch nothing; single Ridge is the same search with
-`lambda = 0`. A partition that was made elsewhere may take the place of the split."""
+`lambda = 0`. A partition that was made elsewhere may take the place of the split.
+"""
 
 from __future__ import annotations
 

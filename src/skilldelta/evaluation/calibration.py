@@ -13,11 +13,10 @@ import numpy as np
 
 from skilldelta.arrays import Flags, Floats
 from skilldelta.errors import InputError
-from skilldelta.evaluation.few_tasks import few_tasks
+from skilldelta.evaluation.comparison import few_tasks
 from skilldelta.evaluation.goals import Goal, Values
 from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, Totals, columns
-from skilldelta.evaluation.resampling.bootstrap import Samples, percentile_range, resample_policies
-from skilldelta.evaluation.resampling.draws import Design, Inventory
+from skilldelta.evaluation.resampling.bootstrap import Design, Inventory, Samples, percentile_range, resample_policies
 from skilldelta.evaluation.results import Range
 from skilldelta.evaluation.sweeps import SweepPoint, ThresholdSweep, threshold_sweep
 from skilldelta.evaluation.wrong_cases import WrongCase, wrong_cases

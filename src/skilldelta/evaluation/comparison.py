@@ -13,9 +13,10 @@ from typing import Literal
 
 import numpy as np
 
+from skilldelta.arrays import Strings
 from skilldelta.errors import InputError
-from skilldelta.evaluation.few_tasks import ENOUGH
 from skilldelta.evaluation.results import MARGIN, PanelResult, PolicyResult, Range
+from skilldelta.nouns import plural
 
 Verdict = Literal["better", "equivalent", "worse", "not enough evidence"]
 Constant = Literal["always_on", "always_off"]
@@ -149,3 +150,17 @@ def tasks_to_settle(difference: float, half: float, tasks: int, margin: float) -
     if narrow_enough <= 0:
         return None
     return max(1, math.ceil(tasks * (half / narrow_enough) ** 2) - tasks)
+
+
+ENOUGH = 10
+"""Below this a percentile bootstrap is far too narrow, and of zero width where the few outcomes agree."""
+_SOME = 3
+
+
+def few_tasks(task_ids: Strings) -> tuple[str, ...]:
+    """The warning that belongs beside intervals over these rows; none where there are enough tasks."""
+    tasks = len(np.unique(task_ids))
+    if tasks >= ENOUGH:
+        return ()
+    verdict = "say nothing" if tasks < _SOME else "are too narrow to be trusted"
+    return (f"only {plural(tasks, 'task')}: intervals {verdict}",)

@@ -14,8 +14,7 @@ import numpy as np
 
 from skilldelta.arrays import Floats
 from skilldelta.errors import InputError
-from skilldelta.evaluation.comparison import tasks_to_settle
-from skilldelta.evaluation.few_tasks import ENOUGH
+from skilldelta.evaluation.comparison import ENOUGH, tasks_to_settle
 from skilldelta.evaluation.task_mean import DRAWS, TIE, TaskMean, task_mean
 
 CheckOutcome = Literal["pass", "fail", "not enough evidence"]

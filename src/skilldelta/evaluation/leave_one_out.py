@@ -14,21 +14,22 @@ import numpy as np
 
 from skilldelta.errors import InputError
 from skilldelta.estimators.partition import Partition
-from skilldelta.evaluation.comparison import check_margin
-from skilldelta.evaluation.decomposition import decompose
-from skilldelta.evaluation.few_tasks import few_tasks
-from skilldelta.evaluation.holdout import Holdout, as_scored, holdout_notes
+from skilldelta.evaluation.comparison import check_margin, few_tasks
 from skilldelta.evaluation.means import mean_over_panels
-from skilldelta.evaluation.metrics import auroc
+from skilldelta.evaluation.metrics import auroc, decompose
 from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, Totals, columns
-from skilldelta.evaluation.resampling.covering import covering_intervals
-from skilldelta.evaluation.resampling.draws import Inventory
+from skilldelta.evaluation.resampling.bootstrap import Inventory
 from skilldelta.evaluation.resampling.linear_rules import LinearRule, linear_rules
-from skilldelta.evaluation.resampling.panel_intervals import Intervals, ResamplingPlan, draws_of, panel_intervals
-from skilldelta.evaluation.resampling.panel_nulls import Nulls, below_chance, panel_nulls
-from skilldelta.evaluation.resampling.permutation import SHUFFLES
+from skilldelta.evaluation.resampling.panel_intervals import (
+    Intervals,
+    ResamplingPlan,
+    covering_intervals,
+    draws_of,
+    panel_intervals,
+)
+from skilldelta.evaluation.resampling.permutation import SHUFFLES, Nulls, below_chance, panel_nulls
 from skilldelta.evaluation.results import MARGIN, Evaluation, PanelResult, PermutationNull, PolicyResult, Range
-from skilldelta.evaluation.roster import Roster, Rules, check_names, score_policies
+from skilldelta.evaluation.roster import Holdout, Roster, Rules, as_scored, check_names, holdout_notes, score_policies
 from skilldelta.evaluation.structure import family_counts, structure_of
 from skilldelta.gate import check_threshold
 from skilldelta.nouns import plural

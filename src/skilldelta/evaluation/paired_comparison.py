@@ -14,8 +14,7 @@ from typing import Literal
 import numpy as np
 
 from skilldelta.arrays import Flags, Floats
-from skilldelta.evaluation.comparison import Verdict, check_margin, tasks_to_settle, verdict_of
-from skilldelta.evaluation.few_tasks import ENOUGH
+from skilldelta.evaluation.comparison import ENOUGH, Verdict, check_margin, tasks_to_settle, verdict_of
 from skilldelta.evaluation.paired_runs import PairedRuns, Runs, is_solved, vote
 from skilldelta.evaluation.results import MARGIN
 from skilldelta.evaluation.sign_test import sign_test

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from skilldelta.arrays import Flags, Floats, Ints, Strings
 from skilldelta.errors import InputError
 from skilldelta.estimators.base import Scores
-from skilldelta.evaluation.matched_rate import advantage
+from skilldelta.evaluation.metrics import advantage
 from skilldelta.support import Support
 from skilldelta.ties import exceeds
 
@@ -168,6 +168,10 @@ class Totals:
         """Sums (draws, COLUMNS) by name."""
         return cls(**dict(zip(_COLUMNS, sums.T, strict=True)))
 
+    def metrics(self) -> dict[str, Floats]:
+        """(draws,) every value by its name in results."""
+        return {name: getattr(self, name) for name in _VALUES} | {"tokens": self.mean_tokens}
+
     @property
     def success(self) -> Floats:
         """The chosen arm's mean success."""
@@ -219,6 +223,19 @@ class Totals:
     def gain_mse(self) -> Floats:
         """Mean squared error of predicted against observed gains."""
         return self.squared_error / self.weight
+
+
+_VALUES = (
+    "success",
+    "success_gain",
+    "success_vs_always_on",
+    "use_rate",
+    "token_saving",
+    "advantage_vs_random",
+    "balanced_accuracy",
+    "gain_mae",
+    "gain_mse",
+)
 
 
 def _ratio(over: Floats, under: Floats) -> Floats:

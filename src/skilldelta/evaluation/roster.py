@@ -5,18 +5,31 @@ A policy whose needs a panel does not meet is left out with the reason in words.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
+import numpy as np
+
+from skilldelta.arrays import Floats
 from skilldelta.errors import InputError
 from skilldelta.estimators.base import NotApplicableError
 from skilldelta.estimators.partition import Partition
-from skilldelta.evaluation.holdout import Holdout, as_scored, check_holdout
 from skilldelta.evaluation.panel_policy import PanelPolicy
 from skilldelta.evaluation.policy_table import PolicyEntry, policies, policy_entry
+from skilldelta.evaluation.structure import eligible_pairs
+from skilldelta.folds import FOLDS, held_out_folds
+from skilldelta.nouns import plural
 from skilldelta.predictor import PAPER, Settings
 from skilldelta.records import Judgement
 from skilldelta.support import Scope, Support
+
+Holdout = Literal["task", "family"]
+"""What is left out together with a target: its own task, or its whole family."""
+HOLDOUTS: tuple[Holdout, ...] = ("task", "family")
+
+Scorer = Callable[[Support], Floats]
+"""Leave-one-task-out scores (n,) of a support's rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,3 +103,58 @@ def _scored(entry: PolicyEntry, support: Support, rules: Rules, judgements: Sequ
             f"{entry.name} of {entry.version} gave scores of shape {scores.values.shape} for {len(support)} pairs"
         )
     return PanelPolicy.from_scores(entry.name, scores, threshold=rules.threshold if entry.predicts_gain else None)
+
+
+def as_scored(support: Support, holdout: Holdout) -> Support:
+    """The panel with task ids that name what is left out together.
+
+    Leaving one family out asks what the evidence is worth for tasks of a kind that was never run. Rules look for support
+    by task id, so a panel whose tasks bear their family's name leaves whole families out everywhere.
+    """
+    if holdout == "task":
+        return support
+    labels = support.scope_labels("family")
+    if (labels == labels[0]).all():
+        raise InputError(
+            f"the panel of {support.agent!r} on {support.suite!r} has one family; holding it out leaves nothing to learn from"
+        )
+    return replace(support, task_ids=labels)
+
+
+def check_holdout(holdout: Holdout, scope: Scope) -> None:
+    """Refuse an unknown holdout, and one that empties every scope."""
+    if holdout not in HOLDOUTS:
+        raise InputError(f"holdout must be task or family, got {holdout!r}")
+    if holdout == "family" and scope == "family":
+        raise InputError("a held-out family leaves nothing in the scope family; choose the scope skill or global")
+
+
+def holdout_notes(support: Support, scored: Support, scope: Scope) -> tuple[str, ...]:
+    """What a reader must know about a panel whose families were held out."""
+    if scored is support:
+        return ()
+    alone = int((eligible_pairs(scored, scope) == 0).sum())
+    notes = ["every task was scored without its whole family: what the evidence is worth for families never run"]
+    if alone:
+        wider = "; the scope global takes in other skills" if scope == "skill" else ""
+        notes.append(f"{alone} of {plural(len(support), 'pair')} have no support then and are skipped{wider}")
+    return tuple(notes)
+
+
+def scores_without_folds(
+    score: Scorer, support: Support, *, folds: int = FOLDS, progress: Callable[[int, int], None] | None = None
+) -> Floats:
+    """(folds, n) row f: scores of the rows outside fold f, made without fold f; NaN inside it.
+
+    A row's leave-one-out score leaves its own outcome out but was made from the others', and so the others' scores hold a
+    trace of it. A threshold or a probability learned from them would have seen, faintly, what it is judged by.
+    """
+    fold_of = held_out_folds(support.task_ids, folds)
+    found = np.full((folds, len(support)), np.nan)
+    for fold in range(folds):
+        others = np.flatnonzero(fold_of != fold)
+        if len(others):
+            found[fold, others] = score(support.rows(others))
+        if progress:
+            progress(fold + 1, folds)
+    return found

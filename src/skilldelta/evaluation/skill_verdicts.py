@@ -17,8 +17,7 @@ from typing import Literal
 import numpy as np
 
 from skilldelta.arrays import Flags, Floats, Ints
-from skilldelta.evaluation.comparison import check_margin, tasks_to_settle, verdict_of
-from skilldelta.evaluation.few_tasks import ENOUGH
+from skilldelta.evaluation.comparison import ENOUGH, check_margin, tasks_to_settle, verdict_of
 from skilldelta.evaluation.harm_groups import HarmGroup, harm_groups, nearest_rows, neighborhood_gains
 from skilldelta.evaluation.results import MARGIN
 from skilldelta.evaluation.sign_test import adjusted_for_false_discoveries, sign_test

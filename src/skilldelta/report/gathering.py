@@ -15,8 +15,8 @@ from skilldelta.errors import InputError
 from skilldelta.evaluation.accounting import Account, Baseline, RoutingCost, account
 from skilldelta.evaluation.comparison import default_gate
 from skilldelta.evaluation.evidence_scaling import EvidenceCurve, neighbor_sweep, repetition_sweep, support_sweep
-from skilldelta.evaluation.nested import Scorer
 from skilldelta.evaluation.results import PanelResult
+from skilldelta.evaluation.roster import Scorer
 from skilldelta.evaluation.skill_verdicts import skill_verdicts
 from skilldelta.noise_floor import noise_of_executions
 from skilldelta.predictor import PAPER, Settings, predict

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skilldelta.evaluation.few_tasks import ENOUGH
+from skilldelta.evaluation.comparison import ENOUGH
 from skilldelta.evaluation.results import Range
 from skilldelta.evaluation.skill_verdicts import FamilyEffect, SkillVerdict, Skipping
 from skilldelta.nouns import plural

@@ -18,7 +18,7 @@ from typing import Any
 from skilldelta.bank.store import Bank
 from skilldelta.costs import CostRule
 from skilldelta.errors import BankError, SkillDeltaError
-from skilldelta.evaluation.exclusions import Exclusion
+from skilldelta.evaluation.amendments import Exclusion
 from skilldelta.evaluation.goals import BestValue, Goal, Margin, TokenBudget, UseRate
 from skilldelta.evaluation.roster import Rules, check_names
 from skilldelta.predictor import Settings

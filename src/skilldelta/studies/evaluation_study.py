@@ -10,13 +10,12 @@ import numpy as np
 from skilldelta.arrays import Floats
 from skilldelta.errors import InputError
 from skilldelta.evaluation.leave_one_out import evaluate_panels
-from skilldelta.evaluation.nested import Scorer
 from skilldelta.evaluation.panel_policy import PanelPolicy
 from skilldelta.evaluation.resampling.permutation import SHUFFLES
 from skilldelta.evaluation.resampling.refitted import GROUPS, refitted_ranges
 from skilldelta.evaluation.results import MARGIN, Means, PanelResult, Range
-from skilldelta.evaluation.risk_coverage import CoveragePoint, of_panel
-from skilldelta.evaluation.roster import Rules, score_policies
+from skilldelta.evaluation.roster import Rules, Scorer, score_policies
+from skilldelta.evaluation.structure import CoveragePoint, of_panel
 from skilldelta.nouns import plural
 from skilldelta.studies.loaded_panel import LoadedPanel, StudyProgress, step_of
 from skilldelta.support import Support

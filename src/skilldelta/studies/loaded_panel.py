@@ -1,7 +1,8 @@
 """The panels that a study is about, each read from the bank once, with what was left out said in words.
 
 Everything a study needs of a panel is in its `LoadedPanel`: the arrays, the executions behind them, the texts of skills
-and the agent's own judgements. The bank is not asked again."""
+and the agent's own judgements. The bank is not asked again.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +16,16 @@ from skilldelta.bank.store import Bank
 from skilldelta.encoders import Encoder, load_encoder
 from skilldelta.encoders.imported import ImportedEncoder
 from skilldelta.errors import InputError, unknown_name
-from skilldelta.evaluation.corrections import CorrectedRecord, Correction, check_corrections, corrected_panel
-from skilldelta.evaluation.exclusions import Exclusion, check_exclusions, exclusions_in, without_excluded
+from skilldelta.evaluation.amendments import (
+    CorrectedRecord,
+    Correction,
+    Exclusion,
+    check_corrections,
+    check_exclusions,
+    corrected_panel,
+    exclusions_in,
+    without_excluded,
+)
 from skilldelta.noise_floor import NoiseFloor, noise_of_executions
 from skilldelta.nouns import plural
 from skilldelta.pairing import Pairing

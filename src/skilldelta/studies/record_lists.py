@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from skilldelta.errors import InputError, shown
-from skilldelta.evaluation.corrections import Correction
-from skilldelta.evaluation.exclusions import Exclusion
+from skilldelta.evaluation.amendments import Correction, Exclusion
 from skilldelta.files import json_lines, lines
 
 _CORRECTION_KEYS = {"task_id", "condition", "success", "reason", "skill", "repetition"}

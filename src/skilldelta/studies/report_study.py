@@ -8,8 +8,8 @@ from pathlib import Path
 
 from skilldelta.arrays import Floats
 from skilldelta.evaluation.accounting import RoutingCost
-from skilldelta.evaluation.nested import Scorer
 from skilldelta.evaluation.results import PanelResult
+from skilldelta.evaluation.roster import Scorer
 from skilldelta.records import Execution
 from skilldelta.report.gathering import gather, measured_routing
 from skilldelta.report.panel import PanelReport

@@ -10,7 +10,7 @@ import numpy as np
 from skilldelta.encoders import Encoder
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.estimators.base import Target
-from skilldelta.evaluation.exclusions import Exclusion
+from skilldelta.evaluation.amendments import Exclusion
 from skilldelta.evaluation.prospective.auditing import AuditResult, audit, split_outcomes
 from skilldelta.evaluation.prospective.freezing import freeze
 from skilldelta.evaluation.prospective.frozen_estimator import PAPER_RULE, frozen_estimator

@@ -10,9 +10,8 @@ from skilldelta.evaluation.calibration import Calibration
 from skilldelta.evaluation.calibration import calibrate as choose_threshold
 from skilldelta.evaluation.evidence_scaling import EvidenceCurves, evidence_curves
 from skilldelta.evaluation.goals import Goal
-from skilldelta.evaluation.nested import scores_without_folds
 from skilldelta.evaluation.panel_policy import sweepable
-from skilldelta.evaluation.roster import Rules
+from skilldelta.evaluation.roster import Rules, scores_without_folds
 from skilldelta.evaluation.sweeps import ThresholdSweep, threshold_sweep
 from skilldelta.predictor import predict_each
 from skilldelta.studies.evaluation_study import scored_policy, with_skill_texts

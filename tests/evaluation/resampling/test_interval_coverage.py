@@ -13,8 +13,13 @@ import pytest
 from skilldelta.arrays import Floats
 from skilldelta.evaluation.leave_one_out import policy_result
 from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy
-from skilldelta.evaluation.resampling.bootstrap import percentile_range, resample_components, resample_policies
-from skilldelta.evaluation.resampling.draws import Design, Inventory
+from skilldelta.evaluation.resampling.bootstrap import (
+    Design,
+    Inventory,
+    percentile_range,
+    resample_components,
+    resample_policies,
+)
 from skilldelta.support import Support
 
 pytestmark = pytest.mark.slow

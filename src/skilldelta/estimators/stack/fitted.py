@@ -16,11 +16,11 @@ from typing import Protocol
 
 from skilldelta.estimators.base import Score, Spread, Target
 from skilldelta.estimators.stack.components import COMPONENTS
-from skilldelta.estimators.stack.expectations import Expectation, Transfer, blend, credit, reported_gain
 from skilldelta.estimators.stack.group import LEAST_BELIEF, Group, Seen, prepare
 from skilldelta.estimators.stack.shrinkage import Levels, new_families
 from skilldelta.estimators.stack.slopes import UNSEEN
 from skilldelta.estimators.stack.stack_panel import Key, StackPanel
+from skilldelta.estimators.stack.unfamiliar_tasks import Expectation, Transfer, blend, credit, reported_gain
 from skilldelta.estimators.stack.views import Lens
 from skilldelta.estimators.stack.weights import Trust, Weights
 

@@ -20,10 +20,10 @@ import numpy as np
 from skilldelta import familiarity
 from skilldelta.arrays import Floats, Ints, SmallInts
 from skilldelta.estimators.stack.components import COMPONENTS, DEFAULT, cross_fit, departures_without_task
-from skilldelta.estimators.stack.expectations import Transfer, credits_of, reported_gains
 from skilldelta.estimators.stack.shrinkage import new_families
 from skilldelta.estimators.stack.stack_panel import StackPanel
 from skilldelta.estimators.stack.sums import FOLDS
+from skilldelta.estimators.stack.unfamiliar_tasks import Transfer, credits_of, reported_gains
 from skilldelta.estimators.stack.weights import learn_weights
 
 _STEP = 2.5

@@ -12,10 +12,8 @@ import numpy as np
 
 from skilldelta.arrays import Floats
 from skilldelta.errors import InputError
-from skilldelta.evaluation.comparison import Comparison, judge
-from skilldelta.evaluation.corrections import CorrectedRecord
-from skilldelta.evaluation.exclusions import Exclusion, without_excluded
-from skilldelta.evaluation.few_tasks import few_tasks
+from skilldelta.evaluation.amendments import CorrectedRecord, Exclusion, without_excluded
+from skilldelta.evaluation.comparison import Comparison, few_tasks, judge
 from skilldelta.evaluation.metrics import auroc
 from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, Totals, columns
 from skilldelta.evaluation.prospective.frozen_estimator import PAPER_RULE, why_not_repeated
@@ -24,8 +22,7 @@ from skilldelta.evaluation.prospective.seal import (
     SealedPanel,
 )
 from skilldelta.evaluation.prospective.tampering import SealBrokenError, changes_since, names_of
-from skilldelta.evaluation.resampling.bootstrap import percentile_range, resample_policies
-from skilldelta.evaluation.resampling.draws import Design, Inventory
+from skilldelta.evaluation.resampling.bootstrap import Design, Inventory, percentile_range, resample_policies
 from skilldelta.evaluation.results import MARGIN, Range
 from skilldelta.nouns import plural
 from skilldelta.support import Support

@@ -14,8 +14,7 @@ import numpy as np
 from skilldelta.arrays import Flags, Floats, Ints
 from skilldelta.errors import InputError
 from skilldelta.evaluation.prospective.seal import SealedPanel
-from skilldelta.evaluation.resampling.bootstrap import percentile_range
-from skilldelta.evaluation.resampling.draws import Design, count_draws
+from skilldelta.evaluation.resampling.bootstrap import Design, count_draws, percentile_range
 from skilldelta.evaluation.results import Range
 from skilldelta.support import Support
 

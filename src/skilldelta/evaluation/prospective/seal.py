@@ -19,7 +19,7 @@ import numpy as np
 
 from skilldelta.arrays import Vectors
 from skilldelta.errors import InputError, shown
-from skilldelta.evaluation.exclusions import Exclusion
+from skilldelta.evaluation.amendments import Exclusion
 from skilldelta.files import MOST_DOCUMENT, read_text, write_text
 from skilldelta.gate import Action
 from skilldelta.support import Support

@@ -18,8 +18,7 @@ from scipy.sparse import csr_array
 from skilldelta.arrays import Flags, Floats, Ints
 from skilldelta.evaluation.metrics import auroc
 from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, Totals
-from skilldelta.evaluation.resampling.bootstrap import LEVEL
-from skilldelta.evaluation.resampling.draws import Inventory
+from skilldelta.evaluation.resampling.bootstrap import LEVEL, Inventory
 from skilldelta.evaluation.resampling.linear_rules import LinearRule, averaged_outcomes
 from skilldelta.evaluation.results import Range
 from skilldelta.support import Support
@@ -28,17 +27,6 @@ from skilldelta.ties import exceeds
 PARTS = 4
 ROUNDS = 30
 
-_METRICS = (
-    "success",
-    "success_gain",
-    "success_vs_always_on",
-    "use_rate",
-    "token_saving",
-    "advantage_vs_random",
-    "balanced_accuracy",
-    "gain_mae",
-    "gain_mse",
-)
 _POSSIBLE: Mapping[str, tuple[float, float]] = {
     "success": (0.0, 1.0),
     "use_rate": (0.0, 1.0),
@@ -114,8 +102,7 @@ def _metrics(support: Support, kept: Flags, scores: Floats, actions: Floats, *, 
     weight = kept.astype(np.float64)
     used = actions * weight
     totals = _totals(recorded, weight, used, scores if is_gain else np.full(scores.shape, np.nan))
-    found: dict[str, Floats] = {name: getattr(totals, name) for name in _METRICS}
-    found["tokens"] = totals.mean_tokens
+    found = totals.metrics()
     areas = (auroc(scores[kept[:, d], d], recorded.positive[kept[:, d]]) for d in range(kept.shape[1]))
     found["auroc"] = np.array([np.nan if area is None else area for area in areas])
     found["within_group"] = _within(recorded, weight, used, totals)

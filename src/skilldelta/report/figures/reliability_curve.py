@@ -10,9 +10,9 @@ from typing import Any, Literal
 import numpy as np
 
 from skilldelta.arrays import Flags, Floats
-from skilldelta.evaluation.nested import Scorer, scores_without_folds
 from skilldelta.evaluation.reliability import ReliabilityBin, reliability_curve
 from skilldelta.evaluation.results import PanelResult
+from skilldelta.evaluation.roster import Scorer, scores_without_folds
 from skilldelta.nouns import plural
 from skilldelta.probability import cross_fitted
 from skilldelta.report.content import Column, Figure, Plot, Spec, Table

@@ -1,20 +1,58 @@
-"""Records that were corrected after they were made: the bank keeps the original, an evaluation uses and flags the other.
+"""What a study leaves out or grades otherwise than recorded: excluded tasks, each with its reason, and corrected records.
 
 A grader that misread an answer, or a test case that was wrong, changes what a run was worth, not that it ran. Executions
-stay as they were recorded; corrections are a list beside them.
+stay as they were recorded; corrections are a list beside them, and an evaluation flags every record that it corrects.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skilldelta.errors import InputError
+from skilldelta.errors import InputError, unknown_name
 from skilldelta.pairing import is_counted, pair_executions
 from skilldelta.records import Condition, Execution, Pair
 from skilldelta.support import Support
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusion:
+    """A task that is left out, and why."""
+
+    task_id: str
+    reason: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.task_id} ({self.reason})" if self.reason else self.task_id
+
+
+def exclusions_in(support: Support, exclusions: Iterable[Exclusion]) -> tuple[Exclusion, ...]:
+    """Those whose task the panel has."""
+    present = set(support.task_ids.tolist())
+    return tuple(one for one in exclusions if one.task_id in present)
+
+
+def without_excluded(support: Support, exclusions: Collection[Exclusion]) -> Support:
+    """The panel without the excluded tasks; excluding every task is refused."""
+    if not exclusions:
+        return support
+    kept = ~np.isin(support.task_ids, [one.task_id for one in exclusions])
+    if not kept.any():
+        raise InputError("every task is excluded; leave at least one")
+    return support.rows(kept)
+
+
+def check_exclusions(exclusions: Sequence[Exclusion], known: Collection[str]) -> None:
+    """Refuse a task that is excluded twice, or that nothing has: a mistyped name would exclude nothing in silence."""
+    seen: set[str] = set()
+    for one in exclusions:
+        if one.task_id in seen:
+            raise InputError(f"task {one.task_id!r} is excluded twice; name it once")
+        seen.add(one.task_id)
+        if one.task_id not in known:
+            raise unknown_name("task to exclude", one.task_id, known)
 
 
 @dataclass(frozen=True, slots=True)
