@@ -90,6 +90,33 @@ def test_a_command_that_is_gone_is_found(
     assert "SessionEnd" in found["codex hooks"]["detail"]
 
 
+@pytest.mark.parametrize(
+    ("host", "file", "content"),
+    [
+        ("claude-code", ".claude/settings.json", '{"enabledPlugins": {"skilldelta@skilldelta": true}}'),
+        ("codex", ".codex/config.toml", '[plugins."skilldelta@skilldelta"]\nenabled = true\n'),
+        ("gemini", ".gemini/extensions/skilldelta/gemini-extension.json", "{}"),
+    ],
+)
+def test_a_plugin_of_the_harness_is_tried_too(
+    skilldelta: Skilldelta,
+    home: Path,  # noqa: F811
+    toy_bank: str,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    host: str,
+    file: str,
+    content: str,
+) -> None:
+    (home / file).parent.mkdir(parents=True)
+    (home / file).write_text(content)
+    monkeypatch.setenv("SKILLDELTA_SERVER", NOWHERE)
+    monkeypatch.setenv("SKILLDELTA_SKILL", "units-skill")
+    code, found = findings(skilldelta, "--bank", toy_bank)
+    assert code == 1
+    assert found[f"{host} hook"]["status"] == "wrong"  # the plugin asks the server only, and there is none
+    assert NOWHERE in found[f"{host} hook"]["detail"] or "127" in found[f"{host} hook"]["detail"]
+
+
 def test_another_program_at_the_servers_address_is_wrong(
     skilldelta: Skilldelta,
     home: Path,  # noqa: F811

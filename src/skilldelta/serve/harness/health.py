@@ -158,6 +158,8 @@ def _get(url: str, path: str, token: str, timeout: float) -> dict[str, Any]:
 
 def check_harness(harness: HarnessName, folder: Path, *, run_hooks: bool = True) -> list[Finding]:
     """What is set up in a folder of settings; nothing where SkillDelta is not in it."""
+    if harness in HOSTS and run_hooks and (mark := _plugin_in(harness, folder)) is not None:
+        return [_version_of(harness), _run(harness, mark, "the plugin", f"skilldelta hook {harness} --ask server")]
     path = settings_file(harness, folder)
     if not path.is_file():
         return []
@@ -170,6 +172,18 @@ def check_harness(harness: HarnessName, folder: Path, *, run_hooks: bool = True)
     if harness in HOSTS:
         return [_version_of(harness), *(_entries(harness, path, found) if run_hooks else [])] if found else []
     return [_version_of(harness), _adapter_in(harness, path, text)] if "skilldelta" in text else []
+
+
+def _plugin_in(host: Host, folder: Path) -> Path | None:
+    """What shows that the harness has SkillDelta as a plugin or extension of its own, whose hooks are in no settings file."""
+    if host == "gemini":
+        mark = folder / "extensions" / "skilldelta"
+        return mark if mark.exists() else None
+    mark = folder / ("settings.json" if host == "claude-code" else "config.toml")
+    try:
+        return mark if "skilldelta@" in mark.read_text(encoding="utf-8", errors="replace") else None
+    except OSError:
+        return None
 
 
 def installed_banks(harness: HarnessName, folder: Path) -> list[str]:
