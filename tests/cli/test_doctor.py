@@ -138,7 +138,7 @@ def test_another_program_at_the_servers_address_is_wrong(
 
 
 def test_old_failures_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from skilldelta.serve.harness.health import check_failures
+    from skilldelta.serve.harness.harness_health import check_failures
 
     log_failure(tmp_path, "codex", "long ago")
     assert check_failures(tmp_path, now=time.time() + 100_000) == []

@@ -55,7 +55,7 @@ def command(ctx: click.Context, /, bank: str, server: str, timeout: float, as_js
 def _findings(bank: str, is_default: bool, server: str, timeout: float, options: dict[str, Any]) -> list[Finding]:
     from skilldelta.cli.arguments import chosen_encoder
     from skilldelta.cli.hook_setup import state_folder
-    from skilldelta.serve.harness import health
+    from skilldelta.serve.harness import harness_health, health
     from skilldelta.serve.harness.harness_files import HarnessHomes
     from skilldelta.serve.harness.wanted_setup import HARNESSES
 
@@ -63,16 +63,16 @@ def _findings(bank: str, is_default: bool, server: str, timeout: float, options:
     places = [(name, homes.user[name]) for name in HARNESSES]
     places += [(name, homes.folder(name, "project", Path.cwd())) for name in HARNESSES if name != "dsh"]
     places = list(dict.fromkeys(places))  # at home, the project's folder is the user's own
-    named = sorted({place for harness, folder in places for place in health.installed_banks(harness, folder)})
+    named = sorted({place for harness, folder in places for place in harness_health.installed_banks(harness, folder)})
     banks = named if named and is_default else [bank]
     found = [health.check_bank(one) for one in banks]
     if found[0].status != "wrong":
         found.append(health.check_encoder(banks[0], lambda opened: chosen_encoder(opened, options)))
     found.append(health.check_server(server, os.environ.get("SKILLDELTA_TOKEN", ""), banks, timeout=timeout))
-    harnesses = [finding for harness, folder in places for finding in health.check_harness(harness, folder)]
+    harnesses = [finding for harness, folder in places for finding in harness_health.check_harness(harness, folder)]
     none = health.Finding("harnesses", "note", "no harness asks the gate yet", "skilldelta install HARNESS")
     state = state_folder(None, os.environ)
-    return [*found, *(harnesses or [none]), *(health.check_failures(state, now=time.time()) if state else [])]
+    return [*found, *(harnesses or [none]), *(harness_health.check_failures(state, now=time.time()) if state else [])]
 
 
 def _show(found: list[Finding]) -> None:
