@@ -32,6 +32,7 @@ CASES = [
     ("Finish[0.5]", "-0.5", False),
     ("Finish[1/2]", "0.5", True),
     ("Finish[0]", "0", True),
+    (f"Finish[{'9' * 5000}]", "0", False),
     # units and sizes
     ("Finish[22M]", "22M", True),
     ("Finish[22m]", "22M", True),

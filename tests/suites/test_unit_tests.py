@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -205,3 +206,15 @@ def test_with_docker_the_suite_names_the_image(tmp_path: Path, monkeypatch: pyte
     assert (made.sandbox.name, made.limits.memory_mb, made.limits.seconds) == ("docker:bench:1", 512, 240.0)
     with pytest.raises(InputError, match="has no option 'images'"):
         make_unit_tests({"type": "unit_tests", "images": "x"}, "docker", "task 't1'")
+
+
+def test_hostile_replies_are_read_in_a_moment() -> None:
+    started = time.monotonic()
+    long = "def solve(n):\n" + "    x = 1\n" * 3000 + "    return (\n" * 3000
+    for reply in (long, "def a(\n" * 20_000, "```python\n" * 50_000, "(" * 200_000, "<think>" * 50_000):
+        code_defining(reply, "solve")
+    assert time.monotonic() - started < 20
+    for depth in (100, 300, 600, 900, 3000):  # Python gives up on the deep ones: a failure, and no crash of the grader
+        found = code_defining(fenced("def solve(n):\n    return n" + " + n" * depth + "\n"), "solve")
+        assert "def solve" in found or depth > 100
+    assert code_defining("Sure!\nimport os\ndef solve(n):\n    return n\nThat is all.", "solve").startswith("import os")

@@ -73,7 +73,8 @@ def _runs_on(text: str, end: int) -> bool:
 
 
 def _quotient(above: str, below: str) -> float | None:
-    return float(above) / float(below) if float(below) else None
+    value = float(above) / float(below) if float(below) else math.nan
+    return value if math.isfinite(value) else None  # thousands of digits are infinite, and no number
 
 
 def _bare(text: str) -> str:

@@ -13,7 +13,11 @@ from collections.abc import Iterable, Iterator
 from skilldelta.collect.graders.final_answer import without_thoughts
 
 _FENCE = re.compile(r"```[ \t]*(?:[\w+-]*)[ \t]*\n(.*?)(?:\n?```|\Z)", re.DOTALL)
+_CODE_LINE = re.compile(r"(?:from|import|def|class|async)\b|@")
 _MOST_LINES = 2000
+_MOST_STARTS = 20
+_MOST_CUTS = 50
+"""Hostile replies have many lines that look like code; an ordinary one is found at once."""
 _KEPT = (ast.Import, ast.ImportFrom)
 
 
@@ -34,8 +38,16 @@ def code_defining(reply: str, name: str) -> str:
     for source in (*blocks, "\n\n".join(blocks), _longest_code("\n".join(blocks))):
         tree = _parsed(source)
         if tree is not None and name in _defined(tree.body):
-            return ast.unparse(ast.Module(list(_needed(tree.body, name)), type_ignores=[]))
+            return _written(list(_needed(tree.body, name))) or source
     return ""
+
+
+def _written(statements: list[ast.stmt]) -> str:
+    """The statements as code; empty for those that are nested too deeply to be written down."""
+    try:
+        return ast.unparse(ast.Module(statements, type_ignores=[]))
+    except RecursionError:
+        return ""
 
 
 def _parsed(source: str) -> ast.Module | None:
@@ -76,14 +88,27 @@ def _names(node: ast.AST) -> list[str]:
 
 
 def _longest_code(text: str) -> str:
-    """The longest run of lines from the first that looks like code on which parses: prose around it is left out."""
+    """The lines from the first that looks like code on, as far as they parse: prose around it is left out."""
     lines = text.splitlines()[:_MOST_LINES]
-    starts = [
-        i for i, line in enumerate(lines) if re.match(r"(?:from|import|def|class|async|@)\b", line) or line[:1] == "@"
-    ]
-    for start in starts[:20]:
-        for end in range(len(lines), start, -1):
+    for start in [i for i, line in enumerate(lines) if _CODE_LINE.match(line)][:_MOST_STARTS]:
+        end = len(lines)
+        for _ in range(_MOST_CUTS):
             source = "\n".join(lines[start:end])
-            if _parsed(source) is not None:
+            wrong = _wrong_line(source)
+            if wrong is None:
                 return source
+            end = min(start + wrong - 1, end - 1)  # each cut ends before the line that was wrong
+            if end <= start:
+                break
     return ""
+
+
+def _wrong_line(source: str) -> int | None:
+    """The line at which a source stops being Python; None where it does not."""
+    try:
+        ast.parse(source)
+    except SyntaxError as error:
+        return max(error.lineno or 1, 1)
+    except (ValueError, RecursionError, MemoryError):
+        return 1
+    return None
