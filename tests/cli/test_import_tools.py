@@ -17,7 +17,7 @@ from bank.importers import layouts
 from bank.importers.layouts import write_tree
 from cli.conftest import Skilldelta
 from skilldelta.bank import Bank
-from skilldelta.bank.importers import tool_formats
+from skilldelta.bank.importers import NameMapping, read_mapping, tool_formats
 from skilldelta.bank.importers.tools import skillgrade
 
 
@@ -99,6 +99,17 @@ def test_a_mapping_is_written_with_the_best_guess_edited_and_used(
     assert ran.document["pairs"] == 2
     with Bank.open("new.bank") as bank:
         assert bank.resolve_agent(None).name == "me"
+
+
+@pytest.mark.parametrize(
+    "name", ["", "a", "no", "1", "a: b", "- x", "é", "x\ny", "a@b/c-d", "'", '"', "#", "null", "on", " a"]
+)
+def test_whatever_a_tool_calls_its_arms_a_mapping_says_the_same_again(name: str, tmp_path: Path) -> None:
+    mapping = NameMapping("waza", arms={name: "use"}, agents={name: name})
+    path = tmp_path / "mapping.yaml"
+    path.write_text(mapping.as_text(), encoding="utf-8")
+    assert read_mapping(path) == mapping
+    assert '\n  "": ""\n' in NameMapping(agents={"": ""}).as_text()
 
 
 @pytest.mark.parametrize(

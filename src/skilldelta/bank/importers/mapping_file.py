@@ -6,6 +6,8 @@ key would change nothing in silence.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -58,9 +60,12 @@ class NameMapping:
 
     def as_text(self) -> str:
         """The file's content."""
-        words = {name: getattr(self, name) for name in _WORDS}
-        tables = {name: dict(getattr(self, name)) for name in _TABLES}
-        return _HEADER + yaml.safe_dump({**words, **tables}, sort_keys=False, allow_unicode=True, width=120)
+        lines = [f"{name}: {_scalar(getattr(self, name))}" for name in _WORDS]
+        for name in _TABLES:
+            table = getattr(self, name)
+            lines.append(f"{name}:" if table else f"{name}: {{}}")
+            lines += [f"  {_scalar(key)}: {_scalar(value)}" for key, value in table.items()]
+        return _HEADER + "\n".join(lines) + "\n"
 
 
 def read_mapping(path: Path) -> NameMapping:
@@ -90,6 +95,12 @@ def read_mapping(path: Path) -> NameMapping:
         if meaning not in ARM_MEANINGS:
             raise InputError(f"{path}: the arm {shown(name)} is one of {', '.join(ARM_MEANINGS)}, got {shown(meaning)}")
     return mapping
+
+
+def _scalar(text: str) -> str:
+    """A text as a person would write it in YAML: bare where that is read as the same text, else in quotes."""
+    is_plain = re.fullmatch(r"[A-Za-z][\w ./@+-]*\w", text) and yaml.safe_load(text) == text
+    return text if is_plain else json.dumps(text, ensure_ascii=False)
 
 
 def _answers(table: Mapping[str, str]) -> dict[str, str]:
