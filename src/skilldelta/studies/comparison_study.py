@@ -23,7 +23,7 @@ from skilldelta.evaluation.paired_runs import PairedRuns
 from skilldelta.evaluation.results import MARGIN
 from skilldelta.nouns import plural
 from skilldelta.pairing import is_counted, not_counted_because
-from skilldelta.records import Execution
+from skilldelta.records import Execution, Task
 from skilldelta.report.comparison_words import ComparisonReport
 from skilldelta.studies.compared_side import ComparedSide, TaskKey
 
@@ -174,36 +174,38 @@ def _task_document(one: TaskDifference) -> dict[str, Any]:
     return {**asdict(one), "delta": one.delta, "outcome": one.outcome, "flipped": one.is_flipped}
 
 
-@dataclass(slots=True)
-class _TaskRuns:
-    task_id: str
-    family: str
-    text: str
-    counted: Sequence[Execution]
+@dataclass(frozen=True, slots=True, eq=False)
+class _Counted:
+    """The counted runs of a side, and its tasks, under keys that match those of the other side."""
+
+    runs: Mapping[TaskKey, Sequence[Execution]]
+    tasks: Mapping[TaskKey, Task]
+
+    def text(self, key: TaskKey) -> str:
+        return self.tasks[key].text if key in self.tasks else ""
+
+    def family(self, key: TaskKey) -> str:
+        return self.tasks[key].family if key in self.tasks else ""
 
 
-def _matched(a: ComparedSide, b: ComparedSide) -> tuple[dict[TaskKey, _TaskRuns], dict[TaskKey, _TaskRuns]]:
-    """The tasks of both sides under keys that match: with their suites, unless each side has one under another name."""
+def _matched(a: ComparedSide, b: ComparedSide) -> tuple[_Counted, _Counted]:
+    """Tasks match with their suites, unless each side has one suite under another name."""
     by_id_alone = a.suites != b.suites and len(a.suites) == len(b.suites) == 1
-    return _tasks(a, by_id_alone), _tasks(b, by_id_alone)
+    return _counted(a, by_id_alone), _counted(b, by_id_alone)
 
 
-def _tasks(side: ComparedSide, by_id_alone: bool) -> dict[TaskKey, _TaskRuns]:
-    found = {}
-    for key, runs in side.runs.items():
-        task = side.tasks.get(key)
-        family, text = (task.family, task.text) if task else ("", "")
-        counted = runs if all(map(is_counted, runs)) else [*filter(is_counted, runs)]
-        found[("", key[1]) if by_id_alone else key] = _TaskRuns(key[1], family, text, counted)
-    return found
+def _counted(side: ComparedSide, by_id_alone: bool) -> _Counted:
+    runs = {key: own if all(map(is_counted, own)) else [*filter(is_counted, own)] for key, own in side.runs.items()}
+    if not by_id_alone:
+        return _Counted(runs, side.tasks)
+    tasks = {("", key[1]): side.tasks[key] for key in runs if key in side.tasks}
+    return _Counted({("", task_id): own for (_, task_id), own in runs.items()}, tasks)
 
 
-def _paired(
-    a: Mapping[TaskKey, _TaskRuns], b: Mapping[TaskKey, _TaskRuns], settings: ComparisonSettings
-) -> tuple[list[TaskKey], list[UnpairedTask]]:
+def _paired(a: _Counted, b: _Counted, settings: ComparisonSettings) -> tuple[list[TaskKey], list[UnpairedTask]]:
     shared, unpaired = [], []
-    for key in dict.fromkeys((*a, *b)):
-        reason = _reason(a.get(key), b.get(key), settings)
+    for key in dict.fromkeys((*a.runs, *b.runs)):
+        reason = _reason(key, a, b, settings)
         if reason:
             unpaired.append(UnpairedTask(key[1], reason))
         else:
@@ -211,14 +213,14 @@ def _paired(
     return shared, unpaired
 
 
-def _reason(a: _TaskRuns | None, b: _TaskRuns | None, settings: ComparisonSettings) -> str:
-    """Why two tasks are no pair; empty where they are one."""
-    if a is None or b is None:
-        return "only in B" if a is None else "only in A"
-    if not a.counted or not b.counted:
-        lacking = [name for name, side in (("A", a), ("B", b)) if not side.counted]
+def _reason(key: TaskKey, a: _Counted, b: _Counted, settings: ComparisonSettings) -> str:
+    """Why a task is no pair; empty where it is one."""
+    if key not in a.runs or key not in b.runs:
+        return "only in A" if key in a.runs else "only in B"
+    lacking = [name for name, side in (("A", a), ("B", b)) if not side.runs[key]]
+    if lacking:
         return f"no counted run in {' and '.join(lacking)}"
-    if a.text != b.text and not settings.allow_changed_tasks:
+    if not settings.allow_changed_tasks and a.text(key) != b.text(key):
         return "another text under the same id"
     return ""
 
@@ -230,20 +232,20 @@ def _why(unpaired: Sequence[UnpairedTask]) -> str:
     return f" ({said}){remedy}" if said else ""
 
 
-def _paired_runs(keys: Sequence[TaskKey], a: Mapping[TaskKey, _TaskRuns], b: Mapping[TaskKey, _TaskRuns]) -> PairedRuns:
-    runs_a, runs_b = [a[key] for key in keys], [b[key] for key in keys]
+def _paired_runs(keys: Sequence[TaskKey], a: _Counted, b: _Counted) -> PairedRuns:
+    runs_a, runs_b = [a.runs[key] for key in keys], [b.runs[key] for key in keys]
     return PairedRuns(
-        task_ids=[one.task_id for one in runs_a],
-        families=[one.family or other.family for one, other in zip(runs_a, runs_b, strict=True)],
-        a=[_successes(one) for one in runs_a],
-        b=[_successes(one) for one in runs_b],
+        task_ids=[task_id for _, task_id in keys],
+        families=[a.family(key) or b.family(key) for key in keys],
+        a=[_successes(own) for own in runs_a],
+        b=[_successes(own) for own in runs_b],
         spent_a={unit: _spent(runs_a, unit) for unit in UNITS},
         spent_b={unit: _spent(runs_b, unit) for unit in UNITS},
     )
 
 
-def _successes(runs: _TaskRuns) -> list[float]:
-    return [one.success for one in runs.counted if one.success is not None]
+def _successes(counted: Sequence[Execution]) -> list[float]:
+    return [one.success for one in counted if one.success is not None]
 
 
 _READ: Mapping[Unit, Callable[[Execution], float | None]] = {
@@ -253,18 +255,18 @@ _READ: Mapping[Unit, Callable[[Execution], float | None]] = {
 }
 
 
-def _spent(tasks: Sequence[_TaskRuns], unit: Unit) -> Floats:
+def _spent(tasks: Sequence[Sequence[Execution]], unit: Unit) -> Floats:
     """(n,) the mean of each task's counted runs; NaN unless every one of them says."""
     read = _READ[unit]
-    if all(read(task.counted[0]) is None for task in tasks):
+    if all(read(counted[0]) is None for counted in tasks):
         return np.full(len(tasks), np.nan)
     return np.fromiter(_means(tasks, read), np.float64, len(tasks))
 
 
-def _means(tasks: Sequence[_TaskRuns], read: Callable[[Execution], float | None]) -> Iterator[float]:
-    for task in tasks:
-        known = [value for one in task.counted if (value := read(one)) is not None]
-        yield sum(known) / len(known) if len(known) == len(task.counted) else float("nan")
+def _means(tasks: Sequence[Sequence[Execution]], read: Callable[[Execution], float | None]) -> Iterator[float]:
+    for counted in tasks:
+        known = [value for one in counted if (value := read(one)) is not None]
+        yield sum(known) / len(known) if len(known) == len(counted) else float("nan")
 
 
 def _uncounted(side: ComparedSide) -> dict[str, int]:
