@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from skilldelta.arrays import Flags, Floats, Ints
 from skilldelta.evaluation.task_mean import TIE
@@ -67,6 +65,9 @@ def neighborhood_gains(support: Support, neighbors: Ints) -> Floats:
 
 def _parts(harmed: Flags, neighbors: Ints) -> Ints:
     """(n,) the connected part of each row; edges run between harmed rows only."""
+    from scipy.sparse import csr_array  # slow to import; a server that judges no skill does without
+    from scipy.sparse.csgraph import connected_components
+
     n, k = neighbors.shape
     start, end = np.repeat(np.arange(n), k), neighbors.ravel()
     kept = (end >= 0) & harmed[start] & harmed[end]
