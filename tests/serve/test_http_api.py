@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sqlite3
 import time
+import zipfile
 from pathlib import Path
 from typing import Any
 
 from starlette.testclient import TestClient
 
+from bank.importers.layouts import workspace
 from cli.conftest import Skilldelta, pair_rows, skilldelta  # noqa: F401
 from skilldelta.bank.sqlite_files import write_lock
 from skilldelta.serve.gate_service import GateService
@@ -97,6 +100,23 @@ def test_imports_are_whole_and_seen_by_the_next_question(client: TestClient) -> 
     assert "y0" in problem(client.post("/v1/import?name=bad.jsonl", content=bad, headers=raw), 422)
     assert client.get("/v1/bank").json()["tasks"] == 9
     assert "must be a list of rows" in problem(client.post("/v1/import", json={"a": 1}), 422)
+
+
+def test_an_archive_of_another_tools_results_is_imported_as_the_command_line_does(
+    client: TestClient, tmp_path: Path
+) -> None:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name, document in workspace().items():
+            archive.writestr(name, document if isinstance(document, str) else json.dumps(document))
+    raw = {"Content-Type": "application/octet-stream"}
+    path = "/v1/import?name=results.zip&agent=me"
+    (source,) = client.post(path, content=content.getvalue(), headers=raw).json()["sources"]
+    assert (source["format"], source["tasks"], source["executions"]) == ("skill-creator", 2, 8)
+    unsaid = client.post("/v1/import?name=results.zip", content=content.getvalue(), headers=raw)
+    assert "the files do not say the agent" in problem(unsaid, 422)
+    left = client.post(f"{path}2&suite=other&arm=with_skill%3Dleave-out", content=content.getvalue(), headers=raw)
+    assert {one["missing"] for one in left.json()["unpaired"]} == {"use"}
 
 
 REFUSED = [

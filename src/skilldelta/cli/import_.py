@@ -106,11 +106,11 @@ def command(
       --map text=prompt --map y0=baseline
     """
     from skilldelta.bank import Bank
-    from skilldelta.bank.importers import Defaults, NameMapping, parse_mapping, read_mapping
+    from skilldelta.bank.importers import Defaults, NameMapping, parse_arms, parse_mapping, read_mapping
     from skilldelta.studies.importing import import_readings
 
     mapping = read_mapping(mapping_file) if mapping_file is not None else NameMapping()
-    columns, arms = parse_mapping(said.pop("columns")), _arms(said.pop("arms"))
+    columns, arms = parse_mapping(said.pop("columns")), parse_arms(said.pop("arms"))
     given = {name: value for name, value in said.items() if value is not None}
     defaults = mapping.under(Defaults(columns=columns, arms=arms, **given))
     format_ = format_ if format_ != "auto" else mapping.format or "auto"
@@ -192,16 +192,6 @@ def _write_mapping(path: Path, sources: list[Source], defaults: Defaults, format
         )
     write_text(path, (found or NameMapping()).as_text())
     note(f"wrote {path}; nothing is imported yet. Edit it, then import with --mapping {path}")
-
-
-def _arms(given: tuple[str, ...]) -> dict[str, str]:
-    arms = {}
-    for one in given:
-        name, separator, meaning = one.rpartition("=")
-        if not separator or not name:
-            raise InputError(f"--arm {one}: write NAME=use, NAME=skip or NAME=leave-out")
-        arms[name] = meaning
-    return arms
 
 
 def _note_reading(reading: Reading) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path as FilePath
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Annotated, Any, Literal
@@ -12,11 +11,12 @@ from fastapi import APIRouter, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 
-from skilldelta.bank.importers import Source, parse_mapping, read_source
+from skilldelta.bank.importers import Defaults, Source, parse_arms, parse_mapping, read_any
 from skilldelta.errors import InputError
 from skilldelta.records import Skill
 from skilldelta.serve.http_answers import PROBLEMS, gate_of, json_response
 from skilldelta.serve.problem_details import Problem
+from skilldelta.studies.importing import import_readings
 
 router = APIRouter(prefix="/v1", tags=["bank"], responses=PROBLEMS)
 
@@ -66,25 +66,32 @@ async def import_file(
     condition: Literal["use", "skip"] | None = None,
     repetitions: Annotated[int | None, Query(ge=1, le=1_000)] = None,
     map: Annotated[list[str] | None, Query(max_length=50, description="FIELD=COLUMN")] = None,
+    arm: Annotated[list[str] | None, Query(max_length=50, description="NAME=use, NAME=skip or NAME=leave-out")] = None,
+    score: _Said = None,
 ) -> Response:
-    """The file as the body, or rows as JSON; added whole or not at all. What is there already is not added twice."""
+    """The file as the body (also an archive, or a log of another tool), or rows as JSON; added whole or not at all.
+
+    What is there already is not added twice. The answer is the document of `skilldelta import --json`.
+    """
     body = await request.body()
-    said: dict[str, Any] = {
-        "agent": agent or None,
-        "skill": skill or None,
-        "suite": suite or None,
-        "condition": condition,
-        "repetitions": repetitions,
-    }
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     source = _json_rows(body) if kind == "application/json" else Source(FilePath(_base(name)), body)
 
     def imported() -> dict[str, Any]:
-        batch = read_source(source, format=format, columns=parse_mapping(map or ()), **said)
-        added = gate_of(request).add(batch)
-        return {"path": str(source.path), **asdict(added), "notes": list(batch.notes)}
+        said = Defaults(
+            agent or "",
+            skill or "",
+            suite or "",
+            condition,
+            repetitions,
+            parse_mapping(map or ()),
+            parse_arms(arm or ()),
+            score=score or "",
+        )
+        reading = read_any(source, said, format=format)
+        return gate_of(request).read(lambda bank: import_readings(bank, [reading])).document(None)
 
-    return json_response({"bank": None, "sources": [await run_in_threadpool(imported)]})
+    return json_response(await run_in_threadpool(imported))
 
 
 def _json_rows(body: bytes) -> Source:

@@ -40,7 +40,7 @@ class ImportReport:
             lines += _unpaired_lines(self.pairing.unpaired)
         return lines
 
-    def document(self, bank: str) -> dict[str, Any]:
+    def document(self, bank: str | None) -> dict[str, Any]:
         """What `skilldelta import --json` prints."""
         sources = [
             {

@@ -19,7 +19,7 @@ from skilldelta.bank.importers.mapping_file import NameMapping, read_mapping
 from skilldelta.bank.importers.natural import FORMATS, Format
 from skilldelta.bank.importers.source import Source
 from skilldelta.bank.importers.tool_formats import tool_formats
-from skilldelta.bank.importers.tool_run import ToolFormat, ToolResults, ToolRun
+from skilldelta.bank.importers.tool_run import ToolFormat, ToolResults, ToolRun, parse_arms
 from skilldelta.errors import InputError
 from skilldelta.files import MOST_DOCUMENT
 from skilldelta.records import Condition
@@ -40,6 +40,7 @@ __all__ = [
     "Unsaid",
     "UnsaidError",
     "detect",
+    "parse_arms",
     "parse_mapping",
     "read_any",
     "read_mapping",

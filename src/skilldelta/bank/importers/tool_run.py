@@ -5,12 +5,13 @@ Nothing here is decided yet: which arm is use, which task is the same, and whose
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from skilldelta.bank.importers.draft import Defaults
 from skilldelta.bank.importers.result_tree import ResultTree
+from skilldelta.errors import InputError
 from skilldelta.records import Skill, Status
 
 ArmMeaning = Literal["use", "skip", "leave-out"]
@@ -77,3 +78,14 @@ class ToolFormat:
     found: Callable[[ResultTree], str]
     """Why a source is of this format, or "" where it is not. Cheap: looks at names and at the beginning of a file."""
     read: Callable[[ResultTree, Defaults], ToolResults]
+
+
+def parse_arms(given: Iterable[str]) -> dict[str, str]:
+    """What arms mean, from texts such as `with_skill=use`. The meaning itself is checked where the arms are known."""
+    arms = {}
+    for one in given:
+        name, separator, meaning = one.rpartition("=")
+        if not separator or not name:
+            raise InputError(f"--arm {one}: write NAME=use, NAME=skip or NAME=leave-out")
+        arms[name] = meaning
+    return arms
