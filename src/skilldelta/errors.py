@@ -14,6 +14,11 @@ from collections.abc import Iterable
 class SkillDeltaError(Exception):
     """Anything a user can fix: the message is one line for people."""
 
+    def __init__(self, message: str = "", *, setting: str = "") -> None:
+        """`setting` names the option whose value is at fault, so that the command line can say where it was set."""
+        super().__init__(message)
+        self.setting = setting
+
 
 class InputError(SkillDeltaError, ValueError):
     """A value, a file or a row that cannot be taken as it is."""
@@ -50,13 +55,16 @@ class MissingExtraError(SkillDeltaError, ImportError):
         super().__init__(f"{capability} needs an optional package; install it with: pip install 'skilldelta[{extra}]'")
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
-    """An error for a name that does not exist, naming the nearest ones that do."""
+def unknown_name(kind: str, name: str, known: Iterable[str], *, setting: str = "") -> InputError:
+    """An error for a name that does not exist, naming the nearest ones that do; the setting is called like the kind."""
     names = sorted(set(known))
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.4) or names[:5]
     if not near:
-        return InputError(f"unknown {kind} {shown(name)}: the bank has none yet; import or collect executions first")
-    return InputError(f"unknown {kind} {shown(name)}; did you mean {', '.join(near)}?")
+        return InputError(
+            f"unknown {kind} {shown(name)}: the bank has none yet; import or collect executions first",
+            setting=setting or kind,
+        )
+    return InputError(f"unknown {kind} {shown(name)}; did you mean {', '.join(near)}?", setting=setting or kind)
 
 
 _SHORT = reprlib.Repr()

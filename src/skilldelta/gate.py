@@ -61,7 +61,7 @@ def decide(
     if rule == "plain":
         return _plain(gain, threshold, evidence)
     if rule not in RULES:
-        raise InputError(f"rule must be one of {', '.join(RULES)}, got {rule!r}")
+        raise InputError(f"rule must be one of {', '.join(RULES)}, got {rule!r}", setting="rule")
     if interval is None:
         raise InputError(f"the {rule} rule needs an interval; give one, or use the plain rule")
     return _with_interval(gain, threshold, evidence, rule, interval)
@@ -88,7 +88,7 @@ def unlike(decision: Decision, familiarity: float | None, limit: float, rule: Ru
 def check_familiarity_limit(limit: float) -> None:
     """Refuse a limit that is not a share."""
     if not 0 <= limit <= 1:
-        raise InputError(f"familiarity_limit must lie between 0 and 1, got {limit}")
+        raise InputError(f"familiarity_limit must lie between 0 and 1, got {limit}", setting="familiarity_limit")
 
 
 def routing_failure(error: str, *, threshold: float = 0.0, fallback: Action = "skip") -> Decision:
@@ -100,7 +100,7 @@ def routing_failure(error: str, *, threshold: float = 0.0, fallback: Action = "s
 def check_threshold(threshold: float) -> None:
     """Refuse a threshold that no gain can be compared with."""
     if not math.isfinite(threshold):
-        raise InputError(f"threshold must be a finite number, got {threshold}")
+        raise InputError(f"threshold must be a finite number, got {threshold}", setting="threshold")
 
 
 def _plain(gain: float, threshold: float, evidence: str) -> Decision:

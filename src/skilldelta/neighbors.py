@@ -71,7 +71,7 @@ def nearest_to_each(
 def check_k(k: int) -> None:
     """Refuse a neighbourhood without neighbours."""
     if k < 1:
-        raise InputError(f"k must be at least 1, got {k}")
+        raise InputError(f"k must be at least 1, got {k}", setting="k")
 
 
 def _nearest_of_block(

@@ -34,7 +34,7 @@ class Settings:
     def __post_init__(self) -> None:
         check_k(self.k)
         if self.weighting not in ("cosine", "uniform"):
-            raise InputError(f"weighting must be cosine or uniform, got {self.weighting!r}")
+            raise InputError(f"weighting must be cosine or uniform, got {self.weighting!r}", setting="weighting")
         if self.label not in ("gain", "positive"):
             raise InputError(f"label must be gain or positive, got {self.label!r}")
 

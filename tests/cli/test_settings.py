@@ -128,3 +128,22 @@ def test_a_folder_that_was_removed_is_named_as_the_cause(
     (tmp_path / "gone").rmdir()
     ran = skilldelta("bank", "status", "--bank", tmp_path / "toy.bank")
     assert (ran.code, ran.err) == (2, "error: the current folder has been removed; change to one that exists\n")
+
+
+def test_a_second_bank_that_is_missing_is_not_blamed_on_the_variable_of_the_first(
+    skilldelta: Skilldelta, toy_bank: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SKILLDELTA_BANK", toy_bank)
+    targets = tmp_path / "targets.jsonl"
+    targets.write_text('{"task_id": "new", "text": "convert miles", "skill": "units-skill"}\n')
+    assert skilldelta("freeze", targets, "--scope", "skill", "--output", tmp_path / "sealed.json").code == 0
+    ran = skilldelta("audit", tmp_path / "sealed.json", "--reexecuted", tmp_path / "none.bank")
+    assert ran.err == f"error: there is no bank at {tmp_path / 'none.bank'}; make one with: skilldelta import\n"
+
+
+def test_an_error_that_happens_to_hold_a_settings_value_is_not_blamed_on_it(
+    skilldelta: Skilldelta, toy_bank: str
+) -> None:
+    Path("skilldelta.toml").write_text('agent = "toy"\nsuite = "toy-suite"\n')
+    ran = skilldelta("predict", "--bank", toy_bank, "--skill", "toy-suite", "convert miles")
+    assert ran.err.startswith("error: unknown skill 'toy-suite'")

@@ -75,11 +75,14 @@ class Policy:
         self._check_bias()
         check_threshold(self.threshold)
         if self.estimator not in ("skilldelta", "stack"):
-            raise InputError(f"estimator must be skilldelta or stack, got {self.estimator!r}")
+            raise InputError(f"estimator must be skilldelta or stack, got {self.estimator!r}", setting="estimator")
         if self.interval_method not in intervals.NAMES:
             raise unknown_name("interval", self.interval_method, intervals.NAMES)
         if self.interval_method == intervals.STACK and self.estimator != "stack":
-            raise InputError("the interval stack belongs to the stack's gain; choose another for the paper's rule")
+            raise InputError(
+                "the interval stack belongs to the stack's gain; choose another for the paper's rule",
+                setting="interval",
+            )
         check_familiarity_limit(self.limit)
 
     @property
@@ -98,11 +101,12 @@ class Policy:
         """The bias terms belong to the paper's bound on the paper's rule."""
         for name, value in (("lipschitz", self.smoothness), ("epsilon", self.residual)):
             if not (math.isfinite(value) and value >= 0):
-                raise InputError(f"{name} must be a number that is not negative, got {value}")
+                raise InputError(f"{name} must be a number that is not negative, got {value}", setting=name)
             if value and (self.estimator != "skilldelta" or self.method != "hoeffding"):
                 raise InputError(
                     f"{name} widens the paper's band around the paper's rule; give --paper, or --estimator skilldelta and "
-                    "--interval hoeffding"
+                    "--interval hoeffding",
+                    setting=name,
                 )
 
 

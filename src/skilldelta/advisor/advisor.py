@@ -110,7 +110,9 @@ class Advisor:
             return "global", index.scope(skill=None, family=None)
         if choice == "family":
             if not question.family:
-                raise InputError("scope family needs the target's family; give --family, or use scope skill")
+                raise InputError(
+                    "scope family needs the target's family; give --family, or use scope skill", setting="scope"
+                )
             return "family", index.scope(skill=None, family=question.family)
         if choice == "auto" and question.family:
             rows = index.scope(skill=question.skill, family=question.family)

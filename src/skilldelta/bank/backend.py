@@ -24,30 +24,34 @@ def backend_of(location: str | Path, timeout: float) -> Backend:
     from skilldelta.bank.sqlite import SQLite
 
     if "\0" in str(location):
-        raise InputError(f"{str(location)!r} is not a path: it holds a null character; give a path or postgresql://…")
+        raise InputError(
+            f"{str(location)!r} is not a path: it holds a null character; give a path or postgresql://…", setting="bank"
+        )
     if isinstance(location, Path) or "://" not in location:
         return SQLite(_expanded(Path(location)), timeout)
     try:
         url = make_url(location)
     except (ArgumentError, ValueError):  # ValueError: a port that is no number
         raise InputError(
-            f"{redacted(location)!r} is not a path or a database URL; give a path or postgresql://…"
+            f"{redacted(location)!r} is not a path or a database URL; give a path or postgresql://…", setting="bank"
         ) from None
     family = url.get_backend_name()
     if family == "sqlite":
         if not url.database or url.database == ":memory:":
-            raise InputError(f"{redacted(location)!r} names no file; give sqlite:///path, or a path")
+            raise InputError(f"{redacted(location)!r} names no file; give sqlite:///path, or a path", setting="bank")
         return SQLite(Path(url.database), timeout)
     if family == "postgresql":
         return PostgreSQL(location, timeout)
-    raise InputError(f"{family!r} banks are not supported; give a path (SQLite) or a postgresql:// URL")
+    raise InputError(f"{family!r} banks are not supported; give a path (SQLite) or a postgresql:// URL", setting="bank")
 
 
 def _expanded(path: Path) -> Path:
     try:
         return path.expanduser()
     except RuntimeError:
-        raise InputError(f"{str(path)!r}: there is no such user; write ./~… for a file whose name begins so") from None
+        raise InputError(
+            f"{str(path)!r}: there is no such user; write ./~… for a file whose name begins so", setting="bank"
+        ) from None
 
 
 class Counter(Protocol):

@@ -145,7 +145,7 @@ class Database:
 
     def _bring_to_latest(self, version: int, *, create: bool) -> None:
         if version == 0 and (self.readonly or not create):
-            raise BankError(f"there is no bank at {self.location}; make one with: skilldelta import")
+            raise BankError(f"there is no bank at {self.location}; make one with: skilldelta import", setting="bank")
         if self.readonly:
             raise BankError(
                 f"the bank {self.location} has the older schema version {version} and was opened read-only; "

@@ -59,4 +59,6 @@ def _of_a_server(cause: str, location: str) -> BankError:
 
 def not_a_bank(location: str, why: str) -> BankError:
     """A file or database that is something else."""
-    return BankError(f"{location} is not a SkillDelta bank: {why}; give another path, or import into a new one")
+    return BankError(
+        f"{location} is not a SkillDelta bank: {why}; give another path, or import into a new one", setting="bank"
+    )

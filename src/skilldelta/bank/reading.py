@@ -172,7 +172,9 @@ def chosen_agent(agents: Sequence[Agent], name: str | None) -> Agent:
         raise unknown_name("agent", name, map(label, agents))
     if len(found) > 1:
         choices = ", ".join(f"{agent.name}@{agent.fingerprint[:12]}" for agent in found)
-        raise InputError(f"agent {name!r} has several fingerprints (none after a bare @); choose one: {choices}")
+        raise InputError(
+            f"agent {name!r} has several fingerprints (none after a bare @); choose one: {choices}", setting="agent"
+        )
     return found[0]
 
 

@@ -61,7 +61,8 @@ class SQLite:
             return False
         except PermissionError as error:
             raise BankError(
-                f"the bank {self.location} cannot be read ({error.strerror}); ask its owner for the right to read it"
+                f"the bank {self.location} cannot be read ({error.strerror}); ask its owner for the right to read it",
+                setting="bank",
             ) from None
         except OSError as error:
             raise not_a_bank(self.location, error.strerror or str(error)) from None

@@ -13,6 +13,7 @@ from skilldelta.cli.arguments import chosen_encoder, corrections_of
 from skilldelta.cli.given_values import GivenPath
 from skilldelta.cli.output import console, note, percent, signed, table, write_json
 from skilldelta.cli.progress import progress
+from skilldelta.errors import SkillDeltaError
 from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.nouns import plural
 
@@ -52,7 +53,7 @@ def command(sealed: Path, seal: str | None, bank: str, as_json: bool, output: Pa
 
     made, second = read_sealed(sealed), options["reexecuted"]
     panel = _panel(bank, made, options)
-    again = None if second is None else _panel(second, made, {**options, "corrections": None})
+    again = None if second is None else _second_panel(second, made, options)
     try:
         audited = audit_sealed(
             made,
@@ -93,6 +94,15 @@ def _panel(bank: str, sealed: SealedPanel, options: dict[str, Any]) -> LoadedPan
     with Bank.open(bank, create=False) as opened:
         encoder = chosen_encoder(opened, options)
         return load_panel(opened, choice, encoder=encoder, corrections=corrections_of(options))
+
+
+def _second_panel(bank: str, sealed: SealedPanel, options: dict[str, Any]) -> LoadedPanel:
+    """The panel of --reexecuted; what is wrong with its bank is no fault of --bank."""
+    try:
+        return _panel(bank, sealed, {**options, "corrections": None})
+    except SkillDeltaError as error:
+        error.setting = "" if error.setting == "bank" else error.setting
+        raise
 
 
 def show_audit(result: AuditResult) -> None:

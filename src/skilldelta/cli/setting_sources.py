@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -187,9 +186,9 @@ def with_source(error: click.BadParameter | SkillDeltaError, ctx: click.Context)
         source = _source(error.ctx, error.param) if error.ctx and error.param else ""
         return InputError(f"{source}: {error.message}") if source else error
     running: click.Context | None = ctx.meta.get(_RUNNING)
-    for param in running.command.params if running else ():
-        source = _source(running, param) if running else ""
-        if running and source and _is_about(str(error), param, running.params.get(param.name or "")):
+    for param in running.command.params if running and error.setting else ():
+        source = _source(running, param) if running and option_name(param) == error.setting else ""
+        if source:
             return InputError(f"{source}: {error}")
     return error
 
@@ -202,11 +201,3 @@ def _source(ctx: click.Context, param: click.Parameter) -> str:
         return next((name for name in names if os.environ.get(name)), "")
     file: ProjectFile | None = ctx.meta.get(_FILE)
     return file.place(option_name(param)) if file and found is ParameterSource.DEFAULT_MAP else ""
-
-
-def _is_about(message: str, param: click.Parameter, value: Any) -> bool:
-    """Whether a message names the value: a text in quotes or as a path, a number together with its option."""
-    if isinstance(value, str):
-        return repr(value) in message or (not value.isalnum() and value in message)
-    words = re.split(r"[^\w.+-]+", message)
-    return value is not None and str(value) in words and option_name(param) in words

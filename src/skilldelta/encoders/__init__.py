@@ -38,7 +38,7 @@ def load_encoder(
         from skilldelta.encoders.openai import OpenAIEncoder
 
         if not base_url or not model:
-            raise InputError("the encoder 'openai' needs a base URL and a model; give both")
+            raise InputError("the encoder 'openai' needs a base URL and a model; give both", setting="encoder")
         return OpenAIEncoder(base_url, model, api_key=api_key, dimensions=dimensions, proxy=proxy)
     if name == "sentence-transformers":
         from skilldelta.encoders.sentence_transformers import SentenceTransformersEncoder
@@ -58,4 +58,4 @@ def check_encoder_name(name: str) -> None:
 
 
 def _unknown(name: str) -> InputError:
-    return InputError(f"unknown encoder {name!r}; known are {', '.join(ENCODERS)}")
+    return InputError(f"unknown encoder {name!r}; known are {', '.join(ENCODERS)}", setting="encoder")

@@ -118,7 +118,7 @@ def judge(
 def check_margin(margin: float) -> None:
     """Refuse a margin that no difference of success can be compared with."""
     if not 0 <= margin < 1:
-        raise InputError(f"margin must be at least 0 and below 1 (0.02 is 2 points), got {margin}")
+        raise InputError(f"margin must be at least 0 and below 1 (0.02 is 2 points), got {margin}", setting="margin")
 
 
 def verdict_of(low: float, high: float, margin: float) -> Verdict:

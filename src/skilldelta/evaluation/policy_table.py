@@ -80,7 +80,7 @@ def freezable() -> tuple[str, ...]:
 def policy_entry(name: str) -> PolicyEntry:
     """The line of a policy; an unknown name is refused with the nearest."""
     if name not in policies():
-        raise unknown_name("policy", name, policies())
+        raise unknown_name("policy", name, policies(), setting="estimator")
     return policies()[name]
 
 

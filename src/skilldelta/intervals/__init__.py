@@ -86,7 +86,7 @@ def interval(method: str, neighborhood: Neighborhood, *, level: float = 0.95) ->
     if method not in METHODS:
         raise unknown_name("interval", method, METHODS)
     if not 0 < level < 1:
-        raise InputError(f"level must lie between 0 and 1, got {level}")
+        raise InputError(f"level must lie between 0 and 1, got {level}", setting="level")
     if not len(neighborhood.weights):
         raise InputError("an interval needs at least one neighbour; without support there is no estimate")
     if method == "exact":

@@ -38,7 +38,7 @@ def conformal(gain: float, residuals: Residuals, *, family: str = "", level: flo
     The method's name says whether the family was asked by itself.
     """
     if not 0 < level < 1:
-        raise InputError(f"level must lie between 0 and 1, got {level}")
+        raise InputError(f"level must lie between 0 and 1, got {level}", setting="level")
     own = residuals.errors[residuals.families == family] if family else np.empty(0)
     by_family = len(own) >= ENOUGH
     errors = own if by_family else residuals.errors

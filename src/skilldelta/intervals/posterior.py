@@ -15,6 +15,6 @@ def posterior(gain: float, *, deviation: float, freedom: float, level: float = 0
     The interval is symmetric around the gain until it meets the ends of [-1, 1], so the gain always lies in it.
     """
     if not 0 < level < 1:
-        raise InputError(f"level must lie between 0 and 1, got {level}")
+        raise InputError(f"level must lie between 0 and 1, got {level}", setting="level")
     half_width = student_quantile(freedom, (1 + level) / 2) * deviation
     return Interval(max(-1.0, gain - half_width), min(1.0, gain + half_width), level, STACK)

@@ -264,7 +264,7 @@ def bank_encoder(
 
 def _imported(bank: Bank, name: str, given: Mapping[str, Vectors] | None) -> Encoder:
     if name not in bank.vector_counts():
-        raise InputError(f"the bank has no vectors of {name!r}; {_choice(bank)}")
+        raise InputError(f"the bank has no vectors of {name!r}; {_choice(bank)}", setting="encoder")
     alone = ImportedEncoder(name)
     return ImportedEncoder(name, stored=lambda texts: bank.vectors(alone, texts), given=given)
 
