@@ -143,6 +143,18 @@ def test_a_folder_that_changes_while_it_is_read_is_noticed(
     assert "import it when the run has ended" in refused(tmp_path)
 
 
+def test_a_file_that_changes_while_it_is_read_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_tree(tmp_path, {"results.json": layouts.waza()}) / "results.json"
+    plain = result_tree.ResultTree.check_unchanged
+
+    def meddle(tree: result_tree.ResultTree) -> None:
+        path.write_text("{}", encoding="utf-8")
+        plain(tree)
+
+    monkeypatch.setattr(result_tree.ResultTree, "check_unchanged", meddle)
+    assert "the file changed while it was read" in refused(path)
+
+
 def test_arms_of_different_models_are_refused(tmp_path: Path) -> None:
     files = layouts.harbor_jobs()
     for name, trial in files.items():
@@ -210,3 +222,14 @@ def test_a_skills_name_is_no_path_to_follow(name: str, tmp_path: Path) -> None:
     write_tree(tmp_path, {"in/out/results.json": document})
 
     assert all(not skill.text for skill in read_any(tmp_path / "in" / "out" / "results.json").skill_texts)
+
+
+def test_rows_of_any_length_are_told_by_their_first_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = '{"task_id": "t%d", "text": "What?", "skill": "s", "agent": "a", "y0": [0], "y1": [1]}\n'
+    (tmp_path / "pairs.jsonl").write_text("".join(row % number for number in range(200)), encoding="utf-8")
+    monkeypatch.setattr(result_tree, "MOST_DOCUMENT", 1_000)
+    monkeypatch.setattr(result_tree, "_HEAD", 500)
+
+    reading = read_any(tmp_path / "pairs.jsonl")
+
+    assert (reading.format, len(reading.tasks)) == ("pairs.jsonl", 200)

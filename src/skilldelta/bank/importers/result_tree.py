@@ -39,6 +39,8 @@ _PASSED_OVER = frozenset(("node_modules", "__pycache__", ".git", ".venv", "__MAC
 _KEPT_OF_A_TAR = (".json", ".jsonl", ".yaml", ".yml", ".md", ".txt", ".toml", ".eval")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _UNREAD = object()
+_HEAD = 1 << 20  # bytes that are read to find the first line
+_NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
 _DAMAGE = (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, zlib.error, NotImplementedError, RuntimeError)
 
 
@@ -101,21 +103,34 @@ class ResultTree:
         return True
 
     def _read_document(self) -> Any:
-        content = self.read(self.names[0], most=MOST_DOCUMENT)
-        begin = content[:1024].removeprefix(_BYTE_ORDER_MARK).lstrip()
+        name = self.names[0]
+        if self.on_disk:
+            self.watched(name)
+        head = self.head(name)
+        begin = head.removeprefix(_BYTE_ORDER_MARK).lstrip()
         if not begin.startswith(b"{"):
             return None
-        line, _, rest = content.partition(b"\n")
+        row = _first_row(begin)
+        if row is not None or len(head) < _HEAD:
+            return row if row is not None else _document(head)
         try:
-            if len(line.strip()) > 1:
-                return json.loads(line)
-        except (ValueError, RecursionError):
-            if b"\n" not in rest.rstrip() and not rest.strip():
-                return None  # one line that was cut off: its own reader says so
-        try:
-            return json.loads(content)
-        except (ValueError, RecursionError):
+            return _document(self.read(name, most=MOST_DOCUMENT))
+        except InputError:  # larger than any document: rows, which their own reader takes one by one
             return None
+
+    def head(self, name: str, size: int = _HEAD) -> bytes:
+        """The beginning of a file."""
+        try:
+            with open(os.open(self._prefix + name, os.O_RDONLY | getattr(os, "O_BINARY", 0) | _NO_LINKS), "rb") as file:
+                return file.read(size)
+        except OSError as error:
+            raise InputError(
+                f"{self.path(name)}: cannot be read ({error.strerror}); check the file and its permissions"
+            ) from None
+
+    def first_row(self, name: str) -> Any:
+        """The object in a file's first line; None where that is none."""
+        return _first_row(self.head(name).removeprefix(_BYTE_ORDER_MARK).lstrip())
 
     def __contains__(self, name: object) -> bool:
         return name in self._known
@@ -213,6 +228,9 @@ class _MemoryTree(ResultTree):
         if _identity(self._source) != self._identity:
             raise InputError(f"{self.root}: the file changed while it was read; import it when the run has ended")
 
+    def head(self, name: str, size: int = _HEAD) -> bytes:
+        return self._content(name, size)[:size]
+
     def _content(self, name: str, most: int) -> bytes:
         raise NotImplementedError
 
@@ -246,9 +264,6 @@ class _HeldTree(_MemoryTree):
 
     def _content(self, name: str, most: int) -> bytes:
         return self._contents[name]
-
-
-_NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
 
 
 def open_tree(source: Source) -> ResultTree:
@@ -292,6 +307,18 @@ class _Walked(NamedTuple):
     links: int
     folders: dict[str, int]
     """Every folder to the time at which an entry last came or went."""
+
+
+def _first_row(begin: bytes) -> Any:
+    line = begin.partition(b"\n")[0].strip()
+    return _document(line) if len(line) > 1 else None
+
+
+def _document(content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _walked(root: Path) -> _Walked:

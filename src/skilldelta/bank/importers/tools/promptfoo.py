@@ -47,7 +47,7 @@ def found(tree: ResultTree) -> str:
         if _rows_of(document):
             return f"{name} has promptfoo results"
     for name in _jsonl(tree):
-        if _is_result(_first_row(tree, name)):
+        if _is_result(tree.first_row(name)):
             return f"{name} has a promptfoo result per line"
     return ""
 
@@ -256,15 +256,6 @@ def _jsonl(tree: ResultTree) -> list[str]:
     if tree.is_file:
         return list(tree.names) if _is_result(tree.document) else []
     return [name for name in tree.names if PurePosixPath(name).suffix in (".jsonl", ".ndjson")][:500]
-
-
-def _first_row(tree: ResultTree, name: str) -> Any:
-    if tree.is_file:
-        return tree.document
-    try:
-        return next((row for _, row in tree.json_lines(name)), None)
-    except InputError:
-        return None
 
 
 FORMAT = ToolFormat(

@@ -36,7 +36,7 @@ _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d")
 def found(tree: ResultTree) -> str:
     """By a line of the type trial-result."""
     for name in _files(tree)[:200]:
-        if _is_trial(_first_row(tree, name)):
+        if _is_trial(tree.first_row(name)):
             return f"{name} has a trial-result per line"
     return ""
 
@@ -122,15 +122,6 @@ def _folder(tree: ResultTree, name: str) -> str:
 
 def _files(tree: ResultTree) -> list[str]:
     return [name for name in tree.names if name.endswith(".jsonl") or tree.is_file]
-
-
-def _first_row(tree: ResultTree, name: str) -> Any:
-    if tree.is_file:
-        return tree.document
-    try:
-        return next((row for _, row in tree.json_lines(name)), None)
-    except InputError:
-        return None
 
 
 def _is_trial(row: Any) -> bool:
