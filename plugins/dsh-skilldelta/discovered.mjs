@@ -12,7 +12,7 @@ export async function gateDiscovered(ctx, settings, agent, limits, ask) {
   await Promise.all(offered.map(async ({ name }) => {
     const skill = await registry.get(name, view)
     const decision = skill && await ask('native', { skill: name, skillDigest: await versionOf(skill.path) })
-    if (decision?.action === 'skip') await shadow(agent, skill)
+    if (decision?.action === 'skip' && !limits.signal?.aborted) await shadow(agent, skill) // a cancelled turn decides nothing
   }))
 }
 

@@ -165,6 +165,24 @@ test('a server that never answers costs the time limit and no more', async () =>
   assert.ok(seconds < 0.95, `took ${seconds} s`)
 })
 
+test('a turn that is cancelled while the server is asked ends at once and decides nothing', async () => {
+  let asked = 0
+  const peer = createServer((request, response) => { if (request.url !== '/v1/decide' || asked++) response.end('{"action": "use"}') })
+  await new Promise(resolve => peer.listen(0, '127.0.0.1', resolve))
+  const harness = await startHarness({ settings: { native: ['abacus'], server: `http://127.0.0.1:${peer.address().port}`, timeout: 20 }, skills: both() })
+  const agent = harness.start(fresh())
+  const started = performance.now()
+  setTimeout(() => agent.cancel({ kind: 'user' }), 100)
+  await say(agent, WAREHOUSE)
+  assert.ok(performance.now() - started < 5_000)
+  assert.equal(harness.requests.length, 0)
+  await say(agent, WAREHOUSE)
+  assert.match(catalog(harness.requests[0]), /abacus/)
+  peer.closeAllConnections()
+  peer.close()
+  await harness.stop()
+})
+
 for (const [what, respond] of Object.entries({
   'a redirection': response => response.writeHead(302, { location: `${gate.url}/v1/decide` }).end(),
   'an answer that is no decision': response => response.end('{"action": "destroy"}'),
