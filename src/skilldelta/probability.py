@@ -98,7 +98,7 @@ def fit_probabilities(scores: ArrayLike, gains: ArrayLike, weights: ArrayLike | 
     w = np.ones(len(x)) if weights is None else np.asarray(weights, np.float64)
     if not len(x) == len(d) == len(w):
         raise InputError(
-            f"{plural(len(x), 'score')}, {plural(len(d), 'gain')} and {plural(len(w), 'weight')}; give one of each a row"
+            f"{plural(len(x), 'score')}, {plural(len(d), 'gain')} and {plural(len(w), 'weight')}; give one of each per row"
         )
     kept = np.isfinite(x) & (w > 0)
     x, d, w = x[kept], d[kept], w[kept]

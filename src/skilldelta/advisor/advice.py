@@ -143,7 +143,7 @@ class Neighbor:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What else there is to know about a decision, for who asks."""
+    """What else there is to know about a decision, on request."""
 
     components: Mapping[str, float]
     """Each component's predicted gain; the paper's rule has one."""

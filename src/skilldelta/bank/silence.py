@@ -20,7 +20,7 @@ class ImpatientConnection(psycopg.Connection[Any]):
     patience = 60.0
 
     def wait(self, gen: PQGen[Any], *arguments: Any, **options: Any) -> Any:
-        """Run an exchange with the server; the driver wakes it some times a second, even when nothing came."""
+        """Run an exchange with the server; the driver wakes it several times per second, even when nothing came."""
         return super().wait(self._impatient(gen), *arguments, **options)
 
     def _impatient(self, gen: PQGen[Any]) -> Generator[Any, Any, Any]:

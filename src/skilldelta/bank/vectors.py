@@ -24,7 +24,7 @@ from skilldelta.records import text_digest
 
 Progress = Callable[[int, int], None]
 
-_TEXTS_A_TRANSACTION = 1024
+_TEXTS_PER_TRANSACTION = 1024
 _VECTORS_AT_ONCE = 4096
 _SAME = 1e-3
 """Two encodings of one text on two machines differ by rounding only; by more than this they are not one encoder's."""
@@ -59,8 +59,8 @@ def cached_vectors(
         known = read_vectors(connection, encoder.identity, text_of)
     missing = [digest for digest in text_of if digest not in known]
     is_stored = not database.readonly
-    for start in range(0, len(missing), _TEXTS_A_TRANSACTION):
-        piece = missing[start : start + _TEXTS_A_TRANSACTION]
+    for start in range(0, len(missing), _TEXTS_PER_TRANSACTION):
+        piece = missing[start : start + _TEXTS_PER_TRANSACTION]
         rows = _encoded(encoder, [text_of[digest] for digest in piece])
         if is_stored:
             is_stored = _stored(database, _records(encoder.identity, piece, rows))

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.arguments import panels_of, rules_of
+from skilldelta.cli.arguments import panels_of, refuse_idle_flags, rules_of
 from skilldelta.cli.output import console, note, number, percent, shorten, signed, table, write_json
 from skilldelta.cli.progress import progress, step_bars
-from skilldelta.cli.rule_flags import refuse_idle_flags
 from skilldelta.errors import InputError
 from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.nouns import plural

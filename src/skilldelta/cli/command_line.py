@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import click
 from click.core import ParameterSource
 
-from skilldelta.cli.rule_flags import is_overridden
+from skilldelta.cli.arguments import is_overridden
 from skilldelta.redaction import redacted
 
 

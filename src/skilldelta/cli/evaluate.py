@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.arguments import note_left_out, panels_of, rules_of
+from skilldelta.cli.arguments import note_left_out, panels_of, rules_of, with_paper_settings
 from skilldelta.cli.evaluation_tables import show_means, show_panel, show_risk, show_verdicts
 from skilldelta.cli.given_values import GivenPath
 from skilldelta.cli.output import console, note, write_json
 from skilldelta.cli.progress import progress, step_bars
-from skilldelta.cli.rule_flags import with_paper_settings
 
 if TYPE_CHECKING:
     from skilldelta.evaluation.results import PanelResult

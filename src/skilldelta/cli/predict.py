@@ -11,9 +11,9 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.advice_display import show_advice
+from skilldelta.cli.arguments import with_paper_settings
 from skilldelta.cli.given_values import GivenPath
 from skilldelta.cli.output import note, write_json
-from skilldelta.cli.rule_flags import with_paper_settings
 from skilldelta.cli.standard_streams import text_from_stdin
 from skilldelta.errors import InputError, unknown_name
 

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.arguments import panels_of
+from skilldelta.cli.arguments import panels_of, with_paper_settings
 from skilldelta.cli.command_line import command_line
 from skilldelta.cli.evaluate import run_evaluation, settings_of
 from skilldelta.cli.given_values import OutputPath
 from skilldelta.cli.output import note, write_json
 from skilldelta.cli.progress import progress, step_bars
-from skilldelta.cli.rule_flags import with_paper_settings
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:

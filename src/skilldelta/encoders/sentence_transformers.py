@@ -1,4 +1,4 @@
-"""Sentence-transformers models, for who has the optional extra installed.
+"""Sentence-transformers models, for those who have the optional extra installed.
 
 The model is a name or a folder; a name that is not on disk yet is downloaded by the library itself.
 """

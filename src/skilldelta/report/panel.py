@@ -42,7 +42,7 @@ class PanelReport:
     notes: tuple[str, ...] = ()
     """What the bank left out of the panel, in words."""
     noise: NoiseFloor | None = None
-    """How much repetitions of one condition differ; None where nobody looked."""
+    """How much repetitions of one condition differ; None where it was not measured."""
     verdicts: tuple[SkillVerdict, ...] = ()
     """Keep, gate or drop, for each skill."""
 
