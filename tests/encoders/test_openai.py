@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -311,3 +312,10 @@ def test_a_key_that_no_header_can_carry_is_refused_without_showing_it() -> None:
     with pytest.raises(InputError, match="copy it again") as caught:
         OpenAIEncoder("https://127.0.0.1/v1", "m", api_key=f"{KEY}\n{KEY}")
     assert KEY not in str(caught.value)
+
+
+def test_threads_encode_at_the_same_time(make: Callable[..., OpenAIEncoder]) -> None:
+    encoder = make()
+    with ThreadPoolExecutor(8) as pool:
+        rows = list(pool.map(lambda _: encoder.encode(["one two"]), range(40)))
+    assert all(np.array_equal(one, rows[0]) for one in rows)

@@ -48,7 +48,9 @@ class RunningServer:
 
 
 @contextmanager
-def running(bank: Path, *words: object, port: int = 0, ready: bool = True) -> Iterator[RunningServer]:
+def running(
+    bank: Path, *words: object, port: int = 0, ready: bool = True, env: dict[str, str] | None = None
+) -> Iterator[RunningServer]:
     """Start it and wait until it answers."""
     command = [sys.executable, "-m", "skilldelta", "serve", "--bank", str(bank), "--port", str(port)]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SKILLDELTA_")}
@@ -56,7 +58,7 @@ def running(bank: Path, *words: object, port: int = 0, ready: bool = True) -> It
         [*command, *map(str, words)],
         stderr=subprocess.PIPE,
         text=True,
-        env={**environment, "OPENBLAS_NUM_THREADS": "1"},
+        env={**environment, "OPENBLAS_NUM_THREADS": "1", **(env or {})},
     )
     assert process.stderr is not None
     server = RunningServer(process, "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import stat
 import time
 from collections.abc import Iterator
@@ -265,4 +266,20 @@ def test_a_reachable_address_needs_tokens_and_leaks_none_of_them(bank_path: Path
         assert server.end() in (0, -15)
     assert "POST /v1/decide 200" in server.log
     for hidden in (secret, secret[4:], "skd_", "private", "Bearer"):
+        assert hidden not in server.log
+
+
+def test_an_encoder_that_fails_leaks_neither_its_key_nor_the_text(bank_path: Path) -> None:
+    key, private = "sk-0123456789abcdefghij", "convert my private four miles"
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        dead = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    words = ("--encoder", "openai", "--encoder-url", dead, "--encoder-model", "any", "--access-log")
+    with running(bank_path, *words, env={"SKILLDELTA_ENCODER_KEY": key}) as server:
+        answer = httpx.post(f"{server.url}/v1/decide", json={**ASKED, "task": private}, timeout=60)
+        assert server.end() in (0, -15)
+    assert (answer.status_code, answer.json()["title"]) == (503, "Service Unavailable")
+    assert "encoder" in server.log
+    for hidden in (key, private, dead):
+        assert hidden not in answer.text
+    for hidden in (key, private):
         assert hidden not in server.log

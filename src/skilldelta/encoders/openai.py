@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -72,18 +73,19 @@ class OpenAIEncoder:
 
     async def _encode_batches(self, texts: list[str]) -> list[list[float]]:
         rows: list[list[float]] = []
+        endpoint = copy(self._endpoint)  # connections belong to one event loop, and threads may encode at the same time
         try:
             for start in range(0, len(texts), self._batch_size):
-                rows += await self._encode_batch(texts[start : start + self._batch_size])
+                rows += await self._encode_batch(endpoint, texts[start : start + self._batch_size])
         finally:
-            await self._endpoint.close()
+            await endpoint.close()
         return rows
 
-    async def _encode_batch(self, texts: list[str]) -> list[list[float]]:
+    async def _encode_batch(self, endpoint: JsonEndpoint, texts: list[str]) -> list[list[float]]:
         body: dict[str, object] = {"model": self._model, "input": texts}
         if self._dimensions is not None:
             body["dimensions"] = self._dimensions
-        vectors = _vectors_in_order(await self._post(body), len(texts), self._place)
+        vectors = _vectors_in_order(await self._post(endpoint, body), len(texts), self._place)
         for vector in vectors:
             self._seen_dimension = self._seen_dimension or len(vector)
             if len(vector) != self._seen_dimension:
@@ -93,13 +95,13 @@ class OpenAIEncoder:
                 )
         return vectors
 
-    async def _post(self, body: dict[str, object]) -> Any:
+    async def _post(self, endpoint: JsonEndpoint, body: dict[str, object]) -> Any:
         """The parsed answer; rate limits, server errors and transport errors are tried again with growing waits."""
         content = json.dumps(body).encode()
         for attempt in range(1, self._attempts + 1):
             wait = None
             try:
-                answer = await self._endpoint.post(content)
+                answer = await endpoint.post(content)
             except NoAnswerError as error:
                 reason = str(error)
             else:
