@@ -58,7 +58,7 @@ def _inspect_log(path: Path, samples: int = RUNS) -> Figure:
         samples / ours.cpu,
         "per s",
         "higher",
-        "Samples of an Inspect log (.eval) read and joined, per processor second; the import of Inspect itself is not counted.",
+        "Samples of an Inspect log (.eval) read and joined, per processor second.",
         Peer("json.loads of every member", samples / bare.cpu),
     )
 
