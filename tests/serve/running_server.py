@@ -29,7 +29,7 @@ class RunningServer:
     def log(self) -> str:
         return "".join(self.lines)
 
-    def wait_until_ready(self, headers: dict[str, str] | None = None, *, within: float = 30) -> None:
+    def wait_until_ready(self, headers: dict[str, str] | None = None, *, within: float = 90) -> None:
         end = time.monotonic() + within
         while time.monotonic() < end:
             if httpx.get(f"{self.url}/v1/ready", headers=headers).status_code == 200:
@@ -80,7 +80,7 @@ def running(
         process.stderr.close()
 
 
-def answers_within(url: str, *, within: float = 30) -> None:
+def answers_within(url: str, *, within: float = 90) -> None:
     """Wait until a server answers."""
     end = time.monotonic() + within
     while time.monotonic() < end:

@@ -17,7 +17,7 @@ from skilldelta.serve.plain_json import plain
 from skilldelta.serve.study_jobs import MOST_WAITING
 
 
-def finished(client: TestClient, job_id: str, *, within: float = 60) -> dict[str, Any]:
+def finished(client: TestClient, job_id: str, *, within: float = 120) -> dict[str, Any]:
     end = time.monotonic() + within
     while time.monotonic() < end:
         job: dict[str, Any] = client.get(f"/v1/jobs/{job_id}").json()
