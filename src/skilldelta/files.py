@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import json
+import math
 import os
 import stat
 import uuid
@@ -134,6 +135,19 @@ def _cannot_write(path: Path, error: OSError) -> InputError:
     if isinstance(error, FileNotFoundError) and not path.parent.is_dir():
         return InputError(f"cannot write {path}: the folder {path.parent} does not exist; make it first")
     return InputError(f"cannot write {path} ({error.strerror or error}); choose another file")
+
+
+def jsonable(value: Any) -> Any:
+    """Plain JSON values: arrays as lists, numpy's numbers as Python's; what is not finite is unknown and becomes null."""
+    if isinstance(value, dict):
+        return {str(key): jsonable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [jsonable(item) for item in value]
+    if hasattr(value, "tolist"):
+        return jsonable(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
 
 
 # Reading

@@ -11,9 +11,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from cli.conftest import Skilldelta, skilldelta  # noqa: F401
+from skilldelta.files import jsonable
 from skilldelta.serve.job_options import CalibrateOptions, EvaluateOptions, SweepOptions
 from skilldelta.serve.job_process import run_job
-from skilldelta.serve.plain_json import plain
 from skilldelta.serve.study_jobs import MOST_WAITING
 
 
@@ -60,7 +60,9 @@ def test_jobs_give_the_documents_of_the_commands(
     }
     steps: list[str] = []
     found = run_job(said, lambda step, done, total: steps.append(step))
-    assert json.loads(json.dumps(plain(found))) == skilldelta(*COMMANDS[kind], "--bank", bank_path, "--json").document
+    assert (
+        json.loads(json.dumps(jsonable(found))) == skilldelta(*COMMANDS[kind], "--bank", bank_path, "--json").document
+    )
     assert steps
 
 

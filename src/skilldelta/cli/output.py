@@ -17,7 +17,7 @@ import click
 
 from skilldelta.cli.progress import paused
 from skilldelta.cli.standard_streams import has_every_character, readable
-from skilldelta.files import write_text
+from skilldelta.files import jsonable, write_text
 from skilldelta.redaction import redacted
 
 if TYPE_CHECKING:
@@ -58,19 +58,6 @@ def write_json(document: Any, output: Path | None = None) -> None:
             click.echo(text)
     else:
         write_text(output, text + "\n")
-
-
-def jsonable(value: Any) -> Any:
-    """Plain JSON values: what is not a number (NaN) is unknown and becomes null."""
-    if isinstance(value, dict):
-        return {str(key): jsonable(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [jsonable(item) for item in value]
-    if hasattr(value, "tolist"):
-        return jsonable(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def percent(value: float | None, digits: int = 1) -> str:

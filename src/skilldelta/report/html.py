@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import html
 import json
-import math
 from typing import Any
+
+from skilldelta.files import jsonable
 
 _VOID = frozenset({"meta", "br", "hr", "input", "col"})
 
@@ -44,21 +45,8 @@ def json_script(name: str, value: Any) -> Markup:
 
 def script_safe_json(value: Any) -> str:
     """Compact JSON whose `<`, `>`, `&` and line separators are escapes; what is not finite is null."""
-    text = json.dumps(finite(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(jsonable(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.translate(_SCRIPT_ESCAPES)
-
-
-def finite(value: Any) -> Any:
-    """Plain JSON values: numpy scalars as Python's, NaN and infinities as None."""
-    if isinstance(value, dict):
-        return {str(key): finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(item) for item in value]
-    if hasattr(value, "tolist"):
-        return finite(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 _SCRIPT_ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}

@@ -8,8 +8,8 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import Response
 
+from skilldelta.files import jsonable
 from skilldelta.serve.gate_service import GateService
-from skilldelta.serve.plain_json import plain
 from skilldelta.serve.problem_details import MEDIA_TYPE, Problem
 from skilldelta.serve.service_metrics import ServiceMetrics
 from skilldelta.serve.wire_formats import ProblemBody
@@ -56,5 +56,5 @@ def json_response(document: Any, *, status: int = 200) -> Response:
         text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         body = text.encode("utf-8")
     except (ValueError, TypeError):  # rare: not a number, an array, or half a surrogate pair
-        body = json.dumps(plain(document), allow_nan=False).encode()
+        body = json.dumps(jsonable(document), allow_nan=False).encode()
     return Response(body, status_code=status, media_type="application/json")

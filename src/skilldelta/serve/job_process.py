@@ -21,9 +21,9 @@ from skilldelta.errors import BankError, SkillDeltaError
 from skilldelta.evaluation.amendments import Exclusion
 from skilldelta.evaluation.goals import BestValue, Goal, Margin, TokenBudget, UseRate
 from skilldelta.evaluation.roster import Rules, check_names
+from skilldelta.files import jsonable
 from skilldelta.predictor import Settings
 from skilldelta.redaction import redacted
-from skilldelta.serve.plain_json import plain
 from skilldelta.studies import (
     EvaluationSettings,
     LoadedPanel,
@@ -56,7 +56,7 @@ def main() -> None:
     os.dup2(2, 1)  # what a library prints must not get between the lines
 
     def tell(line: dict[str, Any]) -> None:
-        lines.write(json.dumps(plain(line), allow_nan=False) + "\n")
+        lines.write(json.dumps(jsonable(line), allow_nan=False) + "\n")
         lines.flush()
 
     try:
