@@ -63,6 +63,8 @@ def test_a_bad_settings_file_is_named_in_one_line(skilldelta: Skilldelta, text: 
         ('threshold = "high"\n', "threshold: 'high' is not a valid float"),
         ("[predict]\nlevel = 7\n", "predict.level: 7.0 is not in the range"),
         ("k = 0\n", "k: k must be at least 1, got 0"),
+        (f"k = 0x{'f' * 400}\n", "k: is too large a number for any setting"),
+        (f"threshold = -{'9' * 400}\n", "threshold: is too large a number for any setting"),
         ('agent = "nobody"\n', "agent: unknown agent 'nobody'; did you mean toy"),
         ('encoder = "nothing"\n', "encoder: unknown encoder 'nothing'"),
         ('bank = "other.bank"\n', "bank: there is no bank at"),

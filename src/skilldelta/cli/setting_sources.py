@@ -45,6 +45,9 @@ SHARED_KEYS = (
     "fallback",
 )
 
+_LARGEST = 2**63 - 1
+"""Files may hold larger numbers, which break on their way to a float."""
+
 
 @dataclass(frozen=True, slots=True)
 class ProjectFile:
@@ -83,6 +86,8 @@ class ProjectFile:
         for one in value if several else [value]:
             if not isinstance(one, str | int | float | bool):
                 raise InputError(f"{self.place(name)}: must be one text or number, got {shown(value)}")
+            if isinstance(one, int) and not -_LARGEST <= one <= _LARGEST:
+                raise InputError(f"{self.place(name)}: is too large a number for any setting")
             if isinstance(option.type, click.types.IntParamType) and not _is_whole(one):
                 raise InputError(f"{self.place(name)}: must be a whole number, got {shown(one)}")
         return value
