@@ -55,16 +55,24 @@ class MissingExtraError(SkillDeltaError, ImportError):
         super().__init__(f"{capability} needs an optional package; install it with: pip install 'skilldelta[{extra}]'")
 
 
+_NAMED = 5
+"""Names in a message where none is near."""
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str], *, setting: str = "") -> InputError:
-    """An error for a name that does not exist, naming the nearest ones that do; the setting is called like the kind."""
+    """An error for a name that does not exist, naming those that do, the nearest first; the setting is called like the kind."""
     names = sorted(set(known))
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.4) or names[:5]
-    if not near:
-        return InputError(
-            f"unknown {kind} {shown(name)}: the bank has none yet; import or collect executions first",
-            setting=setting or kind,
-        )
-    return InputError(f"unknown {kind} {shown(name)}; did you mean {', '.join(near)}?", setting=setting or kind)
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.4)
+    if not names:
+        remedy = ": the bank has none yet; import or collect executions first"
+    elif near:
+        remedy = f"; did you mean {', '.join(near)}?"
+    elif len(names) == 1:
+        remedy = f"; the only one is {names[0]}"
+    else:
+        more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+        remedy = f"; choose one of {', '.join(names[:_NAMED])}{more}"
+    return InputError(f"unknown {kind} {shown(name)}{remedy}", setting=setting or kind)
 
 
 _SHORT = reprlib.Repr()

@@ -94,7 +94,7 @@ def leave_one_out(vectors: Vectors, nearest: Ints | None = None) -> Floats:
 
 
 def _without(task: int, near: Floats, cosines: Floats, nearest: Ints) -> Familiarity:
-    """What is usual among the others: where the task is one of per row's nearest, the row's next one takes its place."""
+    """What is usual among the others: where the task is one of a row's nearest, the row's next one takes its place."""
     rows, place = np.nonzero(nearest[:, :NEAREST] == task)
     usual = near.copy()
     usual[rows] += (cosines[rows, NEAREST] - cosines[rows, place]) / NEAREST

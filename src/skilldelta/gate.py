@@ -107,13 +107,14 @@ def _plain(gain: float, threshold: float, evidence: str) -> Decision:
     action: Action = "use" if exceeds(gain, threshold) else "skip"
     relation = "above" if action == "use" else "below" if exceeds(threshold, gain) else "equal to"
     reason = f"predicted gain {gain:+.3f} from {evidence} is {relation} the threshold {threshold:.4g}"
-    other = "below or at" if action == "use" else "above"
+    needed = f"of {threshold:.4g} or less" if action == "use" else f"above {threshold:.4g}"
+    way = "lower" if action == "use" else "higher"
     return Decision(
         action,
         gain,
         threshold,
         reason,
-        f"a predicted gain {other} {threshold:.4g}, {gain - threshold:+.3f} away",
+        f"a predicted gain {needed}, at least {abs(gain - threshold):.3f} {way} than this one",
     )
 
 

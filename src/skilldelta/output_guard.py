@@ -20,21 +20,25 @@ _BESIDE_A_BANK = ("", "-wal", "-shm", "-journal", ".lock", ".commits")
 _DATABASE = b"SQLite format 3\x00"
 
 
-def guard_output(path: Path, *, read: Iterable[Path] = (), bank: Path | None = None) -> None:
-    """Refuse an output that would overwrite a bank, a suite, a collection, or a file in `read`."""
+def guard_output(path: Path, *, read: Iterable[Path] = (), bank: Path | None = None, folder: bool = False) -> None:
+    """Refuse an output that would overwrite a bank, a suite, a collection, or a file in `read`.
+
+    A `folder` is refused where any file in it would be.
+    """
     refuse_database(path)
+    inside = path / "any file" if folder else path
     for beside in _BESIDE_A_BANK if bank is not None else ():
-        if _same(path, Path(f"{bank}{beside}")):
+        if _same(inside, Path(f"{bank}{beside}")):
             raise InputError(f"cannot write {path}: it belongs to the bank {bank} that is in use; choose another file")
     for source in read:
-        if _same(path, source) or _real(source) in _real(path).parents:
+        if _same(inside, source) or _real(source) in _real(inside).parents:
             raise InputError(f"cannot write {path}: this command reads {source}; choose another file")
-    for folder in _real(path).parents:
-        if folder.name.endswith(COLLECTION_SUFFIX):
-            raise InputError(f"cannot write {path}: {folder} holds the records of a collection; choose another folder")
-        if (folder / SUITE_FILE).is_file():
+    for above in _real(inside).parents:
+        if above.name.endswith(COLLECTION_SUFFIX):
+            raise InputError(f"cannot write {path}: {above} holds the records of a collection; choose another folder")
+        if (above / SUITE_FILE).is_file():
             raise InputError(
-                f"cannot write {path}: {folder} is a suite, and a file in it would change the suite; "
+                f"cannot write {path}: {above} is a suite, and a file in it would change the suite; "
                 "choose another folder"
             )
 

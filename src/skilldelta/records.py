@@ -72,7 +72,7 @@ class Execution:
     """One run of one task under one condition, as it happened.
 
     `success` is None unless the run was completed and graded. A `skip` execution without a skill serves as the baseline
-    of every skill of its task; one with per skill belongs to that skill's pair only.
+    of every skill of its task; one with a skill belongs to that skill's pair only.
     """
 
     agent: Agent

@@ -56,6 +56,14 @@ def test_what_does_not_count_is_counted_by_reason_and_listed(skilldelta: Skillde
     assert "2 runs do not count: the run has no grading.json (iteration-1/eval-sum" in ran.err
 
 
+def test_one_arm_by_itself_is_no_complaint(skilldelta: Skilldelta, workspace: Path) -> None:
+    ran = skilldelta("import", workspace, "--agent", "me", "--arm", "without_skill=leave-out", "--bank", "new.bank")
+
+    assert ran.code == 0
+    assert "2 tasks run with the skill only; runs without it in the bank, or imported next, make them pairs" in ran.err
+    assert "0 pairs" not in ran.err
+
+
 def test_the_list_of_formats_explains_each_in_two_lines(skilldelta: Skilldelta) -> None:
     ran = skilldelta("import", "--list-formats")
     lines = ran.out.splitlines()

@@ -100,6 +100,16 @@ def test_the_installed_commands_work_as_they_are(skilldelta: Skilldelta, home: P
     assert gate.asked[0][1]["skill"] == "odd one"
 
 
+def test_a_bank_or_skill_that_is_not_there_is_pointed_out(skilldelta: Skilldelta, home: Path, toy_bank: str) -> None:
+    absent = skilldelta("install", "codex", "--skill", "units-skill", "--bank", home / "no.bank", "--yes")
+    misspelled = skilldelta("install", "codex", "--skill", "unit-skill", "--bank", toy_bank, "--yes")
+    right = skilldelta("install", "codex", "--skill", "units-skill", "--bank", toy_bank, "--yes")
+
+    assert "warning: there is no bank at" in absent.err
+    assert "warning: unknown skill 'unit-skill'; did you mean units-skill" in misspelled.err
+    assert (absent.code, misspelled.code, right.code, "warning" in right.err) == (0, 0, 0, False)
+
+
 def test_a_long_skill_gets_as_many_entries_as_it_has_parts(skilldelta: Skilldelta, home: Path) -> None:
     (home / "counting" / "SKILL.md").write_text("---\nname: counting\n---\n" + "a rule to follow\n" * 1_500)
     assert skilldelta("install", "claude-code", "--skill-file", "counting", "--yes").code == 0

@@ -69,6 +69,7 @@ def test_people_see_a_table_that_fits_80_columns_and_a_sentence_per_skill(
     ("words", "said"),
     [
         (["--skill", "bth"], "unknown skill 'bth'; did you mean both?"),
+        (["--skill", "zzz"], "unknown skill 'zzz'; the only one is both"),
         (["--resamples", "0"], "--resamples 0 leaves no interval to judge by"),
         (["--margin", "2"], "margin must be at least 0 and below 1"),
         (["--bank", "none.bank"], "none.bank"),

@@ -85,3 +85,14 @@ def test_a_prediction_reaches_a_pipe_of_any_encoding(toy_bank: str, encoding: st
         ran = subprocess.run(command, capture_output=True, env=environment, timeout=120, check=False)
         assert (ran.returncode, ran.stderr) == (0, b"")
         assert ran.stdout.decode("utf-8" if encoding == "ascii" else encoding)
+
+
+def test_a_reader_that_goes_away_is_no_error(toy_bank: str) -> None:
+    """`skilldelta bank list | head -1` under `set -o pipefail`."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "skilldelta", "bank", "list", "--bank", toy_bank]
+    ran = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, timeout=120, check=False)
+    os.close(writer)
+
+    assert (ran.returncode, ran.stderr) == (0, b"")

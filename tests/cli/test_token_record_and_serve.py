@@ -32,12 +32,25 @@ def test_a_token_is_shown_once_listed_and_revoked(skilldelta: Skilldelta, tmp_pa
     assert skilldelta("token", "create", "second", "--json", *where).document["token"].startswith("skd_")
 
 
+@pytest.mark.parametrize("days", ["1e12", "inf", "nan", "0"])
+def test_a_token_expires_on_a_day_that_there_is(skilldelta: Skilldelta, tmp_path: Path, days: str) -> None:
+    ran = skilldelta("token", "create", "ann", "--expires", days, "--tokens", tmp_path / "t.json")
+
+    assert (ran.code, ran.out, len(ran.err.splitlines())) == (2, "", 1)
+    assert not (tmp_path / "t.json").exists()
+
+
 def test_an_outcome_is_recorded_from_the_command_line(skilldelta: Skilldelta, toy_bank: str) -> None:
     decision = skilldelta(*ASKED, "--bank", toy_bank).document["decision_id"]
     words = ("record", decision, "--success", 1, "--tokens", 20, "--bank", toy_bank, "--json")
     assert skilldelta(*words).document == {"outcome_id": 1, "decision_id": decision, "new": True}
     assert skilldelta(*words).document["new"] is False
-    for wrong in (("record", 99, "--success", 1), ("record", decision), ("record", decision, "--success", 2)):
+    for wrong in (
+        ("record", 99, "--success", 1),
+        ("record", 10**20, "--success", 1),
+        ("record", decision),
+        ("record", decision, "--success", 2),
+    ):
         ran = skilldelta(*wrong, "--bank", toy_bank)
         assert (ran.code, ran.out, len(ran.err.splitlines())) == (2, "", 1)
 

@@ -86,7 +86,7 @@ def guard_outputs(ctx: click.Context, settings_file: ProjectFile | None) -> None
     bank, written = _bank_file(ctx.params.get("bank")), list[Path]()
     for param, path in _paths(ctx):
         if isinstance(param.type, OutputPath):
-            guard_output(path / "file" if param.type.folder else path, read=read, bank=bank)
+            guard_output(path, read=read, bank=bank, folder=param.type.folder)
             if not param.type.folder:
                 _check_file(path, written)
             written.append(path)

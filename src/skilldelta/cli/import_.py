@@ -36,7 +36,7 @@ def _list_formats(context: click.Context, _: click.Parameter, wanted: bool) -> N
     for tool in tool_formats().values():
         click.echo(f"{tool.name}: {tool.description}\n    looks for {tool.looks_for}")
     for name, format_ in FORMATS.items():
-        click.echo(f"{name}: {format_.description}\n    looks at the first line of the file")
+        click.echo(f"{name}: {format_.description}\n    looks at the beginning of the file")
     context.exit()
 
 

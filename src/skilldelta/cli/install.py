@@ -110,7 +110,24 @@ def _install(
     installed.install(name, [change])
     note(f"{change.path}: written. {_NEXT[harness]}")
     back = f"skilldelta install {harness}{' --scope project' if options['scope'] == 'project' else ''} --undo"
+    for doubt in _doubts(options):
+        note(f"warning: {doubt}")
     note(f"Check it with: skilldelta doctor. Take it back with: {back}")
+
+
+def _doubts(options: dict[str, Any]) -> list[str]:
+    """What would make every hook skip; not an error, because the bank may be made later, or be a server's alone."""
+    from skilldelta.bank import Bank
+    from skilldelta.errors import SkillDeltaError, unknown_name
+
+    if options["server"] or "://" in options["bank"]:
+        return []
+    try:
+        with Bank.open(options["bank"], create=False) as bank:
+            known = {one.skill_id for one in bank.skills()}
+    except SkillDeltaError as error:
+        return [f"{error}; until then the gate skips"]
+    return [str(unknown_name("skill", skill, known)) for skill in options["skill"] if skill not in known]
 
 
 def _undo(installed: Installations, name: str, cleaned_for: str | None, yes: bool) -> None:

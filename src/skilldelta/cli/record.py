@@ -12,7 +12,7 @@ from skilldelta.cli.output import console, write_json
 
 
 @click.command("record")
-@click.argument("decision_id", type=click.IntRange(1))
+@click.argument("decision_id", type=click.IntRange(1, 2**62))
 @click.option("--success", type=click.FloatRange(0, 1), help="How far the task succeeded, from 0 to 1.")
 @click.option("--tokens", type=click.FloatRange(0), help="Tokens that the task took.")
 @click.option("--seconds", type=click.FloatRange(0), help="How long it took.")

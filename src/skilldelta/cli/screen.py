@@ -43,6 +43,11 @@ class Screen(Console):
         with paused():
             super().print(*(readable(one) if isinstance(one, str) else one for one in objects), **options)
 
+    def on_broken_pipe(self) -> None:
+        """Left to the command line, which ends with 0 where the reader went away (`| head`); Rich exits with 1."""
+        self.quiet = True
+        raise BrokenPipeError
+
     def remark(self, text: str, *, indent: int = 2, style: str = "") -> None:
         """A paragraph that keeps its indent where it wraps."""
         self.print(Padding(Text(readable(text)), (0, 0, 0, indent), expand=False), style=style)

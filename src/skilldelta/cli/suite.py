@@ -52,9 +52,9 @@ def list_suites(as_json: bool) -> None:
     rows = [[one.name, one.title, number(one.counts.tasks), number(one.counts.skills)] for one in suites]
     console().print(table("The paper's suites", ("name", "benchmark", "tasks", "skills"), rows, left=2))
     for one in suites:
-        console().print(
-            f"{one.name}: {one.licence}\n  {one.origin}\n  suite prepare {one.name} {one.needs}", markup=False
-        )
+        console().print(one.name, style="bold")
+        for line in (one.licence, one.origin, f"skilldelta suite prepare {one.name} {one.needs} --output FOLDER"):
+            console().remark(line)
 
 
 @command.command("prepare")
@@ -153,7 +153,7 @@ def _show_suite(suite: Suite) -> None:
         ]
         for family, count in families.items()
     ]
-    console().print(table(f"{suite.name}: fine", ("family", "skill", "tasks"), rows, left=2))
+    console().print(table(f"{suite.name}: ready to collect", ("family", "skill", "tasks"), rows, left=2))
 
 
 def _listed(suite: PaperSuite) -> dict[str, Any]:

@@ -26,6 +26,8 @@ SCOPES: tuple[TokenScope, ...] = ("read", "write")
 PREFIX = "skd_"
 _MOST_BYTES = 1 << 20
 _LOCK_SECONDS = 10.0
+_MOST_DAYS = 36_500
+"""A hundred years; dates end somewhere, and lists of tokens show one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,8 @@ class TokenFile:
         """Add a token and return its secret, which is not kept."""
         if not name or len(name) > 100 or not name.isprintable():
             raise InputError(f"a token needs a printable name of at most 100 characters, got {name[:40]!r}")
+        if days is not None and not 0 < days <= _MOST_DAYS:
+            raise InputError(f"a token expires after at most {_MOST_DAYS:,} days, got {days:g}; leave it out for never")
         secret = PREFIX + secrets.token_urlsafe(32)
         expires = None if days is None else now + days * 86_400
         token = AccessToken(name, text_digest(secret), scope, now, expires)

@@ -36,8 +36,7 @@ class ImportReport:
         """What there is to say about pairs, missing arms and runs that do not count, a line each."""
         lines = [f"{reading.path}: {line}" for reading in self.readings for line in left_out_lines(reading.left_out)]
         if self.of_tools:
-            lines.append(f"{plural(len(self.pairing.pairs), 'pair')} in what was imported")
-            lines += _unpaired_lines(self.pairing.unpaired)
+            lines += _pair_lines(self.pairing)
         return lines
 
     def document(self, bank: str | None) -> dict[str, Any]:
@@ -124,6 +123,16 @@ def _observed(e: Execution) -> tuple[object, ...]:
     """What tells one run from another, whatever version of the skill it is said to be of."""
     arm = (e.agent, e.suite, e.task_id, e.condition, e.repetition, e.skill_id)
     return (*arm, e.success, e.tokens, e.seconds, e.cost_usd, e.status)
+
+
+def _pair_lines(pairing: Pairing) -> list[str]:
+    """How many pairs there are, and which tasks lack an arm; one line where everything was run in one arm."""
+    lacking = {one.missing for one in pairing.unpaired}
+    if not pairing.pairs and lacking in ({"use"}, {"skip"}):
+        arm, other = ("without", "with") if lacking == {"use"} else ("with", "without")
+        tasks = plural(len(pairing.unpaired), "task")
+        return [f"{tasks} run {arm} the skill only; runs {other} it in the bank, or imported next, make them pairs"]
+    return [f"{plural(len(pairing.pairs), 'pair')} in what was imported", *_unpaired_lines(pairing.unpaired)]
 
 
 def _unpaired_lines(unpaired: Sequence[Unpaired]) -> list[str]:

@@ -59,9 +59,8 @@ class UnsaidError(InputError):
         """The format that was taken, where it is known."""
         about = dict.fromkeys(question.about for question in questions)
         arms = [question.name for question in questions if question.about == "arm"]
-        named = (
-            [f"what the {'arm' if len(arms) == 1 else 'arms'} {', '.join(map(shown, arms[:6]))} mean"] if arms else []
-        )
+        which = ", ".join(map(shown, arms[:6]))
+        named = [f"what the arm {which} means" if len(arms) == 1 else f"what the arms {which} mean"] if arms else []
         said = " and ".join([*(f"the {one}" for one in about if one != "arm"), *named])
         options = " ".join(question.option for question in questions[:6])
         super().__init__(f"{path}: the files do not say {said}; say {options}, or --write-mapping FILE to edit a guess")

@@ -30,9 +30,9 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         "pairs.jsonl": Format("one task per line with the outcomes of both arms", rows.read_pairs_jsonl),
         "runs.jsonl": Format("one execution per line", rows.read_runs_jsonl),
-        "csv": Format("CSV with the columns of either", csv_table.read),
-        "json": Format("a JSON array of the rows of either", json_array.read),
-        "parquet": Format("a Parquet table with the columns of either", parquet.read),
+        "csv": Format("a CSV table with the columns of pairs.jsonl or runs.jsonl", csv_table.read),
+        "json": Format("a JSON array with the rows of pairs.jsonl or runs.jsonl", json_array.read),
+        "parquet": Format("a Parquet table with the columns of pairs.jsonl or runs.jsonl", parquet.read),
         "paper-panel": Format("the paper's panel.json, embeddings NPZ beside it", paper_panel.read),
         "paper-support": Format("the paper's support index (skilldelta-support-v1)", paper_support.read),
         "paper-runs": Format("the paper's native run JSONL", paper_runs.read),

@@ -283,7 +283,8 @@ def open_tree(source: Source) -> ResultTree:
         return _tar_tree(source)
     if source.content is not None:
         return _HeldTree(source, {path.name: source.content}, is_file=True)
-    path = Path(os.path.realpath(path))  # the file that was named may be a link; those inside a folder are not followed
+    if os.path.islink(path):  # the file that was named may be a link; those inside a folder are not followed
+        path = Path(os.path.realpath(path))
     return ResultTree(path, [path.name], base=path.parent, is_file=True)
 
 

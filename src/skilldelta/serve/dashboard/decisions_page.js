@@ -93,7 +93,8 @@ const taskWords = (one) => {
 };
 
 const outcomeWords = (one) => {
-  const last = one.outcomes?.at(-1);
+  // Tokens often arrive by themselves after the success; they do not hide it.
+  const last = one.outcomes?.findLast((outcome) => outcome.success !== null) ?? one.outcomes?.at(-1);
   if (!last) return h("span", { class: "quiet" }, "–");
   const words = last.success === null ? "recorded" : last.success === 1 ? "success" : last.success === 0 ? "failure" : decimal(last.success);
   return h("span", { class: last.success === 1 ? "good" : last.success === 0 ? "bad" : null }, words);

@@ -12,7 +12,7 @@ export const firstSteps = (overview) => h(
     : "SkillDelta learns from paired executions: the same agent on the same task, with and without the skill. Add some, and this page fills itself."),
   h("ol", { class: "steps" },
     step("Import results that you have", [
-      h("p", {}, "JSONL, JSON, CSV and Parquet files. One task per line is enough:"),
+      h("p", {}, "JSONL, JSON, CSV and Parquet files, and results of other tools, such as Inspect logs. One task per line is enough:"),
       h("pre", { class: "command" }, '{"task_id": "t1", "text": "How many cans …", "family": "units", "skill": "warehouse-units", "agent": "my-agent", "y0": [0, 1], "y1": [1, 1]}'),
       h("p", {}, h("a", { class: "button primary", href: link("import") }, "Import files")),
     ]),

@@ -47,7 +47,7 @@ const dropZone = (take) => {
   const zone = h(
     "div", { class: "drop-zone" },
     h("p", { class: "lead" }, "Drop files here"),
-    h("p", { class: "quiet" }, "JSONL, JSON, CSV or Parquet"),
+    h("p", { class: "quiet" }, "JSONL, JSON, CSV or Parquet; an Inspect log or another tool's result file; a folder of results as a zip or tar archive"),
     input, h("label", { for: "files", class: "button primary" }, "Choose files"),
   );
   const over = (is) => (event) => { event.preventDefault(); zone.classList.toggle("over", is); };

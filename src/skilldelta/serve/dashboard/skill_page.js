@@ -24,7 +24,7 @@ export const skillPage = async ({ name, panel, signal, chooser, overview }) => {
     h("div", { class: "title" }, h("h1", {}, breakable(name)), chooser),
     verdictBlock(line, found),
     tiles(line),
-    section("Success against tokens", tradeoff(sweep, setThreshold, name)),
+    section(sweep.tokens.every(Number.isFinite) ? "Success against tokens" : "Success against use", tradeoff(sweep, setThreshold, name)),
     section("Where it helps and where it harms", drawn, families(found.families)),
     section("Tasks that it harmed", harmed(found)),
     section("Versions", versions(found)),

@@ -19,7 +19,7 @@ export const taskMap = (map, state, { extra = [] } = {}) => {
     h("div", { class: "map-place" }, place, tip),
     h("figcaption", { class: "quiet small" },
       map.points.length < map.tasks ? `${plural(map.points.length, "task")} of ${map.tasks.toLocaleString("en-US")}, drawn at random. ` : "",
-      `Near points are tasks with similar texts. The two directions show ${percent(shares, 0)} of how the texts differ, so distances are a sketch; decisions rest on the whole vectors.`),
+      `Points close together are tasks with similar texts. The two directions show ${percent(shares, 0)} of how the texts differ, so distances are a sketch; decisions rest on the whole vectors.`),
   ), { redraw: place.redraw });
 };
 
