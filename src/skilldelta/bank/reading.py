@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -66,6 +67,19 @@ def read_suites_of(connection: Connection, agent: Agent, skill_id: str | None = 
     if skill_id is not None:
         query = query.where(table.c.skill_key.in_(skill_keys(read_versions(connection), skill_id)))
     return [suite for (suite,) in connection.execute(query)]
+
+
+def executions_by_panel(connection: Connection) -> Counter[tuple[Agent, str]]:
+    """How many executions each agent has on each suite, counted or not; agents in order of arrival, then suites."""
+    table, tasks = schema.executions, schema.tasks
+    agents = read_agents(connection)
+    query = (
+        select(table.c.agent_key, tasks.c.suite, func.count())
+        .select_from(table.join(tasks, table.c.task_key == tasks.c.key))
+        .group_by(table.c.agent_key, tasks.c.suite)
+        .order_by(table.c.agent_key, func.min(tasks.c.key))
+    )
+    return Counter({(agents[key], suite): count for key, suite, count in connection.execute(query)})
 
 
 def read_tasks(connection: Connection, suite: str | None = None, task_id: str | None = None) -> list[Task]:

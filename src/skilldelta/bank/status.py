@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from sqlalchemy import Connection, Select, TableClause, func, select
 
 from skilldelta.bank import schema
@@ -12,8 +10,7 @@ from skilldelta.bank.coverage import coverage_of
 from skilldelta.bank.entries import BankStatus, Panel
 from skilldelta.bank.learned import read_learned
 from skilldelta.bank.pair_reading import PairQuery, read_pairs
-from skilldelta.bank.reading import read_agents, read_suites, read_versions
-from skilldelta.records import Agent
+from skilldelta.bank.reading import executions_by_panel, read_agents, read_suites, read_versions
 
 
 def read_status(connection: Connection, backend: Backend) -> BankStatus:
@@ -70,19 +67,6 @@ def read_panels(connection: Connection) -> list[Panel]:
             )
         )
     return panels
-
-
-def executions_by_panel(connection: Connection) -> Counter[tuple[Agent, str]]:
-    """How many executions each agent has on each suite, counted or not; agents in order of arrival, then suites."""
-    table, tasks = schema.executions, schema.tasks
-    agents = read_agents(connection)
-    query = (
-        select(table.c.agent_key, tasks.c.suite, func.count())
-        .select_from(table.join(tasks, table.c.task_key == tasks.c.key))
-        .group_by(table.c.agent_key, tasks.c.suite)
-        .order_by(table.c.agent_key, func.min(tasks.c.key))
-    )
-    return Counter({(agents[key], suite): count for key, suite, count in connection.execute(query)})
 
 
 def _count(connection: Connection, table: TableClause) -> int:

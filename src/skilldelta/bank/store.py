@@ -214,7 +214,7 @@ class Bank:
     def panel_names(self) -> list[tuple[Agent, str]]:
         """The agent and suite of every panel, without reading executions."""
         with self._database.read() as connection:
-            return list(status.executions_by_panel(connection))
+            return list(reading.executions_by_panel(connection))
 
     def evidence_ages(self) -> list[EvidenceAge]:
         """When the evidence about each skill version arrived, by agent and suite."""
