@@ -130,6 +130,8 @@ def test_a_gate_on_a_bank_decides_as_predict_does_and_records_what_happened(
     capsys.readouterr()
     assert run(["predict", "--bank", bank, "--skill", "warehouse-units", "--json", question]) == 0
     predicted = json.loads(capsys.readouterr().out)
+    with pytest.raises(InputError, match="unknown setting 'treshold'; did you mean threshold"):
+        SkillGate.from_bank("warehouse-units", bank, policy={"treshold": 0.1})
     gate = SkillGate.from_bank("warehouse-units", bank)
     answer = gate.decide(question, conversation="c")
     assert (answer.use, answer.reason) == (predicted["action"] == "use", predicted["reason"])

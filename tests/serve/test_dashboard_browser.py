@@ -214,6 +214,11 @@ def test_files_are_imported_by_button_and_by_dropping(browser: Any, tmp_path: Pa
         page.wait_for_selector("th:has-text('again.jsonl')")
         page.wait_for_selector("tbody tr:nth-child(3) td:has-text('added')")
         assert re.search(r"again.jsonl\s+added\s+0\s+0\s+24", page.locator("tbody tr").nth(2).inner_text())
+        page.click("summary:has-text('Say what a file does not say')")
+        page.select_option("#given-condition", "skip")
+        one_arm = [{"task_id": "u", "text": "u", "skill": "s", "agent": "a", "success": 1}]
+        page.set_input_files("#files", [written(tmp_path / "one-arm.jsonl", one_arm)])
+        page.wait_for_selector("tbody tr:nth-child(4) td:has-text('added')")
         page.click("text=See what it says about your skills")
         page.wait_for_selector("h1:has-text('1 skill: 1 to keep')")
         visitor.troubles[:] = [said for said in visitor.troubles if "status of 422" not in said]

@@ -131,9 +131,11 @@ def load_suite(folder: Path) -> Suite:
 def _read_settings(folder: Path) -> dict[str, Any]:
     path = folder / SUITE_FILE
     if not os.path.isfile(path):
-        raise InputError(
-            f"{folder} is not a suite: it has no {SUITE_FILE}; start one with: skilldelta suite init {folder}"
-        )
+        if os.path.isfile(folder / "evals" / "evals.json"):
+            remedy = f"make one of its evals with: skilldelta suite init --from-skill {folder} NEW_FOLDER"
+        else:
+            remedy = f"start one with: skilldelta suite init {folder}"
+        raise InputError(f"{folder} is not a suite: it has no {SUITE_FILE}; {remedy}")
     settings = yaml_value(read_text(path, most=MOST_SETTINGS), str(path)) or {}
     if not isinstance(settings, dict):
         raise InputError(f"{path}: expected settings like `name: my-suite`, got {type(settings).__name__}")

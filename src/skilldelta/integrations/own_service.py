@@ -24,6 +24,10 @@ class OwnService:
         """Refuse a skill that the bank does not know: a misspelled name must not pass for one that never helps."""
         self._service.skill(skill)
 
+    def check_policy(self, policy: Mapping[str, Any]) -> None:
+        """Refuse settings that no question could be answered with, which would otherwise be the fallback for ever."""
+        policy_with(policy, self._service.settings.policy)
+
     def decide(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
         """The answer of `POST /v1/decide`."""
         policy = policy_with(question["policy"], self._service.settings.policy) if "policy" in question else None

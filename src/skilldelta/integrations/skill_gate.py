@@ -97,6 +97,7 @@ class SkillGate:
 
         service = OwnService(bank, encoder)
         service.check_skill(skill)
+        service.check_policy(options.get("policy") or {})
         return cls(skill, service.decide, report=service.record, **options)
 
     def decide(self, task: str, *, conversation: str = "") -> GatedSkill:
