@@ -236,7 +236,7 @@ def test_a_server_that_needs_a_token_asks_for_it_once(browser: Any, tmp_path: Pa
         assert visitor.heading() == "This server asks for a token"
         page.fill("#token", "wrong")
         page.press("#token", "Enter")
-        page.wait_for_selector("h1:has-text('This server asks for a token')")
+        page.wait_for_selector("text=did not accept the token")
         page.fill("#token", secret)
         page.press("#token", "Enter")
         page.wait_for_selector("h1:has-text('This bank is empty')")

@@ -122,6 +122,7 @@ const tokenForm = () => {
   return h(
     "div", {},
     h("h1", {}, "This server asks for a token"),
+    token.get() ? h("p", { class: "refused", role: "alert" }, "The server did not accept the token that you gave.") : null,
     h("p", {}, "Make one where the server runs, and paste it here. It is kept until you close this tab."),
     h("pre", { class: "command" }, "skilldelta token create"),
     h("form", { class: "fields", onsubmit: submit },
