@@ -9,6 +9,7 @@ from skilldelta.records import Agent, Condition, Execution
 
 def test_identical_repetitions_make_no_noise() -> None:
     assert noise_floor([[1, 1, 1]], [[0, 0]]) == NoiseFloor(0.0, 0.0, 0.0, 1)
+    assert "never differed (1 repeated task)" in noise_floor([[1, 1, 1]], [[0, 0]]).sentence
 
 
 def test_a_coin_flipped_twice_each_way() -> None:

@@ -33,6 +33,10 @@ class NoiseFloor:
         """What the floor means for a reader of gains."""
         if self.expected_abs_gain is None:
             return "unknown, no task was run twice under one condition; collect with --repetitions or --aa"
+        if self.expected_abs_gain == 0:
+            return (
+                f"none: two runs of one task under one condition never differed ({plural(self.tasks, 'repeated task')})"
+            )
         return (
             f"two runs of one task under one condition differ by {self.expected_abs_gain:.2f} on average "
             f"({plural(self.tasks, 'repeated task')}), so a single pair shows gains of that size without any effect"

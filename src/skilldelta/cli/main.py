@@ -22,7 +22,7 @@ from skilldelta.version import __version__
 
 COMMANDS: dict[str, str] = {
     "demo": "The main job on the bundled bank of real executions.",
-    "import": "Executions from result files: pairs.jsonl, runs.jsonl, CSV, the paper's files.",
+    "import": "Executions from results of other tools and from tables: Inspect, JSONL, CSV, …",
     "bank": "What is in the bank; integrity, export, removal.",
     "predict": "Will this skill help on this task? Gain, decision, neighbours, interval.",
     "evaluate": "What the gate would have bought: every policy, every interval.",
