@@ -66,6 +66,13 @@ def test_a_conversation_gets_one_decision_per_skill(filled: Bank) -> None:
     assert filled.verify() == []
 
 
+@pytest.mark.parametrize("number", [0, -1, 2**63, 10**20])
+def test_a_number_that_no_decision_can_have_is_unknown(filled: Bank, number: int) -> None:
+    assert filled.decision(number) is None
+    with pytest.raises(InputError, match="the log has no decision"):
+        filled.record_outcome(RecordedOutcome(number, 1.0, success=1.0))
+
+
 def test_an_outcome_is_recorded_once_and_contradictions_are_refused(filled: Bank) -> None:
     decision_id = filled.record_decision(ASKED)
     outcome = RecordedOutcome(decision_id, 5.0, success=1, tokens=20, key="k1")

@@ -92,6 +92,10 @@ def test_errors_say_what_to_do(toy_bank: str) -> None:  # noqa: F811
                 assert "did you mean units-skill" in await refusal(client, "skilldelta_route", task="x", skill="units")
                 assert "at least 1 character" in await refusal(client, "skilldelta_route", task="", skill="units-skill")
                 assert "no decision 77" in await refusal(client, "skilldelta_explain", decision_id=77)
+                assert "no decision 1000000" in await refusal(client, "skilldelta_explain", decision_id=10**20)
+                assert "no decision 1000000" in await refusal(
+                    client, "skilldelta_record", decision_id=10**20, success=1
+                )
                 assert "at least one of success" in await refusal(client, "skilldelta_record", decision_id=77)
                 assert "less than or equal to 1" in await refusal(client, "skilldelta_record", decision_id=1, success=2)
                 assert "unknown agent" in await refusal(client, "skilldelta_route", **QUESTION, agent="nobody")

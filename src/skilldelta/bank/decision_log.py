@@ -53,6 +53,8 @@ def find_conversation(connection: Connection, conversation: str, skill_id: str) 
 
 def read_decision(connection: Connection, decision_id: int) -> DecisionRecord | None:
     """One decision with its outcomes."""
+    if not _can_be_id(decision_id):
+        return None
     found = _read(connection, [schema.decisions.c.key == decision_id], limit=1)
     return found[0] if found else None
 
@@ -68,7 +70,7 @@ def add_outcomes(
     connection: Connection, backend: Backend, outcomes: Sequence[RecordedOutcome]
 ) -> list[Logged | InputError]:
     """Store outcomes, each once; one that cannot be taken becomes the error that says why, and the others are stored."""
-    decision_ids = sorted({outcome.decision_id for outcome in outcomes})
+    decision_ids = sorted({outcome.decision_id for outcome in outcomes if _can_be_id(outcome.decision_id)})
     decided = _existing(connection, decision_ids)
     known = _known_outcomes(connection, decision_ids)
     key, rows = next_key(connection, schema.outcomes), []
@@ -128,6 +130,11 @@ def _known_conversations(connection: Connection, records: Sequence[DecisionRecor
         for chunk in chunked(asked)
         for row in connection.execute(select(table).where(table.c.conversation.in_(chunk)))
     }
+
+
+def _can_be_id(number: int) -> bool:
+    """Databases count to 2^63 and raise an error of their own beyond it, where callers may ask for any number."""
+    return 0 < number < 2**63
 
 
 def _existing(connection: Connection, decision_ids: Sequence[int]) -> set[int]:
