@@ -55,6 +55,16 @@ def test_an_outcome_is_recorded_from_the_command_line(skilldelta: Skilldelta, to
         assert (ran.code, ran.out, len(ran.err.splitlines())) == (2, "", 1)
 
 
+@pytest.mark.parametrize(
+    "words", [("bank", "forget", "--decisions", "--older-than"), ("serve", "--retention"), ("serve", "--rate")]
+)
+def test_no_range_holds_nan(skilldelta: Skilldelta, toy_bank: str, words: tuple[str, ...]) -> None:
+    ran = skilldelta(*words, "nan", "--bank", toy_bank)
+
+    assert (ran.code, ran.out, len(ran.err.splitlines())) == (2, "", 1)
+    assert f"{words[-1]}': nan is not a number" in ran.err
+
+
 def test_decisions_are_forgotten_by_age(skilldelta: Skilldelta, toy_bank: str) -> None:
     for _ in range(2):
         skilldelta(*ASKED, "--bank", toy_bank)

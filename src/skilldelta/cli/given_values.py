@@ -6,6 +6,7 @@ bank and the settings file.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,12 +37,15 @@ class GivenPath(click.Path):
 
 
 def check_texts(ctx: click.Context) -> None:
-    """Refuse values that are not Unicode text, which no bank holds; file names may have any bytes."""
+    """Refuse values that are not Unicode text, which no bank holds, and nan for a range; file names may have any bytes."""
     for param in ctx.command.params:
         value = ctx.params.get(param.name or "")
         for one in value if isinstance(value, tuple) else (value,):
             if isinstance(one, str):
                 _check_text(param, one)
+            elif isinstance(one, float) and math.isnan(one) and isinstance(param.type, click.FloatRange):
+                # It is in no range, and click takes it for one within: every comparison with it is false.
+                raise click.BadParameter("nan is not a number; give one", ctx, param)
 
 
 def _check_text(param: click.Parameter, text: str) -> None:
