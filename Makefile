@@ -20,8 +20,8 @@ demo: .venv/demo
 test: lint types imports pytest
 
 lint: .venv/dev
-	$(BIN)/ruff check src tests benchmarks docsite local_model
-	$(BIN)/ruff format --check src tests benchmarks docsite local_model
+	$(BIN)/ruff check src tests benchmarks docsite examples local_model
+	$(BIN)/ruff format --check src tests benchmarks docsite examples local_model
 
 types: .venv/dev
 	$(BIN)/mypy
