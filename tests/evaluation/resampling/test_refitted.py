@@ -66,6 +66,6 @@ def test_refitted_intervals_keep_the_promise_that_fixed_scores_break(rng: np.ran
         truth = np.mean([getattr(result, metric) for result in results])
         refitted = np.mean([r[metric].low <= truth <= r[metric].high for r in ranges])
         assert refitted >= 0.93, metric
-    fixed = [result.intervals["within_group"] for result in results]
+    fixed = [result.conditional_intervals["within_group"] for result in results]
     truth = np.mean([result.within_group for result in results])
     assert np.mean([r.low <= truth <= r.high for r in fixed]) < 0.92  # type: ignore[operator]
