@@ -2,7 +2,6 @@
 // predicted to help; the `skill` tool refuses skills that are predicted not to. The work is in ../dsh-skilldelta/gate.mjs.
 //
 // opencode.json: { "plugin": [["file:///…/plugins/opencode-skilldelta/plugin.mjs", { "skill": "warehouse-units" }]] }
-import { randomUUID } from 'node:crypto'
 import { decisionLine, writeLine } from '../dsh-skilldelta/audit.mjs'
 import { gatedNames } from '../dsh-skilldelta/discovered.mjs'
 import { call, deadlineOf, decide, skillText, versionOf, warm } from '../dsh-skilldelta/gate.mjs'
@@ -36,7 +35,7 @@ async function hooks({ client }, given) {
       const asked = { task, skill: settings.skill, skillDigest: await versionOf(settings.skillFile), wantText: !settings.skillFile }
       const decision = await ask(sessionID, 'supplied', asked)
       const text = decision.action === 'use' && await skillText(settings, decision)
-      if (text) parts.push({ id: `prt_${randomUUID().replaceAll('-', '')}`, sessionID, messageID: message.id, type: 'text', text, synthetic: true })
+      if (text) parts.push({ id: idAfter(parts), sessionID, messageID: message.id, type: 'text', text, synthetic: true })
     }),
 
     /** The model wants to load a skill of the harness; an error is what it reads instead. */
@@ -72,6 +71,11 @@ const quietly = hook => async (...given) => {
   } catch {
     return undefined
   }
+}
+
+/** OpenCode orders the parts of a message by id: a longer id than the last one puts the skill behind the user's words, always. */
+function idAfter(parts) {
+  return `${parts.map(({ id }) => id ?? '').sort().at(-1) || 'prt_'}z`
 }
 
 /** A subagent's prompt is the work of a model, not the user's words. */
