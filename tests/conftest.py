@@ -7,7 +7,8 @@ CI, SKILLDELTA_REQUIRE names them, and a skip for the want of one is a failure: 
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+import tempfile
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +29,19 @@ def pytest_runtest_makereport(
         report.outcome = "failed"
         report.longrepr = f"{item.nodeid}: {lacking[0]} is required here (SKILLDELTA_REQUIRE). {reason}"
     return report
+
+
+@pytest.fixture(autouse=True, scope="session")
+def state_of_its_own() -> Iterator[None]:
+    """Servers and hooks that tests start keep nothing in the home of whoever runs the tests. Short, for a socket's path."""
+    before = os.environ.get("XDG_STATE_HOME")
+    with tempfile.TemporaryDirectory(prefix="sd-", ignore_cleanup_errors=True) as folder:
+        os.environ["XDG_STATE_HOME"] = folder
+        yield
+    if before is None:
+        del os.environ["XDG_STATE_HOME"]
+    else:
+        os.environ["XDG_STATE_HOME"] = before
 
 
 @pytest.fixture(autouse=True)

@@ -9,12 +9,12 @@ The public names are loaded when they are used, so that importing the package co
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
 from skilldelta.version import __version__
 
+TYPE_CHECKING = False  # as `typing` has it; every hook of an agent harness would wait for its import
 if TYPE_CHECKING:
+    from typing import Any
+
     from skilldelta.advisor import Advice, Advisor, Policy, Question, advise
     from skilldelta.bank.store import Bank, open_bank
     from skilldelta.encoders import load_encoder
@@ -91,6 +91,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'skilldelta' has no attribute {name!r}")
+    import importlib
+
     return getattr(importlib.import_module(f"skilldelta.{_HOMES[name]}"), name)
 
 

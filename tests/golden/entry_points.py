@@ -114,6 +114,27 @@ def by_hook(bank: Path, asked: Asked, state: Path, *, whom: WhomToAsk, server: s
     return {"action": known.action, "gain": known.gain, "reason": known.reason, "skill": known.skill}
 
 
+def by_program(asked: Asked, state: Path, server: str) -> dict[str, Any] | None:
+    """The same with `skilldelta hook` as a harness starts it, which the running server answers; None where it did not."""
+    words = ["hook", "claude-code", "--skill", asked.skill, "--server", server, "--state", str(state), "--no-record"]
+    for name, value in asked.policy.items():
+        words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
+    event = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": asked.task}
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "skilldelta", *words, "--ask", "server", "--timeout", "30"],
+        input=json.dumps(event),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0
+    if "skilldelta.cli.hook_process" in done.stderr:
+        return None
+    (known,) = Conversation(state / "conversations", "claude-code", "s").known() or ()
+    assert bool(done.stdout) == (known.action == "use")
+    return {"action": known.action, "gain": known.gain, "reason": known.reason, "skill": known.skill}
+
+
 @contextmanager
 def served(bank: Path) -> Iterator[int]:
     """A real server in a process of its own."""

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,10 @@ def test_every_entry_point_gives_the_same_answer(name: str, bank: Path, port: in
         for whom, place in (("bank", ""), ("server", server)):
             found = entry_points.by_hook(bank, asked, tmp_path / whom, whom=whom, server=place)  # type: ignore[arg-type]
             same(found, {key: told[key] for key in found})
+        if hasattr(socket, "AF_UNIX"):
+            relayed = entry_points.by_program(asked, tmp_path / "program", server)
+            assert (relayed is None) == (told is REFUSED)  # what the server refuses, the process tells
+            same(relayed or {}, {key: told[key] for key in relayed or {}})
 
 
 def test_every_entry_point_chooses_the_same_skill(bank: Path, port: int, tmp_path: Path) -> None:

@@ -18,19 +18,22 @@ from skilldelta.cli.hook_setup import hook_settings
 from skilldelta.serve.hooks.hook_event import MOST_BYTES
 from skilldelta.serve.hooks.hook_run import answer, fallback_answer
 from skilldelta.serve.hooks.hook_settings import HookSettings
+from skilldelta.serve.hooks.relay import Relayed
+
+_NOT_RELAYED = Relayed()
 
 
-def main(words: Sequence[str]) -> NoReturn:
+def main(words: Sequence[str], relayed: Relayed = _NOT_RELAYED) -> NoReturn:
     """Answer the event on standard input and leave at once, whatever threads still wait for a server."""
     code = 0
     with suppress(Exception):
-        code = run(words, os.environ)
+        code = run(words, os.environ, relayed)
     with suppress(Exception):
         sys.stdout.flush()
     os._exit(code)
 
 
-def run(words: Sequence[str], environment: Mapping[str, str]) -> int:
+def run(words: Sequence[str], environment: Mapping[str, str], relayed: Relayed = _NOT_RELAYED) -> int:
     """0, or 2 where a person at a terminal has mistyped something."""
     typed = sys.stdin is not None and sys.stdin.isatty()
     try:
@@ -42,7 +45,8 @@ def run(words: Sequence[str], environment: Mapping[str, str]) -> int:
     if typed:
         _tell("error: a hook reads its harness's event from standard input; see skilldelta hook --help")
         return 2
-    _Reply(settings, options).give()
+    spent = settings.server._replace(spent=relayed.seconds)
+    _Reply(settings._replace(server=spent), options).give(relayed.event)
     return 0
 
 
@@ -55,11 +59,12 @@ class _Reply:
         self._content = b""
         self._given = threading.Lock()
 
-    def give(self) -> None:
+    def give(self, begun: bytes) -> None:
+        """Answer the event whose beginning was read already."""
         clock = threading.Timer(self._options["time_limit"], self._time_is_up)
         clock.daemon = True
         clock.start()
-        self._content = _event()
+        self._content = begun + _event(MOST_BYTES + 1 - len(begun))
         found = answer(self._settings, self._content, ask_bank=self._ask_bank)
         self._given.acquire()  # never released: there is one answer
         clock.cancel()
@@ -90,10 +95,10 @@ class _Reply:
         _tell(f"skilldelta: {redacted(failure)}")
 
 
-def _event() -> bytes:
+def _event(most: int) -> bytes:
     stream: IO[bytes] | None = getattr(sys.stdin, "buffer", None)
     try:
-        return b"" if stream is None else stream.read(MOST_BYTES + 1)
+        return b"" if stream is None else stream.read(max(most, 0))
     except (OSError, ValueError):
         return b""
 

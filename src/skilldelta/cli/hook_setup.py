@@ -16,13 +16,16 @@ from skilldelta.serve.hooks.server_client import ServerAddress
 _POLICY = ("estimator", "paper", "k", "weighting", "scope", "threshold", "rule")
 
 
-def hook_settings(host: str, options: Mapping[str, Any], environment: Mapping[str, str]) -> HookSettings:
-    """The settings that the options spell out."""
+def hook_settings(
+    host: str, options: Mapping[str, Any], environment: Mapping[str, str], folder: Path | None = None
+) -> HookSettings:
+    """The settings that the options spell out; `folder` is where the hook was started, by default here."""
+    here = folder or Path.cwd()
     if host not in HOSTS:
         raise OptionError(f"unknown harness {host!r}; known are {', '.join(HOSTS)}")
     return HookSettings(
         host=host,
-        skills=offered_skills(options["skill"] or (), options["skill_file"] or ()),
+        skills=offered_skills(options["skill"] or (), options["skill_file"] or (), here),
         agent=options["agent"] or "",
         suite=options["suite"] or "",
         policy={name: options[name] for name in _POLICY if options[name] is not None},
@@ -32,13 +35,13 @@ def hook_settings(host: str, options: Mapping[str, Any], environment: Mapping[st
         part=_part(options["part"]),
         delivery=cast(Delivery, options["inject"]),
         record=not options["no_record"],
-        state=state_folder(options["state"], environment),
+        state=state_folder(options["state"], environment, here),
     )
 
 
-def offered_skills(names: Sequence[str], files: Sequence[str]) -> tuple[OfferedSkill, ...]:
-    """Names and files as skills, each once; one of each is one skill."""
-    paths = [_skill_file(Path(file)) for file in files]
+def offered_skills(names: Sequence[str], files: Sequence[str], folder: Path | None = None) -> tuple[OfferedSkill, ...]:
+    """Names and files as skills, each once; one of each is one skill. Relative paths start at the folder, or here."""
+    paths = [_skill_file((folder or Path.cwd()) / Path(file).expanduser()) for file in files]
     if len(names) == 1 and len(paths) == 1:
         return (OfferedSkill(names[0], paths[0]),)
     found = {name: OfferedSkill(name) for name in names}
@@ -47,7 +50,7 @@ def offered_skills(names: Sequence[str], files: Sequence[str]) -> tuple[OfferedS
 
 
 def _skill_file(path: Path) -> Path:
-    path = Path(os.path.abspath(path.expanduser()))
+    path = Path(os.path.abspath(path))
     return path / "SKILL.md" if path.is_dir() else path
 
 
@@ -58,12 +61,12 @@ def _part(text: str) -> Part:
     return Part(int(number), int(of))
 
 
-def state_folder(given: str | None, environment: Mapping[str, str]) -> Path | None:
+def state_folder(given: str | None, environment: Mapping[str, str], folder: Path | None = None) -> Path | None:
     """The folder that is named, else the one that the harness gives to its plugin, else the user's own."""
     if given == "-":
         return None
     if given:
-        return Path(given).expanduser()
+        return (folder or Path()) / Path(given).expanduser()
     if environment.get("CLAUDE_PLUGIN_DATA"):
         return Path(environment["CLAUDE_PLUGIN_DATA"])
     home = environment.get("XDG_STATE_HOME") or environment.get("LOCALAPPDATA")

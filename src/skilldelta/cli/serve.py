@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from skilldelta.serve.gate_service import GateService
     from skilldelta.serve.telemetry import Telemetry
 
+_NEAR_HOSTS = ("127.0.0.1", "localhost", "0.0.0.0")
+"""Where hooks of this machine find the server at 127.0.0.1."""
 _POLICY = ("estimator", "paper", "k", "weighting", "scope", "threshold", "rule")
 
 
@@ -109,6 +111,8 @@ def command(ctx: click.Context, /, bank: str, host: str, port: int, install: str
     except ModuleNotFoundError as error:
         raise MissingExtraError("skilldelta serve", "serve") from error
     from skilldelta.cli.arguments import encoder_arguments
+    from skilldelta.cli.hook_in_server import answer_in_server
+    from skilldelta.serve.hooks.relay_server import relaying
     from skilldelta.serve.service_log import log_to
 
     rules = admission_rules(host, options)
@@ -117,9 +121,11 @@ def command(ctx: click.Context, /, bank: str, host: str, port: int, install: str
     with listener:
         gate = _gate(ctx, bank, options)
         log_to(sys.stderr, access=options["access_log"])
-        shown = f"[{host}]" if ":" in host else host
-        note(f"serving {gate.location} on http://{shown}:{listener.getsockname()[1]}/ (Ctrl+C ends)")
-        run(gate_app(gate, rules, encoder=encoder_arguments(options), telemetry=telemetry), listener)
+        shown, port = f"[{host}]" if ":" in host else host, listener.getsockname()[1]
+        note(f"serving {gate.location} on http://{shown}:{port}/ (Ctrl+C ends)")
+        hooks = relaying(port, os.environ, answer_in_server) if host in _NEAR_HOSTS else None
+        app = gate_app(gate, rules, encoder=encoder_arguments(options), telemetry=telemetry, beside=hooks)
+        run(app, listener)
 
 
 def _gate(ctx: click.Context, bank: str, options: dict[str, Any]) -> GateService:

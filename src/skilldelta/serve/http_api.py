@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, FastAPI, Request
@@ -41,11 +41,13 @@ def gate_app(
     *,
     encoder: Mapping[str, Any] | None = None,
     telemetry: Telemetry | None = None,
+    beside: AbstractContextManager[object] | None = None,
 ) -> FastAPI:
     """The application; the gate is warmed up, and closed, with it.
 
     Without rules it answers to loopback names only and asks for no token. `encoder` are the arguments of `bank_encoder`
-    with which jobs make theirs. Without `telemetry` nothing is sent anywhere.
+    with which jobs make theirs. Without `telemetry` nothing is sent anywhere. `beside` is entered and left with the
+    application.
     """
     jobs, upkeep, metrics = StudyJobs(JobGround(gate.opened_at, encoder or {})), Upkeep(gate), ServiceMetrics()
 
@@ -53,7 +55,8 @@ def gate_app(
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         upkeep.start()
         try:
-            yield
+            with beside or nullcontext():
+                yield
         finally:
             jobs.close()
             upkeep.stop()

@@ -59,10 +59,11 @@ def test_old_conversations_are_removed(tmp_path: Path) -> None:
     Conversation(tmp_path, "codex", "old").keep((DECISION,))
     for file in tmp_path.iterdir():
         os.utime(file, (time.time() - 40 * 86_400,) * 2)
-    Conversation(tmp_path, "codex", "new").keep((DECISION,))
-    Conversation(tmp_path, "codex", "new").tidy()
+    for number in range(60):  # one in sixteen looks for old ones
+        Conversation(tmp_path, "codex", f"new-{number}").keep((DECISION,))
+        Conversation(tmp_path, "codex", f"new-{number}").tidy()
     assert Conversation(tmp_path, "codex", "old").known() is None
-    assert Conversation(tmp_path, "codex", "new").known() == (DECISION,)
+    assert all(Conversation(tmp_path, "codex", f"new-{number}").known() == (DECISION,) for number in range(60))
 
 
 def test_failures_are_kept_for_the_doctor_and_do_not_grow_for_ever(tmp_path: Path) -> None:

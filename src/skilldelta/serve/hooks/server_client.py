@@ -29,6 +29,8 @@ class ServerAddress(NamedTuple):
     token: str = ""
     timeout: float = 1.0
     """Seconds."""
+    spent: float = 0.0
+    """Seconds of them that are gone."""
 
 
 class _Response(NamedTuple):
@@ -38,6 +40,9 @@ class _Response(NamedTuple):
 
 def ask_server(server: ServerAddress, path: str, body: dict[str, Any]) -> dict[str, Any]:
     """The server's answer to a document."""
+    left = server.timeout - server.spent
+    if left <= 0:
+        raise ServerSilentError(_silence(server))
     found: list[dict[str, Any]] = []
     failed: list[Exception] = []
 
@@ -54,14 +59,18 @@ def ask_server(server: ServerAddress, path: str, body: dict[str, Any]) -> dict[s
     # In a thread, because a time limit of sockets begins anew with every byte that a slow peer sends.
     asking = threading.Thread(target=ask, daemon=True)
     asking.start()
-    asking.join(server.timeout)
+    asking.join(left)
     if found:
         return found[0]
     if not failed:
-        raise ServerSilentError(f"{server.url} did not answer within {server.timeout:g} s")
+        raise ServerSilentError(_silence(server))
     if isinstance(failed[0], ServerSilentError):
         raise failed[0]
     raise ServerSilentError(f"{server.url} cannot be asked ({failed[0] or type(failed[0]).__name__})") from None
+
+
+def _silence(server: ServerAddress) -> str:
+    return f"{server.url} did not answer within {server.timeout:g} s"
 
 
 def _near(server: ServerAddress, port: int, path: str, content: bytes) -> _Response:
