@@ -1,6 +1,7 @@
-"""What the plugin for DeepSeek Harness adds before the first model step, in the harness's own agent loop.
+"""What SkillDelta adds before the first model step: in the agent loop of DeepSeek Harness, and in every installed harness.
 
-Needs node and the packages of plugins/dsh-skilldelta (`npm ci` there). What hooks add is in bench_hook.py.
+The loop needs node and the packages of plugins/dsh-skilldelta (`npm ci` there); the harnesses are those of
+`make test-harnesses`, and take some minutes. What a hook takes by itself is in bench_hook.py.
 """
 
 from __future__ import annotations
@@ -11,14 +12,21 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from statistics import median
 
 from benchmarks.figure import Figure, Peer
 
-PLUGIN = Path(__file__).resolve().parents[1] / "plugins" / "dsh-skilldelta"
+ROOT = Path(__file__).resolve().parents[1]
+PLUGIN = ROOT / "plugins" / "dsh-skilldelta"
+ROUNDS = 15
 
 
 def run() -> list[Figure]:
     """Medians of the time until the first request reaches the model, each beside the harness without the plugin."""
+    return [*_in_the_loop(), *_in_programs()]
+
+
+def _in_the_loop() -> list[Figure]:
     node = shutil.which("node")
     if node is None or not (PLUGIN / "node_modules").is_dir():
         print("left out: node, or the packages of plugins/dsh-skilldelta, are not installed (npm ci)")
@@ -45,4 +53,28 @@ def figures(found: dict[str, float]) -> list[Figure]:
     return [
         Figure(name, max(0.0, found[kind] - found["without"]), "ms", "lower", meaning, peer)
         for name, kind, meaning, peer in rows
+    ]
+
+
+def _in_programs() -> list[Figure]:
+    if not (ROOT / "build" / "harnesses").is_dir() and not os.environ.get("SKILLDELTA_HARNESSES"):
+        print("left out: no harness is installed (make test-harnesses installs them)")
+        return []
+    words = [sys.executable, "tests/harnesses/time_added.py", str(ROUNDS)]
+    return added(json.loads(subprocess.check_output(words, cwd=ROOT, text=True)))
+
+
+def added(times: dict[str, dict[str, list[float]]]) -> list[Figure]:
+    """Per harness, how much later the first request arrives; the programs' own starts vary more than this."""
+    meaning = "Added from the start of the program to its first request; warm server, skill injected."
+    return [
+        Figure(
+            f"added_{name.replace('-', '_')}",
+            median(found["with"]) - median(found["without"]),
+            "ms",
+            "lower",
+            meaning,
+            Peer("first request without it", median(found["without"])),
+        )
+        for name, found in times.items()
     ]

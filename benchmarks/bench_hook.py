@@ -15,7 +15,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 
 from benchmarks.figure import Figure, Peer
-from benchmarks.timing import Work, in_turns
+from benchmarks.timing import Work, in_turns, medians_in_turns
 from skilldelta import open_bank
 from skilldelta.studies.demonstration import add_demo
 
@@ -24,29 +24,35 @@ TASK = "How many cans are in 3 pallets and 5 crates of beans?"
 
 
 def run() -> list[Figure]:
-    """A prompt that is decided, a later prompt of the same conversation, the call of a skill, and no server at all."""
-    with tempfile.TemporaryDirectory() as name:
+    """A prompt that is decided in three ways, a later prompt of the same conversation, and no server at all."""
+    with tempfile.TemporaryDirectory(prefix="sd-") as name:
         folder = Path(name)
         bank = folder / "demo.bank"
         with open_bank(bank, create=True) as opened:
             add_demo(opened)
-        with _served(bank) as port:
+        with _served(folder, bank) as port:
             warm = _against_a_server(folder, bank, f"http://127.0.0.1:{port}")
         return [*warm, *_in_process(folder, bank)]
 
 
 def _against_a_server(folder: Path, bank: Path, server: str) -> list[Figure]:
-    first = _hook(folder, bank, "--server", server, "--ask", "server")
-    later = _hook(folder, bank, "--server", server, "--ask", "server", conversation="one")
+    asked = ("--server", server, "--ask", "server")
+    first, alone = _hook(folder, bank, *asked), _hook(folder, bank, *asked, relayed=False)
+    later = _hook(folder, bank, *asked, conversation="one")
+    entries = _three_entries(folder, bank, *asked)
     bare = _launched([sys.executable, "-c", PEER], b"")
     later()
-    decided, repeated, peer = in_turns(first, later, bare, rounds=15)
-    held = Peer(f"python -c '{PEER}'", 1e3 * peer.wall)
+    times = medians_in_turns(first, entries, alone, later, bare, rounds=25)
+    held = Peer(f"python -c '{PEER}'", 1e3 * times[-1])
+    rows = (
+        ("hook_decides", "The first prompt of a conversation; the server runs the hook."),
+        ("hook_three_entries", "The same with three entries at once, as the plugins have them for long skills."),
+        ("hook_decides_alone", "The first prompt; the process runs the hook and asks the server over HTTP."),
+        ("hook_repeats", "A later prompt: nothing is asked."),
+    )
     return [
-        Figure(
-            "hook_decides", 1e3 * decided.wall, "ms", "lower", "The first prompt of a conversation; a server.", held
-        ),
-        Figure("hook_repeats", 1e3 * repeated.wall, "ms", "lower", "A later prompt: nothing is asked.", held),
+        Figure(name, 1e3 * seconds, "ms", "lower", f"{meaning} Median.", held)
+        for (name, meaning), seconds in zip(rows, times, strict=False)
     ]
 
 
@@ -60,36 +66,64 @@ def _in_process(folder: Path, bank: Path) -> list[Figure]:
     return [Figure("hook_in_process", ours.wall, "s", "lower", meaning, held)]
 
 
-def _hook(folder: Path, bank: Path, *words: str, conversation: str = "") -> Work:
+def _hook(folder: Path, bank: Path, *words: str, conversation: str = "", relayed: bool = True) -> Work:
     """Each call is a conversation of its own unless one is named."""
-    program = Path(sys.executable).with_name("skilldelta")
-    start = [str(program)] if program.is_file() else [sys.executable, "-m", "skilldelta"]
-    command = [*start, "hook", "claude-code", "--skill", "warehouse-units", "--bank", str(bank), *words]
-    command += ["--state", str(folder / "state"), "--timeout", "30"]
+    command = _command(folder, bank, *words)
 
     def work() -> None:
-        event = {
-            "session_id": conversation or os.urandom(8).hex(),
-            "hook_event_name": "UserPromptSubmit",
-            "prompt": TASK,
-        }
-        output = _launched(command, json.dumps(event).encode())()
+        output = _launched(command, _event(conversation), _environment(folder, "state" if relayed else "elsewhere"))()
         assert conversation or b"Harrow Mill" in output, output
 
     return work
 
 
-def _launched(command: list[str], content: bytes) -> Callable[[], bytes]:
-    return lambda: subprocess.run(command, input=content, capture_output=True, check=True).stdout
+def _three_entries(folder: Path, bank: Path, *words: str) -> Work:
+    commands = [_command(folder, bank, *words, "--part", f"{part}/3") for part in (1, 2, 3)]
+    environment = _environment(folder, "state")
+
+    def work() -> None:
+        event = _event("")
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        entries = [subprocess.Popen(command, env=environment, **pipes) for command in commands]  # type: ignore[call-overload]
+        for entry in entries:
+            entry.stdin.write(event)
+            entry.stdin.close()
+        outputs = [entry.stdout.read() for entry in entries]
+        assert [entry.wait() for entry in entries] == [0, 0, 0]
+        assert b"Harrow Mill" in b"".join(outputs), outputs
+
+    return work
+
+
+def _command(folder: Path, bank: Path, *words: str) -> list[str]:
+    program = Path(sys.executable).with_name("skilldelta")
+    start = [str(program)] if program.is_file() else [sys.executable, "-m", "skilldelta"]
+    command = [*start, "hook", "claude-code", "--skill", "warehouse-units", "--bank", str(bank), *words]
+    return [*command, "--state", str(folder / "kept"), "--timeout", "30"]
+
+
+def _event(conversation: str) -> bytes:
+    named = conversation or os.urandom(8).hex()
+    return json.dumps({"session_id": named, "hook_event_name": "UserPromptSubmit", "prompt": TASK}).encode()
+
+
+def _environment(folder: Path, state: str) -> dict[str, str]:
+    """Where hooks and server meet, apart from the user's own."""
+    return {**os.environ, "XDG_STATE_HOME": str(folder / state)}
+
+
+def _launched(command: list[str], content: bytes, environment: dict[str, str] | None = None) -> Callable[[], bytes]:
+    return lambda: subprocess.run(command, input=content, capture_output=True, check=True, env=environment).stdout
 
 
 @contextmanager
-def _served(bank: Path) -> Iterator[int]:
+def _served(folder: Path, bank: Path) -> Iterator[int]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = int(free.getsockname()[1])
     words = [sys.executable, "-m", "skilldelta", "serve", "--bank", str(bank), "--port", str(port)]
-    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": _environment(folder, "state")}
+    with subprocess.Popen(words, **quiet) as process:  # type: ignore[call-overload]
         try:
             while not _is_ready(port):
                 assert process.poll() is None, "the server has ended"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -33,6 +34,12 @@ def in_turns(*rivals: Work, rounds: int) -> list[Seconds]:
     """The best of each; they take turns, so that a busy moment slows all of them."""
     times = [[timed(work) for work in rivals] for _ in range(rounds)]
     return [Seconds(min(one.wall for one in each), min(one.cpu for one in each)) for each in zip(*times, strict=True)]
+
+
+def medians_in_turns(*rivals: Work, rounds: int) -> list[float]:
+    """Seconds by the clock in the middle round of each, for what a person waits for."""
+    times = [[timed(work).wall for work in rivals] for _ in range(rounds)]
+    return [statistics.median(each) for each in zip(*times, strict=True)]
 
 
 def launch(command: Sequence[str]) -> Work:

@@ -60,7 +60,7 @@ class Gate:
 def gate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gate]:
     pytest.importorskip("uvicorn", reason="the extra serve is not installed")
     folder = tmp_path_factory.mktemp("gate")
-    bank = _bank(folder)
+    bank = make_bank(folder)
     port = free_port()
     server = subprocess.Popen(
         [_skilldelta(), "serve", "--bank", str(bank), "--port", str(port)],
@@ -70,7 +70,7 @@ def gate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gate]:
     )
     found = Gate(f"http://127.0.0.1:{port}")
     try:
-        _wait_for(found, server)
+        wait_for(found, server)
         yield found
     finally:
         server.terminate()
@@ -101,7 +101,8 @@ def free_port() -> int:
         return int(taken.getsockname()[1])
 
 
-def _bank(folder: Path) -> Path:
+def make_bank(folder: Path) -> Path:
+    """A bank of eight tasks and three skills, two of them with their texts."""
     bank, pairs = folder / "small.bank", folder / "pairs.jsonl"
     rows = []
     for family, texts in _TASKS.items():
@@ -129,7 +130,8 @@ def _skilldelta() -> str:
     return str(Path(sys.executable).with_name("skilldelta"))
 
 
-def _wait_for(gate: Gate, server: subprocess.Popen[bytes]) -> None:
+def wait_for(gate: Gate, server: subprocess.Popen[bytes]) -> None:
+    """Wait until a server is warm."""
     for _ in range(300):
         assert server.poll() is None, "skilldelta serve ended"
         try:
