@@ -54,20 +54,21 @@ class Relayed:
 
 def relay(words: Sequence[str], environment: Mapping[str, str]) -> Relayed:
     """Hand the event on standard input to the server that the words or the environment name."""
-    limit = _seconds(words, environment, "timeout", 1.0)
-    connection = None if os.isatty(0) else _connected(words, environment, limit)
-    if connection is None:
-        return Relayed()
-    event, started = b"", time.monotonic()
+    event, started, connection = b"", time.monotonic(), None
     try:
+        limit = _seconds(words, environment, "timeout", 1.0)
+        connection = None if os.isatty(0) else _connected(words, environment, limit)
+        if connection is None:
+            return Relayed()
         event, is_whole = _standard_input()
         started = time.monotonic()
         output = _asked(connection, request(words, environment, event), started + limit) if is_whole else None
         return Relayed(output, event, time.monotonic() - started)
-    except (OSError, ValueError):
+    except Exception:  # never the agent's problem: the hook has another way
         return Relayed(None, event, time.monotonic() - started)
     finally:
-        connection.close()
+        if connection is not None:
+            connection.close()
 
 
 def socket_path(environment: Mapping[str, str], port: str) -> str:
@@ -95,9 +96,10 @@ def _connected(words: Sequence[str], environment: Mapping[str, str], limit: floa
         if not stat.S_ISSOCK(status.st_mode) or status.st_uid != os.getuid():
             return None
         from _socket import AF_UNIX, SOCK_STREAM, socket  # `socket` takes 2 ms to load
-    except (OSError, ValueError, AttributeError, ImportError):  # nobody listens, or the system has no such sockets
+
+        connection = socket(AF_UNIX, SOCK_STREAM)
+    except (OSError, AttributeError, ImportError):  # nobody listens, or the system has no such sockets
         return None
-    connection = socket(AF_UNIX, SOCK_STREAM)
     try:
         connection.settimeout(limit)
         connection.connect(path)
