@@ -10,6 +10,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,20 +58,30 @@ class Gate:
 
 
 @pytest.fixture(scope="session")
-def gate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gate]:
+def bank(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_bank(tmp_path_factory.mktemp("gate"))
+
+
+@pytest.fixture(scope="session")
+def gate(bank: Path) -> Iterator[Gate]:
     pytest.importorskip("uvicorn", reason="the extra serve is not installed")
-    folder = tmp_path_factory.mktemp("gate")
-    bank = make_bank(folder)
+    with serving(bank) as found:
+        yield found
+
+
+@contextmanager
+def serving(bank: Path, **variables: str) -> Iterator[Gate]:
+    """A warm server of its own; variables such as HOME are the server's."""
     port = free_port()
     server = subprocess.Popen(
         [_skilldelta(), "serve", "--bank", str(bank), "--port", str(port)],
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", **variables},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
     found = Gate(f"http://127.0.0.1:{port}")
     try:
-        wait_for(found, server)
+        _wait_for(found, server)
         yield found
     finally:
         server.terminate()
@@ -130,8 +141,7 @@ def _skilldelta() -> str:
     return str(Path(sys.executable).with_name("skilldelta"))
 
 
-def wait_for(gate: Gate, server: subprocess.Popen[bytes]) -> None:
-    """Wait until a server is warm."""
+def _wait_for(gate: Gate, server: subprocess.Popen[bytes]) -> None:
     for _ in range(300):
         assert server.poll() is None, "skilldelta serve ended"
         try:

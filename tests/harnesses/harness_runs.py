@@ -30,6 +30,8 @@ class HarnessRun:
     server: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     plugin: bool = True
+    programs: str = str(Path(sys.executable).parent)
+    """The folder in which the harness finds `skilldelta`."""
 
     @property
     def home(self) -> Path:
@@ -74,7 +76,7 @@ class HarnessRun:
         told = {hook[name]: str(value) for name, value in self.settings.items() if name in hook}
         return {
             "HOME": str(self.home),
-            "PATH": f"{Path(sys.executable).parent}:{installing.search_path()}",
+            "PATH": f"{self.programs}:{installing.search_path()}",
             "TERM": "dumb",
             "SKILLDELTA_SERVER": self.server,
             "SKILLDELTA_TIMEOUT": "5",  # the machine may be busy; the limit itself has tests of its own

@@ -8,8 +8,6 @@ times in milliseconds from the start of the program to the arrival of the reques
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -18,7 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from harnesses import installing
-from harnesses.conftest import UNITS, WAREHOUSE, Gate, free_port, make_bank, wait_for
+from harnesses.conftest import UNITS, WAREHOUSE, make_bank, serving
 from harnesses.fake_models import FakeModels, fake_models
 from harnesses.harness_runs import HarnessRun
 
@@ -35,36 +33,25 @@ def main(words: list[str]) -> None:
 
 
 def times_of(name: str, rounds: int, bank: Path, folder: Path) -> dict[str, list[float]]:
-    """Times without and with the plugin, by turns."""
-    port = free_port()
-    server = f"http://127.0.0.1:{port}"
-    with fake_models() as models:
+    """Times without and with the plugin, by turns. The server is the user's own: it has the home of the run with the plugin."""
+    home = folder / "with" / "home"
+    times: dict[str, list[float]] = {"without": [], "with": []}
+    with fake_models() as models, serving(bank, HOME=str(home), XDG_STATE_HOME="") as gate:
         runs = {
-            kind: HarnessRun(
-                name, folder / kind, models.url, server, {"skill": "units"}, plugin=kind == "with"
-            ).prepare()
-            for kind in ("without", "with")
+            kind: HarnessRun(name, folder / kind, models.url, gate.url, {"skill": "units"}, plugin=kind == "with")
+            for kind in times
         }
-        # The server is the user's own, so it has the user's home.
-        environment = {**os.environ, "HOME": str(runs["with"].home), "OPENBLAS_NUM_THREADS": "1"}
-        environment.pop("XDG_STATE_HOME", None)
-        command = [sys.executable, "-m", "skilldelta", "serve", "--bank", str(bank), "--port", str(port)]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        with subprocess.Popen(command, env=environment, **quiet) as serving:  # type: ignore[call-overload]
-            try:
-                wait_for(Gate(server), serving)
-                times: dict[str, list[float]] = {kind: [] for kind in runs}
-                for turn in range(-_WARM_UP, rounds):
-                    for kind, run in runs.items():
-                        seconds = _first_request(run, models)
-                        if turn >= 0:
-                            times[kind].append(round(1e3 * seconds, 1))
-                        assert (UNITS in models.steps[-1].text) == (kind == "with"), (
-                            f"{name}: the skill is where it should not be"
-                        )
-                return times
-            finally:
-                serving.terminate()
+        for run in runs.values():
+            run.prepare()
+        for turn in range(-_WARM_UP, rounds):
+            for kind, run in runs.items():
+                seconds = _first_request(run, models)
+                assert (UNITS in models.steps[0].text) == (kind == "with"), (
+                    f"{name}: the skill is where it should not be"
+                )
+                if turn >= 0:
+                    times[kind].append(round(1e3 * seconds, 1))
+    return times
 
 
 def _first_request(run: HarnessRun, models: FakeModels) -> float:
