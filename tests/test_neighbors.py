@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skilldelta.arrays import Ints, Vectors
+from skilldelta.arrays import Ints, Vectors, unit_rows
 from skilldelta.errors import InputError
 from skilldelta.neighbors import nearest, nearest_to_each
-from skilldelta.support import unit_rows
 
 PLANE = unit_rows([[1, 0], [0, 1], [-1, 0], [1, 1], [1, 0]])
 EAST = unit_rows([[1, 0]])[0]

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skilldelta.arrays import Floats, Ints, Strings
+from skilldelta.arrays import Floats, Ints, Strings, exceeds
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
 from skilldelta.support import Support, scope_label
-from skilldelta.ties import exceeds
 
 PSEUDO_PAIRS = 4.0
 """How many pairs the wider mean counts for: four neighbours and the family mean weigh the same."""

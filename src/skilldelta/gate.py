@@ -10,9 +10,9 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from skilldelta.arrays import exceeds
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
-from skilldelta.ties import exceeds
 
 Action = Literal["use", "skip", "abstain"]
 Rule = Literal["plain", "three_way", "conservative"]

@@ -12,11 +12,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from skilldelta.arrays import Floats, Ints, Vectors
+from skilldelta.arrays import ROUNDING, Floats, Ints, Vectors
 from skilldelta.errors import InputError
 from skilldelta.neighbors import Neighbors, check_k, nearest, nearest_to_each
 from skilldelta.support import Scope, Support
-from skilldelta.ties import ROUNDING
 
 Weighting = Literal["cosine", "uniform"]
 Label = Literal["gain", "positive"]

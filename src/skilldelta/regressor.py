@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
-from skilldelta.arrays import Floats
+from skilldelta.arrays import Floats, exceeds
 from skilldelta.encoders import load_encoder
 from skilldelta.encoders.base import Encoder
 from skilldelta.errors import InputError
@@ -24,7 +24,6 @@ from skilldelta.gate import Action, check_threshold
 from skilldelta.predictor import Settings, Weighting
 from skilldelta.support import Scope, Support
 from skilldelta.task_table import TaskTable
-from skilldelta.ties import exceeds
 
 
 class SkillGainRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 from skilldelta.advisor.advice import Advice
+from skilldelta.arrays import exceeds
 from skilldelta.gate import Interval
-from skilldelta.ties import exceeds
 
 _MOST = 100
 """Times the evidence beyond which nobody collects; nothing is said then."""

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from skilldelta.arrays import Vectors
+from skilldelta.arrays import Vectors, unit_rows
 from skilldelta.errors import InputError
 from skilldelta.files import parse_json, read_bytes
-from skilldelta.support import unit_rows
 
 _MOST_BYTES = 16 << 20
 _NUMPY = b"\x93NUMPY"

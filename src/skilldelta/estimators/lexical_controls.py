@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from skilldelta.arrays import Floats, Ints
+from skilldelta.arrays import ROUNDING, Floats, Ints
 from skilldelta.estimators.base import NotApplicableError, Score, Scores, Target
 from skilldelta.estimators.paper_rule import RowsByScope
 from skilldelta.neighbors import Neighbors
 from skilldelta.nouns import plural
 from skilldelta.support import Scope, Support
-from skilldelta.ties import ROUNDING
 
 
 class Lexicon:

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from skilldelta.arrays import Floats, Ints
+from skilldelta.arrays import Floats, Ints, tie_rounding
 from skilldelta.estimators.base import Score, Scores, Target
 from skilldelta.predictor import PAPER, Prediction, Settings, predict, predict_each
 from skilldelta.support import Scope, Support, scope_label
-from skilldelta.ties import tie_rounding
 
 
 @dataclass(frozen=True, slots=True)

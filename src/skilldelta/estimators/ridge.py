@@ -18,13 +18,12 @@ from functools import cached_property
 import numpy as np
 from sklearn.model_selection import GroupKFold
 
-from skilldelta.arrays import Floats, Strings
+from skilldelta.arrays import ROUNDING, Floats, Strings
 from skilldelta.estimators.base import NotApplicableError, Score, Scores, Target
 from skilldelta.estimators.partition import Partition, Split
 from skilldelta.nouns import plural
 from skilldelta.records import text_digest
 from skilldelta.support import Support
-from skilldelta.ties import ROUNDING
 
 PENALTIES: tuple[float, ...] = tuple(10.0 ** (step / 2) for step in range(-6, 9))
 LAMBDAS: tuple[float, ...] = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)

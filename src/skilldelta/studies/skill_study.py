@@ -13,7 +13,7 @@ from skilldelta.evaluation.harm_groups import HarmGroup
 from skilldelta.evaluation.paired_runs import vote
 from skilldelta.evaluation.results import MARGIN
 from skilldelta.evaluation.skill_verdicts import FamilyEffect, SkillVerdict, skill_verdicts
-from skilldelta.pairing import runs_of_pairs
+from skilldelta.pairing import arms_of
 from skilldelta.report.skill_words import skill_sentence
 from skilldelta.studies.loaded_panel import LoadedPanel
 from skilldelta.support import Support
@@ -142,10 +142,10 @@ def task_votes(panel: LoadedPanel) -> Floats:
     unequal = np.flatnonzero(support.r0 != support.r1)
     if not len(unequal):
         return votes
-    runs = {(task, skill): found for (task, skill, _), found in runs_of_pairs(panel.versioned).items()}
+    arms = {(one.task_id, one.skill_id): one for one in arms_of(panel.versioned) if not one.missing}
     for row in unequal:
-        found = runs.get((str(support.task_ids[row]), str(support.skills[row])))
+        found = arms.get((str(support.task_ids[row]), str(support.skills[row])))
         # A corrected row has other means than its runs.
-        if found is not None and np.isclose(np.mean(found.skip), support.y0[row]):
-            votes[row] = vote(found.skip, found.use)
+        if found is not None and np.isclose(np.mean(found.skip.successes), support.y0[row]):
+            votes[row] = vote(found.skip.successes, found.use.successes)
     return votes
