@@ -21,12 +21,11 @@ import numpy as np
 
 from skilldelta.arrays import Strings
 from skilldelta.estimators.base import Score, Target
-from skilldelta.estimators.stack.fitted import FittedPanel, Model
+from skilldelta.estimators.stack.fitted import Expectation, FittedPanel, Model
 from skilldelta.estimators.stack.group import Group, Near
+from skilldelta.estimators.stack.shrinkage import precisions
 from skilldelta.estimators.stack.slopes import Trend
 from skilldelta.estimators.stack.stack_panel import Key, StackPanel
-from skilldelta.estimators.stack.sums import precisions
-from skilldelta.estimators.stack.unfamiliar_tasks import Expectation
 from skilldelta.estimators.stack.views import Lens
 from skilldelta.packing import DamagedError, pack, unpack
 from skilldelta.support import Support

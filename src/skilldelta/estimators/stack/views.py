@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import math
 import re
+import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from skilldelta.arrays import Floats, Ints, Vectors
-from skilldelta.estimators.stack.sums import hash_order
+from skilldelta.arrays import Floats, Ints, Strings, Vectors
 from skilldelta.support import Support
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+View = Literal["vectors", "words", "shape"]
 
 _LARGEST = 256
 """Slopes are fitted on at most so many directions of the vectors; the rest hardly varies."""
@@ -77,8 +78,11 @@ class Views:
     words: Vectors | None  # (n, <= 128), rows of length 1 or 0
     shape: Floats | None  # (n, 6)
 
-    def __len__(self) -> int:
-        return len(self.vectors)
+    @property
+    def known(self) -> dict[View, Vectors | Floats]:
+        """The views that there are, by name."""
+        views: dict[View, Vectors | Floats | None] = {"vectors": self.vectors, "words": self.words, "shape": self.shape}
+        return {name: features for name, features in views.items() if features is not None}
 
     def joined(self, more: Views, vectors: Vectors) -> Views:
         """These rows and more; `vectors` are those of all rows."""
@@ -88,6 +92,12 @@ class Views:
             words=None if self.words is None or more.words is None else np.concatenate([self.words, more.words]),
             shape=None if self.shape is None or more.shape is None else np.concatenate([self.shape, more.shape]),
         )
+
+
+def hash_order(task_ids: Strings) -> Ints:
+    """(n,) rows in an order that neither outcomes nor record order decide, for samples of a large support."""
+    keys = np.fromiter((zlib.crc32(f"order:{task_id}".encode()) for task_id in task_ids), np.int64, len(task_ids))
+    return np.argsort(keys, kind="stable")
 
 
 def _main_directions(vectors: Vectors) -> Vectors | None:
