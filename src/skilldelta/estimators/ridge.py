@@ -51,7 +51,7 @@ class Ridge:
     def leave_one_out(self, support: Support) -> Scores:
         """Scores of the test split, NaN elsewhere; threshold is the eta that validation chose."""
         groups = task_groups(support)
-        split = self._split(support, groups)
+        split = self._split(support, groups, self.test_share)
         fitted = self._fit(support, groups, split)
         values = np.full(len(support), np.nan)
         values[split.test] = fitted.values(support.vectors[split.test].astype(np.float64))
@@ -63,14 +63,12 @@ class Ridge:
     def fit(self, support: Support) -> FittedRidge:
         """Training and validation on the whole support, no part kept for testing."""
         groups = task_groups(support)
-        if self.partition is not None:
-            return self._fit(support, groups, self.partition.split(support))
-        return self._fit(support, groups, split_groups(groups, self.validation_share, 0.0, seed=self.split_seed))
+        return self._fit(support, groups, self._split(support, groups, test_share=0.0))
 
-    def _split(self, support: Support, groups: Strings) -> Split:
+    def _split(self, support: Support, groups: Strings, test_share: float) -> Split:
         if self.partition is not None:
             return self.partition.split(support)
-        return split_groups(groups, self.validation_share, self.test_share, seed=self.split_seed)
+        return split_groups(groups, self.validation_share, test_share, seed=self.split_seed)
 
     def _split_in_words(self, split: Split, pairs: int) -> str:
         supplied = "supplied " if self.partition is not None else ""

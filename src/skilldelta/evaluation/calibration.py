@@ -20,7 +20,7 @@ from skilldelta.evaluation.resampling.bootstrap import Design, Inventory, Sample
 from skilldelta.evaluation.results import Range
 from skilldelta.evaluation.sweeps import SweepPoint, ThresholdSweep, threshold_sweep
 from skilldelta.evaluation.wrong_cases import WrongCase, wrong_cases
-from skilldelta.folds import FOLDS, held_out_folds
+from skilldelta.probability import FOLDS, held_out_folds
 from skilldelta.support import Support
 
 _NEUTRAL = 0.0

@@ -38,10 +38,7 @@ _LARGE = 400
 class Stack:
     """Local and pooled evidence in one gain, weighted by what held-out tasks have shown."""
 
-    @property
-    def name(self) -> str:
-        """The policy name in results."""
-        return "stack"
+    name = "stack"
 
     def leave_one_out(self, support: Support) -> Scores:
         """Every row from the other tasks alone, weights included: nested cross-fitting."""
