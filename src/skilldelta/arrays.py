@@ -30,7 +30,7 @@ ROUNDING = 10.0**-_DECIMALS
 """Differences up to this are rounding error."""
 
 
-class Columns:
+class ArrayRecord:
     """A frozen dataclass whose array fields run over the same rows, so that all of them change together."""
 
     __slots__ = ()

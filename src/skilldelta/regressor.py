@@ -14,8 +14,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
 from skilldelta.arrays import Floats, exceeds
-from skilldelta.encoders import load_encoder
-from skilldelta.encoders.base import Encoder
+from skilldelta.encoders import Encoder, load_encoder
 from skilldelta.errors import InputError
 from skilldelta.estimators.base import Estimator, Target
 from skilldelta.estimators.paper_rule import PaperRule, RowsByScope

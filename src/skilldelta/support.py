@@ -15,7 +15,7 @@ from typing import Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skilldelta.arrays import Columns, Floats, GivenColumns, Ints, PanelLabels, Strings, Vectors, checked_columns
+from skilldelta.arrays import ArrayRecord, Floats, GivenColumns, Ints, PanelLabels, Strings, Vectors, checked_columns
 from skilldelta.errors import InputError
 from skilldelta.records import Pair
 
@@ -27,7 +27,7 @@ _NO_FAMILY = "\x1f"
 
 
 @dataclass(frozen=True, eq=False)
-class Support(Columns):
+class Support(ArrayRecord):
     """Pairs that may inform a prediction. Repeated task ids are one task under several skills or versions."""
 
     task_ids: Strings  # (n,)

@@ -18,7 +18,7 @@ from skilldelta.advisor import Policy
 from skilldelta.bank import Bank
 from skilldelta.bank.entries import DecisionFilter, RecordedOutcome
 from skilldelta.bank.importers import read_source
-from skilldelta.encoders.base import EncoderError
+from skilldelta.encoders import EncoderError
 from skilldelta.errors import BankError, InputError, NotRecordedError
 from skilldelta.predictor import Settings
 from skilldelta.records import text_digest

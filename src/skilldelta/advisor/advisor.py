@@ -12,8 +12,7 @@ from skilldelta.arrays import Vectors
 from skilldelta.bank.index import Index
 from skilldelta.bank.store import Bank
 from skilldelta.costs import Cost, TokenCosts
-from skilldelta.encoders import load_encoder
-from skilldelta.encoders.base import Encoder
+from skilldelta.encoders import Encoder, load_encoder
 from skilldelta.errors import InputError
 from skilldelta.estimators.base import Score, Target
 from skilldelta.gate import Decision, Interval, decide, unlike

@@ -7,7 +7,7 @@ that nobody could answer is not one: it is an error wherever it is asked.
 from __future__ import annotations
 
 from skilldelta.advisor.advice import Advice, Policy
-from skilldelta.encoders.base import EncoderError
+from skilldelta.encoders import EncoderError
 from skilldelta.endpoint import NoAnswerError
 from skilldelta.errors import BankError
 from skilldelta.gate import Action, routing_failure

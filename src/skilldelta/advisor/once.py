@@ -7,7 +7,7 @@ from pathlib import Path
 from skilldelta.advisor.advice import Advice, Policy, Question
 from skilldelta.advisor.advisor import Advisor
 from skilldelta.bank.store import Bank
-from skilldelta.encoders.base import Encoder
+from skilldelta.encoders import Encoder
 from skilldelta.records import Agent
 
 DEFAULT_BANK = "skilldelta.bank"

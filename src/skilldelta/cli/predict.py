@@ -147,7 +147,7 @@ def _advice(opened: Bank, agent: Agent, question: Question, policy: Policy, opti
     from skilldelta.advisor import Advisor
     from skilldelta.advisor.failure import fallback_advice
     from skilldelta.cli.arguments import chosen_encoder
-    from skilldelta.encoders.base import EncoderError
+    from skilldelta.encoders import EncoderError
 
     try:
         encoder = chosen_encoder(opened, options, given=_given_vector(question, options))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from skilldelta.arrays import Vectors
-from skilldelta.encoders.base import check_texts
+from skilldelta.encoders import check_texts
 from skilldelta.errors import InputError
 
 Lookup = Callable[[Sequence[str]], Vectors]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from skilldelta.arrays import Vectors, unit_rows
-from skilldelta.encoders.base import EncoderError, check_texts
+from skilldelta.encoders import EncoderError, check_texts
 from skilldelta.endpoint import Answer, JsonEndpoint, NoAnswerError, one_line, read_json, run_blocking
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural

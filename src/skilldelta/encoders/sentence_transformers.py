@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from skilldelta.arrays import Vectors, unit_rows
-from skilldelta.encoders.base import check_texts
+from skilldelta.encoders import check_texts
 from skilldelta.errors import InputError, MissingExtraError
 
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"

@@ -17,7 +17,7 @@ from typing import Self
 
 import numpy as np
 
-from skilldelta.arrays import Columns, Floats, Ints
+from skilldelta.arrays import ArrayRecord, Floats, Ints
 
 BETWEEN_TASKS = 0.1
 WITHIN_ARM = 0.2
@@ -59,7 +59,7 @@ def precisions(r0: Ints, r1: Ints) -> Floats:
     return weights
 
 
-class _Parts(Columns):
+class _Parts(ArrayRecord):
     """Arrays of the same groups, chosen, added and subtracted together."""
 
     __slots__ = ()
