@@ -14,7 +14,8 @@ import numpy as np
 
 from skilldelta.arrays import ROUNDING, Floats, Ints, Vectors
 from skilldelta.errors import InputError
-from skilldelta.neighbors import Neighbors, check_k, nearest, nearest_to_each
+from skilldelta.neighbors import Neighbors, check_k, nearest
+from skilldelta.resemblance import nearest_to_each
 from skilldelta.support import Scope, Support
 
 Weighting = Literal["cosine", "uniform"]

@@ -16,8 +16,8 @@ from skilldelta.evaluation.simulation.regret import coverage_margin_split, disag
 from skilldelta.evaluation.simulation.simulated_panel import SimulatedPanel, simulate_panel
 from skilldelta.evaluation.simulation.theory import check_theory
 from skilldelta.gate import Interval, decide
-from skilldelta.neighbors import nearest_to_each
 from skilldelta.predictor import Settings, average, predict_each
+from skilldelta.resemblance import nearest_to_each
 
 GAIN = st.floats(-1, 1)
 

@@ -21,11 +21,11 @@ from skilldelta.estimators.stack import FittedStack, Stack
 from skilldelta.estimators.stack.kept import KeptStack, NotKeptError, code_version, parts_of
 from skilldelta.estimators.stack.stack import Scored, left_out_with, rows_without
 from skilldelta.estimators.stack.stack_panel import Key
-from skilldelta.familiarity import Familiarity, nearness
 from skilldelta.gate import Interval
 from skilldelta.predictor import Prediction, Settings
 from skilldelta.probability import Chance, Probabilities, fit_probabilities, new_family_chance
 from skilldelta.records import Agent
+from skilldelta.resemblance import Familiarity, nearness
 from skilldelta.support import Scope, Support
 
 _MOST_VIEWS = 16

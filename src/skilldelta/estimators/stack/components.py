@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from skilldelta import familiarity
+from skilldelta import resemblance
 from skilldelta.arrays import Floats, Ints, SmallInts, Vectors
 from skilldelta.estimators.stack.slopes import Landmarks, held_out_departures
 from skilldelta.estimators.stack.stack_panel import FOLDS, StackPanel
@@ -49,7 +49,7 @@ def cross_fit(panel: StackPanel, *, nested: bool) -> Departures:
     found = Departures(
         np.zeros((n, c)),
         np.zeros((FOLDS, n, c)) if nested else None,
-        np.full((n, familiarity.NEAREST + 1), -1, np.int32),
+        np.full((n, resemblance.NEAREST + 1), -1, np.int32),
     )
     _fill_nearest(panel, found)
     _fill_slopes(panel, found)

@@ -18,7 +18,7 @@ from skilldelta.estimators.stack.slopes import Landmarks, Slopes, Trend, fit_slo
 from skilldelta.estimators.stack.stack_panel import Key, StackPanel
 from skilldelta.estimators.stack.views import Lens, View
 from skilldelta.estimators.stack.weights import Trust
-from skilldelta.familiarity import Familiarity, nearness
+from skilldelta.resemblance import Familiarity, nearness
 
 LEAST_BELIEF = 0.05
 """However clearly the data say that departures tell nothing, intervals allow for this much of them."""

@@ -39,7 +39,7 @@ ReadPart = Callable[[str], bytes | None]
 RowsOf = Callable[[Key], Support]
 """The rows of a group as the evidence has them now; the family of a group by skill is empty."""
 
-_SOURCES = ("familiarity.py", "neighbors.py", "support.py", "pairing.py", "arrays.py", "packing.py", "probability.py")
+_SOURCES = ("resemblance.py", "neighbors.py", "support.py", "pairing.py", "arrays.py", "packing.py", "probability.py")
 _FAMILY, _SKILL = "family", "skill"
 _NO_SKILL = "\0"
 """No skill's name."""

@@ -16,7 +16,7 @@ from itertools import combinations
 
 import numpy as np
 
-from skilldelta import familiarity
+from skilldelta import resemblance
 from skilldelta.arrays import Flags, Floats, Ints, SmallInts, Strings
 from skilldelta.estimators.base import Score, Scores, Target
 from skilldelta.estimators.stack.components import COMPONENTS, DEFAULT, cross_fit, departures_without_task
@@ -193,7 +193,7 @@ def _familiarity(panel: StackPanel, nearest: SmallInts) -> Floats:
     """(n,) how much every row resembles the others of its group."""
     found = np.full(len(panel), np.nan)
     for block in panel.blocks:
-        found[block] = familiarity.leave_one_out(panel.views.vectors[block], np.searchsorted(block, nearest[block]))
+        found[block] = resemblance.leave_one_out(panel.views.vectors[block], np.searchsorted(block, nearest[block]))
     return found
 
 
