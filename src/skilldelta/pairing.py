@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from skilldelta.records import Agent, Condition, Execution, Pair
 
 Missing = Literal["use", "skip", "both"]
+Arm = list[Execution]
+"""The counted executions of one condition, in order of arrival."""
 _Version = tuple[str, str]  # skill and digest
 
 
@@ -71,24 +73,6 @@ def not_counted_because(execution: Execution) -> str:
     return execution.status if execution.status != "completed" else "ungraded"
 
 
-@dataclass(slots=True)
-class Arm:
-    """The counted executions of one condition, in order of arrival."""
-
-    successes: list[float] = field(default_factory=list)
-    tokens: list[float] = field(default_factory=list)
-
-    @property
-    def mean_success(self) -> float:
-        """The mean over its repetitions."""
-        return sum(self.successes) / len(self.successes)
-
-    @property
-    def mean_tokens(self) -> float | None:
-        """None unless every counted repetition reported its tokens: a partial mean would mix two ledgers."""
-        return sum(self.tokens) / len(self.tokens) if len(self.tokens) == len(self.successes) else None
-
-
 @dataclass(frozen=True, slots=True)
 class Arms:
     """Both arms of one task under one version of a skill."""
@@ -104,21 +88,31 @@ class Arms:
     @property
     def missing(self) -> Missing | None:
         """The arm without any counted execution."""
-        if not self.skip.successes:
-            return "skip" if self.use.successes else "both"
-        return None if self.use.successes else "use"
+        if not self.skip:
+            return "skip" if self.use else "both"
+        return None if self.use else "use"
 
     def pair(self, family: str) -> Pair:
         """The means of both arms."""
         return Pair(
             *(self.agent, self.suite, self.task_id, family, self.skill_id, self.digest),
-            y0=self.skip.mean_success,
-            y1=self.use.mean_success,
-            r0=len(self.skip.successes),
-            r1=len(self.use.successes),
-            tokens0=self.skip.mean_tokens,
-            tokens1=self.use.mean_tokens,
+            y0=_mean_success(self.skip),
+            y1=_mean_success(self.use),
+            r0=len(self.skip),
+            r1=len(self.use),
+            tokens0=_mean_tokens(self.skip),
+            tokens1=_mean_tokens(self.use),
         )
+
+
+def _mean_success(arm: Arm) -> float:
+    return sum(run.success or 0.0 for run in arm) / len(arm)
+
+
+def _mean_tokens(arm: Arm) -> float | None:
+    """None unless every counted repetition reported its tokens: a partial mean would mix two ledgers."""
+    known = [run.tokens for run in arm if run.tokens is not None]
+    return sum(known) / len(known) if len(known) == len(arm) else None
 
 
 def arms_of(executions: Iterable[Execution]) -> Iterator[Arms]:
@@ -126,14 +120,13 @@ def arms_of(executions: Iterable[Execution]) -> Iterator[Arms]:
     tasks: dict[tuple[Agent, str, str], dict[Condition, dict[_Version, Arm]]] = {}
     for one in executions:
         arms = tasks.setdefault((one.agent, one.suite, one.task_id), {"skip": {}, "use": {}})
-        arm = arms[one.condition].setdefault((one.skill_id, one.skill_digest), Arm())
-        if is_counted(one) and one.success is not None:
-            arm.successes.append(one.success)
-            arm.tokens += [] if one.tokens is None else [one.tokens]
+        arm = arms[one.condition].setdefault((one.skill_id, one.skill_digest), [])
+        if is_counted(one):
+            arm.append(one)
     for (agent, suite, task_id), arms in tasks.items():
         for version in _versions(arms["use"], arms["skip"]):
-            use = arms["use"].get(version, Arm())
-            yield Arms(agent, suite, task_id, *version, _baseline(arms["skip"], *version), use)
+            skip, use = _baseline(arms["skip"], *version), arms["use"].get(version, [])
+            yield Arms(agent, suite, task_id, *version, skip, use)
 
 
 def _versions(treated: Mapping[_Version, Arm], baselines: Mapping[_Version, Arm]) -> list[_Version]:
@@ -149,6 +142,6 @@ def _baseline(baselines: Mapping[_Version, Arm], skill_id: str, digest: str) -> 
     """
     others = (key for key in baselines if key[0] == skill_id)
     for key in ((skill_id, digest), (skill_id, ""), ("", ""), *others):
-        if key in baselines and baselines[key].successes:
+        if baselines.get(key):
             return baselines[key]
-    return Arm()
+    return []

@@ -70,12 +70,7 @@ class Predictions:
 
 
 def predict(
-    query: Vectors,
-    vectors: Vectors,
-    gains: Floats,
-    *,
-    settings: Settings = PAPER,
-    excluded: Ints | None = None,
+    query: Vectors, vectors: Vectors, gains: Floats, *, settings: Settings = PAPER, excluded: Ints | None = None
 ) -> Prediction:
     """Algorithm 1 for one target: `vectors` and `gains` are the rows in scope, `excluded` the target's own rows."""
     found = nearest(vectors, query, settings.k, excluded=excluded)  # lines 1 and 4

@@ -65,12 +65,12 @@ class Support(ArrayRecord):
 
     def scope_labels(self, scope: Scope) -> Strings:
         """(n,) the label whose equality makes two rows eligible for each other; without a family, it is the skill."""
-        if scope == "family":
-            recorded = self.families != ""
-            if recorded.all():
-                return self.families
-            return np.where(recorded, self.families, np.char.add(_NO_FAMILY, self.skills))
-        return self.skills if scope == "skill" else np.zeros(len(self), dtype="<U1")
+        if scope != "family":
+            return self.skills if scope == "skill" else np.zeros(len(self), dtype="<U1")
+        recorded = self.families != ""
+        if recorded.all():
+            return self.families
+        return np.where(recorded, self.families, np.char.add(_NO_FAMILY, self.skills))
 
     def blocks(self, scope: Scope) -> Iterator[Ints]:
         """The rows of each scope in record order; together they are every row once."""
@@ -108,9 +108,8 @@ class Support(ArrayRecord):
         """Pairs with the vectors of their tasks, in the same order; pairs of several agents are refused."""
         agents = sorted({f"{p.agent.name}@{p.agent.fingerprint}".rstrip("@") for p in pairs})
         if len(agents) > 1:
-            raise InputError(
-                f"pairs of {len(agents)} agents ({', '.join(agents[:3])}) cannot be pooled; choose one agent"
-            )
+            some = ", ".join(agents[:3])
+            raise InputError(f"pairs of {len(agents)} agents ({some}) cannot be pooled; choose one agent")
         return cls.from_arrays(
             task_ids=[p.task_id for p in pairs],
             families=[p.family for p in pairs],

@@ -100,6 +100,10 @@ class Policy:
             return self.familiarity_limit
         return FAMILIARITY_LIMIT if self.estimator == "stack" else 0.0
 
+    def threshold_at(self, cost: Cost | None) -> float:
+        """What the gain must exceed, with the tokens' weight on the threshold's side: threshold + lambda * tokens."""
+        return self.cost_rule.for_plain_gain(self.threshold, cost) if self.cost_rule else self.threshold
+
     def unless_unlike(self, decision: Decision, familiarity: float | None) -> Decision:
         """The decision; or skip, under the three-way rule abstain, where the task is less familiar than the limit."""
         if decision.is_fallback or familiarity is None or familiarity >= self.limit:

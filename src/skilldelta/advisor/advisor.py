@@ -6,18 +6,13 @@ from copy import copy
 from dataclasses import replace
 
 from skilldelta.advisor.advice import Advice, Explanation, Policy, Question
-from skilldelta.advisor.panel_view import PanelView, PanelViews
-from skilldelta.arrays import Vectors
-from skilldelta.bank.index import Index
+from skilldelta.advisor.panel_view import PanelViews
 from skilldelta.bank.store import Bank
-from skilldelta.costs import Cost, TokenCosts
 from skilldelta.encoders import Encoder, load_encoder
 from skilldelta.errors import InputError
-from skilldelta.estimators.base import Score, Target
-from skilldelta.gate import Decision, Interval, decide
-from skilldelta.predictor import Prediction, predict
+from skilldelta.gate import decide
+from skilldelta.predictor import predict
 from skilldelta.records import Agent
-from skilldelta.support import Scope, Support
 
 
 class Advisor:
@@ -52,17 +47,23 @@ class Advisor:
         query = self._encoder.encode([question.text])[0]
         question = self._completed(question)
         panel = self._panels.of(question.suite, policy)
-        scope, rows = self._rows_in_scope(question, panel.index)
+        scope, rows = panel.rows_in_scope(question, policy.scope)
         own = rows.row_of_task.get(question.task_id) if question.task_id else None
         near = predict(query, rows.vectors, rows.gains, settings=policy.settings, excluded=own)
-        score = self._score(question, query, near, panel)
-        familiarity = score.familiarity
-        if policy.estimator != "stack":
-            familiarity = panel.familiarity(question, scope, rows, query)
-        cost = self._cost(question, rows, near) if explain or policy.cost_rule else None
+        score = panel.score(question, query, near)
+        familiarity = panel.familiarity(question, scope, rows, query, score)
+        cost = panel.cost(question, rows, near, policy.price) if explain or policy.cost_rule else None
         interval = None if near.is_fallback else panel.interval(policy, question, rows, near, score)
+        decision = decide(
+            score.gain,
+            threshold=policy.threshold_at(cost),
+            eligible=near.eligible,
+            rule=policy.rule,
+            interval=interval,
+            used=len(near.rows) if policy.estimator == "skilldelta" else None,
+        )
         advice = Advice(
-            decision=policy.unless_unlike(self._decide(score.gain, near, interval, cost), familiarity),
+            decision=policy.unless_unlike(decision, familiarity),
             agent=self._agent.name,
             skill=question.skill,
             suite=question.suite,
@@ -84,45 +85,3 @@ class Advisor:
         if question.task_id and not family:
             family = next((task.family for task in self._bank.tasks(suite, question.task_id)), "")
         return replace(question, suite=suite or "", family=family)
-
-    def _rows_in_scope(self, question: Question, index: Index) -> tuple[Scope, Support]:
-        """The rows that the policy's choice of scope leaves for this question."""
-        choice = self._policy.scope
-        if choice == "paper":
-            choice = "family" if question.family else "skill"
-        if choice == "global":
-            return "global", index.scope()
-        if choice == "family":
-            if not question.family:
-                message = "scope family needs the target's family; give --family, or use scope skill"
-                raise InputError(message, setting="scope")
-            return "family", index.scope(family=question.family)
-        if choice == "auto" and question.family:
-            rows = index.scope(skill=question.skill, family=question.family)
-            if len(rows.row_of_task) > (question.task_id in rows.row_of_task):
-                return "family", rows
-        return "skill", index.scope(skill=question.skill)
-
-    def _score(self, question: Question, query: Vectors, near: Prediction, panel: PanelView) -> Score:
-        """The estimator's gain; without any evidence in scope every estimator falls back to 0."""
-        if near.is_fallback:
-            return Score(0.0)
-        if self._policy.estimator == "skilldelta":
-            return Score.of_one("skilldelta", near.gain)
-        return panel.score(Target(query, question.text, question.family, question.skill, question.task_id))
-
-    def _cost(self, question: Question, rows: Support, near: Prediction) -> Cost | None:
-        names = {"family": question.family, "skill": question.skill, "task_id": question.task_id}
-        return TokenCosts.of(rows).predict(near.rows, **names, price=self._policy.price)
-
-    def _decide(self, gain: float, near: Prediction, interval: Interval | None, cost: Cost | None) -> Decision:
-        """The gate, with the tokens' weight on the threshold's side: gain > threshold + lambda * tokens."""
-        policy = self._policy
-        return decide(
-            gain,
-            threshold=policy.cost_rule.for_plain_gain(policy.threshold, cost) if policy.cost_rule else policy.threshold,
-            eligible=near.eligible,
-            rule=policy.rule,
-            interval=interval,
-            used=len(near.rows) if policy.estimator == "skilldelta" else None,
-        )

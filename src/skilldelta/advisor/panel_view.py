@@ -10,11 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from skilldelta import bounds, intervals
-from skilldelta.advisor.advice import EstimatorName, Policy, Question
+from skilldelta.advisor.advice import EstimatorName, Policy, Question, ScopeChoice
 from skilldelta.arrays import Vectors
 from skilldelta.bank.index import Index
 from skilldelta.bank.store import Bank
+from skilldelta.costs import Cost, TokenCosts
 from skilldelta.encoders import Encoder
+from skilldelta.errors import InputError
 from skilldelta.estimators.base import Score, Target
 from skilldelta.estimators.paper_rule import PaperRule
 from skilldelta.estimators.stack import FittedStack, Stack
@@ -68,9 +70,31 @@ class PanelView:
         self._revision: int | None = None
         self._probabilities: Probabilities | None = None
 
-    def score(self, target: Target) -> Score:
-        """The stack's score of a new target."""
-        return self._stacks.score(target)
+    def rows_in_scope(self, question: Question, choice: ScopeChoice) -> tuple[Scope, Support]:
+        """The rows that a choice of scope leaves for a question."""
+        scope = self.index.scope
+        if choice == "paper":
+            choice = "family" if question.family else "skill"
+        if choice == "global":
+            return "global", scope()
+        if choice == "family":
+            if not question.family:
+                message = "scope family needs the target's family; give --family, or use scope skill"
+                raise InputError(message, setting="scope")
+            return "family", scope(family=question.family)
+        if choice == "auto" and question.family:
+            rows = scope(skill=question.skill, family=question.family)
+            if len(rows.row_of_task) > (question.task_id in rows.row_of_task):
+                return "family", rows
+        return "skill", scope(skill=question.skill)
+
+    def score(self, question: Question, query: Vectors, near: Prediction) -> Score:
+        """The estimator's gain; without any evidence in scope every estimator falls back to 0."""
+        if near.is_fallback:
+            return Score(0.0)
+        if self._estimator == "skilldelta":
+            return Score.of_one("skilldelta", near.gain)
+        return self._stacks.score(Target(query, question.text, question.family, question.skill, question.task_id))
 
     def chance(self, score: Score) -> Chance | None:
         """How likely one more pair shows help or harm at this predicted gain; None on a small panel.
@@ -89,8 +113,12 @@ class PanelView:
         known = self._scored()
         return found.blended(new_family_chance(known.gains, known.families), score.credit)
 
-    def familiarity(self, question: Question, scope: Scope, rows: Support, query: Vectors) -> float | None:
-        """How familiar a scope is with a task, whose own record does not count; None where it has too few tasks to say."""
+    def familiarity(
+        self, question: Question, scope: Scope, rows: Support, query: Vectors, score: Score
+    ) -> float | None:
+        """What the stack found, else how familiar the scope is; None where it has too few tasks to say."""
+        if self._estimator == "stack":
+            return score.familiarity
         name = (scope, question.family if scope == "family" else "", question.skill)
         known = self._recorded.get(name)
         if known is None or known.rows is not rows:  # the evidence has changed
@@ -99,6 +127,11 @@ class PanelView:
             return None
         own = known.place.get(question.task_id) if question.task_id else None
         return known.usual.at(nearness(known.vectors, query, excluded=None if own is None else np.array([own])))
+
+    def cost(self, question: Question, rows: Support, near: Prediction, price: float | None) -> Cost | None:
+        """The tokens that the skill is predicted to add."""
+        names = {"family": question.family, "skill": question.skill, "task_id": question.task_id}
+        return TokenCosts.of(rows).predict(near.rows, **names, price=price)
 
     def interval(self, policy: Policy, question: Question, rows: Support, near: Prediction, score: Score) -> Interval:
         """The stack's own interval, that of the nearest pairs' expected gain, or that of the estimator's errors."""

@@ -145,7 +145,9 @@ def task_votes(panel: LoadedPanel) -> Floats:
     arms = {(one.task_id, one.skill_id): one for one in arms_of(panel.versioned) if not one.missing}
     for row in unequal:
         found = arms.get((str(support.task_ids[row]), str(support.skills[row])))
-        # A corrected row has other means than its runs.
-        if found is not None and np.isclose(np.mean(found.skip.successes), support.y0[row]):
-            votes[row] = vote(found.skip.successes, found.use.successes)
+        if found is None:
+            continue
+        skip, use = ([run.success or 0.0 for run in arm] for arm in (found.skip, found.use))
+        if np.isclose(np.mean(skip), support.y0[row]):  # a corrected row has other means than its runs
+            votes[row] = vote(skip, use)
     return votes
