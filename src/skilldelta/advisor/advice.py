@@ -208,9 +208,13 @@ class Advice:
     def resting_on(self, rows: Support, near: Prediction) -> Advice:
         """The advice with the pairs that its prediction was made of."""
         evidence = bounds.evidence(near.weights, near.similarities, rows.r0[near.rows], rows.r1[near.rows])
-        neighbors = tuple(Neighbor.of(rows, near, i) for i in range(len(near.rows)))
-        found = {"effective": evidence.effective, "radius": evidence.radius}
-        return replace(self, eligible=near.eligible, neighbors=neighbors, **found)
+        return replace(
+            self,
+            eligible=near.eligible,
+            neighbors=tuple(Neighbor.of(rows, near, i) for i in range(len(near.rows))),
+            effective=evidence.effective,
+            radius=evidence.radius,
+        )
 
     @property
     def settings_choose(self) -> Literal["gain", "neighbors"]:

@@ -44,6 +44,7 @@ class PanelViews:
         self._agent = agent
         self._indexes: dict[str, Index] = {}
         self._views: dict[tuple[str, str, Settings | None], PanelView] = {}
+        self._recorded: dict[tuple[str, ...], _Recorded] = {}
 
     def of(self, suite: str, policy: Policy) -> PanelView:
         """The view of one suite that a policy needs."""
@@ -54,19 +55,22 @@ class PanelViews:
         if name not in self._views:
             if len(self._views) >= _MOST_VIEWS:  # each may hold a score per recorded task
                 self._views.pop(next(iter(self._views)))
-            self._views[name] = PanelView(self._indexes[suite], policy.estimator, policy.settings)
+            self._views[name] = PanelView(self._indexes[suite], policy.estimator, policy.settings, self._recorded)
         return self._views[name]
 
 
 class PanelView:
     """All pairs of the agent on one suite, and what was fitted to them; renewed when the evidence has moved on."""
 
-    def __init__(self, index: Index, estimator: EstimatorName, settings: Settings) -> None:
+    def __init__(
+        self, index: Index, estimator: EstimatorName, settings: Settings, recorded: dict[tuple[str, ...], _Recorded]
+    ) -> None:
+        """`recorded` are the scopes whose tasks are known, shared with other views."""
         self.index = index
         self._estimator = estimator
         self._settings = settings
         self._stacks = Stacks(index)
-        self._recorded: dict[tuple[str, ...], _Recorded] = {}
+        self._recorded = recorded
         self._revision: int | None = None
         self._probabilities: Probabilities | None = None
 
@@ -119,7 +123,7 @@ class PanelView:
         """What the stack found, else how familiar the scope is; None where it has too few tasks to say."""
         if self._estimator == "stack":
             return score.familiarity
-        name = (scope, question.family if scope == "family" else "", question.skill)
+        name = (question.suite, scope, question.family if scope == "family" else "", question.skill)
         known = self._recorded.get(name)
         if known is None or known.rows is not rows:  # the evidence has changed
             known = self._recorded[name] = _Recorded.of(rows)

@@ -225,7 +225,7 @@ def _given_vector(question: Question, options: dict[str, Any]) -> dict[str, Vect
     """The question's own vector, where a file gives it."""
     if options["query_vector"] is None:
         return {}
-    from skilldelta.encoders.query_vector import read_query_vector
+    from skilldelta.encoders.imported import read_query_vector
 
     return {question.text: read_query_vector(options["query_vector"])}
 

@@ -86,9 +86,12 @@ class Sums(_Parts):
     @classmethod
     def by(cls, codes: Ints, size: int, gains: Floats, weights: Floats) -> Sums:
         """(size,) sums over the rows of each code."""
-        exact = (np.rint(values / _STEP) * _STEP for values in (weights, weights * gains, weights * gains**2))
-        sums = (np.bincount(codes, weights=values, minlength=size).astype(np.float64) for values in exact)
-        return cls(*sums, np.bincount(codes, minlength=size).astype(np.int64))
+
+        def total(values: Floats) -> Floats:
+            return np.asarray(np.bincount(codes, np.rint(values / _STEP) * _STEP, size), np.float64)
+
+        rows = np.bincount(codes, minlength=size).astype(np.int64)
+        return cls(total(weights), total(weights * gains), total(weights * gains**2), rows)
 
     @classmethod
     def by_fold(cls, codes: Ints, size: int, folds: Ints, fold_count: int, gains: Floats, weights: Floats) -> Sums:
