@@ -45,6 +45,7 @@ class OpenAIEncoder:
         if batch_size < 1 or attempts < 1:
             raise InputError(f"batch_size and attempts must be at least 1, got {batch_size} and {attempts}")
         self._endpoint = JsonEndpoint(base_url, "/embeddings", api_key=api_key or "", timeout=timeout, proxy=proxy)
+        self._place = self._endpoint.place
         self._model = model
         self._dimensions = dimensions
         self._batch_size = batch_size
@@ -140,10 +141,6 @@ class OpenAIEncoder:
         if self._endpoint.key:
             text = text.replace(self._endpoint.key, "[key]")
         return one_line(text) or "it gave no reason"
-
-    @property
-    def _place(self) -> str:
-        return self._endpoint.place
 
 
 def _is_passing(code: int) -> bool:

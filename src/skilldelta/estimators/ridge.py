@@ -218,14 +218,9 @@ class ValidationPolicy:
     token_change: float
     """Validation tokens against always-off, in the unit of the cost head."""
 
-    @property
-    def is_always_on(self) -> bool:
-        """The explicit fallback."""
-        return self.threshold == -math.inf
-
     def in_words(self) -> str:
         """What validation chose."""
-        if self.is_always_on:
+        if self.threshold == -math.inf:
             return "validation found no cheaper policy with the success of always-on: it falls back to always-on"
         return f"validation chose lambda {self.cost_weight:g} and eta {self.threshold:.4g}"
 
