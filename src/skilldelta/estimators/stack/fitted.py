@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
@@ -37,16 +37,12 @@ class FittedPanel:
     panel: StackPanel
     trust: Mapping[Key, Trust]
     suite_trust: Trust
-    prepared: dict[Key, Group]
+    prepared: dict[Key, Group] = field(default_factory=dict)
 
     @classmethod
     def of(cls, panel: StackPanel, weights: Weights) -> FittedPanel:
         """Weights by the name of their group, so that they outlive a new numbering."""
-        return cls(panel, {key: weights.of_group(i) for i, key in enumerate(panel.keys)}, weights.of_suite, {})
-
-    def with_rows_of(self, panel: StackPanel) -> FittedPanel:
-        """The same weights over a panel that has grown."""
-        return FittedPanel(panel, self.trust, self.suite_trust, {})
+        return cls(panel, {key: weights.of_group(i) for i, key in enumerate(panel.keys)}, weights.of_suite)
 
     def group(self, key: Key) -> Group | None:
         """A group, or None where the panel has no row of it."""

@@ -28,31 +28,27 @@ class Seen:
     """One target through the lens; a view is computed when a component first asks for it."""
 
     def __init__(self, target: Target, lens: Lens) -> None:
-        self._target = target
+        self._text = target.text
         self._lens = lens
-
-    @cached_property
-    def vectors(self) -> Vectors:
-        """(dim,) its vector."""
-        return self._target.vector
+        self.vectors = target.vector  # (dim,)
 
     @cached_property
     def words(self) -> Vectors:
         """(dim,) its words."""
         assert self._lens.words is not None
-        return self._lens.words.row(self._target.text)
+        return self._lens.words.row(self._text)
 
     @cached_property
     def shape(self) -> Floats:
         """(6,) its shape."""
         assert self._lens.shape is not None
-        shape: Floats = self._lens.shape.rows([self._target.text])[0]
+        shape: Floats = self._lens.shape.rows([self._text])[0]
         return shape
 
     @cached_property
     def projected(self) -> Vectors:
         """(<= 256,) its vector on the main directions."""
-        return self._lens.project(self._target.vector)
+        return self._lens.project(self.vectors)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,11 +126,11 @@ class Group:
         return None if self.familiarity is None else self.familiarity.at(nearness(self.vectors, seen.vectors))
 
     def _line_features(self, view: View, seen: Seen) -> Floats | Vectors:
-        if view == "shape":
-            assert self.landmarks is not None
-            curve: Floats = self.landmarks.features(seen.shape[None])[0]
-            return curve
-        return seen.projected if view == "vectors" else seen.words
+        if view != "shape":
+            return seen.projected if view == "vectors" else seen.words
+        assert self.landmarks is not None
+        curve: Floats = self.landmarks.features(seen.shape[None])[0]
+        return curve
 
 
 def prepare(panel: StackPanel, key: Key, trust: Trust) -> Group:

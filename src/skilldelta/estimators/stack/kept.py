@@ -51,11 +51,11 @@ class NotKeptError(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Names:
-    """Which tasks and groups a kept stack knows, and what it expects of others; None where groups by skill were not made."""
+    """Which tasks and groups a kept stack knows, and what it expects of others."""
 
     tasks: Strings  # distinct
-    by_family: tuple[Key, ...]
-    by_skill: tuple[Key, ...] | None
+    groups: Mapping[str, tuple[Key, ...]]
+    """By family and, where these were made, by skill."""
     freedom: float
     new_families: Mapping[str, Expectation]
     """By skill."""
@@ -67,16 +67,13 @@ def parts_of(stack: FittedStack) -> dict[str, bytes]:
     model = stack.model
     if model is None or not isinstance(model.by_family, FittedPanel):
         return {}
-    panels = {_FAMILY: model.by_family}
-    if model.by_family.panel.nesting.is_flat or "by_skill" in vars(model):
+    by_family, panels = model.by_family, {_FAMILY: model.by_family}
+    if by_family.panel.nesting.is_flat or "by_skill" in vars(model):
         assert isinstance(model.by_skill, FittedPanel)
         panels[_SKILL] = model.by_skill
-    keys = {kind: panel.panel.keys for kind, panel in panels.items()}
-    by_family = model.by_family
     names = Names(
         np.unique(stack.support.task_ids),
-        keys[_FAMILY],
-        keys.get(_SKILL),
+        {kind: panel.panel.keys for kind, panel in panels.items()},
         by_family.freedom,
         {skill: by_family.new_family(skill) for _, skill in by_family.panel.keys},
         by_family.new_family(_NO_SKILL),
@@ -126,7 +123,6 @@ class _KeptGroups:
     def __init__(self, kind: str, names: Names, read: ReadPart, rows_of: RowsOf) -> None:
         self._kind = kind
         self._names = names
-        self._keys = names.by_family if kind == _FAMILY else names.by_skill
         self._read = read
         self._rows_of = rows_of
         self._prepared: dict[Key, Group] = {}
@@ -147,9 +143,9 @@ class _KeptGroups:
 
     def group(self, key: Key) -> Group | None:
         """A group, or None where the panel had no row of it."""
-        if self._keys is None:
+        if self._kind not in self._names.groups:
             raise NotKeptError("groups by skill were not made")
-        if key not in self._keys:
+        if key not in self._names.groups[self._kind]:
             return None
         if key not in self._prepared:
             kept = _unpacked(self._read, _part(self._kind, key), Group)

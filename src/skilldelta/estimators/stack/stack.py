@@ -10,7 +10,7 @@ others is pulled towards that.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import combinations
 
@@ -102,7 +102,7 @@ class FittedStack:
         views = old.lens.grown(by_family.panel.views, self.support, support)
         model = Model(
             old.lens,
-            by_family.with_rows_of(StackPanel.of(support, views)),
+            replace(by_family, panel=StackPanel.of(support, views), prepared={}),
             partial(_by_skill_grown, old, support, views),
         )
         return FittedStack(support, model, self.scored)
@@ -130,13 +130,13 @@ def _by_skill(support: Support, views: Views, by_family: FittedPanel) -> FittedP
     panel = StackPanel.of(support, views, by_skill=True)
     if by_family.panel.nesting.is_flat:  # one family per skill: the same rows, and so the same weights
         same = {("", skill): trust for (_, skill), trust in by_family.trust.items()}
-        return FittedPanel(panel, same, by_family.suite_trust, {})
+        return FittedPanel(panel, same, by_family.suite_trust)
     return FittedPanel.of(panel, _learn(panel)[0])
 
 
 def _by_skill_grown(old: Model, support: Support, views: Views) -> FittedPanel:
     assert isinstance(old.by_skill, FittedPanel)
-    return old.by_skill.with_rows_of(StackPanel.of(support, views, by_skill=True))
+    return replace(old.by_skill, panel=StackPanel.of(support, views, by_skill=True), prepared={})
 
 
 def _learn(panel: StackPanel) -> tuple[Weights, Floats]:

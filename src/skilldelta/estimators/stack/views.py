@@ -36,13 +36,10 @@ class Lens:
     @classmethod
     def learn(cls, support: Support) -> tuple[Lens, Views]:
         """A lens, and the support's own rows seen through it. Texts may be absent: then vectors are the only view."""
-        words = Words.learn(support.texts, hash_order(support.task_ids)) if support.texts else None
-        lens = cls(
-            projection=_main_directions(support.vectors),
-            words=words[0] if words else None,
-            shape=Shape.learn(support.texts) if support.texts else None,
-        )
-        return lens, lens._views(support, words[1] if words else None)
+        texts = support.texts
+        words, rows = Words.learn(texts, hash_order(support.task_ids)) or (None, None) if texts else (None, None)
+        lens = cls(_main_directions(support.vectors), words, Shape.learn(texts) if texts else None)
+        return lens, lens._views(support, rows)
 
     def views(self, support: Support) -> Views:
         """Every row of another support seen through this lens."""
