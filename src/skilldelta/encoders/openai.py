@@ -20,6 +20,8 @@ from skilldelta.endpoint import Answer, JsonEndpoint, NoAnswerError, one_line, r
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
 
+_PASSING = (408, 425, 429)
+"""Statuses below 500 after which trying again may help."""
 _LONGEST_WAIT = 60.0  # seconds, whatever Retry-After asks for
 
 
@@ -105,7 +107,7 @@ class OpenAIEncoder:
             except NoAnswerError as error:
                 reason = str(error)
             else:
-                if not _is_passing(answer.status):
+                if answer.status not in _PASSING and answer.status < 500:
                     return self._document(answer)
                 reason, wait = f"HTTP {answer.status}", _retry_after(answer)
             if attempt < self._attempts:
@@ -141,10 +143,6 @@ class OpenAIEncoder:
         if self._endpoint.key:
             text = text.replace(self._endpoint.key, "[key]")
         return one_line(text) or "it gave no reason"
-
-
-def _is_passing(code: int) -> bool:
-    return code in (408, 425, 429) or code >= 500
 
 
 def _retry_after(answer: Answer) -> float | None:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from sklearn.model_selection import GroupKFold
@@ -103,10 +102,6 @@ class FittedRidge:
     cost_head: LinearHead
     policy: ValidationPolicy
 
-    @cached_property
-    def _known_tasks(self) -> frozenset[str]:
-        return frozenset(self.support.task_ids.tolist())
-
     def values(self, x: Floats) -> Floats:
         """(m,) gain - lambda * cost, to be compared with the policy's threshold."""
         gains = self.gain_head.predict(x)
@@ -117,7 +112,7 @@ class FittedRidge:
 
         A target whose task is in the support is scored by a model fitted without it, which takes a whole fit.
         """
-        if target.task_id in self._known_tasks:
+        if target.task_id in self.support.row_of_task:
             others = self.support.rows(self.support.task_ids != target.task_id)
             return self.ridge.fit(others).score(target)
         x = target.vector[None, :].astype(np.float64)

@@ -197,8 +197,11 @@ def departures_without_task(panel: StackPanel, without_fold: Floats) -> Floats:
     small = [block for block in panel.blocks if len(block) <= _SMALL_FAMILY]
     if small:
         _nearest_without_task(panel, small, found)
-        for block in small:
-            _slopes_without_task(panel, block, found)
+    for block in small:
+        tasks = np.unique(panel.tasks[block], return_inverse=True)[1]
+        gains, weights = panel.gains[block], panel.weights[block]
+        for c, features in _sloped(panel, block):
+            found[block, c], _ = held_out_departures(features, gains, weights, tasks, len(block), nested=False)
     return found
 
 
@@ -210,10 +213,3 @@ def _nearest_without_task(panel: StackPanel, blocks: list[Ints], found: Floats) 
         for c, (_, other, k) in enumerate(NEAREST):
             if other == view:
                 found[rows, c] = departures(lists, k, panel.gains, panel.weights, panel.folds, (), family)
-
-
-def _slopes_without_task(panel: StackPanel, block: Ints, found: Floats) -> None:
-    tasks = np.unique(panel.tasks[block], return_inverse=True)[1]
-    gains, weights = panel.gains[block], panel.weights[block]
-    for c, features in _sloped(panel, block):
-        found[block, c], _ = held_out_departures(features, gains, weights, tasks, len(block), nested=False)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -80,15 +80,11 @@ class FittedStack:
     without: dict[str, FittedStack] = field(default_factory=dict)
     """Stacks that never saw a task, or its fold, made when a recorded task is asked about."""
 
-    @cached_property
-    def _tasks(self) -> frozenset[str]:
-        return frozenset(self.support.task_ids.tolist())
-
     def score(self, target: Target) -> Score:
         """The predicted gain; a task of the support is scored by a stack that never saw it."""
         if self.model is None:
             return Score(0.0)
-        if target.task_id and target.task_id in self._tasks:
+        if target.task_id and target.task_id in self.support.row_of_task:
             return self._stack_without(target.task_id).score(target)
         return self.model.score(target)
 
@@ -109,7 +105,7 @@ class FittedStack:
 
     def _stack_without(self, task_id: str) -> FittedStack:
         """A stack fitted without a task; in a large support without its whole fold, so that ten serve all tasks."""
-        name = left_out_with(task_id, len(self._tasks))
+        name = left_out_with(task_id, len(self.support.row_of_task))
         if name not in self.without:
             self.without[name] = Stack().fit(self.support.rows(rows_without(self.support.task_ids, task_id, name)))
         return self.without[name]
