@@ -104,8 +104,18 @@ class JsonEndpoint:
         writer.close()
 
     def _opened(self) -> aiohttp.ClientSession:
+        """No cookies, no environment (proxies are arguments), and no bound on connections: the caller limits its calls."""
+        import aiohttp
+
         if self._session is None:
-            self._session = _open_session(self._headers, self.timeout)
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                headers=self._headers,
+                response_class=_response_class(),
+                timeout=aiohttp.ClientTimeout(total=self.timeout, sock_connect=min(self.timeout, _CONNECT_SECONDS)),
+                trust_env=False,
+            )
         return self._session
 
     async def close(self) -> None:
@@ -169,20 +179,6 @@ def one_line(text: str, most: int = 200) -> str:
     """Text of a stranger as it may be shown: one line, no control characters, not too long."""
     words = " ".join(text.split())
     return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in words)[:most]
-
-
-def _open_session(headers: Mapping[str, str], timeout: float) -> aiohttp.ClientSession:
-    """No cookies, no environment (proxies are arguments), and no bound on connections: the caller limits its calls."""
-    import aiohttp
-
-    return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(limit=0),
-        cookie_jar=aiohttp.DummyCookieJar(),
-        headers=headers,
-        response_class=_response_class(),
-        timeout=aiohttp.ClientTimeout(total=timeout, sock_connect=min(timeout, _CONNECT_SECONDS)),
-        trust_env=False,
-    )
 
 
 def _response_class() -> type[aiohttp.ClientResponse]:

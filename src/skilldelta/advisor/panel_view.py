@@ -1,4 +1,7 @@
-"""What an advisor learns from the panel of a suite and keeps for the next question: stacks, chances, errors, familiarity."""
+"""The evidence of one suite as an advisor sees it: rows in scope, scores, intervals, chances, familiarity.
+
+What was learned from it is kept for the next question.
+"""
 
 from __future__ import annotations
 
@@ -31,6 +34,7 @@ from skilldelta.resemblance import Familiarity, nearness
 from skilldelta.support import Scope, Support
 
 _MOST_VIEWS = 16
+"""Views that are kept warm."""
 _ENOUGH_FOR_CHANCES = 20
 """Pairs below which a curve over scores would be a guess."""
 
