@@ -33,14 +33,9 @@ class ImportedEncoder:
         stored: Callable[[Sequence[str]], Vectors] | None = None,
         given: Mapping[str, Vectors] | None = None,
     ) -> None:
-        self._identity = identity
+        self.identity = identity
         self._stored = stored
         self._given = {text: self._checked(vector) for text, vector in (given or {}).items()}
-
-    @property
-    def identity(self) -> str:
-        """The identity that the import gave its vectors."""
-        return self._identity
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """The vectors that were given, then those that are stored; an error for others, because the model is not here."""
@@ -54,17 +49,17 @@ class ImportedEncoder:
         missing = next((text for text in checked if text not in found), None)
         if missing is not None:
             raise InputError(
-                f"{missing[:60]!r} has no imported vector under {self._identity!r}; "
+                f"{missing[:60]!r} has no imported vector under {self.identity!r}; "
                 "give its vector (predict --query-vector FILE), or choose another encoder"
             )
         return np.stack([found[text] for text in checked])
 
     def _checked(self, vector: Vectors) -> Vectors:
         """The dimension stands before the last slash of the identity; vectors of two dimensions have no cosine."""
-        dimension = self._identity.rsplit("/", 2)[-2]
+        dimension = self.identity.rsplit("/", 2)[-2]
         if dimension.isdecimal() and int(dimension) != len(vector):
             raise InputError(
-                f"the query vector has {len(vector)} dimensions, those of {self._identity!r} have {dimension}; "
+                f"the query vector has {len(vector)} dimensions, those of {self.identity!r} have {dimension}; "
                 "encode the question with the same model"
             )
         return vector

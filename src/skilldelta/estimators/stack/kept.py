@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib.metadata import version
 from importlib.resources import files
@@ -87,12 +87,12 @@ def parts_of(stack: FittedStack) -> dict[str, bytes]:
     return parts
 
 
+@dataclass(frozen=True, eq=False)
 class KeptStack:
     """A stack that was fitted by another process on the same evidence with the same code."""
 
-    def __init__(self, read: ReadPart, rows_of: RowsOf) -> None:
-        self._read = read
-        self._rows_of = rows_of
+    read: ReadPart
+    rows_of: RowsOf
 
     def score(self, target: Target) -> Score:
         """The predicted gain of a target whose task is not in the support."""
@@ -101,31 +101,30 @@ class KeptStack:
     @cached_property
     def names(self) -> Names:
         """Its tasks and groups."""
-        return _unpacked(self._read, "names", Names)
+        return _unpacked(self.read, "names", Names)
 
     @cached_property
     def scored(self) -> Scored:
         """The scores of recorded rows."""
         from skilldelta.estimators.stack.stack import Scored
 
-        return _unpacked(self._read, "scored", Scored)
+        return _unpacked(self.read, "scored", Scored)
 
     @cached_property
     def _model(self) -> Model:
-        by_family = _KeptGroups(_FAMILY, self.names, self._read, self._rows_of)
-        by_skill = _KeptGroups(_SKILL, self.names, self._read, self._rows_of)
-        return Model(_unpacked(self._read, "lens", Lens), by_family, lambda: by_skill)
+        by_family, by_skill = (_KeptGroups(kind, self.names, self.read, self.rows_of) for kind in (_FAMILY, _SKILL))
+        return Model(_unpacked(self.read, "lens", Lens), by_family, lambda: by_skill)
 
 
+@dataclass(frozen=True, eq=False)
 class _KeptGroups:
     """Groups that are read when a target first needs them."""
 
-    def __init__(self, kind: str, names: Names, read: ReadPart, rows_of: RowsOf) -> None:
-        self._kind = kind
-        self._names = names
-        self._read = read
-        self._rows_of = rows_of
-        self._prepared: dict[Key, Group] = {}
+    kind: str
+    names: Names
+    read: ReadPart
+    rows_of: RowsOf
+    prepared: dict[Key, Group] = field(default_factory=dict)
 
     @property
     def panel(self) -> StackPanel:
@@ -135,22 +134,22 @@ class _KeptGroups:
     @property
     def freedom(self) -> float:
         """As it was learned."""
-        return self._names.freedom
+        return self.names.freedom
 
     def new_family(self, skill: str) -> Expectation:
         """As it was learned."""
-        return self._names.new_families.get(skill, self._names.new_skill)
+        return self.names.new_families.get(skill, self.names.new_skill)
 
     def group(self, key: Key) -> Group | None:
         """A group, or None where the panel had no row of it."""
-        if self._kind not in self._names.groups:
+        if self.kind not in self.names.groups:
             raise NotKeptError("groups by skill were not made")
-        if key not in self._names.groups[self._kind]:
+        if key not in self.names.groups[self.kind]:
             return None
-        if key not in self._prepared:
-            kept = _unpacked(self._read, _part(self._kind, key), Group)
-            self._prepared[key] = _with_vectors(kept, self._rows_of(key))
-        return self._prepared[key]
+        if key not in self.prepared:
+            kept = _unpacked(self.read, _part(self.kind, key), Group)
+            self.prepared[key] = _with_vectors(kept, self.rows_of(key))
+        return self.prepared[key]
 
 
 @cache

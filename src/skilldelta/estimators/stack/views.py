@@ -39,11 +39,15 @@ class Lens:
         texts = support.texts
         words, rows = Words.learn(texts, hash_order(support.task_ids)) or (None, None) if texts else (None, None)
         lens = cls(_main_directions(support.vectors), words, Shape.learn(texts) if texts else None)
-        return lens, lens._views(support, rows)
+        return lens, lens.views(support, rows)
 
-    def views(self, support: Support) -> Views:
-        """Every row of another support seen through this lens."""
-        return self._views(support, self.words.rows(support.texts) if self.words and support.texts else None)
+    def views(self, support: Support, words: Vectors | None = None) -> Views:
+        """Every row of a support seen through this lens; `words` are given where they are known already."""
+        texts = support.texts
+        if words is None and self.words and texts:
+            words = self.words.rows(texts)
+        shape = self.shape.rows(texts) if self.shape and texts else None
+        return Views(support.vectors, self.project(support.vectors), words, shape)
 
     def grown(self, views: Views, before: Support, support: Support) -> Views:
         """The views of a support that has grown: only what is new is looked at, where old rows are still the first."""
@@ -52,14 +56,6 @@ class Lens:
         if not same or bool(support.texts) != bool(before.texts) or support.texts[:n] != before.texts:
             return self.views(support)
         return views.joined(self.views(support.rows(np.arange(n, len(support)))), support.vectors)
-
-    def _views(self, support: Support, words: Vectors | None) -> Views:
-        return Views(
-            vectors=support.vectors,
-            slopes=self.project(support.vectors),
-            words=words,
-            shape=self.shape.rows(support.texts) if self.shape and support.texts else None,
-        )
 
     def project(self, vectors: Vectors) -> Vectors:
         """Vectors on their main directions."""
