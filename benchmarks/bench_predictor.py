@@ -13,8 +13,8 @@ import numpy as np
 
 from benchmarks.figure import Figure, Peer
 from benchmarks.timing import best, in_turns, timed
+from skilldelta.arrays import unit_rows
 from skilldelta.predictor import predict
-from skilldelta.support import unit_rows
 
 
 def run() -> list[Figure]:

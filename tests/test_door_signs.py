@@ -13,7 +13,7 @@ _SOURCE = Path(__file__).resolve().parents[1] / "src" / "skilldelta"
 _SHARED_STEMS = {
     "__init__": "every package has one",
     "__main__": "the name that `python -m` looks for",
-    "base": "the contract of the package that it opens: an agent, an encoder, an estimator, a grader, a sandbox",
+    "base": "the contract of the package that it opens: an agent, an estimator, a grader, a sandbox",
 }
 
 

@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
+from skilldelta.advisor.failure import routing_failure
 from skilldelta.errors import InputError
-from skilldelta.gate import NO_SUPPORT, Interval, check_threshold, decide, routing_failure
+from skilldelta.gate import NO_SUPPORT, Interval, check_threshold, decide
 
 
 def band(low: float, high: float) -> Interval:

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skilldelta.arrays import Ints, Vectors
+from skilldelta.arrays import Ints, Vectors, unit_rows
 from skilldelta.errors import InputError
-from skilldelta.neighbors import nearest, nearest_to_each
-from skilldelta.support import unit_rows
+from skilldelta.neighbors import nearest
+from skilldelta.resemblance import nearest_to_each
 
 PLANE = unit_rows([[1, 0], [0, 1], [-1, 0], [1, 1], [1, 0]])
 EAST = unit_rows([[1, 0]])[0]
@@ -126,7 +126,7 @@ def test_one_query_many_queries_and_the_definition_agree(seed: int, count: int, 
 def test_blocks_of_queries_do_not_change_the_answer(monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator) -> None:
     vectors, codes = unit_rows(rng.standard_normal((100, 16))), np.arange(100)
     whole = nearest_to_each(vectors, vectors, 5, codes=codes, query_codes=codes)
-    monkeypatch.setattr("skilldelta.neighbors._BLOCK_BYTES", 1024)
+    monkeypatch.setattr("skilldelta.resemblance._BLOCK_BYTES", 1024)
     parts = nearest_to_each(vectors, vectors, 5, codes=codes, query_codes=codes)
     np.testing.assert_array_equal(whole.rows, parts.rows)
     np.testing.assert_array_equal(whole.similarities, parts.similarities)

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from skilldelta.arrays import unit_rows
 from skilldelta.errors import InputError
 from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
 from skilldelta.predictor import PAPER, Settings, predict, predict_each
-from skilldelta.support import Support, unit_rows
+from skilldelta.support import Support
 
 EAST = unit_rows([[1, 0]])[0]
 

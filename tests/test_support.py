@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from skilldelta.arrays import unit_rows
 from skilldelta.errors import InputError
 from skilldelta.records import Agent, Pair
-from skilldelta.support import Support, scope_label, unit_rows
+from skilldelta.support import Support, scope_label
 
 
 def small(**changes: object) -> Support:

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skilldelta.arrays import Floats, Ints, Strings
+from skilldelta.arrays import Floats, Ints, Strings, exceeds
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
 from skilldelta.support import Support, scope_label
-from skilldelta.ties import exceeds
 
 PSEUDO_PAIRS = 4.0
 """How many pairs the wider mean counts for: four neighbours and the family mean weigh the same."""
@@ -131,11 +130,8 @@ class TokenCosts:
     def of(cls, support: Support) -> TokenCosts:
         """Read a support; a pair counts where the tokens of both arms are known."""
         added, labels = support.tokens1 - support.tokens0, support.scope_labels("family")
-        order = np.argsort(support.task_codes, kind="stable")
-        cuts = np.flatnonzero(np.diff(support.task_codes[order])) + 1
-        own = {str(support.task_ids[rows[0]]): rows for rows in np.split(order, cuts) if len(rows)}
         families = {str(labels[block[0]]): _Sum.of(added[block]) for block in support.blocks("family")}
-        return cls(added, support.task_ids, labels, own, _Sum.of(added), families)
+        return cls(added, support.task_ids, labels, support.row_of_task, _Sum.of(added), families)
 
     def predict(
         self, neighbors: Ints, *, family: str = "", skill: str = "", task_id: str = "", price: float | None = None

@@ -104,8 +104,18 @@ class JsonEndpoint:
         writer.close()
 
     def _opened(self) -> aiohttp.ClientSession:
+        """No cookies, no environment (proxies are arguments), and no bound on connections: the caller limits its calls."""
+        import aiohttp
+
         if self._session is None:
-            self._session = _open_session(self._headers, self.timeout)
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                headers=self._headers,
+                response_class=_response_class(),
+                timeout=aiohttp.ClientTimeout(total=self.timeout, sock_connect=min(self.timeout, _CONNECT_SECONDS)),
+                trust_env=False,
+            )
         return self._session
 
     async def close(self) -> None:
@@ -140,12 +150,9 @@ def run_blocking(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 def check_base_url(base_url: str) -> SplitResult:
     """An address such as https://host/v1, or an InputError that does not show what may be a secret."""
-    try:
-        url = urlsplit(base_url.strip())
-        usable = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
-    except ValueError:
-        usable = False
-    if not usable or not _is_plain(base_url.strip()):
+    url = _http_url(base_url.strip())
+    # No spaces, controls or lone surrogates, which no request line can carry.
+    if url is None or not all(sign.isprintable() and not sign.isspace() for sign in base_url.strip()):
         shown = "" if "@" in base_url else f", got {base_url[:80]!r}"
         raise InputError(f"the base URL must be an http or https URL such as http://127.0.0.1:8000/v1{shown}")
     if "@" in url.netloc:
@@ -170,23 +177,8 @@ def check_timeout(seconds: float) -> float:
 
 def one_line(text: str, most: int = 200) -> str:
     """Text of a stranger as it may be shown: one line, no control characters, not too long."""
-    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in " ".join(text.split()))[
-        :most
-    ]
-
-
-def _open_session(headers: Mapping[str, str], timeout: float) -> aiohttp.ClientSession:
-    """No cookies, no environment (proxies are arguments), and no bound on connections: the caller limits its calls."""
-    import aiohttp
-
-    return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(limit=0),
-        cookie_jar=aiohttp.DummyCookieJar(),
-        headers=headers,
-        response_class=_response_class(),
-        timeout=aiohttp.ClientTimeout(total=timeout, sock_connect=min(timeout, _CONNECT_SECONDS)),
-        trust_env=False,
-    )
+    words = " ".join(text.split())
+    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in words)[:most]
 
 
 def _response_class() -> type[aiohttp.ClientResponse]:
@@ -241,21 +233,18 @@ def _below(url: SplitResult, path: str) -> SplitResult:
 
 
 def _checked_proxy(proxy: str | None) -> str | None:
-    if not proxy:
-        return None
-    try:
-        parts = urlsplit(proxy)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        usable = False
-    if not usable:
+    if proxy and _http_url(proxy) is None:
         raise InputError("the proxy must be an http or https URL; correct the environment's http_proxy or https_proxy")
-    return proxy
+    return proxy or None
 
 
-def _is_plain(url: str) -> bool:
-    """No spaces, controls or lone surrogates, which no request line can carry."""
-    return all(sign.isprintable() and not sign.isspace() for sign in url)
+def _http_url(address: str) -> SplitResult | None:
+    """The parts of an http or https URL; None for anything else."""
+    try:
+        url = urlsplit(address)
+        return url if url.scheme in ("http", "https") and url.hostname and url.port != 0 else None
+    except ValueError:
+        return None
 
 
 def _reason(error: BaseException) -> str:

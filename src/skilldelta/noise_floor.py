@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skilldelta.arrays import Floats
 from skilldelta.nouns import plural
 from skilldelta.pairing import is_counted
 from skilldelta.records import Condition, Execution
@@ -95,11 +96,11 @@ def noise_floor(
     return NoiseFloor(_pooled_sd(arms[0]), _pooled_sd(arms[1]), expected, len(repeated))
 
 
-def _repeated(arm: Sequence[Sequence[float]]) -> list[np.ndarray[tuple[int], np.dtype[np.float64]]]:
+def _repeated(arm: Sequence[Sequence[float]]) -> list[Floats]:
     return [np.asarray(task, np.float64) for task in arm if len(task) >= 2]
 
 
-def _pooled_sd(arm: list[np.ndarray[tuple[int], np.dtype[np.float64]]]) -> float | None:
+def _pooled_sd(arm: list[Floats]) -> float | None:
     """Square root of the summed squares within tasks over their degrees of freedom."""
     freedom = sum(len(task) - 1 for task in arm)
     if not freedom:
@@ -107,7 +108,7 @@ def _pooled_sd(arm: list[np.ndarray[tuple[int], np.dtype[np.float64]]]) -> float
     return float(np.sqrt(sum(((task - task.mean()) ** 2).sum() for task in arm) / freedom))
 
 
-def _mean_difference(task: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
+def _mean_difference(task: Floats) -> float:
     """Mean |difference| over all pairs of a task's repetitions (Gini's mean difference)."""
     r = len(task)
     return float(np.abs(task[:, None] - task[None, :]).sum() / (r * (r - 1)))

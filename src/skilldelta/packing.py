@@ -83,17 +83,13 @@ def _value(tree: Any, arrays: list[NDArray[Any]]) -> Any:
     if "class" in tree:
         return _class(tree["class"])(**{name: _value(held, arrays) for name, held in tree["held"].items()})
     if "numbers" in tree:
-        return _whole_numbers(tree["numbers"])
+        if not all(type(item) is int for item in tree["numbers"].values()):
+            raise DamagedError("a number is not whole")
+        return tree["numbers"]
     if "mapping" in tree:
         return {_value(key, arrays): _value(item, arrays) for key, item in tree["mapping"]}
     ((name, items),) = tree.items()
     return {"tuple": tuple, "list": list}[name](_value(item, arrays) for item in items)
-
-
-def _whole_numbers(found: dict[str, int]) -> dict[str, int]:
-    if not all(type(item) is int for item in found.values()):
-        raise DamagedError("a number is not whole")
-    return found
 
 
 def _class(name: str) -> Any:

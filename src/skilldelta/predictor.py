@@ -12,11 +12,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from skilldelta.arrays import Floats, Ints, Vectors
+from skilldelta.arrays import ROUNDING, Floats, Ints, Vectors
 from skilldelta.errors import InputError
-from skilldelta.neighbors import Neighbors, check_k, nearest, nearest_to_each
+from skilldelta.neighbors import Neighbors, check_k, nearest
+from skilldelta.resemblance import nearest_to_each
 from skilldelta.support import Scope, Support
-from skilldelta.ties import ROUNDING
 
 Weighting = Literal["cosine", "uniform"]
 Label = Literal["gain", "positive"]
@@ -70,24 +70,21 @@ class Predictions:
 
 
 def predict(
-    query: Vectors,
-    vectors: Vectors,
-    gains: Floats,
-    *,
-    settings: Settings = PAPER,
-    excluded: Ints | None = None,
+    query: Vectors, vectors: Vectors, gains: Floats, *, settings: Settings = PAPER, excluded: Ints | None = None
 ) -> Prediction:
     """Algorithm 1 for one target: `vectors` and `gains` are the rows in scope, `excluded` the target's own rows."""
-    found = nearest(vectors, query, settings.k, excluded=excluded)
-    eligible = len(vectors) - (0 if excluded is None else len(excluded))
-    if not len(found.rows):
+    found = nearest(vectors, query, settings.k, excluded=excluded)  # lines 1 and 4
+    if not len(found.rows):  # line 2
         return Prediction(0.0, found.rows, found.similarities, np.empty(0), 0)
-    shares = _shares_of_one(found, settings.weighting)
-    labels = _labels(gains[found.rows], settings.label)
+    observed = _labels(gains[found.rows], settings.label)  # line 3
+    clipped = np.maximum(found.similarities, 0.0)  # line 5
+    # Line 6, to be divided by its sum. The nearest comes first: where its cosine is clipped, all are.
+    shares = clipped if settings.weighting == "cosine" and clipped[0] > 0 else np.ones(len(clipped))
     total = _sum(shares)
-    gain = float(_sum(shares * labels) / total)
+    gain = float(_sum(shares * observed) / total)  # line 7
     # Means of three repetitions are not exact: +1, -1/3, -1/3, -1/3 would add up to 1e-16 and not to zero.
     gain = gain if abs(gain) > ROUNDING else 0.0
+    eligible = len(vectors) - (0 if excluded is None else len(excluded))
     return Prediction(gain, found.rows, found.similarities, shares / total, eligible)
 
 
@@ -119,28 +116,17 @@ def predict_each(support: Support, scope: Scope, *, settings: Settings = PAPER) 
 
 def average(found: Neighbors, gains: Floats, settings: Settings = PAPER) -> tuple[Floats, Floats]:
     """Lines 5 to 7 for many targets: predicted gains (m,) and weights (m, k); 0 where no neighbour was found."""
-    shares = _shares(found, settings.weighting)
-    labels = np.where(found.rows >= 0, _labels(gains[found.rows], settings.label), 0.0)
+    present = found.rows >= 0
+    shares = np.where(present, 1.0, 0.0)
+    if settings.weighting == "cosine":
+        clipped = np.maximum(found.similarities, 0.0)
+        shares = np.where(clipped.sum(axis=-1, keepdims=True) > 0, clipped, shares)
+    observed = np.where(present, _labels(gains[found.rows], settings.label), 0.0)
     total = _sum(shares)
     divisor = np.where(total > 0, total, 1.0)
     # Divide once, after the dot product: gains that cancel stay exactly zero, and equality skips.
-    means = _sum(shares * labels) / divisor
+    means = _sum(shares * observed) / divisor
     return np.where(np.abs(means) > ROUNDING, means, 0.0), shares / divisor[:, None]
-
-
-def _shares(found: Neighbors, weighting: Weighting) -> Floats:
-    """Weights before division: clipped cosines, or ones where that is asked or all cosines vanish."""
-    present = np.where(found.rows >= 0, 1.0, 0.0)
-    if weighting == "uniform":
-        return present
-    clipped = np.maximum(found.similarities, 0.0)
-    return np.where(clipped.sum(axis=-1, keepdims=True) > 0, clipped, present)
-
-
-def _shares_of_one(found: Neighbors, weighting: Weighting) -> Floats:
-    """`_shares` for one target without padding; a separate step because the hot path feels every array made."""
-    clipped = np.maximum(found.similarities, 0.0)
-    return clipped if weighting == "cosine" and clipped[0] > 0 else np.ones(len(clipped))
 
 
 def _sum(values: Floats) -> Any:

@@ -10,16 +10,17 @@ A chance is about one recorded comparison, D > 0 or D < 0, run-to-run noise incl
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skilldelta.arrays import Floats, Strings
+from skilldelta.arrays import Floats, Ints, Strings
 from skilldelta.errors import InputError
-from skilldelta.folds import FOLDS, held_out_folds
 from skilldelta.nouns import plural
 
+FOLDS = 5
 _PRIOR = np.array([1.0, 1.0, 1.0]) / 3
 """Pseudo-observations of harm, tie and help at the mean score: one comparison in all, so that no chance is 0 or 1."""
 _RIDGE = 1.0
@@ -140,6 +141,19 @@ def cross_fitted(
         part = fit_probabilities(known[others], d[others], w[others]).of(x[held])
         found.help[held], found.harm[held] = part.help, part.harm
     return found
+
+
+def held_out_folds(task_ids: Strings, folds: int = FOLDS) -> Ints:
+    """(n,) the fold of every row, for values that must not have seen the outcome they are judged by.
+
+    A fold is a hash of the task id: every row of a task falls into one fold, and a new task moves no other. With few
+    tasks a fold may be empty.
+    """
+    if folds < 2:
+        raise InputError(f"folds must be at least 2, got {folds}")
+    # Cryptographic, so that these folds have nothing to do with those an estimator may use inside.
+    digests = (hashlib.blake2b(str(task_id).encode("utf-8", "surrogatepass"), digest_size=8) for task_id in task_ids)
+    return np.fromiter((int.from_bytes(d.digest()) % folds for d in digests), np.int64, len(task_ids))
 
 
 def _curve(x: Floats, outcome: Floats, w: Floats) -> Probabilities:

@@ -6,6 +6,8 @@ An alias makes a file of a kilobyte into a document of gigabytes, and nobody nee
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import yaml
@@ -19,25 +21,28 @@ _DEEPEST = 32
 
 def yaml_value(text: str, where: str) -> Any:
     """What a YAML text says; `where` names it in messages."""
-    try:
+    with _faults_of(where):
         return yaml.load(text, _Loader)
-    except yaml.YAMLError as error:
-        raise InputError(f"{where}: not valid YAML: {' '.join(str(error).split())[:300]}") from None
-    except RecursionError:
-        raise InputError(f"{where}: nested too deeply; flatten it") from None
-    except (ValueError, OverflowError) as error:  # a date that does not exist, a number of thousands of digits
-        raise InputError(f"{where}: a value cannot be read ({str(error)[:120]}); fix it") from None
 
 
 def toml_table(text: str, where: str) -> dict[str, Any]:
     """What a TOML text says; `where` names it in messages."""
-    try:
+    with _faults_of(where):
         return tomllib.loads(text)
+
+
+@contextmanager
+def _faults_of(where: str) -> Iterator[None]:
+    """Whatever a parser says against a text, as one line."""
+    try:
+        yield
+    except yaml.YAMLError as error:
+        raise InputError(f"{where}: not valid YAML: {' '.join(str(error).split())[:300]}") from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{where}: not valid TOML ({str(error)[:200]}); fix the line or remove the file") from None
     except RecursionError:
         raise InputError(f"{where}: nested too deeply; flatten it") from None
-    except (ValueError, OverflowError) as error:
+    except (ValueError, OverflowError) as error:  # a date that does not exist, a number of thousands of digits
         raise InputError(f"{where}: a value cannot be read ({str(error)[:120]}); fix it") from None
 
 

@@ -10,14 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skilldelta.arrays import Floats, Ints, Strings, Vectors
+from skilldelta.arrays import ArrayRecord, Floats, GivenColumns, Ints, PanelLabels, Strings, Vectors, checked_columns
 from skilldelta.errors import InputError
-from skilldelta.nouns import plural
 from skilldelta.records import Pair
 
 Scope = Literal["family", "skill", "global"]
@@ -28,7 +27,7 @@ _NO_FAMILY = "\x1f"
 
 
 @dataclass(frozen=True, eq=False)
-class Support:
+class Support(ArrayRecord):
     """Pairs that may inform a prediction. Repeated task ids are one task under several skills or versions."""
 
     task_ids: Strings  # (n,)
@@ -66,14 +65,12 @@ class Support:
 
     def scope_labels(self, scope: Scope) -> Strings:
         """(n,) the label whose equality makes two rows eligible for each other; without a family, it is the skill."""
-        if scope == "family":
-            recorded = self.families != ""
-            if recorded.all():
-                return self.families
-            return np.where(recorded, self.families, np.char.add(_NO_FAMILY, self.skills))
-        if scope == "skill":
-            return self.skills
-        return np.zeros(len(self), dtype="<U1")
+        if scope != "family":
+            return self.skills if scope == "skill" else np.zeros(len(self), dtype="<U1")
+        recorded = self.families != ""
+        if recorded.all():
+            return self.families
+        return np.where(recorded, self.families, np.char.add(_NO_FAMILY, self.skills))
 
     def blocks(self, scope: Scope) -> Iterator[Ints]:
         """The rows of each scope in record order; together they are every row once."""
@@ -86,24 +83,20 @@ class Support:
         """The same support reduced to some rows (a mask or indices)."""
         index = np.asarray(selection)
         index = np.flatnonzero(index) if index.dtype == np.bool_ else index.astype(np.int64)
-        return replace(
-            self,
-            **{name: getattr(self, name)[index] for name in _ARRAYS},
-            texts=tuple(self.texts[i] for i in index) if self.texts else (),
-        )
+        texts = tuple(self.texts[i] for i in index) if self.texts else ()
+        return replace(self.each(lambda column: column[index]), texts=texts)
 
     def followed_by(self, more: Support) -> Support:
         """These rows, then those of another support of the same panel."""
-        columns: dict[str, Any] = {n: np.concatenate([getattr(self, n), getattr(more, n)]) for n in _ARRAYS}
-        joined = replace(self, **columns, texts=self.texts + more.texts)
+        joined = replace(self.each(lambda *both: np.concatenate(both), more), texts=self.texts + more.texts)
         if "row_of_task" in vars(self):  # known already: an index that grows by one pair looks at one row
             vars(joined)["row_of_task"] = _rows_by_task(joined.task_ids, self.row_of_task, len(self))
         return joined
 
     def read_only(self) -> Support:
         """The same support, whose arrays refuse to be written to from now on."""
-        for name in (*_ARRAYS, "gains"):
-            getattr(self, name).flags.writeable = False
+        for array in (*self.arrays.values(), self.gains):
+            array.flags.writeable = False
         return self
 
     def with_outcomes(self, y0: Floats, y1: Floats) -> Support:
@@ -111,22 +104,12 @@ class Support:
         return replace(self, y0=np.asarray(y0, float), y1=np.asarray(y1, float))
 
     @classmethod
-    def from_pairs(
-        cls,
-        pairs: Sequence[Pair],
-        vectors: ArrayLike,
-        *,
-        texts: Sequence[str] = (),
-        encoder: str = "",
-        agent: str = "",
-        suite: str = "",
-    ) -> Support:
+    def from_pairs(cls, pairs: Sequence[Pair], vectors: ArrayLike, **labels: Unpack[PanelLabels]) -> Support:
         """Pairs with the vectors of their tasks, in the same order; pairs of several agents are refused."""
         agents = sorted({f"{p.agent.name}@{p.agent.fingerprint}".rstrip("@") for p in pairs})
         if len(agents) > 1:
-            raise InputError(
-                f"pairs of {len(agents)} agents ({', '.join(agents[:3])}) cannot be pooled; choose one agent"
-            )
+            some = ", ".join(agents[:3])
+            raise InputError(f"pairs of {len(agents)} agents ({some}) cannot be pooled; choose one agent")
         return cls.from_arrays(
             task_ids=[p.task_id for p in pairs],
             families=[p.family for p in pairs],
@@ -138,51 +121,13 @@ class Support:
             r1=[p.r1 for p in pairs],
             tokens0=[np.nan if p.tokens0 is None else p.tokens0 for p in pairs],
             tokens1=[np.nan if p.tokens1 is None else p.tokens1 for p in pairs],
-            texts=texts,
-            encoder=encoder,
-            agent=agent,
-            suite=suite,
+            **labels,
         )
 
     @classmethod
-    def from_arrays(
-        cls,
-        *,
-        task_ids: Sequence[str] | Strings,
-        vectors: ArrayLike,
-        y0: ArrayLike,
-        y1: ArrayLike,
-        families: Sequence[str] | Strings | None = None,
-        skills: Sequence[str] | Strings | None = None,
-        r0: ArrayLike | None = None,
-        r1: ArrayLike | None = None,
-        tokens0: ArrayLike | None = None,
-        tokens1: ArrayLike | None = None,
-        texts: Sequence[str] = (),
-        encoder: str = "",
-        agent: str = "",
-        suite: str = "",
-    ) -> Support:
+    def from_arrays(cls, **columns: Unpack[GivenColumns]) -> Support:
         """Checked construction; vectors are normalised, absent repetitions are one, absent tokens unknown."""
-        n = len(task_ids)
-        support = cls(
-            task_ids=_strings(task_ids),
-            families=_strings(families if families is not None else [""] * n),
-            skills=_strings(skills if skills is not None else [""] * n),
-            vectors=unit_rows(vectors),
-            y0=np.asarray(y0, np.float64),
-            y1=np.asarray(y1, np.float64),
-            r0=np.ones(n, np.int64) if r0 is None else np.asarray(r0, np.int64),
-            r1=np.ones(n, np.int64) if r1 is None else np.asarray(r1, np.int64),
-            tokens0=np.full(n, np.nan) if tokens0 is None else np.asarray(tokens0, np.float64),
-            tokens1=np.full(n, np.nan) if tokens1 is None else np.asarray(tokens1, np.float64),
-            texts=tuple(texts),
-            encoder=encoder,
-            agent=agent,
-            suite=suite,
-        )
-        _check(support)
-        return support
+        return cls(**checked_columns(columns))
 
 
 def scope_label(scope: Scope, *, family: str, skill: str) -> str:
@@ -192,9 +137,6 @@ def scope_label(scope: Scope, *, family: str, skill: str) -> str:
     return skill if scope == "skill" else ""
 
 
-_ARRAYS = ("task_ids", "families", "skills", "vectors", "y0", "y1", "r0", "r1", "tokens0", "tokens1")
-
-
 def _rows_by_task(task_ids: Strings, known: Mapping[str, Ints], start: int) -> Mapping[str, Ints]:
     """The rows of every task; `known` has those before `start`."""
     found = dict(known)
@@ -202,46 +144,3 @@ def _rows_by_task(task_ids: Strings, known: Mapping[str, Ints], start: int) -> M
         earlier = found.get(task_id)
         found[task_id] = np.array([row]) if earlier is None else np.append(earlier, row)
     return MappingProxyType(found)
-
-
-def unit_rows(vectors: ArrayLike) -> Vectors:
-    """Rows scaled to length 1 as contiguous float32; a zero, non-finite or ragged row is refused."""
-    try:
-        raw = np.asarray(vectors, dtype=np.float64)
-    except ValueError as error:
-        raise InputError(f"vectors have unequal dimensions ({error}); encode all texts with one encoder") from None
-    if raw.ndim != 2:
-        raise InputError(f"vectors must be a matrix with one row per task, got shape {raw.shape}")
-    if not np.isfinite(raw).all():
-        row = int(np.flatnonzero(~np.isfinite(raw).all(axis=1))[0])
-        raise InputError(f"vector {row} has a value that is not finite; encode its text again")
-    lengths = np.sqrt(np.vecdot(raw, raw))
-    if not lengths.all():
-        row = int(np.flatnonzero(lengths == 0)[0])
-        raise InputError(f"vector {row} is zero and has no direction; encode a text that is not empty")
-    return np.ascontiguousarray(raw / lengths[:, None], dtype=np.float32)
-
-
-def _strings(values: Sequence[str] | Strings) -> Strings:
-    return np.asarray(values, dtype=np.str_) if len(values) else np.empty(0, dtype="<U1")
-
-
-def _check(support: Support) -> None:
-    n = len(support)
-    for name in _ARRAYS:
-        if len(getattr(support, name)) != n:
-            raise InputError(
-                f"{name} has {plural(len(getattr(support, name)), 'row')} for {plural(n, 'task')}; give one row per task"
-            )
-    if support.texts and len(support.texts) != n:
-        raise InputError(
-            f"texts has {plural(len(support.texts), 'row')} for {plural(n, 'task')}; give one row per task, or none"
-        )
-    for name in ("y0", "y1"):
-        values = getattr(support, name)
-        if not ((values >= 0) & (values <= 1)).all():
-            bad = values[~((values >= 0) & (values <= 1))][0]
-            raise InputError(f"{name} must lie in [0, 1], got {bad}")
-    for name in ("r0", "r1"):
-        if (getattr(support, name) < 1).any():
-            raise InputError(f"{name} must be at least 1 for every pair, got {getattr(support, name).min()}")

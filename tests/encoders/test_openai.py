@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skilldelta.encoders.base import EncoderError
+from skilldelta.encoders import EncoderError
 from skilldelta.encoders.openai import OpenAIEncoder
 from skilldelta.errors import InputError, SkillDeltaError
 

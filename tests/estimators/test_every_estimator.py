@@ -9,9 +9,8 @@ import pytest
 
 from skilldelta.estimators.base import Estimator, Target
 from skilldelta.estimators.lexical_controls import Relevance, TfidfKnn
-from skilldelta.estimators.paper_rule import FamilyMean, PaperRule, WithSkillOnly
+from skilldelta.estimators.paper_rule import FamilyMean, PaperRule, SelfJudge, WithSkillOnly
 from skilldelta.estimators.ridge import Ridge
-from skilldelta.estimators.self_judge import SelfJudge
 from skilldelta.estimators.stack import Stack
 from skilldelta.predictor import Settings
 from skilldelta.records import Agent, Judgement

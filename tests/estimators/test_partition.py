@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from skilldelta.arrays import unit_rows
 from skilldelta.errors import InputError
 from skilldelta.estimators.base import NotApplicableError
 from skilldelta.estimators.partition import Partition, read_partition
 from skilldelta.estimators.ridge import Ridge
 from skilldelta.evaluation.leave_one_out import evaluate_panel
-from skilldelta.support import Support, unit_rows
+from skilldelta.support import Support
 
 
 def panel(rng: np.random.Generator, n: int = 60) -> Support:

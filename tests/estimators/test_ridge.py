@@ -150,7 +150,7 @@ def test_it_falls_back_to_always_on_where_nothing_cheaper_keeps_up() -> None:
         tokens=np.array([1.0, 1.0]),
         cost_weights=(0.0, 1.0),
     )
-    assert policy.is_always_on
+    assert policy.threshold == -math.inf
     assert "always-on" in policy.in_words()
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from skilldelta.estimators.base import Target
 from skilldelta.estimators.stack import Stack
-from skilldelta.estimators.stack.held_out_scores import stepped
+from skilldelta.estimators.stack.stack import stepped
 from skilldelta.evaluation.metrics import auroc
 from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
 from skilldelta.support import Support

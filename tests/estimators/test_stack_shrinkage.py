@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skilldelta.estimators.stack.shrinkage import Nesting, family_levels, leave_task_out_levels
-from skilldelta.estimators.stack.sums import Sums, precisions, sums_by_fold
+from skilldelta.estimators.stack.shrinkage import Nesting, Sums, family_levels, leave_task_out_levels, precisions
 
 
 def sums_of(*groups: list[float]) -> Sums:
@@ -31,7 +30,7 @@ def test_taking_a_row_out_of_a_sum_leaves_no_trace() -> None:
 
 def test_sums_without_a_fold_are_those_of_the_other_rows() -> None:
     gains, folds = np.array([1.0, -1.0, 0.5, 0.25]), np.array([0, 1, 2, 2])
-    sums = sums_by_fold(np.zeros(4, np.int64), 1, folds, 3, gains, np.ones(4))
+    sums = Sums.by_fold(np.zeros(4, np.int64), 1, folds, 3, gains, np.ones(4))
     assert sums.without([2]).mean[0] == 0
     assert sums.without([0, 1]).mean[0] == pytest.approx(0.375)
     assert sums.without([0, 1, 2]).mean[0] == 0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skilldelta.estimators.stack.sums import FOLDS, fold_of, folds_of, hash_order
-from skilldelta.estimators.stack.views import FEATURES, Lens, Shape, Words
+from skilldelta.estimators.stack.stack_panel import FOLDS, fold_of, folds_of
+from skilldelta.estimators.stack.views import FEATURES, Lens, Shape, Words, hash_order
 
 from .panels import panel
 

@@ -14,8 +14,8 @@ from skilldelta.evaluation.calibration import Calibration, calibrate
 from skilldelta.evaluation.goals import BestValue, Goal, Margin, TokenBudget, UseRate
 from skilldelta.evaluation.roster import scores_without_folds
 from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
-from skilldelta.folds import held_out_folds
 from skilldelta.predictor import Settings, predict_each
+from skilldelta.probability import held_out_folds
 from skilldelta.support import Support
 
 GOALS: list[Goal] = [UseRate(0.5), TokenBudget(1200), Margin(0.01), BestValue(), BestValue(1e-4)]

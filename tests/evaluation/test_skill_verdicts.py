@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from skilldelta.arrays import unit_rows
 from skilldelta.evaluation.skill_verdicts import SkillVerdict, skill_verdicts
 from skilldelta.report.skill_words import skill_sentence
-from skilldelta.support import Support, unit_rows
+from skilldelta.support import Support
 
 
 def panel(

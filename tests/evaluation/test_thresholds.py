@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from skilldelta.arrays import unit_rows
 from skilldelta.errors import InputError
 from skilldelta.estimators.base import Target
 from skilldelta.evaluation.metrics import balanced_accuracy
@@ -21,7 +22,7 @@ from skilldelta.evaluation.thresholds import (
     positive_prevalence,
 )
 from skilldelta.predictor import Settings, predict_each
-from skilldelta.support import Support, unit_rows
+from skilldelta.support import Support
 
 
 def support_with(gains: list[float], **columns: object) -> Support:

@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from skilldelta.arrays import unit_rows
 from skilldelta.estimators.base import Target
 from skilldelta.estimators.paper_rule import PaperRule
 from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
 from skilldelta.gate import decide
 from skilldelta.predictor import Settings, predict, predict_each
-from skilldelta.support import Support, unit_rows
+from skilldelta.support import Support
 
 Runs = Sequence[Sequence[float]]
 

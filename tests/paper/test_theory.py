@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilldelta.arrays import Floats, Ints
+from skilldelta.arrays import ROUNDING, Floats, Ints, exceeds
 from skilldelta.bounds import knn_rate
 from skilldelta.errors import InputError
 from skilldelta.evaluation.metrics import regret
@@ -16,9 +16,8 @@ from skilldelta.evaluation.simulation.regret import coverage_margin_split, disag
 from skilldelta.evaluation.simulation.simulated_panel import SimulatedPanel, simulate_panel
 from skilldelta.evaluation.simulation.theory import check_theory
 from skilldelta.gate import Interval, decide
-from skilldelta.neighbors import nearest_to_each
 from skilldelta.predictor import Settings, average, predict_each
-from skilldelta.ties import ROUNDING, exceeds
+from skilldelta.resemblance import nearest_to_each
 
 GAIN = st.floats(-1, 1)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from skilldelta.arrays import unit_rows
 from skilldelta.evaluation.skill_verdicts import skill_verdicts
 from skilldelta.report.skill_list import MOST_LISTED, SkillList, skill_list_html
-from skilldelta.support import Support, unit_rows
+from skilldelta.support import Support
 
 
 def _panel(skill: str, gains: list[int]) -> Support:

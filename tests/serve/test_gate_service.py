@@ -18,7 +18,7 @@ from skilldelta.advisor import Policy
 from skilldelta.bank import Bank
 from skilldelta.bank.entries import DecisionFilter, RecordedOutcome
 from skilldelta.bank.importers import read_source
-from skilldelta.encoders.base import EncoderError
+from skilldelta.encoders import EncoderError
 from skilldelta.errors import BankError, InputError, NotRecordedError
 from skilldelta.predictor import Settings
 from skilldelta.records import text_digest
@@ -216,9 +216,10 @@ def test_names_and_settings_that_anybody_may_invent_are_not_kept(
     gate.decide(replace(ASKED, task="convert miles " * 1_000, record=False))
     warm = gate._warm
     (advisor,) = warm._advisors.values()
-    (index,) = advisor._indexes.values()
+    panels = advisor._panels
+    (index,) = panels._indexes.values()
     assert len(warm._answers) <= 5
     assert all(len(key.question.text) < 5_000 for key in warm._answers)
     assert len(index._snapshots) <= 2
-    assert len(advisor._panels) <= 16
-    assert len(advisor._familiarity._known) == 1
+    assert len(panels._views) <= 16
+    assert len(panels._recorded) == 1

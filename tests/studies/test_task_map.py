@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from skilldelta.arrays import Vectors
+from skilldelta.arrays import Vectors, unit_rows
 from skilldelta.studies.task_map import PLANE_ROWS, TaskPlane, fixed_sample
-from skilldelta.support import unit_rows
 
 
 def test_the_plane_shows_the_two_directions_in_which_tasks_differ_most(rng: np.random.Generator) -> None:

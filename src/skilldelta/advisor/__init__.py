@@ -3,8 +3,38 @@
 The command line, the server and every plugin ask an `Advisor`; none of them predicts by itself.
 """
 
+from __future__ import annotations
+
+from pathlib import Path
+
 from skilldelta.advisor.advice import Advice, Explanation, Neighbor, Policy, Question, ScopeChoice
 from skilldelta.advisor.advisor import Advisor
-from skilldelta.advisor.once import advise
+from skilldelta.bank.store import Bank
+from skilldelta.encoders import Encoder
+from skilldelta.records import Agent
 
 __all__ = ["Advice", "Advisor", "Explanation", "Neighbor", "Policy", "Question", "ScopeChoice", "advise"]
+
+
+def advise(
+    text: str,
+    skill: str,
+    *,
+    bank: str | Path | Bank = "skilldelta.bank",
+    agent: Agent | str | None = None,
+    family: str = "",
+    task_id: str = "",
+    policy: Policy | None = None,
+    encoder: Encoder | None = None,
+) -> Advice:
+    """Will this skill help on this task? `bank` is a path, a URL or an open bank; an unknown skill is refused.
+
+    For many questions keep an `Advisor`, which loads the bank once.
+    """
+    if isinstance(bank, Bank):
+        question = Question(text, bank.resolve_skill(skill).skill_id, family, task_id)
+        return Advisor(bank, encoder, agent=agent, policy=policy).ask(question)
+    with Bank.open(bank, create=False) as opened:
+        return advise(
+            text, skill, bank=opened, agent=agent, family=family, task_id=task_id, policy=policy, encoder=encoder
+        )

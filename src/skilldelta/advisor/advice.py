@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-from skilldelta import intervals
+from skilldelta import bounds, intervals
 from skilldelta.costs import Cost, CostRule
 from skilldelta.errors import InputError, unknown_name
-from skilldelta.gate import Decision, Interval, Rule, check_familiarity_limit, check_threshold
+from skilldelta.gate import Action, Decision, Interval, Rule, check_threshold
 from skilldelta.nouns import plural
 from skilldelta.predictor import PAPER, Prediction, Settings
 from skilldelta.probability import Chance
@@ -83,7 +83,10 @@ class Policy:
                 "the interval stack belongs to the stack's gain; choose another for the paper's rule",
                 setting="interval",
             )
-        check_familiarity_limit(self.limit)
+        if not 0 <= self.limit <= 1:
+            raise InputError(
+                f"familiarity_limit must lie between 0 and 1, got {self.limit}", setting="familiarity_limit"
+            )
 
     @property
     def interval_method(self) -> str:
@@ -96,6 +99,23 @@ class Policy:
         if self.familiarity_limit is not None:
             return self.familiarity_limit
         return FAMILIARITY_LIMIT if self.estimator == "stack" else 0.0
+
+    def threshold_at(self, cost: Cost | None) -> float:
+        """What the gain must exceed, with the tokens' weight on the threshold's side: threshold + lambda * tokens."""
+        return self.cost_rule.for_plain_gain(self.threshold, cost) if self.cost_rule else self.threshold
+
+    def unless_unlike(self, decision: Decision, familiarity: float | None) -> Decision:
+        """The decision; or skip, under the three-way rule abstain, where the task is less familiar than the limit."""
+        if decision.is_fallback or familiarity is None or familiarity >= self.limit:
+            return decision
+        found = f"{familiarity:.3f}" if familiarity >= 0.0005 else "below 0.001"
+        reason = (
+            f"the task is unlike the recorded ones (familiarity {found}, the limit is {self.limit:.4g}), "
+            f"so the predicted gain {decision.gain:+.3f} is little more than a guess"
+        )
+        action: Action = "abstain" if self.rule == "three_way" else "skip"
+        change = "paired executions of tasks like this one, or a lower limit"
+        return replace(decision, action=action, reason=reason, would_change=change)
 
     def _check_bias(self) -> None:
         """The bias terms belong to the paper's bound on the paper's rule."""
@@ -176,14 +196,25 @@ class Advice:
     estimator: str
     settings: Settings
     scope: Scope
-    eligible: int
-    neighbors: tuple[Neighbor, ...]
-    effective: float | None
-    radius: float | None
-    familiarity: float | None
+    eligible: int = 0
+    neighbors: tuple[Neighbor, ...] = ()
+    effective: float | None = None
+    radius: float | None = None
+    familiarity: float | None = None
     """How much the task resembles the recorded tasks of the scope; None where these are too few to say."""
-    interval: Interval | None
+    interval: Interval | None = None
     explanation: Explanation | None = None
+
+    def resting_on(self, rows: Support, near: Prediction) -> Advice:
+        """The advice with the pairs that its prediction was made of."""
+        evidence = bounds.evidence(near.weights, near.similarities, rows.r0[near.rows], rows.r1[near.rows])
+        return replace(
+            self,
+            eligible=near.eligible,
+            neighbors=tuple(Neighbor.of(rows, near, i) for i in range(len(near.rows))),
+            effective=evidence.effective,
+            radius=evidence.radius,
+        )
 
     @property
     def settings_choose(self) -> Literal["gain", "neighbors"]:

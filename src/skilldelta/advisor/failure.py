@@ -7,12 +7,18 @@ that nobody could answer is not one: it is an error wherever it is asked.
 from __future__ import annotations
 
 from skilldelta.advisor.advice import Advice, Policy
-from skilldelta.encoders.base import EncoderError
+from skilldelta.encoders import EncoderError
 from skilldelta.endpoint import NoAnswerError
 from skilldelta.errors import BankError
-from skilldelta.gate import Action, routing_failure
+from skilldelta.gate import Action, Decision
 
 ROUTING_FAILURES = (BankError, EncoderError, NoAnswerError)
+
+
+def routing_failure(error: str, *, threshold: float = 0.0, fallback: Action = "skip") -> Decision:
+    """The decision when the question could not be answered at all."""
+    reason = f"routing failed ({error}); the configured fallback is {fallback}"
+    return Decision(fallback, 0.0, threshold, reason, "an end of the failure", is_fallback=True)
 
 
 def fallback_advice(
@@ -35,10 +41,4 @@ def fallback_advice(
         estimator=policy.estimator,
         settings=policy.settings,
         scope="family" if family else "skill",
-        eligible=0,
-        neighbors=(),
-        effective=None,
-        radius=None,
-        familiarity=None,
-        interval=None,
     )

@@ -1,4 +1,7 @@
-"""What an advisor learns from the panel of a suite and keeps for the next question: stacks, chances, errors, familiarity."""
+"""The evidence of one suite as an advisor sees it: rows in scope, scores, intervals, chances, familiarity.
+
+What was learned from it is kept for the next question.
+"""
 
 from __future__ import annotations
 
@@ -6,49 +9,107 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
+from skilldelta import bounds, intervals
+from skilldelta.advisor.advice import EstimatorName, Policy, Question, ScopeChoice
 from skilldelta.arrays import Vectors
 from skilldelta.bank.index import Index
+from skilldelta.bank.store import Bank
+from skilldelta.costs import Cost, TokenCosts
+from skilldelta.encoders import Encoder
+from skilldelta.errors import InputError
 from skilldelta.estimators.base import Score, Target
 from skilldelta.estimators.paper_rule import PaperRule
 from skilldelta.estimators.stack import FittedStack, Stack
 from skilldelta.estimators.stack.kept import KeptStack, NotKeptError, code_version, parts_of
 from skilldelta.estimators.stack.stack import Scored, left_out_with, rows_without
 from skilldelta.estimators.stack.stack_panel import Key
-from skilldelta.familiarity import Familiarity, nearness
-from skilldelta.intervals import Residuals
-from skilldelta.predictor import Settings
+from skilldelta.gate import Interval
+from skilldelta.predictor import Prediction, Settings
 from skilldelta.probability import Chance, Probabilities, fit_probabilities, new_family_chance
-from skilldelta.support import Support
+from skilldelta.records import Agent
+from skilldelta.resemblance import Familiarity, nearness
+from skilldelta.support import Scope, Support
 
+_MOST_VIEWS = 16
+"""Views that are kept warm."""
 _ENOUGH_FOR_CHANCES = 20
 """Pairs below which a curve over scores would be a guess."""
+
+
+class PanelViews:
+    """The evidence of one agent, a view per suite, estimator and settings, kept for the next question."""
+
+    def __init__(self, bank: Bank, encoder: Encoder, agent: Agent) -> None:
+        self._bank = bank
+        self._encoder = encoder
+        self._agent = agent
+        self._indexes: dict[str, Index] = {}
+        self._views: dict[tuple[str, str, Settings | None], PanelView] = {}
+        self._recorded: dict[tuple[str, ...], _Recorded] = {}
+
+    def of(self, suite: str, policy: Policy) -> PanelView:
+        """The view of one suite that a policy needs."""
+        if suite not in self._indexes:
+            self._indexes[suite] = Index(self._bank, self._encoder, self._agent, suite=suite)
+        # The stack has no settings.
+        name = (suite, policy.estimator, policy.settings if policy.estimator == "skilldelta" else None)
+        if name not in self._views:
+            if len(self._views) >= _MOST_VIEWS:  # each may hold a score per recorded task
+                self._views.pop(next(iter(self._views)))
+            self._views[name] = PanelView(self._indexes[suite], policy.estimator, policy.settings, self._recorded)
+        return self._views[name]
 
 
 class PanelView:
     """All pairs of the agent on one suite, and what was fitted to them; renewed when the evidence has moved on."""
 
-    def __init__(self, index: Index, estimator: Literal["skilldelta", "stack"], settings: Settings) -> None:
-        self._index = index
+    def __init__(
+        self, index: Index, estimator: EstimatorName, settings: Settings, recorded: dict[tuple[str, ...], _Recorded]
+    ) -> None:
+        """`recorded` are the scopes whose tasks are known, shared with other views."""
+        self.index = index
         self._estimator = estimator
         self._settings = settings
         self._stacks = Stacks(index)
+        self._recorded = recorded
         self._revision: int | None = None
         self._probabilities: Probabilities | None = None
 
-    def score(self, target: Target) -> Score:
-        """The stack's score of a new target."""
-        return self._stacks.score(target)
+    def rows_in_scope(self, question: Question, choice: ScopeChoice) -> tuple[Scope, Support]:
+        """The rows that a choice of scope leaves for a question."""
+        scope = self.index.scope
+        if choice == "paper":
+            choice = "family" if question.family else "skill"
+        if choice == "global":
+            return "global", scope()
+        if choice == "family":
+            if not question.family:
+                message = "scope family needs the target's family; give --family, or use scope skill"
+                raise InputError(message, setting="scope")
+            return "family", scope(family=question.family)
+        if choice == "auto" and question.family:
+            rows = scope(skill=question.skill, family=question.family)
+            if len(rows.row_of_task) > (question.task_id in rows.row_of_task):
+                return "family", rows
+        return "skill", scope(skill=question.skill)
+
+    def score(self, question: Question, query: Vectors, near: Prediction) -> Score:
+        """The estimator's gain; without any evidence in scope every estimator falls back to 0."""
+        if near.is_fallback:
+            return Score(0.0)
+        if self._estimator == "skilldelta":
+            return Score.of_one("skilldelta", near.gain)
+        return self._stacks.score(Target(query, question.text, question.family, question.skill, question.task_id))
 
     def chance(self, score: Score) -> Chance | None:
         """How likely one more pair shows help or harm at this predicted gain; None on a small panel.
 
         As far as the target is unlike the recorded tasks it is what families show on the whole.
         """
-        revision = self._index.revision()
+        revision = self.index.revision()
         if revision != self._revision or self._probabilities is None:
             known = self._scored()
             if len(known.gains) < _ENOUGH_FOR_CHANCES:
@@ -60,15 +121,56 @@ class PanelView:
         known = self._scored()
         return found.blended(new_family_chance(known.gains, known.families), score.credit)
 
-    def residuals(self) -> Residuals:
-        """How wrong the estimator was on the recorded tasks, each predicted without its own outcome."""
-        known = self._scored()
-        return Residuals.of(known.scores, known.gains, known.families)
+    def familiarity(
+        self, question: Question, scope: Scope, rows: Support, query: Vectors, score: Score
+    ) -> float | None:
+        """What the stack found, else how familiar the scope is; None where it has too few tasks to say."""
+        if self._estimator == "stack":
+            return score.familiarity
+        name = (question.suite, scope, question.family if scope == "family" else "", question.skill)
+        known = self._recorded.get(name)
+        if known is None or known.rows is not rows:  # the evidence has changed
+            known = self._recorded[name] = _Recorded.of(rows)
+        if known.usual is None:
+            return None
+        own = known.place.get(question.task_id) if question.task_id else None
+        return known.usual.at(nearness(known.vectors, query, excluded=None if own is None else np.array([own])))
+
+    def cost(self, question: Question, rows: Support, near: Prediction, price: float | None) -> Cost | None:
+        """The tokens that the skill is predicted to add."""
+        names = {"family": question.family, "skill": question.skill, "task_id": question.task_id}
+        return TokenCosts.of(rows).predict(near.rows, **names, price=price)
+
+    def interval(self, policy: Policy, question: Question, rows: Support, near: Prediction, score: Score) -> Interval:
+        """The stack's own interval, that of the nearest pairs' expected gain, or that of the estimator's errors."""
+        level, method, at = policy.level, policy.interval_method, near.rows
+        if method == intervals.STACK:
+            if score.spread is None:
+                return Interval(-1.0, 1.0, level, method)
+            deviation, freedom = score.spread.deviation, score.spread.freedom
+            return intervals.posterior(score.gain, deviation=deviation, freedom=freedom, level=level)
+        if method == intervals.CONFORMAL:
+            known = self._scored()
+            residuals = intervals.Residuals.of(known.scores, known.gains, known.families)
+            return intervals.conformal(score.gain, residuals, family=question.family, level=level)
+        found = intervals.Neighborhood(near.weights, rows.y0[at], rows.y1[at], rows.r0[at], rows.r1[at])
+        interval = intervals.interval(method, found, level=level)
+        if not policy.smoothness and not policy.residual:
+            return interval
+        # The whole B_delta of the paper: what neighbours at a distance may miss beside the noise of their executions.
+        bound = bounds.error_bound(
+            radius=bounds.radius(near.weights, near.similarities),
+            noise=bounds.noise(near.weights, rows.r0[at], rows.r1[at]),
+            delta=1 - level,
+            smoothness=policy.smoothness,
+            residual=policy.residual,
+        )
+        return Interval(max(-1.0, near.gain - bound), min(1.0, near.gain + bound), level, "b_delta")
 
     def _scored(self) -> Scored:
         if self._estimator == "stack":
             return self._stacks.scored()
-        rows = self._index.scope()
+        rows = self.index.scope()
         return Scored(PaperRule(self._settings).leave_one_out(rows).values, rows.gains, rows.families)
 
 
@@ -86,23 +188,6 @@ class _Recorded:
         first = np.array([at[0] for at in rows.row_of_task.values()], np.int64)
         vectors = rows.vectors if len(first) == len(rows) else rows.vectors[first]
         return cls(rows, vectors, {task: i for i, task in enumerate(rows.row_of_task)}, Familiarity.of(vectors))
-
-
-class ScopeFamiliarity:
-    """Scopes by name; one is learned anew when its rows have changed."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[str, ...], _Recorded] = {}
-
-    def of(self, name: tuple[str, ...], rows: Support, query: Vectors, task_id: str) -> float | None:
-        """The familiarity of a task; its own record does not count. None where the scope has too few tasks to say."""
-        known = self._known.get(name)
-        if known is None or known.rows is not rows:
-            known = self._known[name] = _Recorded.of(rows)
-        if known.usual is None:
-            return None
-        own = known.place.get(task_id) if task_id else None
-        return known.usual.at(nearness(known.vectors, query, excluded=None if own is None else np.array([own])))
 
 
 _WHOLE = "all"

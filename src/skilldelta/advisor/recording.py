@@ -13,7 +13,6 @@ from skilldelta.bank.entries import DecisionRecord
 from skilldelta.records import Agent, Skill, text_digest
 
 KeptText = Literal["whole", "digest", "nothing"]
-KEPT_TEXTS: tuple[KeptText, ...] = ("whole", "digest", "nothing")
 
 _IN_COLUMNS = ("action", "gain", "threshold", "reason", "agent", "skill")
 """What a decision has a column for; the rest of its document is its evidence."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 from skilldelta.advisor.advice import Advice
+from skilldelta.arrays import exceeds
 from skilldelta.gate import Interval
-from skilldelta.ties import exceeds
 
 _MOST = 100
 """Times the evidence beyond which nobody collects; nothing is said then."""
@@ -22,20 +22,16 @@ def turning_points(advice: Advice, *, familiarity_limit: float) -> tuple[str, ..
     """Each sentence by itself; the first is about what decided."""
     decision, interval = advice.decision, advice.interval
     if decision.is_fallback:
-        return (f"{_capital(decision.would_change)} would give the gate something to go by.",)
-    found = []
-    familiarity = advice.familiarity
-    if familiarity is not None and familiarity < familiarity_limit:
+        needed = decision.would_change
+        return (f"{needed[:1].upper()}{needed[1:]} would give the gate something to go by.",)
+    first = _threshold_sentence(advice)
+    if advice.familiarity is not None and advice.familiarity < familiarity_limit:
         would = "use" if exceeds(decision.gain, decision.threshold) else "skip"
-        found.append(
+        first = (
             f"The task is too unlike the recorded ones. Paired executions of tasks like this one would help most; "
             f"without the limit of {familiarity_limit:g} on familiarity the answer would be {would}."
         )
-    else:
-        found.append(_threshold_sentence(advice))
-    if interval is not None:
-        found.append(_interval_sentence(advice, interval))
-    return tuple(found)
+    return (first,) if interval is None else (first, _interval_sentence(advice, interval))
 
 
 def _threshold_sentence(advice: Advice) -> str:
@@ -71,7 +67,3 @@ def more_evidence(distance: float, interval: Interval) -> int | None:
         return None
     times = math.ceil(((interval.high - interval.low) / 2 / abs(distance)) ** 2 - 1e-9)
     return max(2, times) if times <= _MOST else None
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -31,7 +31,7 @@ _SAME = 1e-3
 
 
 class TextEncoder(Protocol):
-    """What the bank needs of an encoder (the same as `encoders.base.Encoder`)."""
+    """What the bank needs of an encoder (the same as `encoders.Encoder`)."""
 
     @property
     def identity(self) -> str: ...

@@ -24,7 +24,7 @@ from skilldelta.errors import InputError
 if TYPE_CHECKING:
     from skilldelta.arrays import Vectors
     from skilldelta.bank import Bank
-    from skilldelta.encoders.base import Encoder
+    from skilldelta.encoders import Encoder
     from skilldelta.evaluation.amendments import Correction, Exclusion
     from skilldelta.evaluation.roster import Rules
     from skilldelta.studies import LoadedPanel, PanelChoice

@@ -147,7 +147,7 @@ def _advice(opened: Bank, agent: Agent, question: Question, policy: Policy, opti
     from skilldelta.advisor import Advisor
     from skilldelta.advisor.failure import fallback_advice
     from skilldelta.cli.arguments import chosen_encoder
-    from skilldelta.encoders.base import EncoderError
+    from skilldelta.encoders import EncoderError
 
     try:
         encoder = chosen_encoder(opened, options, given=_given_vector(question, options))
@@ -225,7 +225,7 @@ def _given_vector(question: Question, options: dict[str, Any]) -> dict[str, Vect
     """The question's own vector, where a file gives it."""
     if options["query_vector"] is None:
         return {}
-    from skilldelta.encoders.query_vector import read_query_vector
+    from skilldelta.encoders.imported import read_query_vector
 
     return {question.text: read_query_vector(options["query_vector"])}
 

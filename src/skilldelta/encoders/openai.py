@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from skilldelta.arrays import Vectors
-from skilldelta.encoders.base import EncoderError, check_texts
+from skilldelta.arrays import Vectors, unit_rows
+from skilldelta.encoders import EncoderError, check_texts
 from skilldelta.endpoint import Answer, JsonEndpoint, NoAnswerError, one_line, read_json, run_blocking
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
-from skilldelta.support import unit_rows
 
+_PASSING = (408, 425, 429)
+"""Statuses below 500 after which trying again may help."""
 _LONGEST_WAIT = 60.0  # seconds, whatever Retry-After asks for
 
 
@@ -46,6 +47,7 @@ class OpenAIEncoder:
         if batch_size < 1 or attempts < 1:
             raise InputError(f"batch_size and attempts must be at least 1, got {batch_size} and {attempts}")
         self._endpoint = JsonEndpoint(base_url, "/embeddings", api_key=api_key or "", timeout=timeout, proxy=proxy)
+        self._place = self._endpoint.place
         self._model = model
         self._dimensions = dimensions
         self._batch_size = batch_size
@@ -105,7 +107,7 @@ class OpenAIEncoder:
             except NoAnswerError as error:
                 reason = str(error)
             else:
-                if not _is_passing(answer.status):
+                if answer.status not in _PASSING and answer.status < 500:
                     return self._document(answer)
                 reason, wait = f"HTTP {answer.status}", _retry_after(answer)
             if attempt < self._attempts:
@@ -141,14 +143,6 @@ class OpenAIEncoder:
         if self._endpoint.key:
             text = text.replace(self._endpoint.key, "[key]")
         return one_line(text) or "it gave no reason"
-
-    @property
-    def _place(self) -> str:
-        return self._endpoint.place
-
-
-def _is_passing(code: int) -> bool:
-    return code in (408, 425, 429) or code >= 500
 
 
 def _retry_after(answer: Answer) -> float | None:

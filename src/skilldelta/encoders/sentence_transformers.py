@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from skilldelta.arrays import Vectors
-from skilldelta.encoders.base import check_texts
+from skilldelta.arrays import Vectors, unit_rows
+from skilldelta.encoders import check_texts
 from skilldelta.errors import InputError, MissingExtraError
-from skilldelta.support import unit_rows
 
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 

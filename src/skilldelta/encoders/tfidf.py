@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from skilldelta.arrays import Vectors
-from skilldelta.encoders.base import check_texts
+from skilldelta.encoders import check_texts
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
 

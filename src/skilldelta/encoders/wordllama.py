@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skilldelta.arrays import Vectors
-from skilldelta.encoders.base import check_texts
+from skilldelta.encoders import check_texts
 from skilldelta.errors import InputError
 
 MODEL = "l2_supercat"

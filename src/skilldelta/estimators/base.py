@@ -72,13 +72,17 @@ class Score:
     credit: float = 1.0
     """How much of the gain rests on those tasks; the rest is what new families lead to expect."""
 
+    @classmethod
+    def of_one(cls, name: str, gain: float) -> Score:
+        """The score of an estimator that is its own only component."""
+        return cls(gain, {name: gain}, {name: 1.0})
+
 
 class FittedEstimator(Protocol):
     """An estimator that has seen its support and can score new targets."""
 
     def score(self, target: Target) -> Score:
         """The predicted gain of one target; its own task, where it is in the support, is left out."""
-        ...
 
 
 class Estimator(Protocol):
@@ -87,12 +91,9 @@ class Estimator(Protocol):
     @property
     def name(self) -> str:
         """The policy name in results, one of those the design lists."""
-        ...
 
     def leave_one_out(self, support: Support) -> Scores:
         """Score every row with its own task's outcomes left out entirely."""
-        ...
 
     def fit(self, support: Support) -> FittedEstimator:
         """Prepare for scoring new targets."""
-        ...

@@ -6,17 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from skilldelta.arrays import Floats, Ints
+from skilldelta.arrays import ROUNDING, Flags, Floats, Ints
 from skilldelta.estimators.base import NotApplicableError, Score, Scores, Target
 from skilldelta.estimators.paper_rule import RowsByScope
 from skilldelta.neighbors import Neighbors
 from skilldelta.nouns import plural
 from skilldelta.support import Scope, Support
-from skilldelta.ties import ROUNDING
 
 
 class Lexicon:
@@ -53,11 +51,7 @@ class TfidfKnn:
 
     k: int = 6
     scope: Scope = "family"
-
-    @property
-    def name(self) -> str:
-        """The policy name."""
-        return "tfidf_knn"
+    name = "tfidf_knn"
 
     def leave_one_out(self, support: Support) -> Scores:
         """Every row from its scope's other tasks."""
@@ -67,8 +61,7 @@ class TfidfKnn:
 
     def fit(self, support: Support) -> FittedTfidfKnn:
         """The vocabulary and the word rows of the support."""
-        lexicon = _inventory(support)
-        return FittedTfidfKnn(lexicon, lexicon.inventory, RowsByScope.of(support, self.scope), self.k)
+        return FittedTfidfKnn(_inventory(support), RowsByScope.of(support, self.scope), self.k)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +69,6 @@ class FittedTfidfKnn:
     """The support's word rows at hand."""
 
     lexicon: Lexicon
-    words: csr_array
     rows: RowsByScope
     k: int
 
@@ -84,11 +76,12 @@ class FittedTfidfKnn:
         """The predicted gain from the target's text, 0 where nothing is in scope."""
         eligible = self.rows.eligible(target)
         if not len(eligible):
-            return Score(0.0, {"tfidf_knn": 0.0}, {"tfidf_knn": 1.0})
-        similarity = (self.lexicon.rows([target.text]) @ self.words[eligible].T).toarray()
-        barred = np.zeros(similarity.shape, bool)
-        gain = float(_local_average(similarity, barred, self.rows.support.gains[eligible], self.k)[0])
-        return Score(gain, {"tfidf_knn": gain}, {"tfidf_knn": 1.0})
+            return Score.of_one("tfidf_knn", 0.0)
+        similarity = (self.lexicon.rows([target.text]) @ self.lexicon.inventory[eligible].T).toarray()
+        nearest = _largest(similarity, np.zeros(similarity.shape, bool), self.k)
+        gains = self.rows.support.gains[eligible][nearest]
+        means = _average(np.take_along_axis(similarity, nearest, axis=1), np.ones(nearest.shape, bool), gains)
+        return Score.of_one("tfidf_knn", float(means[0]))
 
 
 def nearest_by_words(support: Support, k: int, scope: Scope) -> Neighbors:
@@ -116,19 +109,16 @@ def nearest_by_words(support: Support, k: int, scope: Scope) -> Neighbors:
 
 
 def _inventory(support: Support) -> Lexicon:
-    if not support.texts:
-        raise NotApplicableError("the panel has no task texts; import or collect them with their text")
+    _check_texts(support)
     return Lexicon(support.texts)
 
 
-def _local_average(similarity: Floats, barred: NDArray[np.bool_], gains: Floats, k: int) -> Floats:
-    """Per row of `similarity`, the clipped-cosine mean gain of its k largest columns that are not barred."""
-    nearest = _largest(similarity, barred, k)
-    there = ~np.take_along_axis(barred, nearest, axis=1)
-    return _average(np.take_along_axis(similarity, nearest, axis=1), there, gains[nearest])
+def _check_texts(support: Support) -> None:
+    if not support.texts:
+        raise NotApplicableError("the panel has no task texts; import or collect them with their text")
 
 
-def _average(similarities: Floats, there: NDArray[np.bool_], gains: Floats) -> Floats:
+def _average(similarities: Floats, there: Flags, gains: Floats) -> Floats:
     """Clipped-cosine means of neighbours' gains, each (m, k); 0 where no neighbour is there."""
     shares = np.where(there, similarities, 0.0)
     shares = np.where(shares.sum(axis=1, keepdims=True) > 0, shares, there)
@@ -138,7 +128,7 @@ def _average(similarities: Floats, there: NDArray[np.bool_], gains: Floats) -> F
     return np.where(np.abs(means) > ROUNDING, means, 0.0)
 
 
-def _largest(similarity: Floats, barred: NDArray[np.bool_], k: int) -> Ints:
+def _largest(similarity: Floats, barred: Flags, k: int) -> Ints:
     """(m, min(k, n)) columns in falling similarity, equals in column order; barred columns come last."""
     n = similarity.shape[1]
     # Similarity and column in one whole number, so that no two are equal and a partial sort is exact.
@@ -158,11 +148,7 @@ class Relevance:
     """
 
     skill_texts: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        """The policy name."""
-        return "relevance"
+    name = "relevance"
 
     def leave_one_out(self, support: Support) -> Scores:
         """Nothing is left out because nothing is learnt: tasks, skills and the median are all that enters."""
@@ -173,9 +159,11 @@ class Relevance:
         """The vocabulary of tasks and skills, and the median that becomes the threshold."""
         skills = _texts_of(support, self.skill_texts)
         lexicon = Lexicon([*support.texts, *skills.values()])
-        words = lexicon.inventory[: len(support)]
         vectors = {skill: lexicon.inventory[[len(support) + place]] for place, skill in enumerate(skills)}
-        scores = _cosines(support, words, vectors)
+        scores = np.zeros(len(support))
+        for block in support.blocks("skill"):
+            skill = str(support.skills[block[0]])
+            scores[block] = (lexicon.inventory[block] @ vectors[skill].T).toarray()[:, 0]
         return FittedRelevance(lexicon, vectors, scores, float(np.median(scores)))
 
 
@@ -192,13 +180,12 @@ class FittedRelevance:
         """Similarity of the target's text and its skill's: a level, to be compared with `threshold`."""
         if target.skill not in self.vectors:
             raise NotApplicableError(f"the text of skill {target.skill!r} is unknown; add the skill with its text")
-        similarity = float((self.lexicon.rows([target.text]) @ self.vectors[target.skill].T).toarray()[0, 0])
-        return Score(similarity, {"relevance": similarity}, {"relevance": 1.0})
+        similarity = (self.lexicon.rows([target.text]) @ self.vectors[target.skill].T).toarray()
+        return Score.of_one("relevance", float(similarity[0, 0]))
 
 
 def _texts_of(support: Support, skill_texts: Mapping[str, str]) -> dict[str, str]:
-    if not support.texts:
-        raise NotApplicableError("the panel has no task texts; import or collect them with their text")
+    _check_texts(support)
     skills = list(dict.fromkeys(support.skills.tolist()))
     missing = [skill for skill in skills if not skill_texts.get(skill)]
     if missing:
@@ -206,11 +193,3 @@ def _texts_of(support: Support, skill_texts: Mapping[str, str]) -> dict[str, str
             f"the text of {len(missing)} of {plural(len(skills), 'skill')} is unknown ({missing[0]!r}); add the skills with their text"
         )
     return {skill: skill_texts[skill] for skill in skills}
-
-
-def _cosines(support: Support, words: csr_array, vectors: Mapping[str, csr_array]) -> Floats:
-    scores = np.zeros(len(support))
-    for block in support.blocks("skill"):
-        skill = str(support.skills[block[0]])
-        scores[block] = (words[block] @ vectors[skill].T).toarray()[:, 0]
-    return scores

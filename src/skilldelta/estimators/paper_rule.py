@@ -1,21 +1,28 @@
-"""The paper's rule behind the estimator contract, policy `skilldelta`, and the two controls that average rows of its scope.
+"""The paper's rule behind the estimator contract, policy `skilldelta`, and its controls that fit nothing.
 
 The rule itself is `predictor`. The with-skill-only control has the paper's neighbours and weights, but the success with
 the skill instead of the gain, so the difference between the two is the value of pairing. The family mean averages all
-other tasks of the family, near or far.
+other tasks of the family, near or far. The self-judge is the agent's own recorded answer to "would this skill help
+here?", with what asking cost.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from skilldelta.arrays import Floats, Ints
-from skilldelta.estimators.base import Score, Scores, Target
+from skilldelta.arrays import Floats, Ints, tie_rounding
+from skilldelta.estimators.base import NotApplicableError, Score, Scores, Target
 from skilldelta.predictor import PAPER, Prediction, Settings, predict, predict_each
+from skilldelta.records import Judgement
 from skilldelta.support import Scope, Support, scope_label
-from skilldelta.ties import tie_rounding
+
+MORE_LIKELY_THAN_NOT = 0.5
+"""The paper ranks with this score and names no threshold; as a policy it uses the skill when success is the likelier."""
+YES = 0.5
+"""Answers are 1 or 0; anything between separates them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,33 +31,51 @@ class PaperRule:
 
     settings: Settings = PAPER
     scope: Scope = "family"
-
-    @property
-    def name(self) -> str:
-        """The paper's rule keeps its name whatever its settings."""
-        return "skilldelta"
+    name = "skilldelta"  # whatever the settings
 
     def leave_one_out(self, support: Support) -> Scores:
         """Algorithm 1 with every row as its own target; empty support scores 0."""
         found = predict_each(support, self.scope, settings=self.settings)
         return Scores(found.gains, supported=found.eligible > 0)
 
-    def fit(self, support: Support) -> FittedPaperRule:
+    def fit(self, support: Support) -> FittedNearest:
         """Nothing is fitted: the rows of each scope are looked up once."""
-        return FittedPaperRule(RowsByScope.of(support, self.scope), self.settings)
+        return FittedNearest(self.name, RowsByScope.of(support, self.scope), support.gains, self.settings)
 
 
 @dataclass(frozen=True, slots=True)
-class FittedPaperRule:
-    """The rule with its evidence at hand."""
+class WithSkillOnly:
+    """Mean success with the skill over the paper's neighbours: a level and not a gain, with a threshold of its own."""
 
+    settings: Settings = PAPER
+    scope: Scope = "family"
+    threshold: float = MORE_LIKELY_THAN_NOT
+    name = "with_skill_only"
+
+    def leave_one_out(self, support: Support) -> Scores:
+        """Exactly the weights of the paper's rule, on y1; empty support scores 0."""
+        treated = support.with_outcomes(np.zeros(len(support)), support.y1)
+        values = predict_each(treated, self.scope, settings=replace(self.settings, label="gain")).gains
+        return Scores(values, self.threshold, is_gain=False)
+
+    def fit(self, support: Support) -> FittedNearest:
+        """Nothing is fitted: the rows of each scope are looked up once."""
+        rows = RowsByScope.of(support, self.scope)
+        return FittedNearest(self.name, rows, support.y1, replace(self.settings, label="gain"))
+
+
+@dataclass(frozen=True, slots=True)
+class FittedNearest:
+    """The evidence at hand, and the outcome of its rows that is averaged."""
+
+    name: str
     rows: RowsByScope
+    outcomes: Floats  # (n,)
     settings: Settings
 
     def score(self, target: Target) -> Score:
-        """The predicted gain, 0 where nothing is in scope."""
-        gain = self.rows.predict(target, self.rows.support.gains, self.settings).gain
-        return Score(gain, {"skilldelta": gain}, {"skilldelta": 1.0})
+        """The weighted mean outcome of the nearest rows, 0 where nothing is in scope."""
+        return Score.of_one(self.name, self.rows.predict(target, self.outcomes, self.settings).gain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,62 +104,17 @@ class RowsByScope:
         return predict(target.vector, self.support.vectors[rows], outcomes[rows], settings=settings)
 
 
-MORE_LIKELY_THAN_NOT = 0.5
-"""The paper ranks with this score and names no threshold; as a policy it uses the skill when success is the likelier."""
-
-
-@dataclass(frozen=True, slots=True)
-class WithSkillOnly:
-    """Mean success with the skill over the paper's neighbours."""
-
-    settings: Settings = PAPER
-    scope: Scope = "family"
-    threshold: float = MORE_LIKELY_THAN_NOT
-
-    @property
-    def name(self) -> str:
-        """The policy name."""
-        return "with_skill_only"
-
-    def leave_one_out(self, support: Support) -> Scores:
-        """Exactly the weights of the paper's rule, on y1; empty support scores 0."""
-        treated = support.with_outcomes(np.zeros(len(support)), support.y1)
-        values = predict_each(treated, self.scope, settings=replace(self.settings, label="gain")).gains
-        return Scores(values, self.threshold, is_gain=False)
-
-    def fit(self, support: Support) -> FittedWithSkillOnly:
-        """Nothing is fitted: the rows of each scope are looked up once."""
-        return FittedWithSkillOnly(RowsByScope.of(support, self.scope), replace(self.settings, label="gain"))
-
-
-@dataclass(frozen=True, slots=True)
-class FittedWithSkillOnly:
-    """The control with its evidence at hand."""
-
-    rows: RowsByScope
-    settings: Settings
-
-    def score(self, target: Target) -> Score:
-        """Expected success with the skill: a level, not a gain, to be compared with the policy's own threshold."""
-        level = self.rows.predict(target, self.rows.support.y1, self.settings).gain
-        return Score(level, {"with_skill_only": level}, {"with_skill_only": 1.0})
-
-
 @dataclass(frozen=True, slots=True)
 class FamilyMean:
     """One number per family, the target's own task left out."""
 
-    @property
-    def name(self) -> str:
-        """The policy name."""
-        return "family_mean"
+    name = "family_mean"
 
     def leave_one_out(self, support: Support) -> Scores:
         """Family sums minus the task's own rows; a family of one task scores 0."""
         families = np.unique(support.scope_labels("family"), return_inverse=True)[1]
         own = np.unique(families * (len(support) + 1) + support.task_codes, return_inverse=True)[1]
-        gains = support.gains
-        total = _sums(families, gains) - _sums(own, gains)
+        total = _sums(families, support.gains) - _sums(own, support.gains)
         count = np.bincount(families)[families] - np.bincount(own)[own]
         return Scores(_mean(total, count), supported=count > 0)
 
@@ -152,8 +132,7 @@ class FittedFamilyMean:
     def score(self, target: Target) -> Score:
         """The mean gain of the family's other tasks, 0 where there is none."""
         gains = self.rows.support.gains[self.rows.eligible(target)]
-        mean = float(_mean(np.array([gains.sum()]), np.array([len(gains)]))[0])
-        return Score(mean, {"family_mean": mean}, {"family_mean": 1.0})
+        return Score.of_one("family_mean", float(_mean(np.array([gains.sum()]), np.array([len(gains)]))[0]))
 
 
 def _sums(codes: Ints, gains: Floats) -> Floats:
@@ -165,3 +144,39 @@ def _mean(total: Floats, count: Ints) -> Floats:
     # A mean made by subtraction carries rounding error; without it, gains that cancel stay exactly zero.
     mean: Floats = tie_rounding(total / np.maximum(count, 1)) + 0.0  # no negative zero
     return np.where(count > 0, mean, 0.0)
+
+
+class SelfJudge:
+    """The agent's answers by task and skill; the last one recorded counts.
+
+    Asking is `collect`'s work; here the answers are read. A task that was never asked has no answer: it is left out of
+    this policy's evaluation, and counted, because silence is not a "no".
+    """
+
+    name = "self_judge"
+
+    def __init__(self, judgements: Iterable[Judgement] = ()) -> None:
+        self._answers = {(judgement.task_id, judgement.skill_id): judgement for judgement in judgements}
+
+    def leave_one_out(self, support: Support) -> Scores:
+        """1 or 0 for every row that was asked, NaN for the others; the router's tokens stand beside."""
+        rows = zip(support.task_ids.tolist(), support.skills.tolist(), strict=True)
+        answers = [self._answers.get(row) for row in rows]
+        asked = sum(answer is not None for answer in answers)
+        if not asked:
+            raise NotApplicableError("no self-judgement is recorded; ask the agent first")
+        values = np.array([np.nan if answer is None else float(answer.use) for answer in answers])
+        tokens = np.array([np.nan if a is None or a.tokens is None else float(a.tokens) for a in answers])
+        notes = () if asked == len(answers) else (f"{len(answers) - asked} of {len(answers)} tasks were never asked",)
+        return Scores(values, YES, is_gain=False, router_tokens=tokens, notes=notes)
+
+    def fit(self, support: Support) -> SelfJudge:
+        """Recorded answers need no support."""
+        return self
+
+    def score(self, target: Target) -> Score:
+        """The recorded answer to one task."""
+        answer = self._answers.get((target.task_id, target.skill))
+        if answer is None:
+            raise NotApplicableError(f"no self-judgement of task {target.task_id!r} is recorded; ask the agent first")
+        return Score.of_one(self.name, float(answer.use))

@@ -13,18 +13,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from sklearn.model_selection import GroupKFold
 
-from skilldelta.arrays import Floats, Strings
+from skilldelta.arrays import ROUNDING, Floats, Strings
 from skilldelta.estimators.base import NotApplicableError, Score, Scores, Target
 from skilldelta.estimators.partition import Partition, Split
 from skilldelta.nouns import plural
 from skilldelta.records import text_digest
 from skilldelta.support import Support
-from skilldelta.ties import ROUNDING
 
 PENALTIES: tuple[float, ...] = tuple(10.0 ** (step / 2) for step in range(-6, 9))
 LAMBDAS: tuple[float, ...] = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
@@ -52,7 +50,7 @@ class Ridge:
     def leave_one_out(self, support: Support) -> Scores:
         """Scores of the test split, NaN elsewhere; threshold is the eta that validation chose."""
         groups = task_groups(support)
-        split = self._split(support, groups)
+        split = self._split(support, groups, self.test_share)
         fitted = self._fit(support, groups, split)
         values = np.full(len(support), np.nan)
         values[split.test] = fitted.values(support.vectors[split.test].astype(np.float64))
@@ -64,14 +62,12 @@ class Ridge:
     def fit(self, support: Support) -> FittedRidge:
         """Training and validation on the whole support, no part kept for testing."""
         groups = task_groups(support)
-        if self.partition is not None:
-            return self._fit(support, groups, self.partition.split(support))
-        return self._fit(support, groups, split_groups(groups, self.validation_share, 0.0, seed=self.split_seed))
+        return self._fit(support, groups, self._split(support, groups, test_share=0.0))
 
-    def _split(self, support: Support, groups: Strings) -> Split:
+    def _split(self, support: Support, groups: Strings, test_share: float) -> Split:
         if self.partition is not None:
             return self.partition.split(support)
-        return split_groups(groups, self.validation_share, self.test_share, seed=self.split_seed)
+        return split_groups(groups, self.validation_share, test_share, seed=self.split_seed)
 
     def _split_in_words(self, split: Split, pairs: int) -> str:
         supplied = "supplied " if self.partition is not None else ""
@@ -106,10 +102,6 @@ class FittedRidge:
     cost_head: LinearHead
     policy: ValidationPolicy
 
-    @cached_property
-    def _known_tasks(self) -> frozenset[str]:
-        return frozenset(self.support.task_ids.tolist())
-
     def values(self, x: Floats) -> Floats:
         """(m,) gain - lambda * cost, to be compared with the policy's threshold."""
         gains = self.gain_head.predict(x)
@@ -120,7 +112,7 @@ class FittedRidge:
 
         A target whose task is in the support is scored by a model fitted without it, which takes a whole fit.
         """
-        if target.task_id in self._known_tasks:
+        if target.task_id in self.support.row_of_task:
             others = self.support.rows(self.support.task_ids != target.task_id)
             return self.ridge.fit(others).score(target)
         x = target.vector[None, :].astype(np.float64)
@@ -221,14 +213,9 @@ class ValidationPolicy:
     token_change: float
     """Validation tokens against always-off, in the unit of the cost head."""
 
-    @property
-    def is_always_on(self) -> bool:
-        """The explicit fallback."""
-        return self.threshold == -math.inf
-
     def in_words(self) -> str:
         """What validation chose."""
-        if self.is_always_on:
+        if self.threshold == -math.inf:
             return "validation found no cheaper policy with the success of always-on: it falls back to always-on"
         return f"validation chose lambda {self.cost_weight:g} and eta {self.threshold:.4g}"
 

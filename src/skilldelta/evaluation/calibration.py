@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skilldelta.arrays import Flags, Floats
+from skilldelta.arrays import Flags, Floats, exceeds
 from skilldelta.errors import InputError
 from skilldelta.evaluation.comparison import few_tasks
 from skilldelta.evaluation.goals import Goal, Values
@@ -20,9 +20,8 @@ from skilldelta.evaluation.resampling.bootstrap import Design, Inventory, Sample
 from skilldelta.evaluation.results import Range
 from skilldelta.evaluation.sweeps import SweepPoint, ThresholdSweep, threshold_sweep
 from skilldelta.evaluation.wrong_cases import WrongCase, wrong_cases
-from skilldelta.folds import FOLDS, held_out_folds
+from skilldelta.probability import FOLDS, held_out_folds
 from skilldelta.support import Support
-from skilldelta.ties import exceeds
 
 _NEUTRAL = 0.0
 """The threshold of a fold that has no other folds to learn from."""

@@ -14,9 +14,10 @@ import numpy as np
 
 from skilldelta.arrays import Floats, Ints
 from skilldelta.errors import InputError
-from skilldelta.neighbors import Neighbors, nearest_to_each
+from skilldelta.neighbors import Neighbors
 from skilldelta.nouns import plural
 from skilldelta.predictor import Settings, Weighting, average, predict_each
+from skilldelta.resemblance import nearest_to_each
 from skilldelta.support import Scope, Support
 
 Axis = Literal["support", "neighbors", "repetitions"]

@@ -9,11 +9,10 @@ import math
 from dataclasses import dataclass
 from typing import Protocol
 
-from skilldelta.arrays import Flags, Floats
+from skilldelta.arrays import Flags, Floats, tie_rounding
 from skilldelta.errors import InputError
 from skilldelta.evaluation.sweeps import ThresholdSweep
 from skilldelta.evaluation.thresholds import for_margin, for_token_budget, for_use_rate, for_value
-from skilldelta.ties import tie_rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,7 +13,7 @@ import numpy as np
 
 from skilldelta.arrays import Flags, Floats, Ints
 from skilldelta.evaluation.task_mean import TIE
-from skilldelta.neighbors import nearest_to_each
+from skilldelta.resemblance import nearest_to_each
 from skilldelta.support import Support
 
 NEIGHBORS = 6

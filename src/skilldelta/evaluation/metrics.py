@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.stats import rankdata
 
-from skilldelta.arrays import Flags, Floats, Ints, SmallInts, Strings
-from skilldelta.ties import exceeds, tie_rounding
+from skilldelta.arrays import Flags, Floats, Ints, SmallInts, Strings, exceeds, tie_rounding
 
 
 def auroc(scores: Floats, positive: Flags) -> float | None:

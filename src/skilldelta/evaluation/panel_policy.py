@@ -12,12 +12,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from skilldelta.arrays import Flags, Floats, Ints, Strings
+from skilldelta.arrays import Flags, Floats, Ints, Strings, exceeds
 from skilldelta.errors import InputError
 from skilldelta.estimators.base import Scores
 from skilldelta.evaluation.metrics import advantage
 from skilldelta.support import Support
-from skilldelta.ties import exceeds
 
 
 @dataclass(frozen=True, slots=True, eq=False)

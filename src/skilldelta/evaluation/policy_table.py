@@ -139,7 +139,7 @@ def _stack(_: Rules, __: Sequence[Judgement]) -> Estimator:
 
 
 def _self_judge(_: Rules, judgements: Sequence[Judgement]) -> Estimator:
-    from skilldelta.estimators.self_judge import SelfJudge
+    from skilldelta.estimators.paper_rule import SelfJudge
 
     return SelfJudge(judgements)
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binomtest
 
-from skilldelta.arrays import Flags, Floats
+from skilldelta.arrays import Flags, Floats, tie_rounding
 from skilldelta.errors import InputError
-from skilldelta.ties import tie_rounding
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,9 @@ from skilldelta.estimators.partition import Partition
 from skilldelta.evaluation.panel_policy import PanelPolicy
 from skilldelta.evaluation.policy_table import PolicyEntry, policies, policy_entry
 from skilldelta.evaluation.structure import eligible_pairs
-from skilldelta.folds import FOLDS, held_out_folds
 from skilldelta.nouns import plural
 from skilldelta.predictor import PAPER, Settings
+from skilldelta.probability import FOLDS, held_out_folds
 from skilldelta.records import Judgement
 from skilldelta.support import Scope, Support
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from skilldelta.arrays import Floats, Ints
 from skilldelta.evaluation.results import Actions, FamilyCounts, PanelResult, Structure
-from skilldelta.familiarity import leave_one_out
+from skilldelta.resemblance import leave_one_out
 from skilldelta.support import Scope, Support
 
 SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skilldelta.arrays import Floats, Ints
+from skilldelta.arrays import Floats, Ints, tie_rounding
 from skilldelta.errors import InputError
 from skilldelta.gate import check_threshold
 from skilldelta.support import Support
-from skilldelta.ties import tie_rounding
 
 
 @dataclass(frozen=True, slots=True)

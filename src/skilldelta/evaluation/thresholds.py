@@ -10,11 +10,10 @@ from typing import Literal
 
 import numpy as np
 
-from skilldelta.arrays import Floats
+from skilldelta.arrays import Floats, tie_rounding
 from skilldelta.errors import InputError
 from skilldelta.evaluation.sweeps import ThresholdSweep, distinct_cuts
 from skilldelta.support import Support
-from skilldelta.ties import tie_rounding
 
 ThresholdRule = Literal["prevalence", "balanced_accuracy"]
 THRESHOLD_RULES: tuple[ThresholdRule, ...] = ("prevalence", "balanced_accuracy")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from skilldelta.bank.entries import RecordedOutcome
-from skilldelta.encoders.base import Encoder
+from skilldelta.encoders import Encoder
 from skilldelta.serve.gate_question import GateQuestion
 from skilldelta.serve.gate_service import GateService
 from skilldelta.serve.policy_settings import policy_with

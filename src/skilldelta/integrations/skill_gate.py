@@ -19,7 +19,7 @@ from skilldelta.records import text_digest
 from skilldelta.serve.hooks.server_client import DEFAULT_SERVER, ServerAddress, ask_server
 
 if TYPE_CHECKING:
-    from skilldelta.encoders.base import Encoder
+    from skilldelta.encoders import Encoder
 
 Route = Callable[[dict[str, Any]], Mapping[str, Any]]
 """Takes the body of `POST /v1/decide` and returns its answer; raises if there is none."""

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from skilldelta.arrays import Floats
-from skilldelta.encoders.base import Encoder
+from skilldelta.encoders import Encoder
 from skilldelta.errors import InputError
 from skilldelta.evaluation.accounting import Account, Baseline, RoutingCost, account
 from skilldelta.evaluation.comparison import default_gate

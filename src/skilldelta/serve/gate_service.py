@@ -26,8 +26,7 @@ from skilldelta.advisor.recording import (
 from skilldelta.bank.batch import Added, Batch
 from skilldelta.bank.entries import DecisionFilter, DecisionRecord, Logged, RecordedOutcome
 from skilldelta.bank.store import Bank
-from skilldelta.encoders import load_encoder
-from skilldelta.encoders.base import Encoder
+from skilldelta.encoders import Encoder, load_encoder
 from skilldelta.errors import InputError, NotRecordedError, ReplacedBankError
 from skilldelta.gate import Action, Decision
 from skilldelta.records import Agent, Skill

@@ -16,7 +16,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from skilldelta.encoders.base import EncoderError
+from skilldelta.encoders import EncoderError
 from skilldelta.endpoint import NoAnswerError
 from skilldelta.errors import BankError, ConflictError, InputError, MissingExtraError, NotRecordedError, SkillDeltaError
 from skilldelta.redaction import redacted

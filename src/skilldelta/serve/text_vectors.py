@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 
 from skilldelta.arrays import Vectors
-from skilldelta.encoders.base import Encoder
+from skilldelta.encoders import Encoder
 
 _MOST_BYTES = 32 << 20
 """Of texts and vectors together; the ones that were not asked about for longest make room."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from skilldelta.advisor import Advice, Advisor, Policy, Question
 from skilldelta.bank.reading import chosen_agent, current_skill
 from skilldelta.bank.store import Bank
-from skilldelta.encoders.base import Encoder
+from skilldelta.encoders import Encoder
 from skilldelta.errors import unknown_name
 from skilldelta.records import Agent, Skill
 from skilldelta.serve.log_writer import LogWriter

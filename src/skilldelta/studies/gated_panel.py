@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from skilldelta.arrays import Flags, Floats
+from skilldelta.arrays import Flags, Floats, exceeds
 from skilldelta.errors import unknown_name
 from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, Totals, columns, sweepable
 from skilldelta.evaluation.results import FamilyCounts
@@ -21,7 +21,6 @@ from skilldelta.studies.evaluation_study import scored_policy, with_skill_texts
 from skilldelta.studies.loaded_panel import LoadedPanel
 from skilldelta.studies.task_map import TaskPlane
 from skilldelta.support import Support
-from skilldelta.ties import exceeds
 
 _PLAIN_RULES = Rules()
 

@@ -11,7 +11,7 @@ from skilldelta.bank.batch import Added
 from skilldelta.bank.importers import Reading, tool_formats
 from skilldelta.bank.importers.any_source import left_out_lines
 from skilldelta.nouns import plural
-from skilldelta.pairing import Pairing, Unpaired, pair_executions
+from skilldelta.pairing import Arms, Pairing, pair_executions
 from skilldelta.records import Execution, Task
 
 _SHOWN = 3
@@ -135,7 +135,7 @@ def _pair_lines(pairing: Pairing) -> list[str]:
     return [f"{plural(len(pairing.pairs), 'pair')} in what was imported", *_unpaired_lines(pairing.unpaired)]
 
 
-def _unpaired_lines(unpaired: Sequence[Unpaired]) -> list[str]:
+def _unpaired_lines(unpaired: Sequence[Arms]) -> list[str]:
     lines = []
     for missing, words in _LACKING.items():
         tasks = [one.task_id for one in unpaired if one.missing == missing]

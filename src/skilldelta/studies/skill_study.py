@@ -13,7 +13,7 @@ from skilldelta.evaluation.harm_groups import HarmGroup
 from skilldelta.evaluation.paired_runs import vote
 from skilldelta.evaluation.results import MARGIN
 from skilldelta.evaluation.skill_verdicts import FamilyEffect, SkillVerdict, skill_verdicts
-from skilldelta.pairing import runs_of_pairs
+from skilldelta.pairing import arms_of
 from skilldelta.report.skill_words import skill_sentence
 from skilldelta.studies.loaded_panel import LoadedPanel
 from skilldelta.support import Support
@@ -142,10 +142,12 @@ def task_votes(panel: LoadedPanel) -> Floats:
     unequal = np.flatnonzero(support.r0 != support.r1)
     if not len(unequal):
         return votes
-    runs = {(task, skill): found for (task, skill, _), found in runs_of_pairs(panel.versioned).items()}
+    arms = {(one.task_id, one.skill_id): one for one in arms_of(panel.versioned) if not one.missing}
     for row in unequal:
-        found = runs.get((str(support.task_ids[row]), str(support.skills[row])))
-        # A corrected row has other means than its runs.
-        if found is not None and np.isclose(np.mean(found.skip), support.y0[row]):
-            votes[row] = vote(found.skip, found.use)
+        found = arms.get((str(support.task_ids[row]), str(support.skills[row])))
+        if found is None:
+            continue
+        skip, use = ([run.success or 0.0 for run in arm] for arm in (found.skip, found.use))
+        if np.isclose(np.mean(skip), support.y0[row]):  # a corrected row has other means than its runs
+            votes[row] = vote(skip, use)
     return votes

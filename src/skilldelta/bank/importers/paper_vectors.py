@@ -16,11 +16,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from skilldelta.arrays import Vectors
+from skilldelta.arrays import Vectors, unit_rows
 from skilldelta.bank.batch import TextVector
 from skilldelta.errors import InputError, shown
 from skilldelta.records import Task, text_digest
-from skilldelta.support import unit_rows
 
 MOST_BYTES = 1 << 30
 """Bytes of one array of an NPZ: 700,000 vectors of 384 numbers."""

@@ -11,18 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skilldelta import familiarity
+from skilldelta import resemblance
 from skilldelta.arrays import Floats, Ints, SmallInts, Vectors
 from skilldelta.estimators.stack.slopes import Landmarks, held_out_departures
-from skilldelta.estimators.stack.stack_panel import StackPanel
-from skilldelta.estimators.stack.sums import FOLDS
-
-View = Literal["vectors", "words", "shape"]
+from skilldelta.estimators.stack.stack_panel import FOLDS, StackPanel
+from skilldelta.estimators.stack.views import View
 
 NEAREST: tuple[tuple[str, View, int], ...] = (
     ("nearest_6", "vectors", 6),
@@ -52,7 +49,7 @@ def cross_fit(panel: StackPanel, *, nested: bool) -> Departures:
     found = Departures(
         np.zeros((n, c)),
         np.zeros((FOLDS, n, c)) if nested else None,
-        np.full((n, familiarity.NEAREST + 1), -1, np.int32),
+        np.full((n, resemblance.NEAREST + 1), -1, np.int32),
     )
     _fill_nearest(panel, found)
     _fill_slopes(panel, found)
@@ -73,32 +70,28 @@ def slope_features(panel: StackPanel, view: View, block: Ints) -> Floats | None:
 def landmarks_of(panel: StackPanel, block: Ints) -> Landmarks:
     """The landmarks of one group's shapes."""
     assert panel.views.shape is not None
-    place = np.empty(len(panel), np.int64)
-    place[panel.order] = np.arange(len(panel))
+    place = np.argsort(panel.order)
     return Landmarks.choose(panel.views.shape[block], np.argsort(place[block], kind="stable"))
 
 
 def _fill_nearest(panel: StackPanel, found: Departures) -> None:
-    lists = dict(_lists(panel))
+    lists = {
+        view: neighbor_lists(features, panel.blocks, panel.tasks, panel.order)
+        for view, features in panel.views.known.items()
+    }
     found.nearest[:] = lists["vectors"][:, : found.nearest.shape[1]]
     members = [np.flatnonzero(panel.folds == f) for f in range(FOLDS)]
     for excluded, rows in _held_out(members, nested=found.held is not None):
         family = panel.sums.without(list(excluded)).mean[panel.groups[rows]]
+        other = np.where(panel.folds[rows] == excluded[0], excluded[-1], excluded[0])
         for c, (_, view, k) in enumerate(NEAREST):
-            if view in lists:
-                values = _departures(panel, lists[view][rows], k, excluded, family)
-                _put(found, excluded, rows, c, values, panel.folds)
-
-
-def _departures(panel: StackPanel, lists: SmallInts, k: int, excluded: tuple[int, ...], family: Floats) -> Floats:
-    return departures(lists, k, panel.gains, panel.weights, panel.folds, excluded, family)
-
-
-def _lists(panel: StackPanel) -> Iterator[tuple[View, SmallInts]]:
-    for view in ("vectors", "words", "shape"):
-        features = getattr(panel.views, view)
-        if features is not None:
-            yield view, neighbor_lists(features, panel.blocks, panel.tasks, panel.order)
+            if view not in lists:
+                continue
+            values = departures(lists[view][rows], k, panel.gains, panel.weights, panel.folds, excluded, family)
+            if len(excluded) == 1:
+                found.plain[rows, c] = values
+            if found.held is not None:
+                found.held[other, rows, c] = values
 
 
 def _held_out(members: list[Ints], *, nested: bool) -> Iterator[tuple[tuple[int, ...], Ints]]:
@@ -108,34 +101,22 @@ def _held_out(members: list[Ints], *, nested: bool) -> Iterator[tuple[tuple[int,
             yield (f, g), np.concatenate([members[f], members[g]])
 
 
-def _put(found: Departures, excluded: tuple[int, ...], rows: Ints, c: int, values: Floats, folds: Ints) -> None:
-    if len(excluded) == 1:
-        found.plain[rows, c] = values
-        if found.held is not None:
-            found.held[excluded[0], rows, c] = values
-    elif found.held is not None:
-        f, g = excluded
-        other = np.where(folds[rows] == f, g, f)
-        found.held[other, rows, c] = values
-
-
 def _fill_slopes(panel: StackPanel, found: Departures) -> None:
+    nested = found.held is not None
     for block in panel.blocks:
-        for c, (_, view) in enumerate(SLOPES, start=len(NEAREST)):
-            features = slope_features(panel, view, block)
-            if features is None:
-                continue
-            plain, held = held_out_departures(
-                features,
-                panel.gains[block],
-                panel.weights[block],
-                panel.folds[block],
-                FOLDS,
-                nested=found.held is not None,
-            )
-            found.plain[block, c] = plain
+        gains, weights, folds = panel.gains[block], panel.weights[block], panel.folds[block]
+        for c, features in _sloped(panel, block):
+            found.plain[block, c], held = held_out_departures(features, gains, weights, folds, FOLDS, nested=nested)
             if found.held is not None and held is not None:
                 found.held[:, block, c] = held
+
+
+def _sloped(panel: StackPanel, block: Ints) -> Iterator[tuple[int, Floats]]:
+    """The components that are lines or curves, with the features of a group's rows."""
+    for c, (_, view) in enumerate(SLOPES, start=len(NEAREST)):
+        features = slope_features(panel, view, block)
+        if features is not None:
+            yield c, features
 
 
 WIDTH = 56
@@ -155,8 +136,7 @@ def neighbor_lists(features: Vectors | Floats, blocks: Sequence[Ints], codes: In
     """
     n = len(features)
     lists = np.full((n, WIDTH), -1, np.int32)
-    place = np.empty(n, np.int64)
-    place[order] = np.arange(n)
+    place = np.argsort(order)
     for block in blocks:
         candidates = block if len(block) <= _CANDIDATES else np.sort(block[np.argsort(place[block])[:_CANDIDATES]])
         base = np.asarray(features[candidates], np.float32)
@@ -217,28 +197,19 @@ def departures_without_task(panel: StackPanel, without_fold: Floats) -> Floats:
     small = [block for block in panel.blocks if len(block) <= _SMALL_FAMILY]
     if small:
         _nearest_without_task(panel, small, found)
-        for block in small:
-            _slopes_without_task(panel, block, found)
+    for block in small:
+        tasks = np.unique(panel.tasks[block], return_inverse=True)[1]
+        gains, weights = panel.gains[block], panel.weights[block]
+        for c, features in _sloped(panel, block):
+            found[block, c], _ = held_out_departures(features, gains, weights, tasks, len(block), nested=False)
     return found
 
 
 def _nearest_without_task(panel: StackPanel, blocks: list[Ints], found: Floats) -> None:
     rows = np.concatenate(blocks)
     family = panel.without_task.mean[rows]
-    for view in dict.fromkeys(view for _, view, _ in NEAREST):
-        features = getattr(panel.views, view)
-        if features is None:
-            continue
+    for view, features in panel.views.known.items():
         lists = neighbor_lists(features, blocks, panel.tasks, panel.order)[rows]  # none of the task's own rows
         for c, (_, other, k) in enumerate(NEAREST):
             if other == view:
                 found[rows, c] = departures(lists, k, panel.gains, panel.weights, panel.folds, (), family)
-
-
-def _slopes_without_task(panel: StackPanel, block: Ints, found: Floats) -> None:
-    tasks = np.unique(panel.tasks[block], return_inverse=True)[1]
-    for c, (_, view) in enumerate(SLOPES, start=len(NEAREST)):
-        features = slope_features(panel, view, block)
-        if features is not None:
-            gains, weights = panel.gains[block], panel.weights[block]
-            found[block, c], _ = held_out_departures(features, gains, weights, tasks, len(block), nested=False)

@@ -13,12 +13,12 @@ import numpy as np
 
 from skilldelta.arrays import Floats, Ints, Vectors
 from skilldelta.estimators.base import Target
-from skilldelta.estimators.stack.components import NEAREST, SLOPES, View, landmarks_of, slope_features
+from skilldelta.estimators.stack.components import NEAREST, SLOPES, landmarks_of, slope_features
 from skilldelta.estimators.stack.slopes import Landmarks, Slopes, Trend, fit_slopes
 from skilldelta.estimators.stack.stack_panel import Key, StackPanel
-from skilldelta.estimators.stack.views import Lens
+from skilldelta.estimators.stack.views import Lens, View
 from skilldelta.estimators.stack.weights import Trust
-from skilldelta.familiarity import Familiarity, nearness
+from skilldelta.resemblance import Familiarity, nearness
 
 LEAST_BELIEF = 0.05
 """However clearly the data say that departures tell nothing, intervals allow for this much of them."""
@@ -28,31 +28,27 @@ class Seen:
     """One target through the lens; a view is computed when a component first asks for it."""
 
     def __init__(self, target: Target, lens: Lens) -> None:
-        self._target = target
+        self._text = target.text
         self._lens = lens
-
-    @cached_property
-    def vectors(self) -> Vectors:
-        """(dim,) its vector."""
-        return self._target.vector
+        self.vectors = target.vector  # (dim,)
 
     @cached_property
     def words(self) -> Vectors:
         """(dim,) its words."""
         assert self._lens.words is not None
-        return self._lens.words.row(self._target.text)
+        return self._lens.words.row(self._text)
 
     @cached_property
     def shape(self) -> Floats:
         """(6,) its shape."""
         assert self._lens.shape is not None
-        shape: Floats = self._lens.shape.rows([self._target.text])[0]
+        shape: Floats = self._lens.shape.rows([self._text])[0]
         return shape
 
     @cached_property
     def projected(self) -> Vectors:
         """(<= 256,) its vector on the main directions."""
-        return self._lens.project(self._target.vector)
+        return self._lens.project(self.vectors)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,11 +126,11 @@ class Group:
         return None if self.familiarity is None else self.familiarity.at(nearness(self.vectors, seen.vectors))
 
     def _line_features(self, view: View, seen: Seen) -> Floats | Vectors:
-        if view == "shape":
-            assert self.landmarks is not None
-            curve: Floats = self.landmarks.features(seen.shape[None])[0]
-            return curve
-        return seen.projected if view == "vectors" else seen.words
+        if view != "shape":
+            return seen.projected if view == "vectors" else seen.words
+        assert self.landmarks is not None
+        curve: Floats = self.landmarks.features(seen.shape[None])[0]
+        return curve
 
 
 def prepare(panel: StackPanel, key: Key, trust: Trust) -> Group:
@@ -145,6 +141,7 @@ def prepare(panel: StackPanel, key: Key, trust: Trust) -> Group:
     lines = _lines(panel, block, weights)
     curved = any(view == "shape" for view, _ in lines.values())
     near = _near(panel, block, weights)
+    means, shares = _level_parts(panel, at)
     used = sorted({c for one in near.values() for c, _ in one.sizes} | set(lines))
     return Group(
         gains=panel.gains[block] * panel.weights[block],
@@ -153,8 +150,8 @@ def prepare(panel: StackPanel, key: Key, trust: Trust) -> Group:
         level=float(panel.levels.level[at]),
         level_variance=float(panel.levels.variance[at]),
         belief=trust.belief,
-        means=_means(panel, at),
-        mean_shares=_mean_shares(panel, at),
+        means=means,
+        mean_shares=shares,
         shares={c: float(weights[c]) for c in used},
         near=near,
         lines=lines,
@@ -167,10 +164,9 @@ def prepare(panel: StackPanel, key: Key, trust: Trust) -> Group:
 
 def _near(panel: StackPanel, block: Ints, weights: Floats) -> dict[View, Near]:
     found: dict[View, Near] = {}
-    for view in dict.fromkeys(view for _, view, _ in NEAREST):
-        features = getattr(panel.views, view)
+    for view, features in panel.views.known.items():
         sizes = tuple((c, k) for c, (_, other, k) in enumerate(NEAREST) if other == view and weights[c] > 0)
-        if features is not None and sizes:
+        if sizes:
             found[view] = Near.of(features[block], sizes)
     return found
 
@@ -184,16 +180,17 @@ def _lines(panel: StackPanel, block: Ints, weights: Floats) -> dict[int, tuple[V
     return found
 
 
-def _means(panel: StackPanel, at: int) -> dict[str, float]:
-    levels = panel.levels
-    means = {"family": float(panel.sums.without([]).mean[at])}
-    if not panel.nesting.is_flat:
-        means["skill"] = float(levels.skill_mean[at])
-    return means | {"suite": float(levels.suite_mean[at]), "zero": 0.0}
-
-
-def _mean_shares(panel: StackPanel, at: int) -> dict[str, float]:
+def _level_parts(panel: StackPanel, at: int) -> tuple[dict[str, float], dict[str, float]]:
+    """What a level is made of: the means of family, skill and suite, and zero; and the share of each."""
     levels = panel.levels
     family, skill, suite = (float(part[at]) for part in (levels.family, levels.skill, levels.suite))
-    shares = {"family": family} if panel.nesting.is_flat else {"family": family, "skill": skill}
-    return shares | {"suite": suite, "zero": max(0.0, 1.0 - family - skill - suite)}
+    shares = {"family": family, "skill": skill, "suite": suite, "zero": max(0.0, 1.0 - family - skill - suite)}
+    means = {
+        "family": float(panel.sums.without([]).mean[at]),
+        "skill": float(levels.skill_mean[at]),
+        "suite": float(levels.suite_mean[at]),
+        "zero": 0.0,
+    }
+    if panel.nesting.is_flat:  # a skill is its one family
+        del means["skill"], shares["skill"]
+    return means, shares

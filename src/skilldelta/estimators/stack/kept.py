@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib.metadata import version
 from importlib.resources import files
@@ -21,12 +21,11 @@ import numpy as np
 
 from skilldelta.arrays import Strings
 from skilldelta.estimators.base import Score, Target
-from skilldelta.estimators.stack.fitted import FittedPanel, Model
+from skilldelta.estimators.stack.fitted import Expectation, FittedPanel, Model
 from skilldelta.estimators.stack.group import Group, Near
+from skilldelta.estimators.stack.shrinkage import precisions
 from skilldelta.estimators.stack.slopes import Trend
 from skilldelta.estimators.stack.stack_panel import Key, StackPanel
-from skilldelta.estimators.stack.sums import precisions
-from skilldelta.estimators.stack.unfamiliar_tasks import Expectation
 from skilldelta.estimators.stack.views import Lens
 from skilldelta.packing import DamagedError, pack, unpack
 from skilldelta.support import Support
@@ -40,7 +39,7 @@ ReadPart = Callable[[str], bytes | None]
 RowsOf = Callable[[Key], Support]
 """The rows of a group as the evidence has them now; the family of a group by skill is empty."""
 
-_SOURCES = ("familiarity.py", "neighbors.py", "support.py", "pairing.py", "ties.py", "packing.py", "probability.py")
+_SOURCES = ("resemblance.py", "neighbors.py", "support.py", "pairing.py", "arrays.py", "packing.py", "probability.py")
 _FAMILY, _SKILL = "family", "skill"
 _NO_SKILL = "\0"
 """No skill's name."""
@@ -52,11 +51,11 @@ class NotKeptError(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Names:
-    """Which tasks and groups a kept stack knows, and what it expects of others; None where groups by skill were not made."""
+    """Which tasks and groups a kept stack knows, and what it expects of others."""
 
     tasks: Strings  # distinct
-    by_family: tuple[Key, ...]
-    by_skill: tuple[Key, ...] | None
+    groups: Mapping[str, tuple[Key, ...]]
+    """By family and, where these were made, by skill."""
     freedom: float
     new_families: Mapping[str, Expectation]
     """By skill."""
@@ -68,16 +67,13 @@ def parts_of(stack: FittedStack) -> dict[str, bytes]:
     model = stack.model
     if model is None or not isinstance(model.by_family, FittedPanel):
         return {}
-    panels = {_FAMILY: model.by_family}
-    if model.by_family.panel.nesting.is_flat or "by_skill" in vars(model):
+    by_family, panels = model.by_family, {_FAMILY: model.by_family}
+    if by_family.panel.nesting.is_flat or "by_skill" in vars(model):
         assert isinstance(model.by_skill, FittedPanel)
         panels[_SKILL] = model.by_skill
-    keys = {kind: panel.panel.keys for kind, panel in panels.items()}
-    by_family = model.by_family
     names = Names(
         np.unique(stack.support.task_ids),
-        keys[_FAMILY],
-        keys.get(_SKILL),
+        {kind: panel.panel.keys for kind, panel in panels.items()},
         by_family.freedom,
         {skill: by_family.new_family(skill) for _, skill in by_family.panel.keys},
         by_family.new_family(_NO_SKILL),
@@ -91,12 +87,12 @@ def parts_of(stack: FittedStack) -> dict[str, bytes]:
     return parts
 
 
+@dataclass(frozen=True, eq=False)
 class KeptStack:
     """A stack that was fitted by another process on the same evidence with the same code."""
 
-    def __init__(self, read: ReadPart, rows_of: RowsOf) -> None:
-        self._read = read
-        self._rows_of = rows_of
+    read: ReadPart
+    rows_of: RowsOf
 
     def score(self, target: Target) -> Score:
         """The predicted gain of a target whose task is not in the support."""
@@ -105,32 +101,30 @@ class KeptStack:
     @cached_property
     def names(self) -> Names:
         """Its tasks and groups."""
-        return _unpacked(self._read, "names", Names)
+        return _unpacked(self.read, "names", Names)
 
     @cached_property
     def scored(self) -> Scored:
         """The scores of recorded rows."""
         from skilldelta.estimators.stack.stack import Scored
 
-        return _unpacked(self._read, "scored", Scored)
+        return _unpacked(self.read, "scored", Scored)
 
     @cached_property
     def _model(self) -> Model:
-        by_family = _KeptGroups(_FAMILY, self.names, self._read, self._rows_of)
-        by_skill = _KeptGroups(_SKILL, self.names, self._read, self._rows_of)
-        return Model(_unpacked(self._read, "lens", Lens), by_family, lambda: by_skill)
+        by_family, by_skill = (_KeptGroups(kind, self.names, self.read, self.rows_of) for kind in (_FAMILY, _SKILL))
+        return Model(_unpacked(self.read, "lens", Lens), by_family, lambda: by_skill)
 
 
+@dataclass(frozen=True, eq=False)
 class _KeptGroups:
     """Groups that are read when a target first needs them."""
 
-    def __init__(self, kind: str, names: Names, read: ReadPart, rows_of: RowsOf) -> None:
-        self._kind = kind
-        self._names = names
-        self._keys = names.by_family if kind == _FAMILY else names.by_skill
-        self._read = read
-        self._rows_of = rows_of
-        self._prepared: dict[Key, Group] = {}
+    kind: str
+    names: Names
+    read: ReadPart
+    rows_of: RowsOf
+    prepared: dict[Key, Group] = field(default_factory=dict)
 
     @property
     def panel(self) -> StackPanel:
@@ -140,22 +134,22 @@ class _KeptGroups:
     @property
     def freedom(self) -> float:
         """As it was learned."""
-        return self._names.freedom
+        return self.names.freedom
 
     def new_family(self, skill: str) -> Expectation:
         """As it was learned."""
-        return self._names.new_families.get(skill, self._names.new_skill)
+        return self.names.new_families.get(skill, self.names.new_skill)
 
     def group(self, key: Key) -> Group | None:
         """A group, or None where the panel had no row of it."""
-        if self._keys is None:
+        if self.kind not in self.names.groups:
             raise NotKeptError("groups by skill were not made")
-        if key not in self._keys:
+        if key not in self.names.groups[self.kind]:
             return None
-        if key not in self._prepared:
-            kept = _unpacked(self._read, _part(self._kind, key), Group)
-            self._prepared[key] = _with_vectors(kept, self._rows_of(key))
-        return self._prepared[key]
+        if key not in self.prepared:
+            kept = _unpacked(self.read, _part(self.kind, key), Group)
+            self.prepared[key] = _with_vectors(kept, self.rows_of(key))
+        return self.prepared[key]
 
 
 @cache

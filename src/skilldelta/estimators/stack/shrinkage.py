@@ -4,16 +4,29 @@ Three nested normal levels: a family's level varies around its skill's, a skill'
 zero. How much each varies is not fixed but averaged over a few possible worlds, weighted by how well they explain the group
 means. So a tiny bank stays near zero, a family without tasks gets its skill's or the suite's level, and a large family
 keeps its own mean. The level of a task's family is taken without the task, under every skill.
+
+All that a level needs to know about its rows are weighted sums. Their summands are rounded to binary fractions so that
+every sum is exact: taking a row out again leaves no trace of it, and a row that arrives later gives the same sum as one
+that was there from the start.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
-from skilldelta.arrays import Floats, Ints
-from skilldelta.estimators.stack.sums import UNIT_VARIANCE, Sums
+from skilldelta.arrays import ArrayRecord, Floats, Ints
+
+BETWEEN_TASKS = 0.1
+WITHIN_ARM = 0.2
+"""The variance of one execution's success at a success rate of 0.28 or 0.72."""
+
+UNIT_VARIANCE = BETWEEN_TASKS + 2 * WITHIN_ARM
+"""The variance of a gain from one execution of each arm: a pair of weight 1."""
+
+_STEP = 2.0**-30
 
 _WORLDS = (
     # One effect for all families, of some size.
@@ -35,8 +48,70 @@ _PRIOR_ROWS = 4.0
 """A group's own variance counts against the typical one as if that had been seen on this many rows."""
 
 
+def precisions(r0: Ints, r1: Ints) -> Floats:
+    """(n,) the weight of each pair, 1 at one execution of each arm, at most 5 at any number.
+
+    An observed gain varies for two reasons: tasks differ (no number of repetitions helps) and executions are chance
+    (their share falls with r0 and r1). The two variances are fixed, typical values, not estimates, so that no outcome can
+    reach a weight; only their ratio matters, and it matters little.
+    """
+    weights: Floats = UNIT_VARIANCE / (BETWEEN_TASKS + WITHIN_ARM * (1.0 / r0 + 1.0 / r1))
+    return weights
+
+
+class _Parts(ArrayRecord):
+    """Arrays of the same groups, chosen, added and subtracted together."""
+
+    __slots__ = ()
+
+    def __getitem__(self, index: Ints) -> Self:
+        return self.each(lambda part: part[index])
+
+    def __add__(self, other: Self) -> Self:
+        return self.each(np.add, other)
+
+    def __sub__(self, other: Self) -> Self:
+        return self.each(np.subtract, other)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Levels:
+class Sums(_Parts):
+    """Sums over the rows of each group; any shape, the same in every field."""
+
+    weight: Floats
+    gain: Floats
+    square: Floats
+    rows: Ints
+
+    @classmethod
+    def by(cls, codes: Ints, size: int, gains: Floats, weights: Floats) -> Sums:
+        """(size,) sums over the rows of each code."""
+
+        def total(values: Floats) -> Floats:
+            return np.asarray(np.bincount(codes, np.rint(values / _STEP) * _STEP, size), np.float64)
+
+        rows = np.bincount(codes, minlength=size).astype(np.int64)
+        return cls(total(weights), total(weights * gains), total(weights * gains**2), rows)
+
+    @classmethod
+    def by_fold(cls, codes: Ints, size: int, folds: Ints, fold_count: int, gains: Floats, weights: Floats) -> Sums:
+        """(size, fold_count) sums over the rows of each code and fold."""
+        flat = cls.by(codes * fold_count + folds, size * fold_count, gains, weights)
+        return flat.each(lambda part: part.reshape(size, fold_count))
+
+    def without(self, folds: list[int]) -> Sums:
+        """Sums (groups, folds) added up over all folds but some."""
+        kept = [fold for fold in range(self.rows.shape[1]) if fold not in folds]
+        return self.each(lambda part: part[:, kept].sum(axis=1))
+
+    @property
+    def mean(self) -> Floats:
+        """The weighted mean of each group, 0 where it is empty."""
+        return _ratio(self.gain, self.weight)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Levels(_Parts):
     """Levels with what they are made of: level = family * family mean + skill * skill mean + suite * suite mean."""
 
     level: Floats  # (m,)
@@ -46,10 +121,6 @@ class Levels:
     skill_mean: Floats  # (m,)
     suite_mean: Floats  # (m,)
     variance: Floats  # (m,) how far the level may lie from its family's true one, squared
-
-    def at(self, groups: Ints) -> Levels:
-        """The levels of some groups."""
-        return Levels(*(getattr(self, field.name)[groups] for field in fields(self)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,15 +155,9 @@ def new_families(groups: Sums, nesting: Nesting) -> Levels:
     """
     skills = nesting.skills
     under = np.array([skills]) if nesting.is_flat else np.arange(skills + 1)
-    none = np.zeros(len(under))
-    grown = Sums(
-        np.append(groups.weight, none),
-        np.append(groups.gain, none),
-        np.append(groups.square, none),
-        np.append(groups.rows, none.astype(np.int64)),
-    )
+    grown = groups.each(lambda part: np.append(part, np.zeros(len(under), part.dtype)))
     found = family_levels(grown, Nesting(np.append(nesting.skill_of, under), skills + 1))
-    return found.at(len(groups.weight) + np.minimum(np.arange(skills + 1), len(under) - 1))
+    return found[len(groups.weight) + np.minimum(np.arange(skills + 1), len(under) - 1)]
 
 
 def leave_task_out_levels(groups: Sums, nesting: Nesting, own: Sums, tasks: Ints, group_of: Ints) -> Levels:
@@ -140,24 +205,24 @@ class _Grid:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Terms:
+class _Terms(_Parts):
     """What members of a level tell their parent: precision, precision-weighted mean and square, log precision."""
 
     a: Floats  # (m, h)
     b: Floats
     c: Floats
     log: Floats
-    rows: Ints  # (m,)
+    rows: Floats  # (m, 1)
 
     @classmethod
     def of_means(cls, sums: Sums, spread: Floats) -> _Terms:
         within = np.maximum(sums.square - sums.gain * sums.mean, 0.0)
         variance = (_PRIOR_ROWS * UNIT_VARIANCE + within) / (_PRIOR_ROWS + np.maximum(sums.rows - 1, 0))
         a = sums.weight[:, None] / (spread**2 * sums.weight[:, None] + variance[:, None])
-        return cls._with(a, sums.mean[:, None], sums.rows)
+        return cls._with(a, sums.mean[:, None], sums.rows[:, None].astype(np.float64))
 
     @classmethod
-    def _with(cls, a: Floats, mean: Floats, rows: Ints) -> _Terms:
+    def _with(cls, a: Floats, mean: Floats, rows: Floats) -> _Terms:
         return cls(a, a * mean, a * mean**2, np.log(np.where(a > 0, a, 1.0)), rows)
 
     def lifted(self, spread: Floats) -> tuple[_Terms, Floats]:
@@ -167,28 +232,11 @@ class _Terms:
         return _Terms._with(self.a / (spread**2 * self.a + 1), self.b / safe, self.rows), fit
 
     def added_by(self, codes: Ints, size: int) -> _Terms:
-        a, b, c, log = (_added(part, codes, size) for part in (self.a, self.b, self.c, self.log))
-        rows = np.bincount(codes, weights=self.rows, minlength=size).astype(np.int64)
-        return _Terms(a, b, c, log, rows)
+        return self.each(lambda part: _added(part, codes, size))
 
     def cleared(self) -> _Terms:
         """Without the rounding dust that subtraction leaves where no row is left."""
-        kept = (self.rows > 0)[:, None]
-        a, b, c, log = (np.where(kept, part, 0.0) for part in (self.a, self.b, self.c, self.log))
-        return _Terms(a, b, c, log, self.rows)
-
-    def __getitem__(self, index: Ints) -> _Terms:
-        return _Terms(self.a[index], self.b[index], self.c[index], self.log[index], self.rows[index])
-
-    def __add__(self, other: _Terms) -> _Terms:
-        return _Terms(
-            self.a + other.a, self.b + other.b, self.c + other.c, self.log + other.log, self.rows + other.rows
-        )
-
-    def __sub__(self, other: _Terms) -> _Terms:
-        return _Terms(
-            self.a - other.a, self.b - other.b, self.c - other.c, self.log - other.log, self.rows - other.rows
-        )
+        return self.each(lambda part: np.where(self.rows > 0, part, 0.0))
 
 
 def _levels(

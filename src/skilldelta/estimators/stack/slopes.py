@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 
 from skilldelta.arrays import Floats, Ints, Vectors
-from skilldelta.estimators.stack.sums import UNIT_VARIANCE
+from skilldelta.estimators.stack.shrinkage import UNIT_VARIANCE
 
 SIGNAL = 0.3
 """Variance that slopes are expected to explain, against the noise of one pair; sets the penalty."""
@@ -123,9 +123,13 @@ def _solve(
     right = keep @ cross - total_gain[:, None] * centre
     left = (keep @ second.reshape(len(present), -1)).reshape(-1, size, size)
     left -= total[:, None, None] * centre[:, :, None] * centre[:, None, :]
-    penalty = max(float(np.vecdot(rows, rows).mean()), 1e-12) / SIGNAL
-    left[:, np.arange(size), np.arange(size)] += penalty
+    left[:, np.arange(size), np.arange(size)] += _penalty(rows)
     return np.linalg.solve(left, right[:, :, None])[:, :, 0], centre
+
+
+def _penalty(rows: Floats) -> float:
+    """What makes slopes over rows around their mean explain `SIGNAL`."""
+    return max(float(np.vecdot(rows, rows).mean()), 1e-12) / SIGNAL
 
 
 def _moments(rows: Floats, gains: Floats, weights: Floats) -> tuple[float, float, Floats, Floats, Floats]:
@@ -194,10 +198,9 @@ class Trend:
         """From all rows of a family: features (n, p), gains and weights (n,)."""
         centre = np.average(features, axis=0, weights=weights)
         rows = features - centre
-        penalty = max(float(np.vecdot(rows, rows).mean()), 1e-12) / SIGNAL
         errors = gains - np.average(gains, weights=weights)
         noise = (_PRIOR_ROWS * UNIT_VARIANCE + weights @ errors**2) / (_PRIOR_ROWS + len(rows))
-        precision = (rows * weights[:, None]).T @ rows + penalty * np.eye(rows.shape[1])
+        precision = (rows * weights[:, None]).T @ rows + _penalty(rows) * np.eye(rows.shape[1])
         return cls(centre, noise * np.linalg.inv(precision))
 
     def variance(self, features: Floats | Vectors) -> float:

@@ -1,20 +1,28 @@
-"""`stack`, the product's estimator, behind the estimator contract; and its components as people call them."""
+"""`stack`, the product's estimator, behind the estimator contract.
+
+Every task of a panel is scored from the other tasks alone, weights included. The score of a task in fold f is the level
+of its family without the task, plus its departures weighted by weights that were learned without any outcome of fold f,
+from departures that did not see fold f either. The departures of the task itself leave out its fold, or in a small
+family the task alone. A task that is alone in its family is scored like one of a new family, and one that is unlike the
+others is pulled towards that.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import combinations
 
 import numpy as np
 
-from skilldelta.arrays import Flags, Floats, Strings
+from skilldelta import resemblance
+from skilldelta.arrays import Flags, Floats, Ints, SmallInts, Strings
 from skilldelta.estimators.base import Score, Scores, Target
-from skilldelta.estimators.stack.components import COMPONENTS, DEFAULT, cross_fit
-from skilldelta.estimators.stack.fitted import FittedPanel, Model
-from skilldelta.estimators.stack.held_out_scores import leave_one_out
-from skilldelta.estimators.stack.stack_panel import StackPanel
-from skilldelta.estimators.stack.sums import FOLDS, fold_of, folds_of
+from skilldelta.estimators.stack.components import COMPONENTS, DEFAULT, cross_fit, departures_without_task
+from skilldelta.estimators.stack.fitted import FittedPanel, Model, Transfer, credits_of, reported_gains
+from skilldelta.estimators.stack.shrinkage import new_families
+from skilldelta.estimators.stack.stack_panel import FOLDS, StackPanel, fold_of, folds_of
 from skilldelta.estimators.stack.views import Lens, Views
 from skilldelta.estimators.stack.weights import Weights, learn_weights
 from skilldelta.support import Support
@@ -30,18 +38,14 @@ _LARGE = 400
 class Stack:
     """Local and pooled evidence in one gain, weighted by what held-out tasks have shown."""
 
-    @property
-    def name(self) -> str:
-        """The policy name in results."""
-        return "stack"
+    name = "stack"
 
     def leave_one_out(self, support: Support) -> Scores:
         """Every row from the other tasks alone, weights included: nested cross-fitting."""
         if not len(support):
             return Scores(np.zeros(0))
         _, views = Lens.learn(support)
-        found = leave_one_out(StackPanel.of(support, views))
-        return Scores(found.values, notes=(shares_in_words(COMPONENTS, found.shares),))
+        return _leave_one_out(StackPanel.of(support, views))
 
     def fit(self, support: Support) -> FittedStack:
         """Learn lens and weights. Weights are learned on departures that did not see their own fold."""
@@ -49,10 +53,10 @@ class Stack:
             return FittedStack(support, None, Scored(support.gains, support.gains, support.families))
         lens, views = Lens.learn(support)
         panel = StackPanel.of(support, views)
-        learned = _learn(panel)
-        by_family = FittedPanel.of(panel, learned.weights)
+        weights, out_of_fold = _learn(panel)
+        by_family = FittedPanel.of(panel, weights)
         model = Model(lens, by_family, partial(_by_skill, support, views, by_family))
-        return FittedStack(support, model, Scored(learned.out_of_fold, support.gains, support.families))
+        return FittedStack(support, model, Scored(out_of_fold, support.gains, support.families))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,15 +80,11 @@ class FittedStack:
     without: dict[str, FittedStack] = field(default_factory=dict)
     """Stacks that never saw a task, or its fold, made when a recorded task is asked about."""
 
-    @cached_property
-    def _tasks(self) -> frozenset[str]:
-        return frozenset(self.support.task_ids.tolist())
-
     def score(self, target: Target) -> Score:
         """The predicted gain; a task of the support is scored by a stack that never saw it."""
         if self.model is None:
             return Score(0.0)
-        if target.task_id and target.task_id in self._tasks:
+        if target.task_id and target.task_id in self.support.row_of_task:
             return self._stack_without(target.task_id).score(target)
         return self.model.score(target)
 
@@ -98,14 +98,14 @@ class FittedStack:
         views = old.lens.grown(by_family.panel.views, self.support, support)
         model = Model(
             old.lens,
-            by_family.with_rows_of(StackPanel.of(support, views)),
+            replace(by_family, panel=StackPanel.of(support, views), prepared={}),
             partial(_by_skill_grown, old, support, views),
         )
         return FittedStack(support, model, self.scored)
 
     def _stack_without(self, task_id: str) -> FittedStack:
         """A stack fitted without a task; in a large support without its whole fold, so that ten serve all tasks."""
-        name = left_out_with(task_id, len(self._tasks))
+        name = left_out_with(task_id, len(self.support.row_of_task))
         if name not in self.without:
             self.without[name] = Stack().fit(self.support.rows(rows_without(self.support.task_ids, task_id, name)))
         return self.without[name]
@@ -122,27 +122,21 @@ def rows_without(task_ids: Strings, task_id: str, left_out: str) -> Flags:
     return kept
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Learned:
-    weights: Weights
-    out_of_fold: Floats  # (n,)
-
-
 def _by_skill(support: Support, views: Views, by_family: FittedPanel) -> FittedPanel:
     panel = StackPanel.of(support, views, by_skill=True)
     if by_family.panel.nesting.is_flat:  # one family per skill: the same rows, and so the same weights
         same = {("", skill): trust for (_, skill), trust in by_family.trust.items()}
-        return FittedPanel(panel, same, by_family.suite_trust, {})
-    return FittedPanel.of(panel, _learn(panel).weights)
+        return FittedPanel(panel, same, by_family.suite_trust)
+    return FittedPanel.of(panel, _learn(panel)[0])
 
 
 def _by_skill_grown(old: Model, support: Support, views: Views) -> FittedPanel:
     assert isinstance(old.by_skill, FittedPanel)
-    return old.by_skill.with_rows_of(StackPanel.of(support, views, by_skill=True))
+    return replace(old.by_skill, panel=StackPanel.of(support, views, by_skill=True), prepared={})
 
 
-def _learn(panel: StackPanel) -> _Learned:
-    """Weights from every row's departures without its own fold, and the scores they make of them."""
+def _learn(panel: StackPanel) -> tuple[Weights, Floats]:
+    """Weights from every row's departures without its own fold, and the scores (n,) that they make of them."""
     departures = cross_fit(panel, nested=False).plain
     levels = np.zeros(len(panel))
     for fold in range(FOLDS):
@@ -153,7 +147,73 @@ def _learn(panel: StackPanel) -> _Learned:
     weights = learn_weights(
         departures, panel.gains - levels, panel.weights, blocks=panel.blocks, keep=everything, default=DEFAULT
     )
-    return _Learned(weights, levels + np.vecdot(departures, weights.groups[panel.groups]))
+    return weights, levels + np.vecdot(departures, weights.groups[panel.groups])
+
+
+_STEP = 2.5
+"""Width of a level's step times the root of its rows: about the 95% interval of a mean gain."""
+
+_FEWEST_FOR_STEPS = 100
+
+
+def _leave_one_out(panel: StackPanel) -> Scores:
+    """Nested cross-fitting over the folds of a panel."""
+    found = cross_fit(panel, nested=True)
+    assert found.held is not None
+    residuals = _held_out_residuals(panel)
+    departures = departures_without_task(panel, found.plain)
+    left = panel.without_task
+    own_share = credits_of(_familiarity(panel, found.nearest))
+    values = np.zeros(len(panel))
+    shares = np.zeros(len(COMPONENTS))
+    for f in range(FOLDS):
+        keep = panel.folds != f
+        weights = learn_weights(
+            found.held[f], residuals[f], panel.weights, blocks=panel.blocks, keep=keep, default=DEFAULT
+        )
+        rows = np.flatnonzero(~keep)
+        group = panel.groups[rows]
+        level = stepped(left.level[rows], left.rows[rows], weights.spread[group])
+        alone = left.rows[rows] == 0
+        if alone.any() and panel.nesting.is_flat:
+            transfer = Transfer.of(panel, [f])
+            level[alone] = [transfer.level(vector) for vector in panel.views.vectors[rows[alone]]]
+        own = level + np.vecdot(departures[rows], weights.groups[group])
+        new = new_families(panel.sums.without([f]), panel.nesting).level[panel.nesting.skill_of[group]]
+        values[rows] = new + own_share[rows] * (own - new)
+        shares += weights.groups[group].sum(axis=0) / len(panel)
+    return Scores(reported_gains(values), notes=(shares_in_words(COMPONENTS, shares),))
+
+
+def _familiarity(panel: StackPanel, nearest: SmallInts) -> Floats:
+    """(n,) how much every row resembles the others of its group."""
+    found = np.full(len(panel), np.nan)
+    for block in panel.blocks:
+        found[block] = resemblance.leave_one_out(panel.views.vectors[block], np.searchsorted(block, nearest[block]))
+    return found
+
+
+def _held_out_residuals(panel: StackPanel) -> Floats:
+    """(folds, n) gains minus their group's level, at [f, i] without the fold of i and without f."""
+    residuals = np.zeros((FOLDS, len(panel)))
+    members = [np.flatnonzero(panel.folds == f) for f in range(FOLDS)]
+    for f, g in combinations(range(FOLDS), 2):
+        levels = panel.levels_without([f, g]).level
+        for fold, rows in ((f, members[g]), (g, members[f])):
+            residuals[fold, rows] = panel.gains[rows] - levels[panel.groups[rows]]
+    return residuals
+
+
+def stepped(levels: Floats, rows: Ints, spread: Floats) -> Floats:
+    """(m,) levels on steps, where the family is large and its departures are weak; the sign never changes.
+
+    A level without the task differs between two tasks of a family only by their own outcomes, with a minus sign. Where
+    departures are strong this is dust. Where they are weak it would order the tasks of a family against their own
+    outcomes, so there the level is taken to the middle of a step of the width of its own uncertainty, and the tasks tie.
+    """
+    step = _STEP / np.sqrt(np.maximum(rows, 1))
+    coarse = (rows >= _FEWEST_FOR_STEPS) & (spread < step / 2)
+    return np.where(coarse, (np.floor(levels / step) + 0.5) * step, levels)
 
 
 _WORDS: Mapping[str, str] = {

@@ -5,20 +5,40 @@ A group is a family under one skill. Rows without a family are grouped by their 
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from skilldelta.arrays import Floats, Ints
-from skilldelta.estimators.stack.shrinkage import Levels, Nesting, family_levels, leave_task_out_levels
-from skilldelta.estimators.stack.sums import FOLDS, Sums, folds_of, hash_order, precisions, sums_by_fold
-from skilldelta.estimators.stack.views import Views
+from skilldelta.arrays import Floats, Ints, Strings
+from skilldelta.estimators.stack.shrinkage import (
+    Levels,
+    Nesting,
+    Sums,
+    family_levels,
+    leave_task_out_levels,
+    precisions,
+)
+from skilldelta.estimators.stack.views import Views, hash_order
 from skilldelta.support import Support
 
 Key = tuple[str, str]
 """Family and skill."""
+
+FOLDS = 10
+"""Parts of a panel that are held out in turn while weights are learned."""
+
+
+def fold_of(task_id: str) -> int:
+    """The fold of one task, a hash of its id: every row of a task falls into it, and a new task moves no other task."""
+    return zlib.crc32(task_id.encode("utf-8", "surrogatepass")) % FOLDS
+
+
+def folds_of(task_ids: Strings) -> Ints:
+    """(n,) the fold of every row."""
+    return np.fromiter((fold_of(str(task_id)) for task_id in task_ids), np.int64, len(task_ids))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +99,7 @@ class StackPanel:
     @cached_property
     def sums(self) -> Sums:
         """(groups, folds) sums of gains."""
-        return sums_by_fold(self.groups, len(self.keys), self.folds, FOLDS, self.gains, self.weights)
+        return Sums.by_fold(self.groups, len(self.keys), self.folds, FOLDS, self.gains, self.weights)
 
     @cached_property
     def levels(self) -> Levels:
@@ -113,9 +133,7 @@ class StackPanel:
         return WithoutTask(levels.level[place], left.mean[place], left.rows[place])
 
 
-def _groups(
-    families: np.ndarray[tuple[int], np.dtype[np.str_]], skills: np.ndarray[tuple[int], np.dtype[np.str_]]
-) -> tuple[tuple[Key, ...], Ints]:
+def _groups(families: Strings, skills: Strings) -> tuple[tuple[Key, ...], Ints]:
     family_names, family = np.unique(families, return_inverse=True)
     skill_names, skill = np.unique(skills, return_inverse=True)
     codes, groups = np.unique(family * max(len(skill_names), 1) + skill, return_inverse=True)

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import math
 import re
+import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from skilldelta.arrays import Floats, Ints, Vectors
-from skilldelta.estimators.stack.sums import hash_order
+from skilldelta.arrays import Floats, Ints, Strings, Vectors
 from skilldelta.support import Support
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+View = Literal["vectors", "words", "shape"]
 
 _LARGEST = 256
 """Slopes are fitted on at most so many directions of the vectors; the rest hardly varies."""
@@ -35,17 +36,18 @@ class Lens:
     @classmethod
     def learn(cls, support: Support) -> tuple[Lens, Views]:
         """A lens, and the support's own rows seen through it. Texts may be absent: then vectors are the only view."""
-        words = Words.learn(support.texts, hash_order(support.task_ids)) if support.texts else None
-        lens = cls(
-            projection=_main_directions(support.vectors),
-            words=words[0] if words else None,
-            shape=Shape.learn(support.texts) if support.texts else None,
-        )
-        return lens, lens._views(support, words[1] if words else None)
+        texts = support.texts
+        words, rows = Words.learn(texts, hash_order(support.task_ids)) or (None, None) if texts else (None, None)
+        lens = cls(_main_directions(support.vectors), words, Shape.learn(texts) if texts else None)
+        return lens, lens.views(support, rows)
 
-    def views(self, support: Support) -> Views:
-        """Every row of another support seen through this lens."""
-        return self._views(support, self.words.rows(support.texts) if self.words and support.texts else None)
+    def views(self, support: Support, words: Vectors | None = None) -> Views:
+        """Every row of a support seen through this lens; `words` are given where they are known already."""
+        texts = support.texts
+        if words is None and self.words and texts:
+            words = self.words.rows(texts)
+        shape = self.shape.rows(texts) if self.shape and texts else None
+        return Views(support.vectors, self.project(support.vectors), words, shape)
 
     def grown(self, views: Views, before: Support, support: Support) -> Views:
         """The views of a support that has grown: only what is new is looked at, where old rows are still the first."""
@@ -54,14 +56,6 @@ class Lens:
         if not same or bool(support.texts) != bool(before.texts) or support.texts[:n] != before.texts:
             return self.views(support)
         return views.joined(self.views(support.rows(np.arange(n, len(support)))), support.vectors)
-
-    def _views(self, support: Support, words: Vectors | None) -> Views:
-        return Views(
-            vectors=support.vectors,
-            slopes=self.project(support.vectors),
-            words=words,
-            shape=self.shape.rows(support.texts) if self.shape and support.texts else None,
-        )
 
     def project(self, vectors: Vectors) -> Vectors:
         """Vectors on their main directions."""
@@ -77,8 +71,11 @@ class Views:
     words: Vectors | None  # (n, <= 128), rows of length 1 or 0
     shape: Floats | None  # (n, 6)
 
-    def __len__(self) -> int:
-        return len(self.vectors)
+    @property
+    def known(self) -> dict[View, Vectors | Floats]:
+        """The views that there are, by name."""
+        views: dict[View, Vectors | Floats | None] = {"vectors": self.vectors, "words": self.words, "shape": self.shape}
+        return {name: features for name, features in views.items() if features is not None}
 
     def joined(self, more: Views, vectors: Vectors) -> Views:
         """These rows and more; `vectors` are those of all rows."""
@@ -88,6 +85,12 @@ class Views:
             words=None if self.words is None or more.words is None else np.concatenate([self.words, more.words]),
             shape=None if self.shape is None or more.shape is None else np.concatenate([self.shape, more.shape]),
         )
+
+
+def hash_order(task_ids: Strings) -> Ints:
+    """(n,) rows in an order that neither outcomes nor record order decide, for samples of a large support."""
+    keys = np.fromiter((zlib.crc32(f"order:{task_id}".encode()) for task_id in task_ids), np.int64, len(task_ids))
+    return np.argsort(keys, kind="stable")
 
 
 def _main_directions(vectors: Vectors) -> Vectors | None:

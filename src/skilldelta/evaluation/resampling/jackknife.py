@@ -15,14 +15,13 @@ from statistics import NormalDist
 import numpy as np
 from scipy.sparse import csr_array
 
-from skilldelta.arrays import Flags, Floats, Ints
+from skilldelta.arrays import Flags, Floats, Ints, exceeds
 from skilldelta.evaluation.metrics import auroc
 from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, Totals
 from skilldelta.evaluation.resampling.bootstrap import LEVEL, Inventory
 from skilldelta.evaluation.resampling.linear_rules import LinearRule, averaged_outcomes
 from skilldelta.evaluation.results import Range
 from skilldelta.support import Support
-from skilldelta.ties import exceeds
 
 PARTS = 4
 ROUNDS = 30

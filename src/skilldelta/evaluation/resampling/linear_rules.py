@@ -15,12 +15,11 @@ from typing import Literal, Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
-from skilldelta.arrays import Flags, Floats, Ints
+from skilldelta.arrays import Flags, Floats, Ints, tie_rounding
 from skilldelta.estimators.lexical_controls import nearest_by_words
 from skilldelta.evaluation.roster import Rules
 from skilldelta.predictor import predict_each
 from skilldelta.support import Support
-from skilldelta.ties import tie_rounding
 
 Averaged = Literal["gain", "positive", "y1"]
 """What a rule averages: gains, whether they are positive, or success with the skill."""

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from scipy.stats import rankdata
 
-from skilldelta.arrays import Flags, Floats, Ints
+from skilldelta.arrays import ROUNDING, Flags, Floats, Ints, exceeds, tie_rounding
 from skilldelta.estimators.stack import Stack
 from skilldelta.evaluation.metrics import advantage
 from skilldelta.evaluation.panel_policy import PanelPolicy
@@ -22,7 +22,6 @@ from skilldelta.evaluation.resampling.linear_rules import LinearRule, averaged_o
 from skilldelta.evaluation.results import NullDistribution, PermutationNull, PolicyResult
 from skilldelta.evaluation.roster import Rules, as_scored
 from skilldelta.support import Support
-from skilldelta.ties import ROUNDING, exceeds, tie_rounding
 
 Shuffled = Literal["within", "across"]
 """Between the tasks of a family, or between all tasks."""

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skilldelta.arrays import Flags, Floats
+from skilldelta.arrays import Flags, Floats, exceeds
 from skilldelta.bounds import check_delta, hoeffding
 from skilldelta.evaluation.metrics import regret
 from skilldelta.predictor import Predictions
 from skilldelta.support import Support
-from skilldelta.ties import exceeds
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skilldelta.arrays import Flags, Floats
+from skilldelta.arrays import Flags, Floats, exceeds
 from skilldelta.errors import InputError
 from skilldelta.evaluation.simulation.local_rate import LocalRate, MarginSplit, local_rate, margin_of
 from skilldelta.evaluation.simulation.regret import MeanRegret, disagreement_bound, local_terms, mean_regret
 from skilldelta.evaluation.simulation.simulated_panel import SimulatedPanel
 from skilldelta.predictor import PAPER, Settings, predict_each
 from skilldelta.support import Scope
-from skilldelta.ties import exceeds
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from skilldelta.bank.store import Bank
-from skilldelta.encoders.base import Encoder
+from skilldelta.encoders import Encoder
 from skilldelta.errors import SkillDeltaError
 from skilldelta.nouns import plural
 from skilldelta.version import __version__

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from skilldelta.estimators.stack.fitted import Transfer, reported_gain, reported_gains
 from skilldelta.estimators.stack.stack_panel import StackPanel
-from skilldelta.estimators.stack.unfamiliar_tasks import Transfer, reported_gain, reported_gains
 from skilldelta.estimators.stack.views import Lens
 from skilldelta.support import Support
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from skilldelta import load_encoder, open_bank
-from skilldelta.arrays import Vectors
+from skilldelta.arrays import Vectors, unit_rows
 from skilldelta.bank.importers import read_source
 from skilldelta.demo.bundled import bundled_batch
-from skilldelta.familiarity import FEWEST, Familiarity, leave_one_out, nearness
-from skilldelta.support import Support, unit_rows
+from skilldelta.resemblance import FEWEST, Familiarity, leave_one_out, nearness
+from skilldelta.support import Support
 
 
 def cloud(rng: np.random.Generator, n: int, *, axis: int = 0) -> Vectors:
