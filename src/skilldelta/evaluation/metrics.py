@@ -119,12 +119,10 @@ class DecompositionOfDraws:
         codes = np.unique(groups, return_inverse=True)[1]
         self._groups = int(codes.max()) + 1
         self._policies = len(actions)
-        sums = [_summing(codes, self._groups, weights) for weights in (np.ones(len(gains)), gains)]
-        self._size, self._gain = sums
+        self._size, self._gain = (summing_matrix(codes, weights) for weights in (np.ones(len(gains)), gains))
         stacked = [np.asarray(action, np.float64) for action in actions]
-        self._use = _summing(
+        self._use = summing_matrix(
             np.concatenate([codes + policy * self._groups for policy in range(self._policies)]),
-            self._policies * self._groups,
             np.concatenate(stacked),
             columns=len(gains),
         )
@@ -143,7 +141,7 @@ class DecompositionOfDraws:
             return ComponentsOfDraws((used_gain - at_group_rate) / total, (at_group_rate - at_panel_rate) / total)
 
 
-def _summing(codes: NDArray[np.intp], groups: int, weights: Floats, *, columns: int | None = None) -> csr_array:
+def summing_matrix(codes: NDArray[np.intp], weights: Floats, *, columns: int | None = None) -> csr_array:
     """(groups, n) sparse matrix that sums weighted rows by group; n repeats where codes hold several policies."""
     n = columns or len(weights)
-    return csr_array((weights, (codes, np.arange(len(codes)) % n)), shape=(groups, n))
+    return csr_array((weights, (codes, np.arange(len(codes)) % n)), shape=(int(codes.max()) + 1, n))

@@ -33,6 +33,14 @@ class Range:
     high: float | None
 
 
+UNKNOWN = Range(None, None)
+
+
+def unless_nan(value: float) -> float | None:
+    """A plain number; what cannot be known is NaN in arrays and None in results."""
+    return None if math.isnan(value) else float(value)
+
+
 @dataclass(frozen=True, slots=True)
 class NullDistribution:
     """A metric on shuffled panels: its mean, the middle 95%, and how often it reaches the value observed."""

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from skilldelta.arrays import Flags, Floats
-from skilldelta.evaluation.leave_one_out import policy_result
 from skilldelta.evaluation.metrics import AurocOfDraws, auroc
-from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy
+from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, policy_result
 from skilldelta.evaluation.resampling import bootstrap
 from skilldelta.evaluation.resampling.bootstrap import (
     Design,

@@ -10,8 +10,8 @@ from scipy.stats import kstest
 
 from skilldelta.errors import InputError
 from skilldelta.evaluation.leave_one_out import evaluate_panel
-from skilldelta.evaluation.resampling.linear_rules import LINEAR, averaged_outcomes, linear_rules
 from skilldelta.evaluation.resampling.permutation import _sources, linear_scoring, permutation_nulls
+from skilldelta.evaluation.resampling.rescoring import LINEAR, averaged_outcomes, linear_rules
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.evaluation.roster import Rules, score_policies
 from skilldelta.evaluation.simulation.simulated_panel import simulate_panel

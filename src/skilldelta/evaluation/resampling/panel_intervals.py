@@ -1,7 +1,7 @@
 """All intervals of one panel: which design serves which metric, with draws shared across the agents of a suite.
 
 The intervals that stand beside a result are those that hold their truth about as often as they promise. Rules that
-average their neighbours' outcomes get intervals that refit (`jackknife`). Policies that no outcome of the panel touches
+average their neighbours' outcomes get intervals that refit (`rescoring`). Policies that no outcome of the panel touches
 keep the bootstrap with fixed actions. What neither way covers has no interval; `docs/limits.md` has the measured
 coverage. The bootstrap with everything fixed, as the paper has it, stays available as conditional intervals.
 """
@@ -24,21 +24,11 @@ from skilldelta.evaluation.resampling.bootstrap import (
     resample_components,
     resample_policies,
 )
-from skilldelta.evaluation.resampling.jackknife import Splits, normal_range, replicates, standard_error
-from skilldelta.evaluation.resampling.linear_rules import LinearRule
+from skilldelta.evaluation.resampling.rescoring import LinearRule, Splits, normal_range, replicates, standard_error
 from skilldelta.evaluation.results import PolicyResult, Range
 from skilldelta.support import Support
 
 _ADVANTAGE = "advantage_vs_random"
-_SHARED_COLUMNS = (
-    "success",
-    "success_gain",
-    "success_vs_always_on",
-    "use_rate",
-    "token_saving",
-    "auroc",
-    "balanced_accuracy",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +114,7 @@ def _on_shared_rows(
     )
     by_family, components = _clustered(policies, outcomes, plan, inventory, tick)
     ranges = {p.name: _ranges(by_task, by_family, components, p.name, plan.half) for p in policies}
-    samples = {
-        p.name: {name: by_task[p.name][name] for name in _SHARED_COLUMNS if name in by_task[p.name]}
-        | dict(components[p.name])
-        for p in policies
-    }
-    return ranges, samples
+    return ranges, {name: found | components[name] for name, found in by_task.items()}
 
 
 def _clustered(
@@ -240,11 +225,9 @@ _NOT_COVERED: Mapping[str, tuple[str, ...]] = {
 _PAIRED = ("_vs_skilldelta", "_vs_self_judge")
 
 
-def covering_intervals(
-    result: PolicyResult, conditional: Mapping[str, Range], refitted: Replicates | None
-) -> dict[str, Range]:
-    """The intervals of one policy: refitted where there are replicates, else conditional ones that cover."""
-    found = {name: one for name, one in conditional.items() if not name.endswith(_PAIRED)}
+def covering_intervals(result: PolicyResult, refitted: Replicates | None) -> dict[str, Range]:
+    """The intervals of one policy: refitted where there are replicates, else its conditional ones that cover."""
+    found = {name: one for name, one in result.intervals.items() if not name.endswith(_PAIRED)}
     if refitted is not None:
         by_family = {name: one for name, one in found.items() if name.endswith("_by_family")}
         found = {metric: _refitted(result, metric, values) for metric, values in refitted.items()} | by_family

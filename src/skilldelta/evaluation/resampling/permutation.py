@@ -18,7 +18,7 @@ from skilldelta.arrays import Flags, Floats, Ints
 from skilldelta.estimators.stack import Stack
 from skilldelta.evaluation.metrics import advantage
 from skilldelta.evaluation.panel_policy import PanelPolicy
-from skilldelta.evaluation.resampling.linear_rules import LinearRule, averaged_outcomes
+from skilldelta.evaluation.resampling.rescoring import LinearRule, averaged_outcomes
 from skilldelta.evaluation.results import NullDistribution, PermutationNull, PolicyResult
 from skilldelta.evaluation.roster import Rules, as_scored
 from skilldelta.support import Support

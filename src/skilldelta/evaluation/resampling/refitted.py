@@ -15,7 +15,8 @@ from scipy.stats import t as student
 
 from skilldelta.arrays import Floats
 from skilldelta.errors import InputError
-from skilldelta.evaluation.leave_one_out import Progress, policy_result
+from skilldelta.evaluation.leave_one_out import Progress
+from skilldelta.evaluation.panel_policy import policy_result
 from skilldelta.evaluation.resampling.bootstrap import LEVEL
 from skilldelta.evaluation.results import Range
 from skilldelta.evaluation.roster import Rules, score_policies
