@@ -16,8 +16,12 @@ from skilldelta.estimators.stack import Stack
 from skilldelta.evaluation.metrics import auroc, balanced_accuracy
 from skilldelta.evaluation.prospective.auditing import audit, split_outcomes
 from skilldelta.evaluation.prospective.freezing import freeze
-from skilldelta.evaluation.prospective.frozen_estimator import frozen_estimator
-from skilldelta.evaluation.prospective.frozen_rule import HISTORICAL, FrozenRule
+from skilldelta.evaluation.prospective.frozen_rule import (
+    HISTORICAL,
+    FrozenRule,
+    best_balanced_accuracy,
+    frozen_estimator,
+)
 from skilldelta.evaluation.prospective.seal import (
     SealedPanel,
     SealedPrediction,
@@ -30,7 +34,6 @@ from skilldelta.evaluation.prospective.seal import (
 )
 from skilldelta.evaluation.prospective.tampering import SealBrokenError
 from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
-from skilldelta.evaluation.thresholds import best_balanced_accuracy
 from skilldelta.predictor import predict_each
 from skilldelta.support import Support
 from skilldelta.version import __version__

@@ -16,8 +16,7 @@ from skilldelta.evaluation.amendments import CorrectedRecord, Exclusion, without
 from skilldelta.evaluation.comparison import Comparison, few_tasks, judge
 from skilldelta.evaluation.metrics import auroc
 from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, Totals, columns
-from skilldelta.evaluation.prospective.frozen_estimator import PAPER_RULE, why_not_repeated
-from skilldelta.evaluation.prospective.frozen_rule import FrozenRule
+from skilldelta.evaluation.prospective.frozen_rule import PAPER_RULE, FrozenRule, why_not_repeated
 from skilldelta.evaluation.prospective.seal import (
     SealedPanel,
 )

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from skilldelta.errors import InputError
 from skilldelta.estimators.base import Estimator, Target
 from skilldelta.evaluation.amendments import Exclusion, check_exclusions, without_excluded
-from skilldelta.evaluation.prospective.frozen_estimator import PAPER_RULE, version_of
-from skilldelta.evaluation.prospective.frozen_rule import FrozenGain, FrozenRule
+from skilldelta.evaluation.prospective.frozen_rule import PAPER_RULE, FrozenGain, FrozenRule, version_of
 from skilldelta.evaluation.prospective.seal import (
     SealedPanel,
     SealedPrediction,

@@ -11,8 +11,7 @@ from dataclasses import asdict
 
 from skilldelta.errors import SkillDeltaError
 from skilldelta.estimators.base import Target
-from skilldelta.evaluation.prospective.frozen_estimator import frozen_estimator, why_not_repeated
-from skilldelta.evaluation.prospective.frozen_rule import FrozenRule
+from skilldelta.evaluation.prospective.frozen_rule import FrozenRule, frozen_estimator, why_not_repeated
 from skilldelta.evaluation.prospective.seal import SealedPanel, SealedRow, sealed_rows, vector_digest
 from skilldelta.gate import decide
 from skilldelta.nouns import plural
