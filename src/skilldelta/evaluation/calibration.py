@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -19,7 +20,6 @@ from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, Totals, co
 from skilldelta.evaluation.resampling.bootstrap import Design, Inventory, Samples, percentile_range, resample_policies
 from skilldelta.evaluation.results import Range
 from skilldelta.evaluation.sweeps import SweepPoint, ThresholdSweep, threshold_sweep
-from skilldelta.evaluation.wrong_cases import WrongCase, wrong_cases
 from skilldelta.folds import FOLDS, held_out_folds
 from skilldelta.support import Support
 from skilldelta.ties import exceeds
@@ -28,6 +28,20 @@ _NEUTRAL = 0.0
 """The threshold of a fold that has no other folds to learn from."""
 _NEVER = 1.0
 """No gain exceeds it."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrongCase:
+    """A task where the skill was used and harmed, or was skipped and would have helped."""
+
+    task_id: str
+    family: str
+    skill: str
+    action: Literal["use", "skip"]
+    score: float
+    threshold: float
+    loss: float
+    """Success that the other action had more."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -178,7 +192,7 @@ def _held_out(
         coverage=_coverage(samples, goal),
         thresholds=thresholds,
         actions=np.asarray(policy.actions, np.bool_),
-        wrong=wrong_cases(
+        wrong=_wrong_cases(
             support, scores=policy.scores, thresholds=thresholds, actions=np.asarray(policy.actions, np.float64)
         ),
     )
@@ -221,3 +235,26 @@ def _coverage(samples: Mapping[str, Samples], goal: Goal) -> float | None:
 
 def _known(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
+
+
+def _wrong_cases(support: Support, *, scores: Floats, thresholds: Floats, actions: Floats) -> tuple[WrongCase, ...]:
+    """Largest loss first, then the most confident, then by task id; rows without a score are left out.
+
+    `actions` (n,) are 1 for use and 0 for skip.
+    """
+    loss = np.where(actions > 0, -support.gains, support.gains)
+    wrong = np.flatnonzero((loss > 0) & ~np.isnan(scores))
+    confidence = np.abs(scores[wrong] - thresholds[wrong])
+    order = wrong[np.lexsort((support.task_ids[wrong], -confidence, -loss[wrong]))]
+    return tuple(
+        WrongCase(
+            task_id=str(support.task_ids[row]),
+            family=str(support.families[row]),
+            skill=str(support.skills[row]),
+            action="use" if actions[row] else "skip",
+            score=float(scores[row]),
+            threshold=float(thresholds[row]),
+            loss=float(loss[row]),
+        )
+        for row in order
+    )
