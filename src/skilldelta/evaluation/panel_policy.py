@@ -150,6 +150,11 @@ class Totals:
     squared_error: Floats
 
     @classmethod
+    def of(cls, policy: PanelPolicy, outcomes: Outcomes) -> Totals:
+        """One policy on the panel as it is: one draw."""
+        return cls.from_sums(columns(policy, outcomes).sum(axis=0, keepdims=True))
+
+    @classmethod
     def from_sums(cls, sums: NDArray[np.float64]) -> Totals:
         """Sums (draws, columns) by name."""
         return cls(**dict(zip((field.name for field in fields(cls)), sums.T, strict=True)))
@@ -226,9 +231,6 @@ _VALUES = (
 
 def _ratio(over: Floats, under: Floats) -> Floats:
     return np.where(under > 0, over / np.where(under > 0, under, 1.0), np.nan)
-
-
-COLUMNS = len(fields(Totals))
 
 
 def policy_result(policy: PanelPolicy, support: Support, intervals: Mapping[str, Range]) -> PolicyResult:

@@ -10,19 +10,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from skilldelta.arrays import Floats
 from skilldelta.errors import InputError
 from skilldelta.evaluation.amendments import CorrectedRecord, Exclusion, without_excluded
 from skilldelta.evaluation.comparison import Comparison, few_tasks, judge
 from skilldelta.evaluation.metrics import auroc
-from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, Totals, columns
+from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, Totals
 from skilldelta.evaluation.prospective.frozen_rule import PAPER_RULE, FrozenRule, why_not_repeated
 from skilldelta.evaluation.prospective.seal import (
     SealedPanel,
 )
 from skilldelta.evaluation.prospective.tampering import SealBrokenError, changes_since, names_of
 from skilldelta.evaluation.resampling.bootstrap import Design, Inventory, percentile_range, resample_policies
-from skilldelta.evaluation.results import MARGIN, Range
+from skilldelta.evaluation.results import MARGIN, UNKNOWN, Range, unless_nan
 from skilldelta.nouns import plural
 from skilldelta.support import Support
 
@@ -115,7 +114,7 @@ def _evaluate(
     actions = np.array([made[key].action == "use" for key in joined])
     policy = PanelPolicy("sealed", actions, np.arange(len(joined)), scores=scores, is_gain=True)
     recorded = Outcomes.of(outcomes, policy.rows)
-    totals = Totals.from_sums(columns(policy, recorded).sum(axis=0)[None])
+    totals = Totals.of(policy, recorded)
     intervals = _intervals(policy, recorded, outcomes, resamples, rng)
     found = set(joined)
     missing = tuple(target.task_id for target in sealed.targets if (target.task_id, target.skill) not in found)
@@ -131,10 +130,10 @@ def _evaluate(
         success_gain=float(totals.success_gain[0]),
         use_rate=float(totals.use_rate[0]),
         auroc=auroc(scores, recorded.positive),
-        balanced_accuracy=_known(totals.balanced_accuracy),
+        balanced_accuracy=unless_nan(totals.balanced_accuracy[0]),
         gain_mae=float(totals.gain_mae[0]),
-        tokens=_known(totals.mean_tokens),
-        token_saving=_known(totals.token_saving),
+        tokens=unless_nan(totals.mean_tokens[0]),
+        token_saving=unless_nan(totals.token_saving[0]),
         advantage_vs_random=float(totals.advantage_vs_random[0]),
         estimator=sealed.settings.estimator,
         intervals=intervals,
@@ -143,11 +142,11 @@ def _evaluate(
             sealed.settings.estimator,
             "always_on",
             difference=float(totals.success_vs_always_on[0]),
-            interval=intervals.get("success_vs_always_on", Range(None, None)),
+            interval=intervals.get("success_vs_always_on", UNKNOWN),
             tasks=len(np.unique(outcomes.task_ids)),
             margin=margin,
             is_same=bool(actions.all()),
-            token_saving=_known(totals.token_saving),
+            token_saving=unless_nan(totals.token_saving[0]),
         ),
         excluded=sealed.settings.excluded,
         corrected=tuple(corrected),
@@ -178,7 +177,3 @@ def _notes(sealed: SealedPanel, missing: Sequence[str], recorded: Outcomes) -> t
     if not recorded.has_tokens.any():
         notes.append("no target has tokens under both conditions, so that savings are unknown")
     return tuple(notes)
-
-
-def _known(values: Floats) -> float | None:
-    return None if np.isnan(values[0]) else float(values[0])
