@@ -27,12 +27,18 @@ from skilldelta.ties import exceeds, tie_rounding
 
 def auroc(scores: Floats, positive: Flags) -> float | None:
     """Probability that a positive task scores above a non-positive one, ties counting half (midranks)."""
-    positives = int(positive.sum())
-    negatives = len(positive) - positives
-    if not positives or not negatives:
-        return None
-    ranks = rankdata(tie_rounding(scores))
-    return float((ranks[positive].sum() - positives * (positives + 1) / 2) / (positives * negatives))
+    area = float(aurocs(scores[:, None], positive[:, None])[0])
+    return None if np.isnan(area) else area
+
+
+def aurocs(scores: Floats, positive: Flags) -> Floats:
+    """(draws,) the same for each column of (n, draws); NaN where a class is missing."""
+    ranks = rankdata(tie_rounding(scores), axis=0)
+    positives = positive.sum(axis=0).astype(np.float64)
+    pairs = positives * (len(scores) - positives)
+    above = (ranks * positive).sum(axis=0) - positives * (positives + 1) / 2
+    areas: Floats = np.where(pairs > 0, above / np.maximum(pairs, 1.0), np.nan)
+    return areas
 
 
 def balanced_accuracy(actions: Flags | Floats, positive: Flags) -> float | None:

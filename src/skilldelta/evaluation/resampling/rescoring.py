@@ -216,10 +216,14 @@ def standard_error(found: Floats) -> float:
 
 
 def normal_range(metric: str, value: float, error: float, *, level: float = LEVEL) -> Range:
-    """Value plus and minus a multiple of its standard error, within what the metric can be."""
-    if not np.isfinite(error):
+    """Value plus and minus a multiple of its standard error."""
+    return symmetric_range(metric, value, NormalDist().inv_cdf((1 + level) / 2) * error)
+
+
+def symmetric_range(metric: str, value: float, half: float) -> Range:
+    """No end lies beyond what the metric can be: a success of 102% is no news."""
+    if not np.isfinite(half):
         return UNKNOWN
-    half = NormalDist().inv_cdf((1 + level) / 2) * error
     least, most = _POSSIBLE.get(metric, (-1.0, 1.0))
     return Range(max(least, value - half), min(most, value + half))
 
