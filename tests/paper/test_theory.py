@@ -12,9 +12,14 @@ from skilldelta.bounds import knn_rate
 from skilldelta.errors import InputError
 from skilldelta.evaluation.metrics import regret
 from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, Totals
-from skilldelta.evaluation.simulation.regret import coverage_margin_split, disagreement_bound, local_terms, mean_regret
 from skilldelta.evaluation.simulation.simulated_panel import SimulatedPanel, simulate_panel
-from skilldelta.evaluation.simulation.theory import check_theory
+from skilldelta.evaluation.simulation.theory import (
+    check_theory,
+    coverage_margin_split,
+    disagreement_bound,
+    local_terms,
+    mean_regret,
+)
 from skilldelta.gate import Interval, decide
 from skilldelta.neighbors import nearest_to_each
 from skilldelta.predictor import Settings, average, predict_each

@@ -178,6 +178,11 @@ def sealed_rows(support: Support) -> list[SealedRow]:
     ]
 
 
+def pair_keys(support: Support) -> list[tuple[str, str]]:
+    """The task and the skill of each row: what joins predictions to outcomes."""
+    return list(zip(support.task_ids.tolist(), support.skills.tolist(), strict=True))
+
+
 def vector_digest(vector: Vectors) -> str:
     """A short digest of a vector's exact values."""
     return sha256(np.ascontiguousarray(vector, dtype="<f4").tobytes())[:_DIGITS]
