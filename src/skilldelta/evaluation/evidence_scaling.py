@@ -266,7 +266,7 @@ def _executions(support: Support, arm: Literal[0, 1], runs: Runs | None) -> Floa
 
 
 def _draw(rng: np.random.Generator, executions: Floats, r: int) -> Floats:
-    """(n,) means of r executions a row, without replacement."""
+    """(n,) means of r executions per row, drawn without replacement."""
     keys = np.where(np.isnan(executions), np.inf, rng.random(executions.shape))
     chosen = np.argsort(keys, axis=1)[:, :r]
     means: Floats = np.take_along_axis(executions, chosen, axis=1).mean(axis=1)

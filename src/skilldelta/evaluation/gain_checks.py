@@ -1,8 +1,9 @@
 """Does a skill's gain hold? Three answers: it does, it does not, or there is too little evidence to say.
 
 Two rules. The gain must be above a bound: the check passes when the one-sided lower confidence limit is above the bound and
-fails when the upper one is below it; a limit exactly at the bound, which outcomes of 0 and 1 often give, decides nothing. And it must not be worse than a stored baseline: task by task, the gain now
-minus the gain then fails when its upper limit is below zero, unless its lower limit is within a tolerance.
+fails when the upper one is below it; a limit exactly at the bound, which outcomes of 0 and 1 often give, decides nothing.
+And it must not be worse than a stored baseline: task by task, the gain now minus the gain then fails when its upper limit
+is below zero, unless its lower limit is within a tolerance.
 """
 
 from __future__ import annotations

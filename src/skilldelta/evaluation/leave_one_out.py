@@ -29,6 +29,7 @@ from skilldelta.evaluation.resampling.permutation import SHUFFLES, Nulls, below_
 from skilldelta.evaluation.resampling.rescoring import LinearRule, linear_rules, normal_range, standard_error
 from skilldelta.evaluation.results import (
     MARGIN,
+    METRICS,
     UNKNOWN,
     Estimate,
     Evaluation,
@@ -218,18 +219,7 @@ def _panel(
     )
 
 
-_AVERAGED = (
-    "success",
-    "success_gain",
-    "success_vs_always_on",
-    "use_rate",
-    "token_saving",
-    "auroc",
-    "balanced_accuracy",
-    "advantage_vs_random",
-    "within_group",
-    "between_group",
-)
+_NOT_AVERAGED = ("always_on", "tokens", "gain_mae", "gain_mse", "router_tokens")
 _ROUNDING = 1e-12
 """Below this a difference is the rounding of a sum, as random activation's advantage over itself is."""
 _DIFFERENCES = ("success_gain", "success_vs_always_on", "advantage_vs_random", "within_group")
@@ -259,9 +249,9 @@ def _means(
     samples = [found.samples.get(name, {}) for found in intervals]
     replicates = [found.replicates.get(name, {}) for found in intervals]
     means = {}
-    for metric in _AVERAGED:
+    for metric in METRICS:
         values = [getattr(policy, metric) for policy in policies]
-        if any(value is None for value in values):
+        if metric in _NOT_AVERAGED or any(value is None for value in values):
             continue
         value = float(np.mean(values))
         draws = [found[metric] for found in samples if metric in found]

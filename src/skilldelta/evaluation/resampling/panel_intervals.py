@@ -131,9 +131,9 @@ class _Drawn:
 
     def differences(self, name: str) -> dict[str, Floats]:
         """Paired with SkillDelta, and SkillDelta with the self-judge where both are drawn on the same rows."""
-        other, metrics = "skilldelta", ("balanced_accuracy", "success")
+        other, metrics = "skilldelta", ["balanced_accuracy", "success"]
         if name == "skilldelta":
-            other, metrics = "self_judge", ("balanced_accuracy",)
+            other, metrics = "self_judge", ["balanced_accuracy"]
         if other not in self.by_task:
             return {}
         own, theirs = self.by_task[name], self.by_task[other]

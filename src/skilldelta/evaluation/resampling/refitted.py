@@ -18,25 +18,13 @@ from skilldelta.evaluation.leave_one_out import Progress
 from skilldelta.evaluation.panel_policy import policy_result
 from skilldelta.evaluation.resampling.bootstrap import LEVEL
 from skilldelta.evaluation.resampling.rescoring import standard_error, symmetric_range
-from skilldelta.evaluation.results import Range
+from skilldelta.evaluation.results import METRICS, Range
 from skilldelta.evaluation.roster import Rules, score_policies
 from skilldelta.nouns import plural
 from skilldelta.records import Judgement
 from skilldelta.support import Support
 
-METRICS = (
-    "success",
-    "success_gain",
-    "use_rate",
-    "token_saving",
-    "auroc",
-    "balanced_accuracy",
-    "advantage_vs_random",
-    "within_group",
-    "between_group",
-    "gain_mae",
-)
-
+_NOT_REFITTED = ("success_vs_always_on", "always_on", "tokens", "gain_mse", "router_tokens")
 
 GROUPS = 20
 """Groups of tasks to leave out in turn: enough for a standard error, few enough to wait for."""
@@ -82,8 +70,9 @@ def _values(
     support: Support, policies: Sequence[str], rules: Rules, judgements: Sequence[Judgement] | None
 ) -> dict[str, Mapping[str, float]]:
     roster = score_policies(support, policies, rules, judgements)
+    refitted = [metric for metric in METRICS if metric not in _NOT_REFITTED]
     results = {name: policy_result(policy, support, {}) for name, policy in roster.policies.items()}
     return {
-        name: {metric: value for metric in METRICS if (value := getattr(result, metric)) is not None}
+        name: {metric: value for metric in refitted if (value := getattr(result, metric)) is not None}
         for name, result in results.items()
     }

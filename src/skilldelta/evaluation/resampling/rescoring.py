@@ -145,7 +145,8 @@ class FamilyRule:
     def _others(self, values: Floats) -> Floats:
         """(n, draws) for each row the sum over the other tasks of its family."""
         by_family, by_task = (summing_matrix(codes, np.ones(len(codes))) for codes in (self.families, self.own))
-        return np.asarray(by_family @ values)[self.families] - np.asarray(by_task @ values)[self.own]
+        sums: Floats = (by_family @ values)[self.families] - (by_task @ values)[self.own]
+        return sums
 
 
 LinearRule = NeighborRule | FamilyRule
