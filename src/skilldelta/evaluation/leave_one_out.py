@@ -193,7 +193,7 @@ def _panel(
             conditional_intervals=result.intervals,
             null=nulls.get(name, {}),
         )
-    scored = as_scored(support, rules.holdout)
+    scored, structure = as_scored(support, rules.holdout), structure_of(support, rules.scope)
     return PanelResult(
         agent=support.agent,
         suite=support.suite,
@@ -206,12 +206,12 @@ def _panel(
         policies=policies,
         support=support,
         counts=family_counts(support),
-        structure=structure_of(support, rules.scope),
+        structure=structure,
         resamples=resamples,
         notes=(
             *(few_tasks(support.task_ids) if resamples else ()),
             *holdout_notes(support, scored, rules.scope),
-            *panel_notes(support),
+            *panel_notes(support, structure),
             *below_chance(policies.values()),
             *roster.left_out,
         ),

@@ -77,7 +77,7 @@ def eligible_pairs(support: Support, scope: Scope) -> Ints:
     return counts
 
 
-def panel_notes(support: Support) -> list[str]:
+def panel_notes(support: Support, structure: Structure) -> list[str]:
     """What a reader of the results must know about the panel itself."""
     notes = []
     positive = support.gains > 0
@@ -91,9 +91,8 @@ def panel_notes(support: Support) -> list[str]:
         notes.append(
             f"tokens and savings are over the {int(priced.sum())} of {plural(len(support), 'pair')} with the tokens of both arms"
         )
-    singletons = structure_of(support).singletons
-    if singletons:
-        alone = plural(singletons, "family has", "families have")
+    if structure.singletons:
+        alone = plural(structure.singletons, "family has", "families have")
         notes.append(f"{alone} one task only: no support in scope, and nothing to choose within")
     unnamed = int((support.families == "").sum())
     if unnamed:
