@@ -7,7 +7,7 @@ so that an estimate and its interval come from the same formulas.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -156,8 +156,8 @@ class Totals:
 
     @classmethod
     def from_sums(cls, sums: NDArray[np.float64]) -> Totals:
-        """Sums (draws, columns) by name."""
-        return cls(**dict(zip((field.name for field in fields(cls)), sums.T, strict=True)))
+        """Sums (draws, columns) in the order of the fields."""
+        return cls(*sums.T)
 
     def metrics(self) -> dict[str, Floats]:
         """(draws,) every value by its name in results."""
