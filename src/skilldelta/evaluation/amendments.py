@@ -1,4 +1,4 @@
-"""What a study leaves out or grades otherwise than recorded: excluded tasks, each with its reason, and corrected records.
+"""What a study leaves out, or grades differently from the record: excluded tasks with their reasons, and corrections.
 
 A grader that misread an answer, or a test case that was wrong, changes what a run was worth, not that it ran. Executions
 stay as they were recorded; corrections are a list beside them, and an evaluation flags every record that it corrects.

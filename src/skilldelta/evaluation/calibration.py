@@ -1,7 +1,7 @@
 """Choosing the threshold for a stated goal, with an honest value: each fold's threshold comes from the other folds.
 
 The threshold to deploy is chosen on all tasks, and so its success there is hindsight. What it will give on new tasks is
-estimated beside it: every fold is decided by a threshold that neither its outcomes nor scores made from them had a part in.
+estimated beside it: every fold is decided by a threshold chosen without its outcomes and without scores made from them.
 """
 
 from __future__ import annotations

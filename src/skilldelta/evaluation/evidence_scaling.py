@@ -48,7 +48,7 @@ class EvidenceCurves:
 
 
 def evidence_curves(support: Support, rng: np.random.Generator, *, at_least: int = 1) -> EvidenceCurves:
-    """All three sweeps; one that the panel does not allow takes none of the others away. None at all is refused."""
+    """All three sweeps, without those that the panel does not allow; a panel that allows none is refused."""
     sweeps: dict[Axis, Callable[[], EvidenceCurve]] = {
         "support": lambda: support_sweep(support, rng, at_least=at_least),
         "neighbors": lambda: neighbor_sweep(support, at_least=at_least),

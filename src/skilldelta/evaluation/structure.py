@@ -1,4 +1,4 @@
-"""What a panel is made of: help, harm and tie by family, group sizes, how skills and tasks meet, and how familiar tasks are."""
+"""What a panel is made of: help, harm and tie by family, group sizes, skills per task, and how familiar tasks are."""
 
 from __future__ import annotations
 

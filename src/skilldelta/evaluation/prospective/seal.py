@@ -1,8 +1,8 @@
 """The sealed file of a prospective panel: what it holds, its hashes, and how it is read and written.
 
 One JSON document with four hashed sections (settings, support, targets, predictions) and a seal over all of them. The
-hashes show any change to the file; who wants to show that the file itself is old publishes the seal, which is 64
-characters, where it cannot be changed, and gives it to the audit.
+hashes show any change to the file. To prove that the file itself is old, publish the seal (64 characters) where it cannot
+be changed, and give it to the audit.
 """
 
 from __future__ import annotations

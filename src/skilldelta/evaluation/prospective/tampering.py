@@ -88,7 +88,7 @@ def _support_changes(sealed: SealedPanel, support: Support) -> list[str]:
     if moved:
         changes.append(f"the encoding of {names_of('task', [key[0] for key in moved])} was altered")
     if not changes and both != list(now):
-        changes.append("the support stands in another order, which breaks ties differently")
+        changes.append("the support is in a different order, which breaks ties differently")
     return changes
 
 
@@ -117,8 +117,8 @@ def _target_changes(sealed: SealedPanel, outcomes: Support) -> list[str]:
     repeated = [key[0] for key, count in Counter(keys).items() if count > 1]
     found = {
         "among the outcomes but never sealed": foreign,
-        "worded otherwise than sealed": reworded,
-        "in another family than sealed": moved,
+        "worded differently than when sealed": reworded,
+        "in a different family than when sealed": moved,
         "in the outcomes more than once": repeated,
     }
     return [f"{words}: {names_of('target', tasks)}" for words, tasks in found.items() if tasks]
@@ -155,7 +155,7 @@ def _prediction_changes(sealed: SealedPanel, support: Support, outcomes: Support
         action = decide(then.gain, threshold=settings.threshold, eligible=found.near.eligible).action
         if abs(found.gain - then.gain) > tolerance or action != then.action:
             wrong.append(target.task_id)
-    return [f"sealed with another prediction than the evidence gives: {names_of('target', wrong)}"] if wrong else []
+    return [f"sealed with a different prediction than the evidence gives: {names_of('target', wrong)}"] if wrong else []
 
 
 def names_of(noun: str, tasks: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Intervals that know of refitting: a jackknife that takes groups of tasks away and scores all the others anew.
+"""Intervals that account for refitting: a jackknife that takes groups of tasks away and scores all the others anew.
 
 The bootstrap holds scores fixed. But a task's outcome also moves the actions of its neighbours, so a panel's results vary
 more than its rows do: on simulated panels the fixed-score intervals of the paper's rule hold the truth in 85 to 95 of 100
