@@ -56,8 +56,8 @@ def is_longer_than_hoeffding(neighborhood: Neighborhood, delta: float) -> bool:
 
 def _limits(neighborhood: Neighborhood, total: int, delta: float) -> tuple[float, float]:
     """Limits of 2 p - 1."""
-    successes = neighborhood.y1 * neighborhood.r1, (1 - neighborhood.y0) * neighborhood.r0
-    count = int(np.round(successes[0].sum() + successes[1].sum()))
+    with_skill, without = neighborhood.y1 * neighborhood.r1, (1 - neighborhood.y0) * neighborhood.r0
+    count = int(np.round(with_skill.sum() + without.sum()))
     low = 0.0 if count == 0 else beta_quantile(count, total - count + 1, delta / 2)
     high = 1.0 if count == total else beta_quantile(count + 1, total - count, 1 - delta / 2)
     return 2 * low - 1, 2 * high - 1

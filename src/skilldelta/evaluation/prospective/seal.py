@@ -223,15 +223,12 @@ def _no_number(name: str) -> float:
     raise ValueError(f"{name} is no number of a sealed panel")
 
 
-def _settings(section: Mapping[str, Any]) -> SealedSettings:
-    excluded = tuple(_record(Exclusion, one) for one in section.get("excluded", ()))
-    return _record(SealedSettings, {**section, "excluded": excluded})
-
-
 def _panel(document: Mapping[str, Any]) -> SealedPanel:
+    settings = document["settings"]
+    excluded = tuple(_record(Exclusion, one) for one in settings.get("excluded", ()))
     panel = SealedPanel(
         created=document["created"],
-        settings=_settings(document["settings"]),
+        settings=_record(SealedSettings, {**settings, "excluded": excluded}),
         support=tuple(_record(SealedRow, row) for row in document["support"]),
         targets=tuple(_record(SealedTarget, target) for target in document["targets"]),
         predictions=tuple(_record(SealedPrediction, item) for item in document["predictions"]),
