@@ -14,6 +14,7 @@ from skilldelta.evaluation.calibration import Calibration, calibrate
 from skilldelta.evaluation.goals import BestValue, Goal, Margin, TokenBudget, UseRate
 from skilldelta.evaluation.roster import scores_without_folds
 from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
+from skilldelta.evaluation.sweeps import ThresholdSweep, threshold_sweep
 from skilldelta.predictor import Settings, predict_each
 from skilldelta.probability import held_out_folds
 from skilldelta.support import Support
@@ -160,6 +161,39 @@ def test_never_to_use_stays_never_for_scores_higher_than_all_seen() -> None:
 def test_a_budget_that_nothing_keeps_is_refused_for_deployment() -> None:
     with pytest.raises(InputError, match="cheapest policy needs 100 tokens"):
         calibrate(SCORES, four_tasks(), TokenBudget(50), rng=np.random.default_rng(0))
+
+
+def sweep_by_hand() -> ThresholdSweep:
+    """Gains +1, 0, -1, +1 with the skill costing ten more tokens each."""
+    support = Support.from_arrays(
+        task_ids=["a", "b", "c", "d"],
+        vectors=[[1, 0]] * 4,
+        y0=[0, 0, 1, 0],
+        y1=[1, 0, 0, 1],
+        tokens0=[10] * 4,
+        tokens1=[20] * 4,
+    )
+    return threshold_sweep(np.array([0.5, 0.0, -0.5, 0.25]), support)
+
+
+def test_choices_on_the_curve() -> None:
+    sweep = sweep_by_hand()
+    assert sweep.success.tolist() == [0.5, 0.75, 0.75, 0.5, 0.25]
+    assert sweep.thresholds[UseRate(0.6).choose(sweep)] == 0.0
+    assert sweep.thresholds[UseRate(0.0).choose(sweep)] == 0.5
+    assert sweep.thresholds[TokenBudget(100).choose(sweep)] == 0.0
+    assert sweep.thresholds[TokenBudget(12.5).choose(sweep)] == 0.25
+    assert sweep.thresholds[Margin(0.0).choose(sweep)] == 0.25
+    assert sweep.thresholds[Margin(0.25).choose(sweep)] == 0.5
+
+
+def test_choices_that_cannot_be_met_say_why() -> None:
+    sweep = sweep_by_hand()
+    with pytest.raises(InputError, match="no threshold keeps within 5 tokens per task: the cheapest policy needs 10"):
+        TokenBudget(5).choose(sweep)
+    one = Support.from_arrays(task_ids=["a"], vectors=[[1, 0]], y0=[0], y1=[1])
+    with pytest.raises(InputError, match="no tokens are recorded"):
+        TokenBudget(5).choose(threshold_sweep(np.array([0.5]), one))
 
 
 @pytest.mark.parametrize(

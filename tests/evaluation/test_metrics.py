@@ -1,4 +1,4 @@
-"""Ranking, matching, the advantage over random use and its two parts."""
+"""Ranking, matching, the advantage over random use and its two parts, and reliability bins counted by hand."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
+from skilldelta.errors import InputError
 from skilldelta.evaluation.metrics import (
     AurocOfDraws,
     DecompositionOfDraws,
@@ -16,6 +17,8 @@ from skilldelta.evaluation.metrics import (
     balanced_accuracy,
     decompose,
     regret,
+    reliability_curve,
+    wilson_interval,
 )
 
 
@@ -137,3 +140,29 @@ def test_each_draw_is_the_identity_on_the_resampled_rows(rng: np.random.Generato
             expected = decompose(actions[row], gains[row], groups[row])
             assert found.within_group[i, j] == pytest.approx(expected.within_group, abs=1e-12)
             assert found.between_group[i, j] == pytest.approx(expected.between_group, abs=1e-12)
+
+
+def test_bins_hold_the_mean_chance_the_share_and_the_count() -> None:
+    predicted = np.array([0.1, 0.2, 0.8, 0.9])
+    low, high = reliability_curve(predicted, np.array([False, False, True, False]), bins=2)
+    assert (low.predicted, low.observed, low.count) == pytest.approx((0.15, 0.0, 2))
+    assert (high.predicted, high.observed, high.count) == pytest.approx((0.85, 0.5, 2))
+    assert high.low <= 0.5 <= high.high
+    assert low.holds
+
+
+def test_equal_chances_share_a_bin_and_unknown_ones_are_left_out() -> None:
+    bins = reliability_curve(np.array([0.3, 0.3, 0.3, 0.3, np.nan]), np.array([1, 0, 0, 1, 1], bool), bins=4)
+    assert [(b.count, b.observed) for b in bins] == [(4, 0.5)]
+    assert reliability_curve(np.array([np.nan]), np.array([True])) == ()
+
+
+def test_wilsons_interval_is_the_published_one() -> None:
+    assert wilson_interval(8, 10) == pytest.approx((0.4902, 0.9433), abs=1e-4)
+    assert wilson_interval(0, 10) == pytest.approx((0.0, 0.2775), abs=1e-4)
+    assert wilson_interval(0, 0) == (0.0, 1.0)
+
+
+def test_no_bins_are_refused() -> None:
+    with pytest.raises(InputError, match="at least 1, got 0"):
+        reliability_curve(np.array([0.5]), np.array([True]), bins=0)

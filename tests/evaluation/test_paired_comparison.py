@@ -9,8 +9,7 @@ import pytest
 from scipy import stats
 
 from skilldelta.arrays import Floats
-from skilldelta.evaluation.paired_comparison import PairedComparison, compare_runs
-from skilldelta.evaluation.paired_runs import PairedRuns
+from skilldelta.evaluation.paired_comparison import PairedComparison, PairedRuns, compare_runs
 
 
 def paired(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]], **spent: tuple[Floats, Floats]) -> PairedRuns:

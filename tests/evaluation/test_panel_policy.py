@@ -5,8 +5,7 @@ import pytest
 
 from skilldelta.errors import InputError
 from skilldelta.estimators.base import Scores
-from skilldelta.evaluation.leave_one_out import policy_result
-from skilldelta.evaluation.panel_policy import PanelPolicy
+from skilldelta.evaluation.panel_policy import PanelPolicy, policy_result
 from skilldelta.support import Support
 
 

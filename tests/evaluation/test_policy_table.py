@@ -18,8 +18,7 @@ from skilldelta.evaluation.leave_one_out import evaluate_panel
 from skilldelta.evaluation.policy_table import ORACLE, PolicyEntry, freezable, policies, policy_words
 from skilldelta.evaluation.prospective.auditing import audit
 from skilldelta.evaluation.prospective.freezing import freeze
-from skilldelta.evaluation.prospective.frozen_estimator import frozen_estimator
-from skilldelta.evaluation.prospective.frozen_rule import FrozenRule
+from skilldelta.evaluation.prospective.frozen_rule import FrozenRule, frozen_estimator
 from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
 from skilldelta.report.palette import role
 from skilldelta.support import Support

@@ -11,10 +11,15 @@ from skilldelta.arrays import ROUNDING, Floats, Ints, exceeds
 from skilldelta.bounds import knn_rate
 from skilldelta.errors import InputError
 from skilldelta.evaluation.metrics import regret
-from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, Totals, columns
-from skilldelta.evaluation.simulation.regret import coverage_margin_split, disagreement_bound, local_terms, mean_regret
+from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, Totals
 from skilldelta.evaluation.simulation.simulated_panel import SimulatedPanel, simulate_panel
-from skilldelta.evaluation.simulation.theory import check_theory
+from skilldelta.evaluation.simulation.theory import (
+    check_theory,
+    coverage_margin_split,
+    disagreement_bound,
+    local_terms,
+    mean_regret,
+)
 from skilldelta.gate import Interval, decide
 from skilldelta.predictor import Settings, average, predict_each
 from skilldelta.resemblance import nearest_to_each
@@ -178,7 +183,7 @@ def test_the_value_of_a_frozen_policy_is_unbiased_in_success_and_tokens(rng: np.
     values = []
     for _ in range(1500):
         support = panel.redraw(rng).support
-        totals = Totals.from_sums(columns(policy, Outcomes.of(support, policy.rows)).sum(axis=0)[None])
+        totals = Totals.of(policy, Outcomes.of(support, policy.rows))
         values.append((totals.success[0], totals.mean_tokens[0]))
     mean, error = np.mean(values, axis=0), np.std(values, axis=0) / np.sqrt(len(values))
     assert abs(mean[0] - true_success) < 4 * error[0]

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skilldelta.evaluation.paired_comparison import compare_runs
-from skilldelta.evaluation.paired_runs import PairedRuns
+from skilldelta.evaluation.paired_comparison import PairedRuns, compare_runs
 from skilldelta.report.comparison_page import comparison_page, write_comparison
 from skilldelta.report.comparison_words import ComparisonReport
 

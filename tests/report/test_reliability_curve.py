@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from skilldelta.arrays import Floats
-from skilldelta.evaluation.reliability import ReliabilityBin
+from skilldelta.evaluation.metrics import ReliabilityBin
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.evaluation.simulation.simulated_panel import Simulation, simulate_panel
 from skilldelta.predictor import predict_each

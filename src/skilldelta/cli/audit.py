@@ -18,8 +18,7 @@ from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
-    from skilldelta.evaluation.prospective.auditing import AuditResult
-    from skilldelta.evaluation.prospective.reexecution import Reexecution
+    from skilldelta.evaluation.prospective.auditing import AuditResult, Reexecution
     from skilldelta.evaluation.prospective.seal import SealedPanel
     from skilldelta.evaluation.results import Range
     from skilldelta.studies import Audited, LoadedPanel

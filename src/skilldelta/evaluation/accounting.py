@@ -1,6 +1,6 @@
-"""Deployment accounting: what the bank cost, what the gate saves a task, and after how many tasks it has paid.
+"""Deployment accounting: what the bank cost, what the gate saves per task, and after how many tasks it has paid off.
 
-Savings of a policy are usually told without the executions that taught it. Here both stand side by side, in tokens,
+Savings of a policy are usually reported without the executions that taught it. Here both stand side by side, in tokens,
 seconds and dollars, each only as far as it was recorded.
 """
 
@@ -47,15 +47,15 @@ class UnitAccount:
 
     unit: Unit
     bank: float | None
-    """Sum over all executions that told it, also those that were never counted: they were paid for."""
+    """Sum over all executions that recorded it, also those that were never counted: they were paid for."""
     unrecorded: int
-    """Executions that did not tell: the bank cost more than its sum."""
+    """Executions that did not record it: the bank cost more than its sum."""
     tasks: int
     """Rows with both arms recorded, over which the means below are taken."""
     always_off: float | None
     always_on: float | None
     policy: float | None
-    """Mean of a task under the policy, routing included."""
+    """Mean per task under the policy, routing included."""
     routing: float
     saving: float | None
     """The baseline's mean minus the policy's."""
@@ -119,19 +119,19 @@ def break_even(cost: float, saving: float) -> int | None:
 def _in_unit(
     unit: Unit, support: Support, actions: Flags, executions: Sequence[Execution], routing: float, baseline: Baseline
 ) -> UnitAccount:
-    told = [value for value in map(_READ[unit], executions) if value is not None]
-    bank = math.fsum(told) if told else None
+    recorded = [value for value in map(_READ[unit], executions) if value is not None]
+    bank = math.fsum(recorded) if recorded else None
     off, on = _arms(unit, support, executions)
     priced = np.isfinite(off) & np.isfinite(on)
     if not priced.any():
-        return UnitAccount(unit, bank, len(executions) - len(told), 0, None, None, None, routing, None, None)
+        return UnitAccount(unit, bank, len(executions) - len(recorded), 0, None, None, None, routing, None, None)
     off_mean, on_mean = float(off[priced].mean()), float(on[priced].mean())
     policy = float(np.where(actions, on, off)[priced].mean()) + routing
     saving = (on_mean if baseline == "always_on" else off_mean) - policy
     return UnitAccount(
         unit=unit,
         bank=bank,
-        unrecorded=len(executions) - len(told),
+        unrecorded=len(executions) - len(recorded),
         tasks=int(priced.sum()),
         always_off=off_mean,
         always_on=on_mean,
@@ -143,7 +143,7 @@ def _in_unit(
 
 
 def _arms(unit: Unit, support: Support, executions: Sequence[Execution]) -> tuple[Floats, Floats]:
-    """(n,) mean of a row without and with the skill, NaN where not every counted execution told it."""
+    """(n,) mean per row without and with the skill, NaN where not every counted execution recorded it."""
     if unit == "tokens":
         return support.tokens0, support.tokens1
     values: defaultdict[tuple[str, str, str], list[float | None]] = defaultdict(list)
@@ -158,7 +158,5 @@ def _arms(unit: Unit, support: Support, executions: Sequence[Execution]) -> tupl
 
 
 def _mean(values: Sequence[float | None] | None) -> float:
-    if not values:
-        return math.nan
-    told = [value for value in values if value is not None]
-    return math.fsum(told) / len(told) if len(told) == len(values) else math.nan
+    recorded = [value for value in values or () if value is not None]
+    return math.fsum(recorded) / len(recorded) if values and len(recorded) == len(values) else math.nan

@@ -1,4 +1,4 @@
-"""What a study leaves out or grades otherwise than recorded: excluded tasks, each with its reason, and corrected records.
+"""What a study leaves out, or grades differently from the record: excluded tasks with their reasons, and corrections.
 
 A grader that misread an answer, or a test case that was wrong, changes what a run was worth, not that it ran. Executions
 stay as they were recorded; corrections are a list beside them, and an evaluation flags every record that it corrects.
@@ -105,10 +105,11 @@ def corrected_panel(
     records = tuple(_record(one, held[place]) for one, place in zip(wanted, places, strict=True))
     for one, place in zip(wanted, places, strict=True):
         held[place] = replace(held[place], success=one.success)
-    paired = _paired_again(pairs, held)
-    return CorrectedPanel(
-        support.with_outcomes(np.array([pair.y0 for pair in paired]), np.array([pair.y1 for pair in paired])), records
-    )
+    families = {(pair.suite, pair.task_id): pair.family for pair in pairs}
+    found = {_key(pair): pair for pair in pair_executions(held, families=families).pairs}
+    again = [found[_key(pair)] for pair in pairs]
+    outcomes = np.array([pair.y0 for pair in again]), np.array([pair.y1 for pair in again])
+    return CorrectedPanel(support.with_outcomes(*outcomes), records)
 
 
 def check_corrections(corrections: Sequence[Correction], known: Iterable[str]) -> None:
@@ -145,22 +146,8 @@ def _place(correction: Correction, executions: Sequence[Execution]) -> int:
 
 def _record(correction: Correction, execution: Execution) -> CorrectedRecord:
     assert execution.success is not None
-    return CorrectedRecord(
-        execution.task_id,
-        execution.skill_id,
-        execution.condition,
-        execution.repetition,
-        execution.success,
-        correction.success,
-        correction.reason,
-    )
-
-
-def _paired_again(pairs: Sequence[Pair], executions: Sequence[Execution]) -> Sequence[Pair]:
-    """The same pairs from corrected executions, in the same order."""
-    found = pair_executions(executions, families={(pair.suite, pair.task_id): pair.family for pair in pairs}).pairs
-    by_key = {_key(pair): pair for pair in found}
-    return [by_key[_key(pair)] for pair in pairs]
+    where = execution.task_id, execution.skill_id, execution.condition, execution.repetition
+    return CorrectedRecord(*where, execution.success, correction.success, correction.reason)
 
 
 def _key(pair: Pair) -> tuple[str, str, str, str]:

@@ -1,13 +1,14 @@
 """Choosing the threshold for a stated goal, with an honest value: each fold's threshold comes from the other folds.
 
 The threshold to deploy is chosen on all tasks, and so its success there is hindsight. What it will give on new tasks is
-estimated beside it: every fold is decided by a threshold that neither its outcomes nor scores made from them had a part in.
+estimated beside it: every fold is decided by a threshold chosen without its outcomes and without scores made from them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -15,11 +16,10 @@ from skilldelta.arrays import Flags, Floats, exceeds
 from skilldelta.errors import InputError
 from skilldelta.evaluation.comparison import few_tasks
 from skilldelta.evaluation.goals import Goal, Values
-from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, Totals, columns
+from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, Totals
 from skilldelta.evaluation.resampling.bootstrap import Design, Inventory, Samples, percentile_range, resample_policies
-from skilldelta.evaluation.results import Range
+from skilldelta.evaluation.results import Range, unless_nan
 from skilldelta.evaluation.sweeps import SweepPoint, ThresholdSweep, threshold_sweep
-from skilldelta.evaluation.wrong_cases import WrongCase, wrong_cases
 from skilldelta.probability import FOLDS, held_out_folds
 from skilldelta.support import Support
 
@@ -27,6 +27,20 @@ _NEUTRAL = 0.0
 """The threshold of a fold that has no other folds to learn from."""
 _NEVER = 1.0
 """No gain exceeds it."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrongCase:
+    """A task where the skill was used and harmed, or was skipped and would have helped."""
+
+    task_id: str
+    family: str
+    skill: str
+    action: Literal["use", "skip"]
+    score: float
+    threshold: float
+    loss: float
+    """Success that the other action had more."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +96,7 @@ def calibrate(
 ) -> Calibration:
     """Choose on all rows, evaluate nested; rows whose score is NaN are left out, those at minus infinity never used.
 
-    `scores` are leave-one-task-out. `training_scores` (folds, n) come from `nested.scores_without_folds`: without them a
+    `scores` are leave-one-task-out. `training_scores` (folds, n) come from `roster.scores_without_folds`: without them a
     threshold is chosen on scores whose support included the fold it decides, which is honest only for scores that no
     outcome of this panel went into.
     """
@@ -91,16 +105,17 @@ def calibrate(
     sweep = threshold_sweep(scores, support)
     chosen = _point(sweep, goal.choose(sweep))
     thresholds = _held_out_thresholds(scores, support, goal, training_scores, folds)
-    policy = _held_out_policy(scores, thresholds)
+    rows = np.flatnonzero(~np.isnan(scores))
+    policy = PanelPolicy("held_out", exceeds(scores, thresholds), rows, scores=scores)
     outcomes = Outcomes.of(support, policy.rows)
     return Calibration(
         goal=goal,
         threshold=chosen.threshold,
         hindsight=chosen,
-        held_out=_held_out(policy, thresholds, support, outcomes, goal, resamples, rng),
+        held_out=_held_out(policy, scores, thresholds, support, outcomes, goal, resamples, rng),
         always_on=float(outcomes.y1.mean()),
         always_off=float(outcomes.y0.mean()),
-        rows=len(policy.rows),
+        rows=len(rows),
         resamples=resamples,
         notes=few_tasks(outcomes.task_ids) if resamples else (),
     )
@@ -141,12 +156,9 @@ def _point(sweep: ThresholdSweep, index: int) -> SweepPoint:
     return replace(point, threshold=max(_NEVER, point.threshold)) if is_never else point
 
 
-def _held_out_policy(scores: Floats, thresholds: Floats) -> PanelPolicy:
-    return PanelPolicy("held_out", exceeds(scores, thresholds), np.flatnonzero(~np.isnan(scores)), scores=scores)
-
-
 def _held_out(
     policy: PanelPolicy,
+    scores: Floats,
     thresholds: Floats,
     support: Support,
     outcomes: Outcomes,
@@ -158,49 +170,38 @@ def _held_out(
         replace(PanelPolicy.constant(name, use, len(support)), rows=policy.rows)
         for name, use in (("always_on", 1.0), ("always_off", 0.0))
     ]
-    once = {one.name: _values(_totals(one, outcomes)) for one in (policy, *constants)}
-    held, on, off = (once[name] for name in ("held_out", "always_on", "always_off"))
-    samples: Mapping[str, Samples] = {}
+    together = [policy, *constants]
+    found, met = _figures({one.name: Totals.of(one, outcomes).metrics() for one in together}, goal)
+    intervals, coverage = {}, None
     if resamples:
         design = Design.tasks(outcomes.task_ids, Inventory.of([support]))
-        samples = resample_policies([policy, *constants], outcomes, design, draws=resamples, rng=rng)
-    assert policy.scores is not None
+        drawn, often_met = _figures(resample_policies(together, outcomes, design, draws=resamples, rng=rng), goal)
+        intervals = {name: percentile_range(values) for name, values in drawn.items()}
+        coverage = float(often_met.mean())
+    actions = np.asarray(policy.actions, np.bool_)
     return HeldOut(
-        success=float(held.success[0]),
-        use_rate=float(held.use_rate[0]),
-        tokens=_known(held.tokens[0]),
-        value=_known(held.net(goal.per_token)[0]),
-        success_vs_always_on=float(held.success[0] - on.success[0]),
-        success_vs_always_off=float(held.success[0] - off.success[0]),
-        intervals=_intervals(samples, goal),
-        met=bool(goal.met(held, always_on=on, always_off=off)[0]),
-        coverage=_coverage(samples, goal),
+        success=float(found["success"][0]),
+        use_rate=float(found["use_rate"][0]),
+        tokens=unless_nan(found["tokens"][0]),
+        value=unless_nan(found["value"][0]),
+        success_vs_always_on=float(found["success_vs_always_on"][0]),
+        success_vs_always_off=float(found["success_vs_always_off"][0]),
+        intervals=intervals,
+        met=bool(met[0]),
+        coverage=coverage,
         thresholds=thresholds,
-        actions=np.asarray(policy.actions, np.bool_),
-        wrong=wrong_cases(
-            support, scores=policy.scores, thresholds=thresholds, actions=np.asarray(policy.actions, np.float64)
-        ),
+        actions=actions,
+        wrong=_wrong_cases(support, scores, thresholds, actions),
     )
 
 
-def _totals(policy: PanelPolicy, outcomes: Outcomes) -> Totals:
-    return Totals.from_sums(columns(policy, outcomes).sum(axis=0, keepdims=True))
-
-
-def _values(totals: Totals) -> Values:
-    return Values(totals.success, totals.use_rate, totals.mean_tokens)
-
-
-def _drawn(samples: Mapping[str, Samples], name: str) -> Values:
-    found = samples[name]
-    return Values(found["success"], found["use_rate"], found["tokens"])
-
-
-def _intervals(samples: Mapping[str, Samples], goal: Goal) -> dict[str, Range]:
-    if not samples:
-        return {}
-    held, on, off = (_drawn(samples, name) for name in ("held_out", "always_on", "always_off"))
-    drawn = {
+def _figures(policies: Mapping[str, Samples], goal: Goal) -> tuple[dict[str, Floats], Flags]:
+    """(draws,) each value of the held-out policy, and whether it met the goal."""
+    held, on, off = (
+        Values(one["success"], one["use_rate"], one["tokens"])
+        for one in (policies[name] for name in ("held_out", "always_on", "always_off"))
+    )
+    found = {
         "success": held.success,
         "use_rate": held.use_rate,
         "tokens": held.tokens,
@@ -208,15 +209,24 @@ def _intervals(samples: Mapping[str, Samples], goal: Goal) -> dict[str, Range]:
         "success_vs_always_on": held.success - on.success,
         "success_vs_always_off": held.success - off.success,
     }
-    return {name: percentile_range(values) for name, values in drawn.items()}
+    return found, goal.met(held, always_on=on, always_off=off)
 
 
-def _coverage(samples: Mapping[str, Samples], goal: Goal) -> float | None:
-    if not samples:
-        return None
-    on, off = _drawn(samples, "always_on"), _drawn(samples, "always_off")
-    return float(goal.met(_drawn(samples, "held_out"), always_on=on, always_off=off).mean())
-
-
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
+def _wrong_cases(support: Support, scores: Floats, thresholds: Floats, actions: Flags) -> tuple[WrongCase, ...]:
+    """Largest loss first, then the most confident, then by task id; rows without a score are left out."""
+    loss = np.where(actions, -support.gains, support.gains)
+    wrong = np.flatnonzero((loss > 0) & ~np.isnan(scores))
+    confidence = np.abs(scores[wrong] - thresholds[wrong])
+    order = wrong[np.lexsort((support.task_ids[wrong], -confidence, -loss[wrong]))]
+    return tuple(
+        WrongCase(
+            task_id=str(support.task_ids[row]),
+            family=str(support.families[row]),
+            skill=str(support.skills[row]),
+            action="use" if actions[row] else "skip",
+            score=float(scores[row]),
+            threshold=float(thresholds[row]),
+            loss=float(loss[row]),
+        )
+        for row in order
+    )

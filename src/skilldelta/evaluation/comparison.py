@@ -15,13 +15,16 @@ import numpy as np
 
 from skilldelta.arrays import Strings
 from skilldelta.errors import InputError
-from skilldelta.evaluation.results import MARGIN, PanelResult, PolicyResult, Range
+from skilldelta.evaluation.results import MARGIN, UNKNOWN, PanelResult, PolicyResult, Range
 from skilldelta.nouns import plural
 
 Verdict = Literal["better", "equivalent", "worse", "not enough evidence"]
 Constant = Literal["always_on", "always_off"]
 
 _METRICS: dict[Constant, str] = {"always_on": "success_vs_always_on", "always_off": "success_gain"}
+ENOUGH = 10
+"""Below this a percentile bootstrap is far too narrow, and of zero width where the few outcomes agree."""
+_SOME = 3
 _UNSEEN = 3.0
 """The rule of three: what did not happen in n tasks has, at 95%, a rate below 3 / n."""
 
@@ -53,18 +56,14 @@ def default_gate(panel: PanelResult) -> str:
 
 def compare(panel: PanelResult, policy: PolicyResult, against: Constant) -> Comparison | None:
     """The comparison on the policy's own rows, by the panel's margin; None without an interval, and for a single task."""
-    found = policy.intervals.get(_METRICS[against])
-    tasks = len(np.unique(panel.support.task_ids[policy.rows]))
-    if found is None or found.low is None or found.high is None:
-        return None
     arm = panel.support.y1 if against == "always_on" else panel.support.y0
     constant = 1.0 if against == "always_on" else 0.0
     return judge(
         policy.name,
         against,
         difference=policy.success - float(arm[policy.rows].mean()),
-        interval=found,
-        tasks=tasks,
+        interval=policy.intervals.get(_METRICS[against], UNKNOWN),
+        tasks=len(np.unique(panel.support.task_ids[policy.rows])),
         margin=panel.margin,
         is_same=bool((np.asarray(policy.actions, np.float64)[policy.rows] == constant).all()),
         token_saving=policy.token_saving,
@@ -101,17 +100,14 @@ def judge(
     check_margin(margin)
     if tasks < 2 or interval.low is None or interval.high is None:
         return None
-    seen = interval if is_same else _widened(interval, tasks)
-    assert seen.low is not None
-    assert seen.high is not None
-    verdict = verdict_of(seen.low, seen.high, margin)
-    more = None
-    if tasks < ENOUGH and not is_same:  # too few for the interval itself to be believed
-        verdict, more = "not enough evidence", ENOUGH - tasks
-    if verdict == "not enough evidence":
-        half = (seen.high - seen.low) / 2
-        wanted = tasks_to_settle(difference, half, tasks, margin)
-        more = wanted if more is None or wanted is None else max(more, wanted)
+    low, high = interval.low, interval.high
+    if low >= high and not is_same:  # from outcomes that never differed, which says only that differences are rare
+        rare = min(1.0, _UNSEEN / tasks)
+        low, high = max(-1.0, low - rare), min(1.0, high + rare)
+    seen, least = Range(low, high), 0 if is_same else ENOUGH
+    verdict = verdict_of(seen, tasks, margin, least=least)
+    is_open = verdict == "not enough evidence"
+    more = more_tasks(difference, (high - low) / 2, tasks, margin, least=least) if is_open else None
     return Comparison(policy, against, difference, seen, margin, tasks, verdict, more, token_saving, is_same)
 
 
@@ -121,8 +117,11 @@ def check_margin(margin: float) -> None:
         raise InputError(f"margin must be at least 0 and below 1 (0.02 is 2 points), got {margin}", setting="margin")
 
 
-def verdict_of(low: float, high: float, margin: float) -> Verdict:
-    """What an interval of a difference allows."""
+def verdict_of(interval: Range, tasks: int, margin: float, *, least: int = ENOUGH) -> Verdict:
+    """What an interval of a difference allows; over fewer than `least` tasks it is not to be believed."""
+    low, high = interval.low, interval.high
+    if tasks < least or low is None or high is None:
+        return "not enough evidence"
     if -margin <= low and high <= margin:
         return "equivalent"
     if low > 0:
@@ -130,31 +129,18 @@ def verdict_of(low: float, high: float, margin: float) -> Verdict:
     return "worse" if high < 0 else "not enough evidence"
 
 
-def _widened(interval: Range, tasks: int) -> Range:
-    """An interval without width, from outcomes that never differed, says only that differences are rare."""
-    assert interval.low is not None
-    assert interval.high is not None
-    if interval.low < interval.high:
-        return interval
-    rare = min(1.0, _UNSEEN / tasks)
-    return Range(max(-1.0, interval.low - rare), min(1.0, interval.high + rare))
+def more_tasks(difference: float, half: float | None, tasks: int, margin: float, *, least: int = ENOUGH) -> int | None:
+    """How many more tasks would settle a verdict: an interval of this centre then excludes zero or fits the margin.
 
-
-def tasks_to_settle(difference: float, half: float, tasks: int, margin: float) -> int | None:
-    """The least number of further tasks at which an interval of this centre excludes zero or fits the margin.
-
-    Its half-width shrinks with the square root of the number of tasks.
+    Its half-width shrinks with the square root of the number of tasks. None where no number would do.
     """
+    if half is None:
+        return max(0, least - tasks) or None
     size = abs(difference)
     narrow_enough = max(size, margin - size)
     if narrow_enough <= 0:
         return None
-    return max(1, math.ceil(tasks * (half / narrow_enough) ** 2) - tasks)
-
-
-ENOUGH = 10
-"""Below this a percentile bootstrap is far too narrow, and of zero width where the few outcomes agree."""
-_SOME = 3
+    return max(1, math.ceil(tasks * (half / narrow_enough) ** 2) - tasks, least - tasks)
 
 
 def few_tasks(task_ids: Strings) -> tuple[str, ...]:

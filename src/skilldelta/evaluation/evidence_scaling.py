@@ -49,7 +49,7 @@ class EvidenceCurves:
 
 
 def evidence_curves(support: Support, rng: np.random.Generator, *, at_least: int = 1) -> EvidenceCurves:
-    """All three sweeps; one that the panel does not allow takes none of the others away. None at all is refused."""
+    """All three sweeps, without those that the panel does not allow; a panel that allows none is refused."""
     sweeps: dict[Axis, Callable[[], EvidenceCurve]] = {
         "support": lambda: support_sweep(support, rng, at_least=at_least),
         "neighbors": lambda: neighbor_sweep(support, at_least=at_least),
@@ -267,7 +267,7 @@ def _executions(support: Support, arm: Literal[0, 1], runs: Runs | None) -> Floa
 
 
 def _draw(rng: np.random.Generator, executions: Floats, r: int) -> Floats:
-    """(n,) means of r executions a row, without replacement."""
+    """(n,) means of r executions per row, drawn without replacement."""
     keys = np.where(np.isnan(executions), np.inf, rng.random(executions.shape))
     chosen = np.argsort(keys, axis=1)[:, :r]
     means: Floats = np.take_along_axis(executions, chosen, axis=1).mean(axis=1)

@@ -1,8 +1,9 @@
 """Does a skill's gain hold? Three answers: it does, it does not, or there is too little evidence to say.
 
 Two rules. The gain must be above a bound: the check passes when the one-sided lower confidence limit is above the bound and
-fails when the upper one is below it; a limit exactly at the bound, which outcomes of 0 and 1 often give, decides nothing. And it must not be worse than a stored baseline: task by task, the gain now
-minus the gain then fails when its upper limit is below zero, unless its lower limit is within a tolerance.
+fails when the upper one is below it; a limit exactly at the bound, which outcomes of 0 and 1 often give, decides nothing.
+And it must not be worse than a stored baseline: task by task, the gain now minus the gain then fails when its upper limit
+is below zero, unless its lower limit is within a tolerance.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from skilldelta.arrays import Floats
 from skilldelta.errors import InputError
-from skilldelta.evaluation.comparison import ENOUGH, tasks_to_settle
+from skilldelta.evaluation.comparison import ENOUGH, more_tasks
 from skilldelta.evaluation.task_mean import DRAWS, TIE, TaskMean, task_mean
 
 CheckOutcome = Literal["pass", "fail", "not enough evidence"]
@@ -62,22 +63,24 @@ class GainCheck:
 def check_gain(gains: Floats, settings: CheckSettings, rng: np.random.Generator) -> GainCheck:
     """One gain per task against the least gain that is asked for."""
     mean, bound = _limits(gains, settings, rng, largest=1.0), settings.min_gain
-    outcome: CheckOutcome = "not enough evidence"
-    low, high = mean.interval.low, mean.interval.high
-    if low is not None and high is not None and mean.tasks >= ENOUGH:
-        outcome = "pass" if low > bound + TIE else "fail" if high < bound - TIE else outcome
+    outcome = _outcome(mean, above=bound, below=bound)
     return GainCheck("gain", outcome, mean, bound, settings.confidence, _more(mean, mean.mean - bound, 0.0, outcome))
 
 
 def check_change(changes: Floats, settings: CheckSettings, rng: np.random.Generator) -> GainCheck:
     """One change of the gain per task, now minus then, against the tolerance."""
     mean, bound = _limits(changes, settings, rng, largest=2.0), -settings.tolerance
-    outcome: CheckOutcome = "not enough evidence"
-    low, high = mean.interval.low, mean.interval.high
-    if low is not None and high is not None and mean.tasks >= ENOUGH:
-        outcome = "pass" if low > bound + TIE else "fail" if high < -TIE else outcome
+    outcome = _outcome(mean, above=bound, below=0.0)
     more = _more(mean, mean.mean, settings.tolerance, outcome)
     return GainCheck("baseline", outcome, mean, bound, settings.confidence, more)
+
+
+def _outcome(mean: TaskMean, *, above: float, below: float) -> CheckOutcome:
+    """A pass where the lower limit is above the one value, a failure where the upper limit is below the other."""
+    low, high = mean.interval.low, mean.interval.high
+    if low is None or high is None or mean.tasks < ENOUGH:
+        return "not enough evidence"
+    return "pass" if low > above + TIE else "fail" if high < below - TIE else "not enough evidence"
 
 
 def _limits(values: Floats, settings: CheckSettings, rng: np.random.Generator, *, largest: float) -> TaskMean:
@@ -89,10 +92,4 @@ def _limits(values: Floats, settings: CheckSettings, rng: np.random.Generator, *
 
 
 def _more(mean: TaskMean, distance: float, margin: float, outcome: CheckOutcome) -> int | None:
-    if outcome != "not enough evidence":
-        return None
-    half = mean.half_width
-    if half is None:
-        return max(1, ENOUGH - mean.tasks)
-    wanted = tasks_to_settle(distance, half, mean.tasks, margin)
-    return None if wanted is None else max(wanted, ENOUGH - mean.tasks, 1)
+    return None if outcome != "not enough evidence" else more_tasks(distance, mean.half_width, mean.tasks, margin)

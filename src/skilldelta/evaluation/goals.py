@@ -1,18 +1,20 @@
 """What a threshold is chosen for: a use rate, a token budget, a margin below always-on, or the highest value.
 
-A goal picks a point of a success-token curve, and says of a policy's values whether it was met.
+A goal chooses a point of a success-token curve and says, for every draw of a policy's values, whether it was met. The
+curve shows the support's own outcomes, so the success that a choice promises is hindsight on those tasks; a threshold must
+be fixed before the outcomes of the tasks it will decide exist.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+
+import numpy as np
 
 from skilldelta.arrays import Flags, Floats, tie_rounding
 from skilldelta.errors import InputError
-from skilldelta.evaluation.sweeps import ThresholdSweep
-from skilldelta.evaluation.thresholds import for_margin, for_token_budget, for_use_rate, for_value
+from skilldelta.evaluation.sweeps import ThresholdSweep, last_best
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,28 +28,6 @@ class Values:
     def net(self, per_token: float) -> Floats:
         """Success less the cost of the tokens; free tokens need not be known."""
         return self.success - per_token * self.tokens if per_token else self.success
-
-
-class Goal(Protocol):
-    """A wish about a policy."""
-
-    @property
-    def words(self) -> str:
-        """The goal as a person would say it."""
-        ...
-
-    @property
-    def per_token(self) -> float:
-        """What a token costs in success, where the goal weighs it."""
-        ...
-
-    def choose(self, sweep: ThresholdSweep) -> int:
-        """The point of the curve that serves the goal best; InputError where none can."""
-        ...
-
-    def met(self, policy: Values, *, always_on: Values, always_off: Values) -> Flags:
-        """(draws,) whether the goal was reached."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +46,8 @@ class UseRate:
         return f"use the skill on at most {self.rate:.0%} of tasks"
 
     def choose(self, sweep: ThresholdSweep) -> int:
-        return for_use_rate(sweep, self.rate)
+        """The point that uses the skill most without exceeding the rate."""
+        return int(np.argmax(sweep.use_rates <= self.rate))
 
     def met(self, policy: Values, *, always_on: Values, always_off: Values) -> Flags:
         return tie_rounding(policy.use_rate) <= self.rate
@@ -88,7 +69,17 @@ class TokenBudget:
         return f"highest success within {self.tokens:,.6g} tokens per task"
 
     def choose(self, sweep: ThresholdSweep) -> int:
-        return for_token_budget(sweep, self.tokens)
+        """The point of highest success within the budget, ties toward fewer uses; refused where none is."""
+        within = sweep.tokens <= self.tokens
+        if not within.any():
+            known = sweep.tokens[np.isfinite(sweep.tokens)]
+            why = (
+                f"the cheapest policy needs {known.min():.6g} tokens per task"
+                if len(known)
+                else "no tokens are recorded"
+            )
+            raise InputError(f"no threshold keeps within {self.tokens:g} tokens per task: {why}")
+        return last_best(np.where(within, sweep.success, -np.inf))
 
     def met(self, policy: Values, *, always_on: Values, always_off: Values) -> Flags:
         return policy.tokens <= self.tokens
@@ -110,7 +101,10 @@ class Margin:
         return f"cheapest policy no worse than always-on by more than {100 * self.margin:.3g} points"
 
     def choose(self, sweep: ThresholdSweep) -> int:
-        return for_margin(sweep, self.margin)
+        """The cheapest point within the margin; uses count where tokens are unknown."""
+        good = tie_rounding(sweep.success) >= tie_rounding(sweep.success[:1] - self.margin)[0]
+        cost = sweep.tokens if np.isfinite(sweep.tokens).all() else sweep.use_rates
+        return last_best(np.where(good, -cost, -np.inf))
 
     def met(self, policy: Values, *, always_on: Values, always_off: Values) -> Flags:
         return tie_rounding(policy.success - always_on.success + self.margin) >= 0
@@ -132,9 +126,18 @@ class BestValue:
         return f"highest success{weighed}"
 
     def choose(self, sweep: ThresholdSweep) -> int:
-        return for_value(sweep, self.per_token)
+        """The point of the highest value, ties toward fewer uses."""
+        if not self.per_token:
+            return last_best(sweep.success)
+        if not np.isfinite(sweep.tokens).any():
+            raise InputError("no tokens are recorded, so that their cost cannot be weighed; leave the price out")
+        return last_best(sweep.success - self.per_token * sweep.tokens)
 
     def met(self, policy: Values, *, always_on: Values, always_off: Values) -> Flags:
         value = tie_rounding(policy.net(self.per_token))
         on, off = (tie_rounding(constant.net(self.per_token)) for constant in (always_on, always_off))
         return (value >= on) & (value >= off)
+
+
+Goal = UseRate | TokenBudget | Margin | BestValue
+"""A wish about a policy; `words` say it as a person would, and `per_token` is what a token costs in success."""

@@ -1,7 +1,7 @@
 """Leave-one-task-out evaluation: every task of a panel as its own target, under every policy.
 
 What would the gate have bought, how sure are we, and against what? Scores come from the estimators, values from
-`panel_policy`, intervals from `resampling`; this file puts a panel's results together.
+`panel_policy`, intervals from `resampling`; this file puts a panel's results together, and averages them over panels.
 """
 
 from __future__ import annotations
@@ -12,14 +12,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from skilldelta.arrays import Floats
 from skilldelta.errors import InputError
 from skilldelta.estimators.partition import Partition
 from skilldelta.evaluation.comparison import check_margin, few_tasks
-from skilldelta.evaluation.means import mean_over_panels
-from skilldelta.evaluation.metrics import auroc, decompose
-from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, Totals, columns
-from skilldelta.evaluation.resampling.bootstrap import Inventory
-from skilldelta.evaluation.resampling.linear_rules import LinearRule, linear_rules
+from skilldelta.evaluation.panel_policy import policy_result
+from skilldelta.evaluation.resampling.bootstrap import Inventory, percentile_range
 from skilldelta.evaluation.resampling.panel_intervals import (
     Intervals,
     ResamplingPlan,
@@ -28,11 +26,22 @@ from skilldelta.evaluation.resampling.panel_intervals import (
     panel_intervals,
 )
 from skilldelta.evaluation.resampling.permutation import SHUFFLES, Nulls, below_chance, panel_nulls
-from skilldelta.evaluation.results import MARGIN, Evaluation, PanelResult, PermutationNull, PolicyResult, Range
+from skilldelta.evaluation.resampling.rescoring import LinearRule, linear_rules, normal_range, standard_error
+from skilldelta.evaluation.results import (
+    MARGIN,
+    METRICS,
+    UNKNOWN,
+    Estimate,
+    Evaluation,
+    Means,
+    PanelResult,
+    PolicyMeans,
+    PolicyResult,
+    Range,
+)
 from skilldelta.evaluation.roster import Holdout, Roster, Rules, as_scored, check_names, holdout_notes, score_policies
-from skilldelta.evaluation.structure import family_counts, structure_of
+from skilldelta.evaluation.structure import family_counts, panel_notes, structure_of
 from skilldelta.gate import check_threshold
-from skilldelta.nouns import plural
 from skilldelta.predictor import PAPER, Settings
 from skilldelta.records import Judgement
 from skilldelta.support import Scope, Support
@@ -67,18 +76,13 @@ def evaluate_panel(
     return evaluate_panels(
         [support],
         rng=rng,
+        rules=Rules(settings, scope, threshold, skill_texts or {}, partition, holdout),
         policies=policies,
-        settings=settings,
-        scope=scope,
-        threshold=threshold,
         resamples=resamples,
         margin=margin,
         shuffles=shuffles,
         null_stack=null_stack,
-        holdout=holdout,
         judgements=None if judgements is None else {(support.agent, support.suite): judgements},
-        skill_texts=skill_texts,
-        partition=partition,
         progress=progress,
     ).panels[0]
 
@@ -87,34 +91,29 @@ def evaluate_panels(
     supports: Sequence[Support],
     *,
     rng: np.random.Generator,
+    rules: Rules | None = None,
     policies: Sequence[str] | None = None,
-    settings: Settings = PAPER,
-    scope: Scope = "family",
-    threshold: float = 0.0,
     resamples: int = 10_000,
     margin: float = MARGIN,
     shuffles: int = SHUFFLES,
     null_stack: bool = False,
-    holdout: Holdout = "task",
     judgements: Mapping[tuple[str, str], Sequence[Judgement]] | None = None,
-    skill_texts: Mapping[str, str] | None = None,
-    partition: Partition | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
     """Several panels together: agents of one suite share their task draws, and means weight panels equally.
 
     `judgements` are keyed by (agent, suite). Two panels of the same agent and suite are refused.
     """
-    _check(supports, threshold, resamples, shuffles)
+    rules = rules or Rules()
+    _check(supports, rules.threshold, resamples, shuffles)
     check_margin(margin)
     check_names(policies)
-    rules = Rules(settings, scope, threshold, skill_texts or {}, partition, holdout)
     rosters = [
         score_policies(support, policies, rules, (judgements or {}).get((support.agent, support.suite)))
         for support in supports
     ]
     linear = [
-        linear_rules(as_scored(support, holdout), roster.policies, rules) if resamples or shuffles else {}
+        linear_rules(as_scored(support, rules.holdout), roster.policies, rules) if resamples or shuffles else {}
         for support, roster in zip(supports, rosters, strict=True)
     ]
     found = _resample(supports, rosters, linear, resamples, rng, progress)
@@ -126,7 +125,7 @@ def evaluate_panels(
         _panel(support, roster, rules, intervals, null, resamples, margin)
         for support, roster, intervals, null in zip(supports, rosters, found, nulls, strict=True)
     )
-    return Evaluation(panels, mean_over_panels(panels, found))
+    return Evaluation(panels, _mean_over_panels(panels, found))
 
 
 def _check(supports: Sequence[Support], threshold: float, resamples: int, shuffles: int) -> None:
@@ -185,13 +184,16 @@ def _ticker(progress: Progress | None, total: int) -> Callable[[int], None] | No
 def _panel(
     support: Support, roster: Roster, rules: Rules, intervals: Intervals, nulls: Nulls, resamples: int, margin: float
 ) -> PanelResult:
-    policies = {
-        name: _with_evidence(
-            policy_result(policy, support, intervals.ranges.get(name, {})), intervals, nulls.get(name, {})
+    policies = {}
+    for name, policy in roster.policies.items():
+        result = policy_result(policy, support, intervals.ranges.get(name, {}))
+        policies[name] = replace(
+            result,
+            intervals=covering_intervals(result, intervals.replicates.get(name)),
+            conditional_intervals=result.intervals,
+            null=nulls.get(name, {}),
         )
-        for name, policy in roster.policies.items()
-    }
-    scored = as_scored(support, rules.holdout)
+    scored, structure = as_scored(support, rules.holdout), structure_of(support, rules.scope)
     return PanelResult(
         agent=support.agent,
         suite=support.suite,
@@ -204,12 +206,12 @@ def _panel(
         policies=policies,
         support=support,
         counts=family_counts(support),
-        structure=structure_of(support, rules.scope),
+        structure=structure,
         resamples=resamples,
         notes=(
             *(few_tasks(support.task_ids) if resamples else ()),
             *holdout_notes(support, scored, rules.scope),
-            *_notes(support),
+            *panel_notes(support, structure),
             *below_chance(policies.values()),
             *roster.left_out,
         ),
@@ -217,70 +219,73 @@ def _panel(
     )
 
 
-def _with_evidence(result: PolicyResult, intervals: Intervals, nulls: Mapping[str, PermutationNull]) -> PolicyResult:
-    """A policy's value beside how sure it is, and what chance gives."""
-    covering = covering_intervals(result, result.intervals, intervals.replicates.get(result.name))
-    return replace(result, intervals=covering, conditional_intervals=result.intervals, null=nulls)
+_NOT_AVERAGED = ("always_on", "tokens", "gain_mae", "gain_mse", "router_tokens")
+_ROUNDING = 1e-12
+"""Below this a difference is the rounding of a sum, as random activation's advantage over itself is."""
+_DIFFERENCES = ("success_gain", "success_vs_always_on", "advantage_vs_random", "within_group")
 
 
-def policy_result(policy: PanelPolicy, support: Support, intervals: Mapping[str, Range]) -> PolicyResult:
-    """The value of fixed actions on a panel, from its recorded outcomes."""
-    outcomes = Outcomes.of(support, policy.rows)
-    # Contiguous rows, because numpy adds those pairwise: constant actions then have no advantage to the last digit.
-    totals = Totals.from_sums(np.ascontiguousarray(columns(policy, outcomes).T).sum(axis=1)[None, :])
-    actions = policy.actions[policy.rows]
-    parts = decompose(actions, outcomes.gains, outcomes.families)
-    router = None if policy.router_tokens is None else policy.router_tokens[policy.rows]
-    is_part = len(policy.rows) < len(support)  # the panel's own notes speak for policies on all of it
-    return PolicyResult(
-        name=policy.name,
-        success=float(totals.success[0]),
-        success_gain=float(totals.success_gain[0]),
-        always_on=float(outcomes.y1.mean()),
-        use_rate=float(totals.use_rate[0]),
-        tokens=_known(totals.mean_tokens),
-        token_saving=_known(totals.token_saving),
-        auroc=None if policy.scores is None else auroc(policy.scores[policy.rows], outcomes.positive),
-        balanced_accuracy=_known(totals.balanced_accuracy),
-        advantage_vs_random=float(totals.advantage_vs_random[0]),
-        within_group=parts.within_group,
-        between_group=parts.between_group,
-        gain_mae=_known(totals.gain_mae),
-        gain_mse=_known(totals.gain_mse),
-        intervals={name: found for name, found in intervals.items() if found.low is not None},
-        threshold=policy.threshold,
-        scores=policy.scores,
-        actions=policy.actions,
-        rows=policy.rows,
-        supported=policy.supported,
-        router_tokens=None if router is None or not np.isfinite(router).any() else float(np.nanmean(router)),
-        notes=(*policy.notes, *(few_tasks(outcomes.task_ids) if intervals and is_part else ())),
+def _mean_over_panels(panels: Sequence[PanelResult], intervals: Sequence[Intervals]) -> Means:
+    """By policy and metric, for policies of every panel and metrics that every panel knows.
+
+    Conditional intervals come from draws shared by the agents of a suite: within families for the advantage and its two
+    parts, of tasks for the rest. Rules that were refitted have intervals from their replicates.
+    """
+    common = [name for name in panels[0].policies if all(name in panel.policies for panel in panels)]
+    results = {name: [panel.policies[name] for panel in panels] for name in common}
+    suites = [panel.suite for panel in panels]
+    return Means(
+        len(panels),
+        {
+            name: PolicyMeans(_means(found, name, suites, intervals), _wins(name, results), _clear(found))
+            for name, found in results.items()
+        },
     )
 
 
-def _known(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float | None:
-    return float(values[0]) if np.isfinite(values[0]) else None
+def _means(
+    policies: Sequence[PolicyResult], name: str, suites: Sequence[str], intervals: Sequence[Intervals]
+) -> dict[str, Estimate]:
+    samples = [found.samples.get(name, {}) for found in intervals]
+    replicates = [found.replicates.get(name, {}) for found in intervals]
+    means = {}
+    for metric in METRICS:
+        values = [getattr(policy, metric) for policy in policies]
+        if metric in _NOT_AVERAGED or any(value is None for value in values):
+            continue
+        value = float(np.mean(values))
+        draws = [found[metric] for found in samples if metric in found]
+        conditional = percentile_range(np.mean(draws, axis=0)) if len(draws) == len(policies) else UNKNOWN
+        refitted = [found[metric] for found in replicates if metric in found]
+        covering = conditional if not any(replicates) else _refitted(metric, value, refitted, suites)
+        is_covered = all(metric in policy.intervals for policy in policies)
+        means[metric] = Estimate(value, covering if is_covered else UNKNOWN, conditional)
+    return means
 
 
-def _notes(support: Support) -> list[str]:
-    """What a reader must know about the panel itself."""
-    notes = []
-    positive = support.gains > 0
-    if positive.all() or not positive.any():
-        kind = "every" if positive.all() else "no"
-        notes.append(f"{kind} task has a positive observed gain: AUROC and balanced accuracy are undefined")
-    priced = np.isfinite(support.tokens0) & np.isfinite(support.tokens1)
-    if not priced.any():
-        notes.append("no pair has the tokens of both arms: tokens and savings are unknown")
-    elif not priced.all():
-        notes.append(
-            f"tokens and savings are over the {int(priced.sum())} of {plural(len(support), 'pair')} with the tokens of both arms"
-        )
-    singletons = structure_of(support).singletons
-    if singletons:
-        alone = plural(singletons, "family has", "families have")
-        notes.append(f"{alone} one task only: no support in scope, and nothing to choose within")
-    unnamed = int((support.families == "").sum())
-    if unnamed:
-        notes.append(f"{plural(unnamed, 'pair has', 'pairs have')} no family: the skill stands in for it")
-    return notes
+def _refitted(metric: str, value: float, replicates: Sequence[Floats], suites: Sequence[str]) -> Range:
+    """Agents of a suite lost the same tasks in a replicate, so that they add up there; suites are independent."""
+    if len(replicates) < len(suites):
+        return UNKNOWN
+    by_suite = [
+        np.sum([found for found, of in zip(replicates, suites, strict=True) if of == suite], axis=0)
+        for suite in dict.fromkeys(suites)
+    ]
+    error = float(np.sqrt(sum(standard_error(found) ** 2 for found in by_suite))) / len(suites)
+    return normal_range(metric, value, error)
+
+
+def _wins(name: str, results: Mapping[str, Sequence[PolicyResult]]) -> dict[str, int]:
+    own = results[name]
+    wins = {metric: sum(getattr(one, metric) > _ROUNDING for one in own) for metric in _DIFFERENCES}
+    if any(one.auroc is None for one in own):
+        return wins
+    for other, theirs in results.items():
+        if other != name and all(one.auroc is not None for one in theirs):
+            wins[f"auroc_vs_{other}"] = sum(a.auroc > b.auroc for a, b in zip(own, theirs, strict=True))  # type: ignore[operator]
+    return wins
+
+
+def _clear(policies: Sequence[PolicyResult]) -> dict[str, int]:
+    found = {metric: [one.intervals[metric] for one in policies if metric in one.intervals] for metric in _DIFFERENCES}
+    return {metric: sum((one.low or 0) > 0 for one in ranges) for metric, ranges in found.items() if ranges}

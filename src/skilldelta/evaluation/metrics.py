@@ -1,4 +1,5 @@
-"""How well scores rank and actions match observed gains, and where a policy's advantage over random use comes from.
+"""How well scores rank and actions match observed gains, where a policy's advantage over random use comes from, and
+whether tasks that were called 70% likely to be helped get help seven times in ten (a reliability curve).
 
 A task is positive when its observed gain D exceeds zero. Metrics that need both classes are None where one is missing.
 
@@ -17,19 +18,26 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.stats import rankdata
+from scipy.stats import binomtest, rankdata
 
 from skilldelta.arrays import Flags, Floats, Ints, SmallInts, Strings, exceeds, tie_rounding
+from skilldelta.errors import InputError
 
 
 def auroc(scores: Floats, positive: Flags) -> float | None:
     """Probability that a positive task scores above a non-positive one, ties counting half (midranks)."""
-    positives = int(positive.sum())
-    negatives = len(positive) - positives
-    if not positives or not negatives:
-        return None
-    ranks = rankdata(tie_rounding(scores))
-    return float((ranks[positive].sum() - positives * (positives + 1) / 2) / (positives * negatives))
+    area = float(aurocs(scores[:, None], positive[:, None])[0])
+    return None if np.isnan(area) else area
+
+
+def aurocs(scores: Floats, positive: Flags) -> Floats:
+    """(draws,) the same for each column of (n, draws); NaN where a class is missing."""
+    ranks = rankdata(tie_rounding(scores), axis=0)
+    positives = positive.sum(axis=0).astype(np.float64)
+    pairs = positives * (len(scores) - positives)
+    above = (ranks * positive).sum(axis=0) - positives * (positives + 1) / 2
+    areas: Floats = np.where(pairs > 0, above / np.maximum(pairs, 1.0), np.nan)
+    return areas
 
 
 def balanced_accuracy(actions: Flags | Floats, positive: Flags) -> float | None:
@@ -118,12 +126,10 @@ class DecompositionOfDraws:
         codes = np.unique(groups, return_inverse=True)[1]
         self._groups = int(codes.max()) + 1
         self._policies = len(actions)
-        sums = [_summing(codes, self._groups, weights) for weights in (np.ones(len(gains)), gains)]
-        self._size, self._gain = sums
+        self._size, self._gain = (summing_matrix(codes, weights) for weights in (np.ones(len(gains)), gains))
         stacked = [np.asarray(action, np.float64) for action in actions]
-        self._use = _summing(
+        self._use = summing_matrix(
             np.concatenate([codes + policy * self._groups for policy in range(self._policies)]),
-            self._policies * self._groups,
             np.concatenate(stacked),
             columns=len(gains),
         )
@@ -142,7 +148,54 @@ class DecompositionOfDraws:
             return ComponentsOfDraws((used_gain - at_group_rate) / total, (at_group_rate - at_panel_rate) / total)
 
 
-def _summing(codes: NDArray[np.intp], groups: int, weights: Floats, *, columns: int | None = None) -> csr_array:
+def summing_matrix(codes: NDArray[np.intp], weights: Floats, *, columns: int | None = None) -> csr_array:
     """(groups, n) sparse matrix that sums weighted rows by group; n repeats where codes hold several policies."""
     n = columns or len(weights)
-    return csr_array((weights, (codes, np.arange(len(codes)) % n)), shape=(groups, n))
+    return csr_array((weights, (codes, np.arange(len(codes)) % n)), shape=(int(codes.max()) + 1, n))
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityBin:
+    """Tasks of about one predicted chance of help, and how often it came true."""
+
+    predicted: float
+    """Mean predicted chance."""
+    observed: float
+    """Share of tasks where it happened."""
+    count: int
+    low: float
+    """Wilson interval of the observed share."""
+    high: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the predicted chance lies within the interval of what was observed."""
+        return self.low <= self.predicted <= self.high
+
+
+def reliability_curve(
+    predicted: Floats, happened: Flags, *, bins: int = 10, level: float = 0.95
+) -> tuple[ReliabilityBin, ...]:
+    """Bins of about equal size by rising chance; equal chances share a bin, NaN is left out, no rows give no bins."""
+    if bins < 1:
+        raise InputError(f"bins must be at least 1, got {bins}")
+    known = np.isfinite(predicted)
+    values, outcomes = predicted[known], happened[known]
+    # A tied chance takes the place of its first row, so that no tie is cut apart.
+    place = np.searchsorted(np.sort(tie_rounding(values)), tie_rounding(values), side="left")
+    bin_of = place * bins // max(1, len(values))
+    return tuple(_bin(values[bin_of == b], outcomes[bin_of == b], level) for b in np.unique(bin_of))
+
+
+def wilson_interval(successes: int, count: int, *, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's score interval of a share; of nothing it is [0, 1]."""
+    if not count:
+        return 0.0, 1.0
+    found = binomtest(successes, count).proportion_ci(level, method="wilson")
+    return float(found.low), float(found.high)
+
+
+def _bin(predicted: Floats, happened: Flags, level: float) -> ReliabilityBin:
+    count, successes = len(predicted), int(happened.sum())
+    low, high = wilson_interval(successes, count, level=level)
+    return ReliabilityBin(float(predicted.mean()), successes / count, count, low, high)

@@ -2,25 +2,49 @@
 
 The task is the unit throughout, with its repetitions nested in it: twelve runs of four tasks are four observations. The
 verdict is read off the interval alone, by the same rule as everywhere (`comparison`); the tests stand beside it.
+
+Where the arms have unequally many runs, a comparison of means alone leans: the mean of one run is 0 or 1, the mean of
+three is often between. So a task's vote, and whether it is solved, is taken on the first runs of both arms, as many of
+each. Then the two arms of a task can be exchanged under no difference, which is all that a sign test needs.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from skilldelta.arrays import Flags, Floats
-from skilldelta.evaluation.comparison import ENOUGH, Verdict, check_margin, tasks_to_settle, verdict_of
-from skilldelta.evaluation.paired_runs import PairedRuns, Runs, is_solved, vote
-from skilldelta.evaluation.results import MARGIN
-from skilldelta.evaluation.sign_test import sign_test
-from skilldelta.evaluation.solved_spending import SolvedSpending, solved_spending
-from skilldelta.evaluation.task_mean import DRAWS, LEVEL, TIE, TaskMean, task_mean
+from skilldelta.evaluation.accounting import UNITS, Unit
+from skilldelta.evaluation.comparison import Verdict, check_margin, more_tasks, verdict_of
+from skilldelta.evaluation.results import MARGIN, UNKNOWN, Range
+from skilldelta.evaluation.task_mean import DRAWS, LEVEL, TIE, TaskMean, sign_test, task_mean
 from skilldelta.noise_floor import NoiseFloor, noise_floor
+from skilldelta.quantiles import student_quantile
+
+Runs = Sequence[float]
+"""The successes of one task under one arm, in order; never empty."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairedRuns:
+    """Two arms on the same tasks: one entry per task in every field."""
+
+    task_ids: Sequence[str]
+    families: Sequence[str]
+    a: Sequence[Runs]
+    b: Sequence[Runs]
+    spent_a: Mapping[Unit, Floats]
+    """(n,) mean per run, NaN where a run did not say."""
+    spent_b: Mapping[Unit, Floats]
+
+    def __len__(self) -> int:
+        return len(self.task_ids)
+
 
 Outcome = Literal["better", "worse", "same"]
 
@@ -72,6 +96,25 @@ class SolvedTable:
 
 
 @dataclass(frozen=True, slots=True)
+class SolvedSpending:
+    """Means over the tasks that both arms solve and whose spending is known in both: a failure is often cheap."""
+
+    unit: Unit
+    tasks: int
+    a: float
+    b: float
+    ratio: float | None
+    """Of the sums, B over A; None where A spent nothing."""
+    ratio_interval: Range
+    """From the spread of the tasks around the ratio: the delta method on its logarithm."""
+
+    @property
+    def difference(self) -> float:
+        """B minus A, per task."""
+        return self.b - self.a
+
+
+@dataclass(frozen=True, slots=True)
 class PairedComparison:
     """B against A over tasks."""
 
@@ -117,7 +160,8 @@ def compare_runs(
     check_margin(margin)
     differences = tuple(map(_difference, runs.task_ids, runs.families, runs.a, runs.b))
     mean = task_mean(np.array([one.delta for one in differences]), rng, draws=draws, level=level)
-    votes = np.array([_vote(one, a, b) for one, a, b in zip(differences, runs.a, runs.b, strict=True)])
+    votes = np.array(list(map(vote, runs.a, runs.b)))
+    both_solved = np.array([one.solved_a and one.solved_b for one in differences], np.bool_)
     verdict, more = _verdict_on(mean, margin)
     return PairedComparison(
         a=_mean([one.a for one in differences]),
@@ -126,55 +170,76 @@ def compare_runs(
         better=int((votes > TIE).sum()),
         worse=int((votes < -TIE).sum()),
         same=int((np.abs(votes) <= TIE).sum()),
-        solved=_solved_table(differences, runs),
+        solved=_solved_table(runs),
         verdict=verdict,
         margin=margin,
         more_tasks=more,
-        spending=solved_spending(runs, _solved_by_both(differences), level=level),
+        spending=_solved_spending(runs, both_solved, level=level),
         noise=noise_floor(runs.a, runs.b, runs.task_ids),
         differences=differences,
     )
 
 
 def _difference(task_id: str, family: str, a: Runs, b: Runs) -> TaskDifference:
-    runs_a, runs_b = len(a), len(b)
-    mean_a, mean_b = sum(a) / runs_a, sum(b) / runs_b
-    return TaskDifference(task_id, family, mean_a, mean_b, runs_a, runs_b, mean_a > 0.5, mean_b > 0.5)
-
-
-def _vote(one: TaskDifference, a: Runs, b: Runs) -> float:
-    return one.b - one.a if one.runs_a == one.runs_b else vote(a, b)
+    means = sum(a) / len(a), sum(b) / len(b)
+    return TaskDifference(task_id, family, *means, len(a), len(b), is_solved(a), is_solved(b))
 
 
 def _verdict_on(mean: TaskMean, margin: float) -> tuple[Verdict, int | None]:
-    low, high, half = mean.interval.low, mean.interval.high, mean.half_width
-    if low is None or high is None or half is None:
-        return "not enough evidence", max(0, ENOUGH - mean.tasks) or None
-    if mean.tasks >= ENOUGH and (verdict := verdict_of(low, high, margin)) != "not enough evidence":
+    verdict = verdict_of(mean.interval, mean.tasks, margin)
+    if verdict != "not enough evidence":
         return verdict, None
-    wanted = tasks_to_settle(mean.mean, half, mean.tasks, margin)
-    return "not enough evidence", None if wanted is None else max(wanted, ENOUGH - mean.tasks)
+    return verdict, more_tasks(mean.mean, mean.half_width, mean.tasks, margin)
 
 
-def _solved_table(differences: Sequence[TaskDifference], runs: PairedRuns) -> SolvedTable:
+def _solved_table(runs: PairedRuns) -> SolvedTable:
     """Over as many runs of both arms: of a task with unequally many, the first."""
-    counts = Counter(
-        (one.solved_a, one.solved_b) if one.runs_a == one.runs_b else _solved_alike(a, b)
-        for one, a, b in zip(differences, runs.a, runs.b, strict=True)
-    )
+    counts: Counter[tuple[bool, bool]] = Counter()
+    for a, b in zip(runs.a, runs.b, strict=True):
+        alike = min(len(a), len(b))
+        counts[is_solved(a[:alike]), is_solved(b[:alike])] += 1
     return SolvedTable(counts[True, True], counts[True, False], counts[False, True], counts[False, False])
 
 
-def _solved_alike(a: Runs, b: Runs) -> tuple[bool, bool]:
-    count = min(len(a), len(b))
-    return is_solved(a[:count]), is_solved(b[:count])
-
-
-def _solved_by_both(differences: tuple[TaskDifference, ...]) -> Flags:
-    found: Flags = np.array([one.solved_a and one.solved_b for one in differences], np.bool_)
-    return found
-
-
 def _mean(values: list[float]) -> float:
-    found: Floats = np.array(values)
-    return float(found.mean()) if len(found) else float("nan")
+    return float(np.mean(values)) if values else math.nan
+
+
+def _solved_spending(runs: PairedRuns, solved: Flags, *, level: float) -> tuple[SolvedSpending, ...]:
+    """One entry for each unit that is known on at least one task; `solved` (n,) are those of both arms."""
+    return tuple(
+        _of_unit(unit, a[known], b[known], level)
+        for unit in UNITS
+        if (a := runs.spent_a.get(unit)) is not None
+        and (b := runs.spent_b.get(unit)) is not None
+        and (known := solved & np.isfinite(a) & np.isfinite(b)).any()
+    )
+
+
+def _of_unit(unit: Unit, a: Floats, b: Floats, level: float) -> SolvedSpending:
+    ratio = float(b.sum() / a.sum()) if a.sum() > 0 else None
+    return SolvedSpending(unit, len(a), float(a.mean()), float(b.mean()), ratio, _ratio_interval(a, b, ratio, level))
+
+
+def _ratio_interval(a: Floats, b: Floats, ratio: float | None, level: float) -> Range:
+    tasks = len(a)
+    if not ratio or tasks < 2:
+        return UNKNOWN
+    error = float((b - ratio * a).std(ddof=1)) / math.sqrt(tasks) / float(b.mean())
+    reach = math.exp(student_quantile(tasks - 1, (1 + level) / 2) * min(error, 100.0))
+    return Range(ratio / reach, ratio * reach)
+
+
+def vote(a: Runs, b: Runs) -> float:
+    """The mean of B minus that of A over as many runs of each: above 0 where B is ahead.
+
+    >>> vote([0, 1, 1], [1])
+    1.0
+    """
+    runs = min(len(a), len(b))
+    return (sum(b[:runs]) - sum(a[:runs])) / runs
+
+
+def is_solved(runs: Runs) -> bool:
+    """Whether a task counts as solved: in more than half of its runs, partial successes by their share."""
+    return sum(runs) > len(runs) / 2

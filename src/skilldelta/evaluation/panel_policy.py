@@ -6,6 +6,7 @@ so that an estimate and its interval come from the same formulas.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,7 +16,9 @@ from numpy.typing import NDArray
 from skilldelta.arrays import Flags, Floats, Ints, Strings, exceeds
 from skilldelta.errors import InputError
 from skilldelta.estimators.base import Scores
-from skilldelta.evaluation.metrics import advantage
+from skilldelta.evaluation.comparison import few_tasks
+from skilldelta.evaluation.metrics import advantage, auroc, decompose
+from skilldelta.evaluation.results import PolicyResult, Range, unless_nan
 from skilldelta.support import Support
 
 
@@ -101,25 +104,8 @@ class Outcomes:
         return np.isfinite(self.tokens0) & np.isfinite(self.tokens1)
 
 
-_COLUMNS = (
-    "weight",
-    "off",
-    "gain",
-    "positive",
-    "use",
-    "used_gain",
-    "used_positive",
-    "priced",
-    "tokens",
-    "tokens_on",
-    "absolute_error",
-    "squared_error",
-)
-COLUMNS = len(_COLUMNS)
-
-
 def columns(policy: PanelPolicy, outcomes: Outcomes) -> NDArray[np.float64]:
-    """(m, COLUMNS) what each row adds to the totals of a policy."""
+    """(m, columns) what each row adds to the totals of a policy."""
     a = np.asarray(policy.actions, np.float64)[policy.rows]
     gains, positive = outcomes.gains, outcomes.positive
     router = np.zeros(len(a)) if policy.router_tokens is None else policy.router_tokens[policy.rows]
@@ -127,7 +113,7 @@ def columns(policy: PanelPolicy, outcomes: Outcomes) -> NDArray[np.float64]:
     tokens = np.where(priced, outcomes.tokens0 + a * (outcomes.tokens1 - outcomes.tokens0) + router, 0.0)
     scores = policy.scores[policy.rows] if policy.scores is not None and policy.is_gain else np.full(len(a), np.nan)
     error = scores - gains
-    return np.column_stack(
+    return np.column_stack(  # in the order of `Totals`
         [
             np.ones(len(a)),
             outcomes.y0,
@@ -163,9 +149,14 @@ class Totals:
     squared_error: Floats
 
     @classmethod
+    def of(cls, policy: PanelPolicy, outcomes: Outcomes) -> Totals:
+        """One policy on the panel as it is: one draw."""
+        return cls.from_sums(columns(policy, outcomes).sum(axis=0, keepdims=True))
+
+    @classmethod
     def from_sums(cls, sums: NDArray[np.float64]) -> Totals:
-        """Sums (draws, COLUMNS) by name."""
-        return cls(**dict(zip(_COLUMNS, sums.T, strict=True)))
+        """Sums (draws, columns) in the order of the fields."""
+        return cls(*sums.T)
 
     def metrics(self) -> dict[str, Floats]:
         """(draws,) every value by its name in results."""
@@ -239,3 +230,38 @@ _VALUES = (
 
 def _ratio(over: Floats, under: Floats) -> Floats:
     return np.where(under > 0, over / np.where(under > 0, under, 1.0), np.nan)
+
+
+def policy_result(policy: PanelPolicy, support: Support, intervals: Mapping[str, Range]) -> PolicyResult:
+    """The value of fixed actions on a panel, from its recorded outcomes."""
+    outcomes = Outcomes.of(support, policy.rows)
+    # Contiguous rows, because numpy adds those pairwise: constant actions then have no advantage to the last digit.
+    totals = Totals.from_sums(np.ascontiguousarray(columns(policy, outcomes).T).sum(axis=1)[None, :])
+    actions = policy.actions[policy.rows]
+    parts = decompose(actions, outcomes.gains, outcomes.families)
+    router = None if policy.router_tokens is None else policy.router_tokens[policy.rows]
+    is_part = len(policy.rows) < len(support)  # the panel's own notes speak for policies on all of it
+    return PolicyResult(
+        name=policy.name,
+        success=float(totals.success[0]),
+        success_gain=float(totals.success_gain[0]),
+        always_on=float(outcomes.y1.mean()),
+        use_rate=float(totals.use_rate[0]),
+        tokens=unless_nan(totals.mean_tokens[0]),
+        token_saving=unless_nan(totals.token_saving[0]),
+        auroc=None if policy.scores is None else auroc(policy.scores[policy.rows], outcomes.positive),
+        balanced_accuracy=unless_nan(totals.balanced_accuracy[0]),
+        advantage_vs_random=float(totals.advantage_vs_random[0]),
+        within_group=parts.within_group,
+        between_group=parts.between_group,
+        gain_mae=unless_nan(totals.gain_mae[0]),
+        gain_mse=unless_nan(totals.gain_mse[0]),
+        intervals={name: found for name, found in intervals.items() if found.low is not None},
+        threshold=policy.threshold,
+        scores=policy.scores,
+        actions=policy.actions,
+        rows=policy.rows,
+        supported=policy.supported,
+        router_tokens=None if router is None or not np.isfinite(router).any() else float(np.nanmean(router)),
+        notes=(*policy.notes, *(few_tasks(outcomes.task_ids) if intervals and is_part else ())),
+    )

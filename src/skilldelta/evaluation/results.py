@@ -33,6 +33,14 @@ class Range:
     high: float | None
 
 
+UNKNOWN = Range(None, None)
+
+
+def unless_nan(value: float) -> float | None:
+    """A plain number; what cannot be known is NaN in arrays and None in results."""
+    return None if math.isnan(value) else float(value)
+
+
 @dataclass(frozen=True, slots=True)
 class NullDistribution:
     """A metric on shuffled panels: its mean, the middle 95%, and how often it reaches the value observed."""
@@ -100,6 +108,26 @@ class PolicyResult:
     def success_vs_always_on(self) -> float:
         """Success minus always-on's on the same rows."""
         return self.success - self.always_on
+
+
+METRICS = (
+    "success",
+    "success_gain",
+    "success_vs_always_on",
+    "always_on",
+    "use_rate",
+    "tokens",
+    "token_saving",
+    "auroc",
+    "balanced_accuracy",
+    "advantage_vs_random",
+    "within_group",
+    "between_group",
+    "gain_mae",
+    "gain_mse",
+    "router_tokens",
+)
+"""The numbers of a policy's result, in the order of documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,15 +246,9 @@ class Evaluation:
 
 def panel_to_dict(panel: PanelResult) -> dict[str, Any]:
     """One member of `panels` in `evaluate --json`; notes say in words why a value is null."""
+    names = ("agent", "suite", "tasks", "pairs", "families", "off", "on", "oracle")
     return {
-        "agent": panel.agent,
-        "suite": panel.suite,
-        "tasks": panel.tasks,
-        "pairs": panel.pairs,
-        "families": panel.families,
-        "off": panel.off,
-        "on": panel.on,
-        "oracle": panel.oracle,
+        **{name: getattr(panel, name) for name in names},
         "policies": {name: _policy_to_dict(policy) for name, policy in panel.policies.items()},
         "counts": _counts_to_dict(panel.counts),
         "by_family": [{"family": one.family, **_counts_to_dict([one])} for one in panel.counts],
@@ -237,22 +259,17 @@ def panel_to_dict(panel: PanelResult) -> dict[str, Any]:
 
 def means_to_dict(means: Means) -> dict[str, Any]:
     """`means` in `evaluate --json`."""
-    return {
-        "panels": means.panels,
-        "policies": {
-            name: {
-                **{metric: _estimate_to_dict(found) for metric, found in policy.metrics.items()},
-                "wins": dict(policy.wins),
-                "clear": dict(policy.clear),
+    policies = {}
+    for name, policy in means.policies.items():
+        metrics = {
+            metric: {
+                "mean": _number(found.value),
+                **_ranges_to_dict({"interval": found.interval, "conditional_interval": found.conditional}),
             }
-            for name, policy in means.policies.items()
-        },
-    }
-
-
-def _estimate_to_dict(found: Estimate) -> dict[str, Any]:
-    ranges = _ranges_to_dict({"interval": found.interval, "conditional_interval": found.conditional})
-    return {"mean": _number(found.value), **ranges}
+            for metric, found in policy.metrics.items()
+        }
+        policies[name] = {**metrics, "wins": dict(policy.wins), "clear": dict(policy.clear)}
+    return {"panels": means.panels, "policies": policies}
 
 
 _COUNTS = ("pairs", "help", "harm", "tie", "both_succeed", "both_fail", "tie_between")
@@ -262,34 +279,16 @@ def _counts_to_dict(counts: Sequence[FamilyCounts]) -> dict[str, int]:
     return {name: sum(getattr(one, name) for one in counts) for name in _COUNTS}
 
 
-_METRICS = (
-    "success",
-    "success_gain",
-    "success_vs_always_on",
-    "always_on",
-    "use_rate",
-    "tokens",
-    "token_saving",
-    "auroc",
-    "balanced_accuracy",
-    "advantage_vs_random",
-    "within_group",
-    "between_group",
-    "gain_mae",
-    "gain_mse",
-)
-
-
 def _policy_to_dict(policy: PolicyResult) -> dict[str, Any]:
-    document: dict[str, Any] = {name: _number(getattr(policy, name)) for name in _METRICS}
-    document["router_tokens"] = _number(policy.router_tokens)
-    document["intervals"] = _ranges_to_dict(policy.intervals)
-    document["conditional_intervals"] = _ranges_to_dict(policy.conditional_intervals)
-    document["tasks"] = len(policy.rows)
-    document["threshold"] = _number(policy.threshold)
-    document["notes"] = list(policy.notes)
-    document["null"] = {kind: asdict(found) for kind, found in policy.null.items()} or None
-    return document
+    return {
+        **{name: _number(getattr(policy, name)) for name in METRICS},
+        "intervals": _ranges_to_dict(policy.intervals),
+        "conditional_intervals": _ranges_to_dict(policy.conditional_intervals),
+        "tasks": len(policy.rows),
+        "threshold": _number(policy.threshold),
+        "notes": list(policy.notes),
+        "null": {kind: asdict(found) for kind, found in policy.null.items()} or None,
+    }
 
 
 def _ranges_to_dict(ranges: Mapping[str, Range]) -> dict[str, dict[str, float | None]]:

@@ -1,4 +1,4 @@
-"""Names to scored policies for one panel, and what all of them are told.
+"""From policy names to scored policies of one panel, and the settings that all of them get.
 
 A policy whose needs a panel does not meet is left out with the reason in words.
 """
@@ -34,7 +34,7 @@ Scorer = Callable[[Support], Floats]
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What the policies of an evaluation are told; nothing here may depend on the panel's outcomes."""
+    """Settings for every policy of an evaluation; nothing here may depend on the panel's outcomes."""
 
     settings: Settings = PAPER
     scope: Scope = "family"

@@ -17,11 +17,10 @@ from typing import Literal
 import numpy as np
 
 from skilldelta.arrays import Flags, Floats, Ints
-from skilldelta.evaluation.comparison import ENOUGH, check_margin, tasks_to_settle, verdict_of
-from skilldelta.evaluation.harm_groups import HarmGroup, harm_groups, nearest_rows, neighborhood_gains
+from skilldelta.evaluation.comparison import ENOUGH, check_margin, more_tasks, verdict_of
 from skilldelta.evaluation.results import MARGIN
-from skilldelta.evaluation.sign_test import adjusted_for_false_discoveries, sign_test
-from skilldelta.evaluation.task_mean import DRAWS, TIE, TaskMean, task_mean
+from skilldelta.evaluation.task_mean import DRAWS, TIE, TaskMean, adjusted_for_false_discoveries, sign_test, task_mean
+from skilldelta.resemblance import nearest_to_each
 from skilldelta.support import Support
 
 Ruling = Literal["keep", "gate", "drop", "not enough evidence"]
@@ -31,6 +30,8 @@ Reason = Literal["gain", "harm", "no difference", "saves tokens", "harmed famili
 FALSE_DISCOVERIES = 0.05
 WORTHWHILE_SAVING = 0.05
 """Share of tokens that a skill without any gain must save to be worth keeping."""
+NEIGHBORS = 6
+"""Nearest tasks of the same skill, for groups of harmed tasks."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,6 +54,27 @@ class FamilyEffect:
     def tasks(self) -> int:
         """How many tasks the family has here."""
         return len(self.rows)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HarmGroup:
+    """Harmed rows that belong together.
+
+    One harmed task may be chance. A group of like tasks that are harmed, among neighbours that lose too, is a kind of task
+    on which the skill should be skipped. Groups are the connected parts of the graph in which a harmed task points to the
+    harmed ones among its k nearest tasks of the same skill.
+    """
+
+    rows: Ints  # (m,) of the support, the most harmed first
+    gain: float
+    """Mean gain of these rows: by construction below zero."""
+    nearby_gain: float | None
+    """Mean gain of their nearest tasks, each row's own left out; None where there is no other task."""
+
+    @property
+    def is_isolated(self) -> bool:
+        """Whether the tasks around it show no harm, so that skipping there buys nothing that would last."""
+        return self.nearby_gain is None or self.nearby_gain >= 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,15 +146,14 @@ def skill_verdicts(
 
 def _family_effects(support: Support, skills: Sequence[Ints], signs: Floats) -> list[tuple[FamilyEffect, ...]]:
     """Per skill; the correction is over all families of the panel together."""
-    found = [[_family(support, block, signs) for block in _blocks(support, rows)] for rows in skills]
+    found = []
+    for rows in skills:
+        labels = support.families[rows]
+        blocks = [rows[labels == label] for label in dict.fromkeys(labels.tolist())]
+        found.append([_family(support, block, signs) for block in blocks])
     adjusted = iter(adjusted_for_false_discoveries([one.p for families in found for one in families]))
     judged = [[_with_adjusted(one, float(next(adjusted))) for one in families] for families in found]
     return [tuple(sorted(families, key=lambda one: (one.gain, one.family))) for families in judged]
-
-
-def _blocks(support: Support, rows: Ints) -> list[Ints]:
-    labels = support.families[rows]
-    return [rows[labels == label] for label in dict.fromkeys(labels.tolist())]
 
 
 def _family(support: Support, rows: Ints, signs: Floats) -> FamilyEffect:
@@ -160,7 +181,9 @@ def _verdict_on(
     margin: float,
 ) -> SkillVerdict:
     own = support.rows(rows)
-    neighbors = nearest_rows(own)
+    codes = own.task_codes
+    neighbors = nearest_to_each(own.vectors, own.vectors, NEIGHBORS, codes=codes, query_codes=codes).rows
+    nearby = _neighborhood_gains(own.gains, neighbors)
     harmed = [one for one in families if one.effect == "harms"]
     tokens = _token_change(own)
     ruling, reason, more = _ruling(mean, adjusted_p, families, tokens, margin)
@@ -173,11 +196,11 @@ def _verdict_on(
         helped=int((signs[rows] > 0).sum()),
         harmed=int((signs[rows] < 0).sum()),
         families=families,
-        groups=tuple(replace(group, rows=rows[group.rows]) for group in harm_groups(own, neighbors)),
+        groups=tuple(replace(group, rows=rows[group.rows]) for group in _harm_groups(own.gains, neighbors, nearby)),
         token_change=tokens,
         skip_harmed=_skipping(own, np.isin(rows, np.concatenate([one.rows for one in harmed]))) if harmed else None,
         skip_by_family=_skipping(own, _others_of_family(own) < -TIE),
-        skip_by_neighbors=_skipping(own, neighborhood_gains(own, neighbors) < -TIE),
+        skip_by_neighbors=_skipping(own, nearby < -TIE),
         more_tasks=more,
     )
 
@@ -187,10 +210,9 @@ def _ruling(
 ) -> tuple[Ruling, Reason, int | None]:
     """The ruling, what it rests on, and how many more tasks it lacks."""
     helps, harms = (sum(one.effect == effect for one in families) for effect in ("helps", "harms"))
-    low, high, half = mean.interval.low, mean.interval.high, mean.half_width
-    if low is None or high is None or half is None:
+    if mean.half_width is None:
         return "not enough evidence", "too little", max(0, ENOUGH - mean.tasks) or None
-    verdict = verdict_of(low, high, margin) if mean.tasks >= ENOUGH else "not enough evidence"
+    verdict = verdict_of(mean.interval, mean.tasks, margin)
     clear = adjusted_p <= FALSE_DISCOVERIES
     if verdict == "worse" and clear:
         return ("gate", "helped families", None) if helps else ("drop", "harm", None)
@@ -202,14 +224,8 @@ def _ruling(
         if tokens is not None and tokens <= -WORTHWHILE_SAVING:
             return "keep", "saves tokens", None
         return "drop", "no difference", None
-    return "not enough evidence", "too little", _more_tasks(mean, half, adjusted_p, margin)
-
-
-def _more_tasks(mean: TaskMean, half: float, adjusted_p: float, margin: float) -> int | None:
-    wanted = tasks_to_settle(mean.mean, half, mean.tasks, margin)
-    if wanted is None:
-        return None
-    return max(wanted, _tasks_to_pass(mean, adjusted_p), ENOUGH - mean.tasks, 1)
+    more = more_tasks(mean.mean, mean.half_width, mean.tasks, margin)
+    return "not enough evidence", "too little", None if more is None else max(more, _tasks_to_pass(mean, adjusted_p))
 
 
 def _tasks_to_pass(mean: TaskMean, adjusted_p: float) -> int:
@@ -232,7 +248,7 @@ def _others_of_family(own: Support) -> Floats:
 
 def _skipping(own: Support, skipped: Flags) -> Skipping:
     saved = np.where(skipped, own.tokens1 - own.tokens0, 0.0)
-    known = bool(np.isfinite(own.tokens0).all() and np.isfinite(own.tokens1).all())
+    known = _tokens_known(own)
     total = float(own.tokens1.sum()) if known else 0.0
     return Skipping(
         tasks=int(skipped.sum()),
@@ -243,6 +259,46 @@ def _skipping(own: Support, skipped: Flags) -> Skipping:
 
 
 def _token_change(own: Support) -> float | None:
-    if not (np.isfinite(own.tokens0).all() and np.isfinite(own.tokens1).all()) or own.tokens0.sum() <= 0:
+    if not _tokens_known(own) or own.tokens0.sum() <= 0:
         return None
     return float(own.tokens1.sum() / own.tokens0.sum()) - 1
+
+
+def _tokens_known(own: Support) -> bool:
+    return bool(np.isfinite(own.tokens0).all() and np.isfinite(own.tokens1).all())
+
+
+def _harm_groups(gains: Floats, neighbors: Ints, nearby: Floats) -> tuple[HarmGroup, ...]:
+    """The groups of one skill's rows, the largest loss first; `nearby` (n,) are the mean gains of the neighbours."""
+    harmed = gains < -TIE
+    if not harmed.any():
+        return ()
+    labels, found = _parts(harmed, neighbors), []
+    for label in np.unique(labels[harmed]):
+        rows = np.flatnonzero(harmed & (labels == label))
+        ordered = rows[np.argsort(gains[rows], kind="stable")]
+        known = nearby[rows][np.isfinite(nearby[rows])]
+        found.append(HarmGroup(ordered, float(gains[rows].mean()), float(known.mean()) if len(known) else None))
+    return tuple(sorted(found, key=lambda group: (group.gain * len(group.rows), int(group.rows[0]))))
+
+
+def _neighborhood_gains(gains: Floats, neighbors: Ints) -> Floats:
+    """(n,) the mean gain of each row's nearest other tasks, (n, k) padded with -1; NaN without any."""
+    present = neighbors >= 0
+    counts = present.sum(axis=1)
+    sums = np.where(present, gains[neighbors], 0.0).sum(axis=1)
+    found: Floats = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+    return found
+
+
+def _parts(harmed: Flags, neighbors: Ints) -> Ints:
+    """(n,) the connected part of each row; edges run between harmed rows only."""
+    from scipy.sparse import csr_array  # slow to import; a server that judges no skill does without
+    from scipy.sparse.csgraph import connected_components
+
+    n, k = neighbors.shape
+    start, end = np.repeat(np.arange(n), k), neighbors.ravel()
+    kept = (end >= 0) & harmed[start] & harmed[end]
+    graph = csr_array((np.ones(int(kept.sum())), (start[kept], end[kept])), shape=(n, n))
+    labels: Ints = connected_components(graph, directed=True, connection="weak")[1].astype(np.int64)
+    return labels

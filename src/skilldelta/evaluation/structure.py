@@ -1,4 +1,4 @@
-"""What a panel is made of: help, harm and tie by family, group sizes, how skills and tasks meet, and how familiar tasks are."""
+"""What a panel is made of: help, harm and tie by family, group sizes, skills per task, and how familiar tasks are."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from skilldelta.arrays import Floats, Ints
 from skilldelta.evaluation.results import Actions, FamilyCounts, PanelResult, Structure
+from skilldelta.nouns import plural
 from skilldelta.resemblance import leave_one_out
 from skilldelta.support import Scope, Support
 
@@ -74,6 +75,29 @@ def eligible_pairs(support: Support, scope: Scope) -> Ints:
     own = np.unique(labels * (len(support) + 1) + support.task_codes, return_inverse=True)[1]
     counts: Ints = np.bincount(labels)[labels] - np.bincount(own)[own]
     return counts
+
+
+def panel_notes(support: Support, structure: Structure) -> list[str]:
+    """What a reader of the results must know about the panel itself."""
+    notes = []
+    positive = support.gains > 0
+    if positive.all() or not positive.any():
+        kind = "every" if positive.all() else "no"
+        notes.append(f"{kind} task has a positive observed gain: AUROC and balanced accuracy are undefined")
+    priced = np.isfinite(support.tokens0) & np.isfinite(support.tokens1)
+    if not priced.any():
+        notes.append("no pair has the tokens of both arms: tokens and savings are unknown")
+    elif not priced.all():
+        notes.append(
+            f"tokens and savings are over the {int(priced.sum())} of {plural(len(support), 'pair')} with the tokens of both arms"
+        )
+    if structure.singletons:
+        alone = plural(structure.singletons, "family has", "families have")
+        notes.append(f"{alone} one task only: no support in scope, and nothing to choose within")
+    unnamed = int((support.families == "").sum())
+    if unnamed:
+        notes.append(f"{plural(unnamed, 'pair has', 'pairs have')} no family: the skill stands in for it")
+    return notes
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ import numpy as np
 
 from skilldelta.arrays import Floats, Ints, tie_rounding
 from skilldelta.errors import InputError
+from skilldelta.evaluation.results import unless_nan
 from skilldelta.gate import check_threshold
 from skilldelta.support import Support
 
@@ -56,8 +57,8 @@ class ThresholdSweep:
             float(self.thresholds[index]),
             float(self.use_rates[index]),
             float(self.success[index]),
-            _known(self.tokens[index]),
-            _known(self.token_saving[index]),
+            unless_nan(self.tokens[index]),
+            unless_nan(self.token_saving[index]),
         )
 
     def points(self) -> tuple[SweepPoint, ...]:
@@ -87,7 +88,7 @@ def threshold_sweep(
         tokens=tokens[skipped],
         token_saving=saving[skipped],
         default=at_default,
-        best=len(success) - 1 - int(np.argmax(tie_rounding(success)[::-1])),
+        best=last_best(success),
         rows=len(order),
     )
 
@@ -148,5 +149,6 @@ def _tokens(support: Support, order: Ints, router_tokens: Floats | None) -> tupl
     return total / priced.sum(), 1 - total / always_on
 
 
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
+def last_best(values: Floats) -> int:
+    """The last of the largest: thresholds rise, so it uses the skill least."""
+    return len(values) - 1 - int(np.argmax(tie_rounding(values)[::-1]))

@@ -56,16 +56,11 @@ def is_longer_than_hoeffding(neighborhood: Neighborhood, delta: float) -> bool:
 
 def _limits(neighborhood: Neighborhood, total: int, delta: float) -> tuple[float, float]:
     """Limits of 2 p - 1."""
-    count = _successes(neighborhood)
-    low = 0.0 if count == 0 else (beta_quantile(count, total - count + 1, delta / 2))
-    high = 1.0 if count == total else (beta_quantile(count + 1, total - count, 1 - delta / 2))
+    with_skill, without = neighborhood.y1 * neighborhood.r1, (1 - neighborhood.y0) * neighborhood.r0
+    count = int(np.round(with_skill.sum() + without.sum()))
+    low = 0.0 if count == 0 else beta_quantile(count, total - count + 1, delta / 2)
+    high = 1.0 if count == total else beta_quantile(count + 1, total - count, 1 - delta / 2)
     return 2 * low - 1, 2 * high - 1
-
-
-def _successes(neighborhood: Neighborhood) -> int:
-    with_skill = neighborhood.y1 * neighborhood.r1
-    without = (1 - neighborhood.y0) * neighborhood.r0
-    return int(np.round(with_skill.sum() + without.sum()))
 
 
 def _deviation(neighborhood: Neighborhood, with_skill: Floats, without: Floats, delta: float) -> float:

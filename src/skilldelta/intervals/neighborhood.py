@@ -53,23 +53,18 @@ def runs_of(neighborhood: Neighborhood) -> WeightedRuns:
     That keeps sum and range, which is all that the bounds on a mean use; a variance estimate would be too small, so
     bounds that estimate a variance take each neighbour's arm as one variable then.
     """
-    values, coefficients = [], []
     binary = neighborhood.is_binary
-    for mean, count, weight, flip in _arms(neighborhood):
-        if binary:
-            successes = round(mean * count)
-            outcomes = np.concatenate([np.ones(successes), np.zeros(count - successes)])
-            share = weight / count
-        else:
-            outcomes, share = np.array([mean]), weight
-        values.append(1 - outcomes if flip else outcomes)
-        coefficients.append(np.full(len(outcomes), share))
+    values, coefficients = [], []
+    arms = ((neighborhood.y1, neighborhood.r1, False), (neighborhood.y0, neighborhood.r0, True))
+    for means, counts, flip in arms:
+        for mean, count, weight in zip(means.tolist(), counts.tolist(), neighborhood.weights.tolist(), strict=True):
+            if weight <= 0:
+                continue
+            if binary:
+                successes = round(mean * count)
+                outcomes = np.concatenate([np.ones(successes), np.zeros(count - successes)])
+            else:
+                outcomes = np.array([mean])
+            values.append(1 - outcomes if flip else outcomes)
+            coefficients.append(np.full(len(outcomes), weight / count if binary else weight))
     return WeightedRuns(np.concatenate(values), np.concatenate(coefficients))
-
-
-def _arms(neighborhood: Neighborhood) -> list[tuple[float, int, float, bool]]:
-    with_skill = zip(neighborhood.y1, neighborhood.r1, neighborhood.weights, strict=True)
-    without = zip(neighborhood.y0, neighborhood.r0, neighborhood.weights, strict=True)
-    return [(float(y), int(r), float(w), False) for y, r, w in with_skill if w > 0] + [
-        (float(y), int(r), float(w), True) for y, r, w in without if w > 0
-    ]

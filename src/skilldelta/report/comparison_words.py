@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from skilldelta.evaluation.accounting import Unit
-from skilldelta.evaluation.paired_comparison import PairedComparison
-from skilldelta.evaluation.solved_spending import SolvedSpending
+from skilldelta.evaluation.paired_comparison import PairedComparison, SolvedSpending
 from skilldelta.nouns import plural
 from skilldelta.report.numbers import percent, points, size, spread
 from skilldelta.report.verdict import Headline, about_tasks

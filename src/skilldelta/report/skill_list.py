@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from skilldelta.evaluation.harm_groups import HarmGroup
-from skilldelta.evaluation.skill_verdicts import FamilyEffect, SkillVerdict
+from skilldelta.evaluation.skill_verdicts import FamilyEffect, HarmGroup, SkillVerdict
 from skilldelta.nouns import plural
 from skilldelta.report.content import Cell, Column, Table
 from skilldelta.report.content_html import table_html

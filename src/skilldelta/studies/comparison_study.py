@@ -18,8 +18,7 @@ import numpy as np
 from skilldelta.arrays import Floats
 from skilldelta.errors import InputError
 from skilldelta.evaluation.accounting import UNITS, Unit
-from skilldelta.evaluation.paired_comparison import PairedComparison, TaskDifference, compare_runs
-from skilldelta.evaluation.paired_runs import PairedRuns
+from skilldelta.evaluation.paired_comparison import PairedComparison, PairedRuns, TaskDifference, compare_runs
 from skilldelta.evaluation.results import MARGIN
 from skilldelta.nouns import plural
 from skilldelta.pairing import is_counted, not_counted_because

@@ -90,18 +90,13 @@ def evaluate(
     rng = np.random.default_rng(settings.seed)
     evaluation = evaluate_panels(
         [panel.support for panel in panels],
-        settings=rules.settings,
-        scope=rules.scope,
-        threshold=rules.threshold,
         rng=rng,
+        rules=rules,
         resamples=settings.resamples,
         margin=settings.margin,
         shuffles=settings.shuffles,
         null_stack=settings.null_stack,
-        holdout=rules.holdout,
         judgements={(panel.support.agent, panel.suite): panel.judgements for panel in panels if panel.judgements},
-        skill_texts=rules.skill_texts,
-        partition=rules.partition,
         progress=step_of(progress, "evaluating"),
     )
     evaluated = tuple(

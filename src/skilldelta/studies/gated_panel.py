@@ -12,7 +12,7 @@ import numpy as np
 
 from skilldelta.arrays import Flags, Floats, exceeds
 from skilldelta.errors import unknown_name
-from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, Totals, columns, sweepable
+from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, Totals, sweepable
 from skilldelta.evaluation.results import FamilyCounts
 from skilldelta.evaluation.roster import Rules
 from skilldelta.evaluation.structure import family_counts
@@ -54,8 +54,7 @@ class GatedRows:
     def value(self) -> GateValue:
         """The gate's value on these rows."""
         policy = PanelPolicy("gate", self.used, np.arange(len(self.support)))
-        sums = columns(policy, Outcomes.of(self.support, policy.rows)).sum(axis=0, keepdims=True)
-        totals = Totals.from_sums(sums)
+        totals = Totals.of(policy, Outcomes.of(self.support, policy.rows))
         saving = float(totals.token_saving[0])
         return GateValue(
             off=float(self.support.y0.mean()),

@@ -9,6 +9,7 @@ import numpy as np
 from skilldelta.errors import InputError
 from skilldelta.evaluation.leave_one_out import evaluate_panels
 from skilldelta.evaluation.results import PanelResult
+from skilldelta.evaluation.roster import Rules
 from skilldelta.predictor import Settings
 from skilldelta.studies.loaded_panel import LoadedPanel
 from skilldelta.studies.paper_table import PANEL_COLUMNS, Cell, PaperTable, TableColumn, panel_names
@@ -36,7 +37,7 @@ def ablation_table(panels: Sequence[LoadedPanel], seed: int) -> PaperTable:
             supports,
             rng=np.random.default_rng(seed),
             policies=["skilldelta"],
-            settings=settings,
+            rules=Rules(settings),
             resamples=0,
             shuffles=0,
         ).means

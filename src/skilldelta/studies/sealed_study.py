@@ -11,11 +11,9 @@ from skilldelta.encoders import Encoder
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.estimators.base import Target
 from skilldelta.evaluation.amendments import Exclusion
-from skilldelta.evaluation.prospective.auditing import AuditResult, audit, split_outcomes
+from skilldelta.evaluation.prospective.auditing import AuditResult, Reexecution, audit, reexecution, split_outcomes
 from skilldelta.evaluation.prospective.freezing import freeze
-from skilldelta.evaluation.prospective.frozen_estimator import PAPER_RULE, frozen_estimator
-from skilldelta.evaluation.prospective.frozen_rule import HISTORICAL, FrozenRule
-from skilldelta.evaluation.prospective.reexecution import Reexecution, reexecution
+from skilldelta.evaluation.prospective.frozen_rule import HISTORICAL, PAPER_RULE, FrozenRule, frozen_estimator
 from skilldelta.evaluation.prospective.seal import SealedPanel
 from skilldelta.evaluation.results import MARGIN
 from skilldelta.studies.loaded_panel import LoadedPanel

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from skilldelta.arrays import Floats
-from skilldelta.evaluation.harm_groups import HarmGroup
-from skilldelta.evaluation.paired_runs import vote
+from skilldelta.evaluation.paired_comparison import vote
 from skilldelta.evaluation.results import MARGIN
-from skilldelta.evaluation.skill_verdicts import FamilyEffect, SkillVerdict, skill_verdicts
+from skilldelta.evaluation.skill_verdicts import FamilyEffect, HarmGroup, SkillVerdict, skill_verdicts
 from skilldelta.pairing import arms_of
 from skilldelta.report.skill_words import skill_sentence
 from skilldelta.studies.loaded_panel import LoadedPanel

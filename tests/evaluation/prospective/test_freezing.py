@@ -16,8 +16,12 @@ from skilldelta.estimators.stack import Stack
 from skilldelta.evaluation.metrics import auroc, balanced_accuracy
 from skilldelta.evaluation.prospective.auditing import audit, split_outcomes
 from skilldelta.evaluation.prospective.freezing import freeze
-from skilldelta.evaluation.prospective.frozen_estimator import frozen_estimator
-from skilldelta.evaluation.prospective.frozen_rule import HISTORICAL, FrozenRule
+from skilldelta.evaluation.prospective.frozen_rule import (
+    HISTORICAL,
+    FrozenRule,
+    best_balanced_accuracy,
+    frozen_estimator,
+)
 from skilldelta.evaluation.prospective.seal import (
     SealedPanel,
     SealedPrediction,
@@ -30,7 +34,6 @@ from skilldelta.evaluation.prospective.seal import (
 )
 from skilldelta.evaluation.prospective.tampering import SealBrokenError
 from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
-from skilldelta.evaluation.thresholds import best_balanced_accuracy
 from skilldelta.predictor import predict_each
 from skilldelta.support import Support
 from skilldelta.version import __version__
@@ -183,7 +186,7 @@ def test_an_audit_computes_the_predictions_of_an_estimator_again(name: str, pane
     assert (result.estimator, result.evaluated, result.notes) == (name, 20, ())
     better = (replace(sealed.predictions[0], gain=0.99, action="use"), *sealed.predictions[1:])
     forged = seal(sealed.settings, sealed.support, sealed.targets, better, created=sealed.created)
-    assert refusal(forged, panel) == ("sealed with another prediction than the evidence gives: target 'task-40'",)
+    assert refusal(forged, panel) == ("sealed with a different prediction than the evidence gives: target 'task-40'",)
 
 
 def test_the_stack_predicts_for_a_frozen_panel_as_it_does_elsewhere(panel: Support) -> None:
@@ -268,7 +271,7 @@ def test_another_encoder_is_one_change_and_not_one_a_row(panel: Support) -> None
 
 def test_another_order_of_the_support_is_refused(panel: Support) -> None:
     shuffled = panel.rows(np.r_[1, 0, np.arange(2, 60)])
-    assert "another order" in refusal(sealed_from(panel), shuffled)[0]
+    assert "a different order" in refusal(sealed_from(panel), shuffled)[0]
 
 
 def test_changed_settings_are_refused_one_by_one(panel: Support) -> None:
@@ -284,10 +287,10 @@ def test_changed_settings_are_refused_one_by_one(panel: Support) -> None:
 def test_reworded_and_regrouped_targets_are_refused_by_name(panel: Support) -> None:
     texts = (*panel.texts[:59], "something else")
     assert refusal(sealed_from(panel), replace(panel, texts=texts)) == (
-        "worded otherwise than sealed: target 'task-59'",
+        "worded differently than when sealed: target 'task-59'",
     )
     assert refusal(sealed_from(panel), change(panel, "families", 59, "x")) == (
-        "in another family than sealed: target 'task-59'",
+        "in a different family than when sealed: target 'task-59'",
     )
 
 
@@ -327,7 +330,7 @@ def test_a_file_resealed_with_better_predictions_does_not_follow_from_its_eviden
     better = (replace(sealed.predictions[0], gain=0.99, action="use"), *sealed.predictions[1:])
     forged = seal(sealed.settings, sealed.support, sealed.targets, better, created=sealed.created)
     assert forged.altered_sections() == ()
-    assert refusal(forged, panel) == ("sealed with another prediction than the evidence gives: target 'task-40'",)
+    assert refusal(forged, panel) == ("sealed with a different prediction than the evidence gives: target 'task-40'",)
     assert "not the published" in refusal(forged, panel, published_seal=sealed.seal)[0]
 
 

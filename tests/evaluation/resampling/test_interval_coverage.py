@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from skilldelta.arrays import Floats
-from skilldelta.evaluation.leave_one_out import policy_result
-from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy
+from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, policy_result
 from skilldelta.evaluation.resampling.bootstrap import (
     Design,
     Inventory,

@@ -10,8 +10,8 @@ from scipy.stats import kstest
 
 from skilldelta.errors import InputError
 from skilldelta.evaluation.leave_one_out import evaluate_panel
-from skilldelta.evaluation.resampling.linear_rules import LINEAR, averaged_outcomes, linear_rules
-from skilldelta.evaluation.resampling.permutation import _sources, linear_scoring, permutation_nulls
+from skilldelta.evaluation.resampling.permutation import _sources, panel_nulls
+from skilldelta.evaluation.resampling.rescoring import LINEAR, averaged_outcomes, linear_rules
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.evaluation.roster import Rules, score_policies
 from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
@@ -137,7 +137,7 @@ def test_p_values_are_uniform_when_nothing_explains_the_gains(rng: np.random.Gen
         support = _random_panel(rng, tasks=60, families=families)
         policies = score_policies(support, ["skilldelta"], Rules(), None).policies
         rule = linear_rules(support, ["skilldelta"], Rules())["skilldelta"]
-        nulls = permutation_nulls(support, policies, {"skilldelta": linear_scoring(rule)}, shuffles=99, rng=rng)
+        nulls = panel_nulls(support, policies, Rules(), {"skilldelta": rule}, shuffles=99, with_stack=False, rng=rng)
         for kind, values in found.items():
             auroc = nulls["skilldelta"][kind].auroc
             assert auroc is not None

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from skilldelta.evaluation.leave_one_out import evaluate_panel
-from skilldelta.evaluation.resampling.linear_rules import LINEAR
+from skilldelta.evaluation.resampling.rescoring import LINEAR
 from skilldelta.evaluation.results import Range
 from skilldelta.evaluation.simulation.simulated_panel import SimulatedPanel, simulate_panel
 

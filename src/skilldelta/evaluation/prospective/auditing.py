@@ -1,6 +1,10 @@
 """What sealed predictions were worth: the outcomes collected since, joined to a panel that nobody has changed.
 
 `audit` refuses, with the reasons, if the sealed file, the support or the settings changed (`tampering`).
+
+`reexecution` asks whether the sealed decisions keep their value when the same tasks are run once more. This is about the
+stability of executions on reused tasks, not about new tasks: actions stay as they were sealed, both arms have new
+outcomes, and the two batches are compared task by task.
 """
 
 from __future__ import annotations
@@ -10,20 +14,23 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from skilldelta.arrays import Floats
+from skilldelta.arrays import Floats, Ints
 from skilldelta.errors import InputError
 from skilldelta.evaluation.amendments import CorrectedRecord, Exclusion, without_excluded
 from skilldelta.evaluation.comparison import Comparison, few_tasks, judge
 from skilldelta.evaluation.metrics import auroc
-from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, Totals, columns
-from skilldelta.evaluation.prospective.frozen_estimator import PAPER_RULE, why_not_repeated
-from skilldelta.evaluation.prospective.frozen_rule import FrozenRule
-from skilldelta.evaluation.prospective.seal import (
-    SealedPanel,
-)
+from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, Totals
+from skilldelta.evaluation.prospective.frozen_rule import PAPER_RULE, FrozenRule, why_not_repeated
+from skilldelta.evaluation.prospective.seal import SealedPanel, pair_keys
 from skilldelta.evaluation.prospective.tampering import SealBrokenError, changes_since, names_of
-from skilldelta.evaluation.resampling.bootstrap import Design, Inventory, percentile_range, resample_policies
-from skilldelta.evaluation.results import MARGIN, Range
+from skilldelta.evaluation.resampling.bootstrap import (
+    Design,
+    Inventory,
+    count_draws,
+    percentile_range,
+    resample_policies,
+)
+from skilldelta.evaluation.results import MARGIN, UNKNOWN, Range, unless_nan
 from skilldelta.nouns import plural
 from skilldelta.support import Support
 
@@ -65,12 +72,33 @@ class AuditResult:
     """Records that were corrected after they were made."""
 
 
+@dataclass(frozen=True, slots=True)
+class Reexecution:
+    """Sealed actions on two batches of outcomes of the same tasks. Rates are fractions."""
+
+    tasks: int
+    """Sealed targets with outcomes of both arms in both batches."""
+    missing: tuple[str, ...]
+    """Targets of the first batch that were not run again under both conditions."""
+    first: float
+    """Success of the sealed actions on the first outcomes."""
+    again: float
+    difference: float
+    first_vs_always_on: float
+    again_vs_always_on: float
+    same: float
+    """Share of tasks whose chosen arm has the same success in both batches."""
+    same_off: float
+    same_on: float
+    intervals: Mapping[str, Range]
+    """95% over tasks, for `again`, `difference` and `again_vs_always_on`."""
+
+
 def split_outcomes(sealed: SealedPanel, current: Support) -> tuple[Support, Support]:
     """The rows of a panel as it is now: evidence, and outcomes of the sealed targets; sealed exclusions are in neither."""
     current = without_excluded(current, sealed.settings.excluded)
     asked = {(target.task_id, target.skill) for target in sealed.targets}
-    pairs = zip(current.task_ids.tolist(), current.skills.tolist(), strict=True)
-    is_outcome = np.array([pair in asked for pair in pairs], dtype=bool)
+    is_outcome = np.array([pair in asked for pair in pair_keys(current)], dtype=bool)
     return current.rows(~is_outcome), current.rows(is_outcome)
 
 
@@ -95,28 +123,17 @@ def audit(
     changes = changes_since(sealed, support, outcomes, rule=rule, published_seal=published_seal)
     if changes:
         raise SealBrokenError(changes)
-    return _evaluate(sealed, outcomes, resamples, rng, margin, corrected)
-
-
-def _evaluate(
-    sealed: SealedPanel,
-    outcomes: Support,
-    resamples: int,
-    rng: np.random.Generator | None,
-    margin: float,
-    corrected: Sequence[CorrectedRecord],
-) -> AuditResult:
     if not len(outcomes):
         raise InputError(
             f"none of the {plural(len(sealed.targets), 'target')} has outcomes yet; collect them, then audit"
         )
     made = {(item.task_id, item.skill): item for item in sealed.predictions}
-    joined = list(zip(outcomes.task_ids.tolist(), outcomes.skills.tolist(), strict=True))
+    joined = pair_keys(outcomes)
     scores = np.array([made[key].gain for key in joined])
     actions = np.array([made[key].action == "use" for key in joined])
     policy = PanelPolicy("sealed", actions, np.arange(len(joined)), scores=scores, is_gain=True)
     recorded = Outcomes.of(outcomes, policy.rows)
-    totals = Totals.from_sums(columns(policy, recorded).sum(axis=0)[None])
+    totals = Totals.of(policy, recorded)
     intervals = _intervals(policy, recorded, outcomes, resamples, rng)
     found = set(joined)
     missing = tuple(target.task_id for target in sealed.targets if (target.task_id, target.skill) not in found)
@@ -132,10 +149,10 @@ def _evaluate(
         success_gain=float(totals.success_gain[0]),
         use_rate=float(totals.use_rate[0]),
         auroc=auroc(scores, recorded.positive),
-        balanced_accuracy=_known(totals.balanced_accuracy),
+        balanced_accuracy=unless_nan(totals.balanced_accuracy[0]),
         gain_mae=float(totals.gain_mae[0]),
-        tokens=_known(totals.mean_tokens),
-        token_saving=_known(totals.token_saving),
+        tokens=unless_nan(totals.mean_tokens[0]),
+        token_saving=unless_nan(totals.token_saving[0]),
         advantage_vs_random=float(totals.advantage_vs_random[0]),
         estimator=sealed.settings.estimator,
         intervals=intervals,
@@ -144,11 +161,11 @@ def _evaluate(
             sealed.settings.estimator,
             "always_on",
             difference=float(totals.success_vs_always_on[0]),
-            interval=intervals.get("success_vs_always_on", Range(None, None)),
+            interval=intervals.get("success_vs_always_on", UNKNOWN),
             tasks=len(np.unique(outcomes.task_ids)),
             margin=margin,
             is_same=bool(actions.all()),
-            token_saving=_known(totals.token_saving),
+            token_saving=unless_nan(totals.token_saving[0]),
         ),
         excluded=sealed.settings.excluded,
         corrected=tuple(corrected),
@@ -181,5 +198,46 @@ def _notes(sealed: SealedPanel, missing: Sequence[str], recorded: Outcomes) -> t
     return tuple(notes)
 
 
-def _known(values: Floats) -> float | None:
-    return None if np.isnan(values[0]) else float(values[0])
+def reexecution(
+    sealed: SealedPanel, first: Support, again: Support, *, resamples: int, rng: np.random.Generator
+) -> Reexecution:
+    """Compare the outcomes of sealed targets (`split_outcomes`) with those of their re-execution."""
+    made = {(item.task_id, item.skill): item.action == "use" for item in sealed.predictions}
+    places = {key: row for row, key in enumerate(pair_keys(again)) if key in made}
+    keys = pair_keys(first)
+    rows = np.array([row for row, key in enumerate(keys) if key in places], np.int64)
+    if not len(rows):
+        raise InputError("none of the sealed targets was executed again under both conditions; collect them first")
+    then, now = first.rows(rows), again.rows([places[keys[row]] for row in rows])
+    used = np.array([made[keys[row]] for row in rows])
+    chosen = [np.where(used, batch.y1, batch.y0) for batch in (then, now)]
+    columns = {
+        "again": chosen[1],
+        "difference": chosen[1] - chosen[0],
+        "again_vs_always_on": chosen[1] - now.y1,
+    }
+    return Reexecution(
+        tasks=len(np.unique(then.task_ids)),
+        missing=tuple(key[0] for key in keys if key not in places),
+        first=float(chosen[0].mean()),
+        again=float(chosen[1].mean()),
+        difference=float(columns["difference"].mean()),
+        first_vs_always_on=float((chosen[0] - then.y1).mean()),
+        again_vs_always_on=float(columns["again_vs_always_on"].mean()),
+        same=float((chosen[0] == chosen[1]).mean()),
+        same_off=float((then.y0 == now.y0).mean()),
+        same_on=float((then.y1 == now.y1).mean()),
+        intervals=_resampled_means(columns, then.task_codes, resamples, rng),
+    )
+
+
+def _resampled_means(
+    columns: Mapping[str, Floats], tasks: Ints, resamples: int, rng: np.random.Generator
+) -> dict[str, Range]:
+    if not resamples:
+        return {}
+    table = np.column_stack(list(columns.values()))
+    design = Design(int(tasks.max()) + 1, tasks)
+    drawn = count_draws(design, resamples, rng)
+    means = np.vstack([counts.astype(np.float64) @ table / counts.sum(axis=1)[:, None] for counts in drawn])
+    return {name: percentile_range(means[:, place]) for place, name in enumerate(columns)}

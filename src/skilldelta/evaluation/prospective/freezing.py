@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from skilldelta.errors import InputError
 from skilldelta.estimators.base import Estimator, Target
 from skilldelta.evaluation.amendments import Exclusion, check_exclusions, without_excluded
-from skilldelta.evaluation.prospective.frozen_estimator import PAPER_RULE, version_of
-from skilldelta.evaluation.prospective.frozen_rule import FrozenGain, FrozenRule
+from skilldelta.evaluation.prospective.frozen_rule import PAPER_RULE, FrozenGain, FrozenRule, version_of
 from skilldelta.evaluation.prospective.seal import (
     SealedPanel,
     SealedPrediction,
@@ -50,7 +49,7 @@ def freeze(
     return seal(
         _settings(support, rule, threshold, estimator, exclusions),
         sealed_rows(support),
-        [_sealed_target(target) for target in targets],
+        [SealedTarget(t.task_id, t.skill, t.family, t.text, vector_digest(t.vector)) for t in targets],
         [_sealed_prediction(support, *made, threshold) for made in zip(targets, gains, strict=True)],
         created=created,
     )
@@ -64,7 +63,7 @@ def _check_targets(support: Support, targets: Sequence[Target]) -> None:
         raise InputError(f"a target has no task id ({nameless[0]!r}); outcomes could not be joined to it later")
     repeated = [key for key, count in Counter((t.task_id, t.skill) for t in targets).items() if count > 1]
     if repeated:
-        raise InputError(f"target {repeated[0][0]!r} is given twice; give each task once a skill")
+        raise InputError(f"target {repeated[0][0]!r} is given twice; give each task once per skill")
     known = sorted({target.task_id for target in targets} & set(support.task_ids.tolist()))
     if known:
         raise InputError(
@@ -90,10 +89,6 @@ def _settings(
         estimator_version=None if estimator is None else version_of(estimator.name),
         excluded=tuple(exclusions),
     )
-
-
-def _sealed_target(target: Target) -> SealedTarget:
-    return SealedTarget(target.task_id, target.skill, target.family, target.text, vector_digest(target.vector))
 
 
 def _sealed_prediction(support: Support, target: Target, made: FrozenGain, threshold: float) -> SealedPrediction:

@@ -1,15 +1,18 @@
 """How a frozen panel predicts: the paper's rule in its historical variants, fixed together with their threshold.
 
-Another estimator may give the gains; which pairs are in scope, and the threshold, are the rule's in any case.
-
 Besides the main settings, the paper's prospective panels averaged all support of a family, took the nearest of all
 families where a family had none, and set thresholds by rules of the support.
+
+Another estimator may give the gains; which pairs are in scope, and the threshold, are the rule's in any case. The paper's
+rule is defined by its settings alone. Another estimator is defined by its code as well, so its version is sealed with it:
+the same version must give the sealed predictions again, another one is not asked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -17,10 +20,18 @@ from skilldelta.arrays import Floats, Ints
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.estimators.base import Estimator, Target
 from skilldelta.estimators.paper_rule import RowsByScope
-from skilldelta.evaluation.thresholds import THRESHOLD_RULES, ThresholdRule, threshold_by_rule
+from skilldelta.evaluation.policy_table import freezable, policies
+from skilldelta.evaluation.prospective.seal import SealedSettings
+from skilldelta.evaluation.sweeps import distinct_cuts, last_best
 from skilldelta.gate import check_threshold
 from skilldelta.predictor import Label, Prediction, Settings, Weighting, predict, predict_each
 from skilldelta.support import Scope, Support
+from skilldelta.version import __version__
+
+PAPER_RULE = "skilldelta"
+
+ThresholdRule = Literal["prevalence", "balanced_accuracy"]
+THRESHOLD_RULES: tuple[ThresholdRule, ...] = ("prevalence", "balanced_accuracy")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,10 +108,10 @@ class FrozenRule:
         """The number behind the threshold; a rule that looks at scores looks at those that will be compared with it."""
         if not isinstance(self.threshold, str):
             return float(self.threshold)
-        if self.threshold != "balanced_accuracy":
-            return threshold_by_rule(self.threshold, support, np.empty(0))
+        if self.threshold == "prevalence":
+            return positive_prevalence(support)
         scores = self.leave_one_out(support) if estimator is None else estimator.leave_one_out(support).values
-        return threshold_by_rule(self.threshold, support, scores)
+        return best_balanced_accuracy(scores, support.gains)
 
 
 HISTORICAL: Mapping[str, FrozenRule] = {
@@ -117,3 +128,53 @@ gains in their support, the last the `balanced_accuracy` rule."""
 def _from_rows(support: Support, rows: Ints, target: Target, settings: Settings) -> Prediction:
     found = predict(target.vector, support.vectors[rows], support.gains[rows], settings=settings)
     return Prediction(found.gain, rows[found.rows], found.similarities, found.weights, found.eligible)
+
+
+def positive_prevalence(support: Support) -> float:
+    """Share of the support whose observed gain is positive."""
+    if not len(support):
+        raise InputError("the prevalence of positive gains needs support; import or collect executions first")
+    return float((support.gains > 0).mean())
+
+
+def best_balanced_accuracy(scores: Floats, gains: Floats) -> float:
+    """The threshold of highest balanced accuracy over all distinct policies, ties toward fewer uses."""
+    cuts = distinct_cuts(scores)
+    positive = gains[cuts.order] > 0
+    if positive.all() or not positive.any():
+        kind = "positive" if positive.any() else "not positive"
+        raise InputError(f"every gain is {kind}, so that balanced accuracy is undefined; give a threshold as a number")
+    positives_skipped = np.concatenate([[0], np.cumsum(positive)])[cuts.skipped]
+    others_skipped = cuts.skipped - positives_skipped
+    sensitivity = 1 - positives_skipped / positive.sum()
+    specificity = others_skipped / (~positive).sum()
+    return float(cuts.thresholds[last_best((sensitivity + specificity) / 2)])
+
+
+def frozen_estimator(name: str) -> Estimator | None:
+    """The estimator of a name; None is the paper's rule, which its settings make."""
+    if name not in freezable():
+        raise unknown_name("estimator", name, freezable())
+    from skilldelta.evaluation.roster import Rules  # slow to import; a rule alone does without
+
+    make = policies()[name].estimator
+    return None if name == PAPER_RULE or make is None else make(Rules(), ())
+
+
+def version_of(name: str) -> str:
+    """The version of an estimator's code; SkillDelta's where the table does not have it."""
+    return policies()[name].version if name in policies() else __version__
+
+
+def why_not_repeated(settings: SealedSettings) -> str:
+    """Why sealed predictions cannot be computed again here, in words; empty where they can."""
+    if settings.estimator == PAPER_RULE:
+        return ""
+    said = f"the predictions of {settings.estimator} were not computed again, only their seal was checked"
+    if settings.estimator not in freezable():
+        return f"{said}: this SkillDelta does not know that estimator"
+    entry = policies()[settings.estimator]
+    if settings.estimator_version != entry.version:
+        made = settings.estimator_version or "of an unknown version"
+        return f"{said}: they were made by {'' if entry.is_installed else 'SkillDelta '}{made}, and this is {entry.version}"
+    return ""

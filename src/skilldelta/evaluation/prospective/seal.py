@@ -1,8 +1,8 @@
 """The sealed file of a prospective panel: what it holds, its hashes, and how it is read and written.
 
 One JSON document with four hashed sections (settings, support, targets, predictions) and a seal over all of them. The
-hashes show any change to the file; who wants to show that the file itself is old publishes the seal, which is 64
-characters, where it cannot be changed, and gives it to the audit.
+hashes show any change to the file. To prove that the file itself is old, publish the seal (64 characters) where it cannot
+be changed, and give it to the audit.
 """
 
 from __future__ import annotations
@@ -178,6 +178,11 @@ def sealed_rows(support: Support) -> list[SealedRow]:
     ]
 
 
+def pair_keys(support: Support) -> list[tuple[str, str]]:
+    """The task and the skill of each row: what joins predictions to outcomes."""
+    return list(zip(support.task_ids.tolist(), support.skills.tolist(), strict=True))
+
+
 def vector_digest(vector: Vectors) -> str:
     """A short digest of a vector's exact values."""
     return sha256(np.ascontiguousarray(vector, dtype="<f4").tobytes())[:_DIGITS]
@@ -218,15 +223,12 @@ def _no_number(name: str) -> float:
     raise ValueError(f"{name} is no number of a sealed panel")
 
 
-def _settings(section: Mapping[str, Any]) -> SealedSettings:
-    excluded = tuple(_record(Exclusion, one) for one in section.get("excluded", ()))
-    return _record(SealedSettings, {**section, "excluded": excluded})
-
-
 def _panel(document: Mapping[str, Any]) -> SealedPanel:
+    settings = document["settings"]
+    excluded = tuple(_record(Exclusion, one) for one in settings.get("excluded", ()))
     panel = SealedPanel(
         created=document["created"],
-        settings=_settings(document["settings"]),
+        settings=_record(SealedSettings, {**settings, "excluded": excluded}),
         support=tuple(_record(SealedRow, row) for row in document["support"]),
         targets=tuple(_record(SealedTarget, target) for target in document["targets"]),
         predictions=tuple(_record(SealedPrediction, item) for item in document["predictions"]),

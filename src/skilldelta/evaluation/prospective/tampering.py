@@ -11,9 +11,8 @@ from dataclasses import asdict
 
 from skilldelta.errors import SkillDeltaError
 from skilldelta.estimators.base import Target
-from skilldelta.evaluation.prospective.frozen_estimator import frozen_estimator, why_not_repeated
-from skilldelta.evaluation.prospective.frozen_rule import FrozenRule
-from skilldelta.evaluation.prospective.seal import SealedPanel, SealedRow, sealed_rows, vector_digest
+from skilldelta.evaluation.prospective.frozen_rule import FrozenRule, frozen_estimator, why_not_repeated
+from skilldelta.evaluation.prospective.seal import SealedPanel, SealedRow, pair_keys, sealed_rows, vector_digest
 from skilldelta.gate import decide
 from skilldelta.nouns import plural
 from skilldelta.support import Support
@@ -89,7 +88,7 @@ def _support_changes(sealed: SealedPanel, support: Support) -> list[str]:
     if moved:
         changes.append(f"the encoding of {names_of('task', [key[0] for key in moved])} was altered")
     if not changes and both != list(now):
-        changes.append("the support stands in another order, which breaks ties differently")
+        changes.append("the support is in a different order, which breaks ties differently")
     return changes
 
 
@@ -105,8 +104,9 @@ def _keyed(rows: Sequence[SealedRow]) -> dict[Key, SealedRow]:
 
 def _target_changes(sealed: SealedPanel, outcomes: Support) -> list[str]:
     asked = {(target.task_id, target.skill): target for target in sealed.targets}
+    keys = pair_keys(outcomes)
     foreign, reworded, moved = [], [], []
-    for i, key in enumerate(zip(outcomes.task_ids.tolist(), outcomes.skills.tolist(), strict=True)):
+    for i, key in enumerate(keys):
         target = asked.get(key)
         if target is None:
             foreign.append(key[0])
@@ -114,15 +114,11 @@ def _target_changes(sealed: SealedPanel, outcomes: Support) -> list[str]:
             reworded.append(key[0])
         elif outcomes.families[i] != target.family:
             moved.append(key[0])
-    repeated = [
-        key[0]
-        for key, count in Counter(zip(outcomes.task_ids.tolist(), outcomes.skills.tolist(), strict=True)).items()
-        if count > 1
-    ]
+    repeated = [key[0] for key, count in Counter(keys).items() if count > 1]
     found = {
         "among the outcomes but never sealed": foreign,
-        "worded otherwise than sealed": reworded,
-        "in another family than sealed": moved,
+        "worded differently than when sealed": reworded,
+        "in a different family than when sealed": moved,
         "in the outcomes more than once": repeated,
     }
     return [f"{words}: {names_of('target', tasks)}" for words, tasks in found.items() if tasks]
@@ -147,7 +143,7 @@ def _prediction_changes(sealed: SealedPanel, support: Support, outcomes: Support
     threshold = rule.resolve_threshold(support, estimator)
     if abs(threshold - settings.threshold) > tolerance:
         return [f"the threshold was sealed as {settings.threshold:g}, its rule gives {threshold:g}"]
-    keys = list(zip(outcomes.task_ids.tolist(), outcomes.skills.tolist(), strict=True))
+    keys = pair_keys(outcomes)
     # A target that was encoded anew says nothing about its prediction.
     same = [i for i, key in enumerate(keys) if vector_digest(outcomes.vectors[i]) == asked[key].vector]
     targets = [
@@ -159,7 +155,7 @@ def _prediction_changes(sealed: SealedPanel, support: Support, outcomes: Support
         action = decide(then.gain, threshold=settings.threshold, eligible=found.near.eligible).action
         if abs(found.gain - then.gain) > tolerance or action != then.action:
             wrong.append(target.task_id)
-    return [f"sealed with another prediction than the evidence gives: {names_of('target', wrong)}"] if wrong else []
+    return [f"sealed with a different prediction than the evidence gives: {names_of('target', wrong)}"] if wrong else []
 
 
 def names_of(noun: str, tasks: Sequence[str]) -> str:

@@ -15,8 +15,8 @@ import numpy as np
 
 from skilldelta.arrays import Floats, Ints, SmallInts, Strings
 from skilldelta.evaluation.metrics import AurocOfDraws, DecompositionOfDraws
-from skilldelta.evaluation.panel_policy import COLUMNS, Outcomes, PanelPolicy, Totals, columns
-from skilldelta.evaluation.results import Range
+from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, Totals, columns
+from skilldelta.evaluation.results import UNKNOWN, Range
 from skilldelta.support import Support
 
 _CHUNK_CELLS = 2**19
@@ -73,6 +73,10 @@ class Design:
         return cls(len(labels), codes)
 
 
+Tick = Callable[[int], None]
+"""Told how many more draws are done."""
+
+
 def count_draws(design: Design, draws: int, rng: np.random.Generator) -> Iterator[SmallInts]:
     """Chunks (some draws, n) of how often each row was drawn, `draws` in all; the same rng gives the same draws."""
     step = max(1, _CHUNK_CELLS // max(design.units, len(design.codes)))
@@ -109,10 +113,19 @@ def _counted(drawn: Ints, units: int) -> SmallInts:
     return counts
 
 
-LEVEL = 0.95
+def _in_parts(
+    design: Design, draws: int, rng: np.random.Generator, tick: Tick | None
+) -> Iterator[tuple[slice, SmallInts]]:
+    """The same chunks, each with its place among all draws."""
+    done = 0
+    for counts in count_draws(design, draws, rng):
+        yield slice(done, done + len(counts)), counts
+        done += len(counts)
+        if tick:
+            tick(len(counts))
 
-Tick = Callable[[int], None]
-"""Told how many more draws are done."""
+
+LEVEL = 0.95
 
 Samples = Mapping[str, Floats]
 """Metric name to its value in every draw."""
@@ -122,7 +135,7 @@ def percentile_range(samples: Floats, *, level: float = LEVEL) -> Range:
     """The middle `level` of the draws; draws without a value (a class not drawn, no tokens) are left out."""
     known = samples[np.isfinite(samples)]
     if not len(known):
-        return Range(None, None)
+        return UNKNOWN
     low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
     return Range(float(low), float(high))
 
@@ -148,18 +161,13 @@ def resample_policies(
     }
     sums = np.empty((draws, table.shape[1]))
     auroc = {name: np.empty(draws) for name in areas}
-    done = 0
-    for counts in count_draws(design, draws, rng):
-        part = slice(done, done + len(counts))
+    for part, counts in _in_parts(design, draws, rng, tick):
         sums[part] = counts.astype(np.float64) @ table
         for name, area in areas.items():
             auroc[name][part] = area(counts)
-        done += len(counts)
-        if tick:
-            tick(len(counts))
     return {
-        policy.name: _samples(Totals.from_sums(sums[:, i * COLUMNS : (i + 1) * COLUMNS]), auroc.get(policy.name))
-        for i, policy in enumerate(policies)
+        policy.name: Totals.from_sums(own).metrics() | ({"auroc": auroc[policy.name]} if policy.name in auroc else {})
+        for policy, own in zip(policies, np.split(sums, len(policies), axis=1), strict=True)
     }
 
 
@@ -175,14 +183,9 @@ def resample_components(
     """Within-group and between-group parts of every policy in every draw, and their sum."""
     identity = DecompositionOfDraws([p.actions[p.rows] for p in policies], outcomes.gains, outcomes.families)
     within, between = np.empty((len(policies), draws)), np.empty((len(policies), draws))
-    done = 0
-    for counts in count_draws(design, draws, rng):
-        part = slice(done, done + len(counts))
+    for part, counts in _in_parts(design, draws, rng, tick):
         found = identity(counts)
         within[:, part], between[:, part] = found.within_group, found.between_group
-        done += len(counts)
-        if tick:
-            tick(len(counts))
     return {
         policy.name: {
             "within_group": within[i],
@@ -191,23 +194,3 @@ def resample_components(
         }
         for i, policy in enumerate(policies)
     }
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A metric of one policy minus the same metric of another, on the same draws."""
-
-    metric: str
-    policy: str
-    other: str
-
-    def of(self, samples: Mapping[str, Samples]) -> Floats:
-        """(draws,) the paired difference."""
-        return samples[self.policy][self.metric] - samples[self.other][self.metric]
-
-
-def _samples(totals: Totals, auroc: Floats | None) -> dict[str, Floats]:
-    found = totals.metrics()
-    if auroc is not None:
-        found["auroc"] = auroc
-    return found

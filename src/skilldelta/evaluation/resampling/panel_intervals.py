@@ -1,14 +1,14 @@
 """All intervals of one panel: which design serves which metric, with draws shared across the agents of a suite.
 
 The intervals that stand beside a result are those that hold their truth about as often as they promise. Rules that
-average their neighbours' outcomes get intervals that refit (`jackknife`). Policies that no outcome of the panel touches
+average their neighbours' outcomes get intervals that refit (`rescoring`). Policies that no outcome of the panel touches
 keep the bootstrap with fixed actions. What neither way covers has no interval; `docs/limits.md` has the measured
 coverage. The bootstrap with everything fixed, as the paper has it, stays available as conditional intervals.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,28 +17,19 @@ from skilldelta.arrays import Floats
 from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy
 from skilldelta.evaluation.resampling.bootstrap import (
     Design,
-    Difference,
     Inventory,
     Tick,
     percentile_range,
     resample_components,
     resample_policies,
 )
-from skilldelta.evaluation.resampling.jackknife import Splits, normal_range, replicates, standard_error
-from skilldelta.evaluation.resampling.linear_rules import LinearRule
-from skilldelta.evaluation.results import PolicyResult, Range
+from skilldelta.evaluation.resampling.rescoring import LinearRule, Splits, normal_range, replicates, standard_error
+from skilldelta.evaluation.results import UNKNOWN, PolicyResult, Range
 from skilldelta.support import Support
 
 _ADVANTAGE = "advantage_vs_random"
-_SHARED_COLUMNS = (
-    "success",
-    "success_gain",
-    "success_vs_always_on",
-    "use_rate",
-    "token_saving",
-    "auroc",
-    "balanced_accuracy",
-)
+_Samples = dict[str, dict[str, Floats]]
+"""By policy and metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +81,22 @@ def panel_intervals(
     The `linear` rules among them are also refitted.
     """
     everywhere = [policy for policy in policies if len(policy.rows) == len(support)]
-    ranges, samples = _on_shared_rows(support, everywhere, plan, inventory, tick)
     reference = next((policy for policy in everywhere if policy.name == "skilldelta"), None)
+    ranges: dict[str, dict[str, Range]] = {}
+    samples: _Samples = {}
+    if everywhere:
+        outcomes = Outcomes.of(support, everywhere[0].rows)
+        design = Design.tasks(outcomes.task_ids, inventory)
+        drawn = _draw(everywhere, outcomes, design, plan.resamples, plan, inventory, tick)
+        ranges = {policy.name: drawn.ranges(policy.name, plan.half) for policy in everywhere}
+        samples = {name: found | drawn.within_families[name] for name, found in drawn.by_task.items()}
     for policy in policies:
         if len(policy.rows) < len(support):
-            ranges[policy.name] = _on_own_rows(support, policy, reference, plan, inventory, tick, ranges)
+            drawn = _draw_own_rows(support, policy, reference, plan, inventory, tick)
+            ranges[policy.name] = drawn.ranges(policy.name, plan.half)
+            if policy.name == "self_judge" and reference is not None:
+                paired = drawn.differences("skilldelta")
+                ranges["skilldelta"] |= {name: percentile_range(values) for name, values in paired.items()}
     splits = Splits.draw(inventory, np.random.default_rng(plan.split_seed))
     named = {policy.name: policy for policy in policies}
     refitted = {name: replicates(support, named[name], rule, splits) for name, rule in (linear or {}).items()}
@@ -108,122 +110,83 @@ def draws_of(support: Support, policies: Sequence[PanelPolicy], plan: Resampling
     return shared + own * 4 * plan.half
 
 
-def _on_shared_rows(
-    support: Support, policies: Sequence[PanelPolicy], plan: ResamplingPlan, inventory: Inventory, tick: Tick | None
-) -> tuple[dict[str, dict[str, Range]], dict[str, dict[str, Floats]]]:
-    if not policies:
-        return {}, {}
-    outcomes = Outcomes.of(support, policies[0].rows)
-    by_task = resample_policies(
-        policies,
-        outcomes,
-        Design.tasks(outcomes.task_ids, inventory),
-        draws=plan.resamples,
-        rng=np.random.default_rng(plan.task_seed),
-        tick=tick,
-    )
-    by_family, components = _clustered(policies, outcomes, plan, inventory, tick)
-    ranges = {p.name: _ranges(by_task, by_family, components, p.name, plan.half) for p in policies}
-    samples = {
-        p.name: {name: by_task[p.name][name] for name in _SHARED_COLUMNS if name in by_task[p.name]}
-        | dict(components[p.name])
-        for p in policies
-    }
-    return ranges, samples
+@dataclass(frozen=True, slots=True, eq=False)
+class _Drawn:
+    """Metrics by policy in every draw, under each design."""
+
+    by_task: _Samples
+    by_family: _Samples
+    """Whole families, for everything."""
+    within_families: _Samples
+    """Tasks within families, for the decomposition."""
+
+    def ranges(self, name: str, half: int) -> dict[str, Range]:
+        """The conditional intervals of a policy."""
+        samples = dict(self.by_task[name])
+        samples[_ADVANTAGE] = samples[_ADVANTAGE][:half]
+        samples |= {part: self.within_families[name][part] for part in ("within_group", "between_group")}
+        samples |= {f"{metric}_by_family": values for metric, values in self.by_family[name].items()}
+        samples |= self.differences(name)
+        return {metric: percentile_range(values) for metric, values in samples.items()}
+
+    def differences(self, name: str) -> dict[str, Floats]:
+        """Paired with SkillDelta, and SkillDelta with the self-judge where both are drawn on the same rows."""
+        other, metrics = "skilldelta", ["balanced_accuracy", "success"]
+        if name == "skilldelta":
+            other, metrics = "self_judge", ["balanced_accuracy"]
+        if other not in self.by_task:
+            return {}
+        own, theirs = self.by_task[name], self.by_task[other]
+        return {f"{metric}_vs_{other}": own[metric] - theirs[metric] for metric in metrics}
 
 
-def _clustered(
-    policies: Sequence[PanelPolicy], outcomes: Outcomes, plan: ResamplingPlan, inventory: Inventory, tick: Tick | None
-) -> tuple[dict[str, dict[str, Floats]], dict[str, dict[str, Floats]]]:
-    """Whole families for everything, and tasks within families for the decomposition."""
-    whole = Design.families(outcomes.families, inventory)
-    by_family = resample_policies(
-        policies, outcomes, whole, draws=plan.half, rng=np.random.default_rng(plan.family_seed), tick=tick
-    )
-    parts_by_family = resample_components(
-        policies, outcomes, whole, draws=plan.half, rng=np.random.default_rng(plan.family_seed), tick=tick
-    )
-    by_family = {name: found | parts_by_family[name] for name, found in by_family.items()}
-    components = resample_components(
-        policies,
-        outcomes,
-        Design.tasks_within_families(outcomes.task_ids, inventory),
-        draws=plan.half,
-        rng=np.random.default_rng(plan.within_seed),
-        tick=tick,
-    )
-    return by_family, components
+def _draw(
+    policies: Sequence[PanelPolicy],
+    outcomes: Outcomes,
+    tasks: Design,
+    draws: int,
+    plan: ResamplingPlan,
+    inventory: Inventory,
+    tick: Tick | None,
+) -> _Drawn:
+    """`draws` of the design `tasks`, and the designs that go by family."""
+    families = Design.families(outcomes.families, inventory)
+    within = Design.tasks_within_families(outcomes.task_ids, inventory)
+
+    def drawn(resample: Callable[..., _Samples], design: Design, draws: int, seed: int) -> _Samples:
+        return resample(policies, outcomes, design, draws=draws, rng=np.random.default_rng(seed), tick=tick)
+
+    by_task = drawn(resample_policies, tasks, draws, plan.task_seed)
+    by_family = drawn(resample_policies, families, plan.half, plan.family_seed)
+    parts = drawn(resample_components, families, plan.half, plan.family_seed)
+    by_family = {name: found | parts[name] for name, found in by_family.items()}
+    return _Drawn(by_task, by_family, drawn(resample_components, within, plan.half, plan.within_seed))
 
 
-def _on_own_rows(
+def _draw_own_rows(
     support: Support,
     policy: PanelPolicy,
     reference: PanelPolicy | None,
     plan: ResamplingPlan,
     inventory: Inventory,
     tick: Tick | None,
-    shared: dict[str, dict[str, Range]],
-) -> dict[str, Range]:
-    """A policy with a test split, or with missing answers: resample what it was evaluated on, 5,000 task groups."""
+) -> _Drawn:
+    """A policy with a test split, or with missing answers: resample what it was evaluated on, 5,000 task groups.
+
+    SkillDelta is drawn on the same rows, for paired differences.
+    """
     outcomes = Outcomes.of(support, policy.rows)
-    together = [policy, *_restricted(reference, policy)]
-    design = (
-        Design.tasks(outcomes.task_ids, _part(inventory, outcomes))
-        if policy.groups is None
-        else Design.groups(policy.groups[policy.rows])
-    )
-    by_task = resample_policies(
-        together, outcomes, design, draws=plan.half, rng=np.random.default_rng(plan.task_seed), tick=tick
-    )
-    by_family, components = _clustered(together, outcomes, plan, _part(inventory, outcomes), tick)
-    ranges = _ranges(by_task, by_family, components, policy.name, plan.half)
-    if policy.name == "self_judge" and reference is not None:
-        shared["skilldelta"]["balanced_accuracy_vs_self_judge"] = percentile_range(
-            Difference("balanced_accuracy", "skilldelta", "self_judge").of(by_task)
-        )
-    return ranges
-
-
-def _restricted(reference: PanelPolicy | None, policy: PanelPolicy) -> list[PanelPolicy]:
-    """SkillDelta on the same rows, for paired differences."""
-    if reference is None:
-        return []
-    return [PanelPolicy(reference.name, reference.actions, policy.rows, reference.scores, reference.threshold, True)]
-
-
-def _part(inventory: Inventory, outcomes: Outcomes) -> Inventory:
-    """The inventory's tasks that a policy was evaluated on."""
     kept = np.isin(inventory.task_ids, outcomes.task_ids)
-    return Inventory(inventory.task_ids[kept], inventory.families[kept])
-
-
-def _ranges(
-    by_task: Mapping[str, Mapping[str, Floats]],
-    by_family: Mapping[str, Mapping[str, Floats]],
-    components: Mapping[str, Mapping[str, Floats]],
-    name: str,
-    half: int,
-) -> dict[str, Range]:
-    samples = dict(by_task[name])
-    samples[_ADVANTAGE] = samples[_ADVANTAGE][:half]
-    samples |= {part: components[name][part] for part in ("within_group", "between_group")}
-    samples |= {f"{metric}_by_family": values for metric, values in by_family[name].items()}
-    samples |= _differences(by_task, name)
-    return {metric: percentile_range(values) for metric, values in samples.items()}
-
-
-def _differences(by_task: Mapping[str, Mapping[str, Floats]], name: str) -> dict[str, Floats]:
-    """Paired with SkillDelta, and SkillDelta with the self-judge where all its answers are known."""
-    if name != "skilldelta" and "skilldelta" in by_task:
-        return {
-            f"{metric}_vs_skilldelta": Difference(metric, name, "skilldelta").of(by_task)
-            for metric in ("balanced_accuracy", "success")
-        }
-    if name == "skilldelta" and "self_judge" in by_task:
-        return {
-            "balanced_accuracy_vs_self_judge": Difference("balanced_accuracy", "skilldelta", "self_judge").of(by_task)
-        }
-    return {}
+    part = Inventory(inventory.task_ids[kept], inventory.families[kept])
+    together = [policy]
+    if reference is not None:
+        together.append(
+            PanelPolicy(reference.name, reference.actions, policy.rows, reference.scores, reference.threshold, True)
+        )
+    design = (
+        Design.tasks(outcomes.task_ids, part) if policy.groups is None else Design.groups(policy.groups[policy.rows])
+    )
+    return _draw(together, outcomes, design, plan.half, plan, part, tick)
 
 
 Replicates = Mapping[str, Floats]
@@ -240,11 +203,9 @@ _NOT_COVERED: Mapping[str, tuple[str, ...]] = {
 _PAIRED = ("_vs_skilldelta", "_vs_self_judge")
 
 
-def covering_intervals(
-    result: PolicyResult, conditional: Mapping[str, Range], refitted: Replicates | None
-) -> dict[str, Range]:
-    """The intervals of one policy: refitted where there are replicates, else conditional ones that cover."""
-    found = {name: one for name, one in conditional.items() if not name.endswith(_PAIRED)}
+def covering_intervals(result: PolicyResult, refitted: Replicates | None) -> dict[str, Range]:
+    """The intervals of one policy: refitted where there are replicates, else its conditional ones that cover."""
+    found = {name: one for name, one in result.intervals.items() if not name.endswith(_PAIRED)}
     if refitted is not None:
         by_family = {name: one for name, one in found.items() if name.endswith("_by_family")}
         found = {metric: _refitted(result, metric, values) for metric, values in refitted.items()} | by_family
@@ -255,5 +216,5 @@ def covering_intervals(
 def _refitted(result: PolicyResult, metric: str, replicates: Floats) -> Range:
     value = getattr(result, metric)
     if value is None or not np.isfinite(replicates).all():
-        return Range(None, None)
+        return UNKNOWN
     return normal_range(metric, value, standard_error(replicates))

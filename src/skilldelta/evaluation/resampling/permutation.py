@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Literal
 
 import numpy as np
-from scipy.stats import rankdata
 
-from skilldelta.arrays import ROUNDING, Flags, Floats, Ints, exceeds, tie_rounding
+from skilldelta.arrays import ROUNDING, Floats, Ints, exceeds
 from skilldelta.estimators.stack import Stack
-from skilldelta.evaluation.metrics import advantage
+from skilldelta.evaluation.metrics import advantage, aurocs
 from skilldelta.evaluation.panel_policy import PanelPolicy
-from skilldelta.evaluation.resampling.linear_rules import LinearRule, averaged_outcomes
+from skilldelta.evaluation.resampling.rescoring import LinearRule, averaged_outcomes
 from skilldelta.evaluation.results import NullDistribution, PermutationNull, PolicyResult
 from skilldelta.evaluation.roster import Rules, as_scored
 from skilldelta.support import Support
@@ -36,15 +35,26 @@ Scoring = Callable[[Floats, Floats], Floats]
 """(n, draws) scores from outcomes y0 and y1, each (n, draws)."""
 
 
-def permutation_nulls(
+Nulls = Mapping[str, Mapping[str, PermutationNull]]
+"""By policy, then `within` and `across`."""
+
+
+def panel_nulls(
     support: Support,
     policies: Mapping[str, PanelPolicy],
-    scorings: Mapping[str, Scoring],
+    rules: Rules,
+    linear: Mapping[str, LinearRule],
     *,
     shuffles: int,
+    with_stack: bool,
     rng: np.random.Generator,
-) -> dict[str, dict[str, PermutationNull]]:
-    """By policy and kind of shuffle; policies see the same shuffles."""
+) -> Nulls:
+    """For the linear rules, and for the stack where asked: it is fitted anew each time. Policies see the same shuffles."""
+    if not shuffles:
+        return {}
+    scorings = {name: _linear_scoring(rule) for name, rule in linear.items()}
+    if with_stack and "stack" in policies:
+        scorings["stack"] = _stack_scoring(as_scored(support, rules.holdout))
     nulls: dict[str, dict[str, PermutationNull]] = {name: {} for name in scorings}
     for kind in KINDS:
         shuffled: dict[str, list[tuple[Floats, Floats]]] = {name: [] for name in scorings}
@@ -52,22 +62,22 @@ def permutation_nulls(
             y0, y1 = support.y0[sources], support.y1[sources]
             for name, scoring in scorings.items():
                 shuffled[name].append(_statistics(scoring(y0, y1), y1 - y0, policies[name]))
-        for name, policy in policies.items():
-            if name in scorings:
-                nulls[name][kind] = _null(policy, support, shuffled[name], shuffles)
+        for name, found in shuffled.items():
+            nulls[name][kind] = _null(policies[name], support, found, shuffles)
     return nulls
 
 
-def linear_scoring(rule: LinearRule) -> Scoring:
+def _linear_scoring(rule: LinearRule) -> Scoring:
     """One matrix product for all shuffles."""
     return lambda y0, y1: rule.scores(averaged_outcomes(rule.averaged, y0, y1))
 
 
-def repeated_scoring(score: Callable[[Support], Floats], support: Support) -> Scoring:
-    """For estimators that learn from gains: everything anew, shuffle by shuffle."""
+def _stack_scoring(scored: Support) -> Scoring:
+    """Everything anew, shuffle by shuffle."""
 
     def scores(y0: Floats, y1: Floats) -> Floats:
-        return np.column_stack([score(support.with_outcomes(y0[:, b], y1[:, b])) for b in range(y0.shape[1])])
+        panels = (scored.with_outcomes(y0[:, b], y1[:, b]) for b in range(y0.shape[1]))
+        return np.column_stack([Stack().leave_one_out(panel).values for panel in panels])
 
     return scores
 
@@ -100,17 +110,7 @@ def _statistics(scores: Floats, gains: Floats, policy: PanelPolicy) -> tuple[Flo
     if policy.supported is not None:
         actions &= policy.supported[:, None]
     gained = advantage((actions * gains).mean(axis=0), gains.mean(axis=0), actions.mean(axis=0))
-    return _aurocs(scores, gains > 0), gained
-
-
-def _aurocs(scores: Floats, positive: Flags) -> Floats:
-    """(draws,) midrank AUROC of each column; NaN where a class is missing."""
-    ranks = rankdata(tie_rounding(scores), axis=0)
-    positives = positive.sum(axis=0).astype(np.float64)
-    pairs = positives * (len(scores) - positives)
-    above = (ranks * positive).sum(axis=0) - positives * (positives + 1) / 2
-    areas: Floats = np.where(pairs > 0, above / np.maximum(pairs, 1.0), np.nan)
-    return areas
+    return aurocs(scores, gains > 0), gained
 
 
 def _null(
@@ -132,30 +132,6 @@ def _distribution(observed: float, shuffled: Floats) -> NullDistribution | None:
     reached = int((shuffled >= observed - ROUNDING).sum())
     low, high = np.quantile(shuffled, [0.025, 0.975])
     return NullDistribution(float(shuffled.mean()), float(low), float(high), (1 + reached) / (1 + len(shuffled)))
-
-
-Nulls = Mapping[str, Mapping[str, PermutationNull]]
-"""By policy, then `within` and `across`."""
-
-
-def panel_nulls(
-    support: Support,
-    policies: Mapping[str, PanelPolicy],
-    rules: Rules,
-    linear: Mapping[str, LinearRule],
-    *,
-    shuffles: int,
-    with_stack: bool,
-    rng: np.random.Generator,
-) -> Nulls:
-    """For the linear rules, and for the stack where asked: it is fitted anew each time."""
-    if not shuffles:
-        return {}
-    scorings: dict[str, Scoring] = {name: linear_scoring(rule) for name, rule in linear.items()}
-    if with_stack and "stack" in policies:
-        scored = as_scored(support, rules.holdout)
-        scorings["stack"] = repeated_scoring(lambda panel: Stack().leave_one_out(panel).values, scored)
-    return permutation_nulls(support, policies, scorings, shuffles=shuffles, rng=rng)
 
 
 def below_chance(policies: Iterable[PolicyResult]) -> tuple[str, ...]:

@@ -1,9 +1,9 @@
-"""Intervals that know of refitting: a jackknife that takes groups of tasks away and scores all the others anew.
+"""Intervals that account for refitting: a jackknife that takes groups of tasks away and scores all the others anew.
 
 The bootstrap holds scores fixed. But a task's outcome also moves the actions of its neighbours, so a panel's results vary
 more than its rows do: on simulated panels the fixed-score intervals of the paper's rule hold the truth in 85 to 95 of 100
-cases for success and advantage, and in 74 to 87 for the within-group part. Leaving out each of G groups of tasks in turn lets that coupling show. Actions
-jump at the threshold, which makes the jackknife err on the wide side.
+cases for success and advantage, and in 74 to 87 for the within-group part. Leaving out each of G groups of tasks in turn
+lets that coupling show. Actions jump at the threshold, which makes the jackknife err on the wide side.
 """
 
 from __future__ import annotations
@@ -13,29 +13,18 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy.stats import t as student
 
-from skilldelta.arrays import Floats
 from skilldelta.errors import InputError
-from skilldelta.evaluation.leave_one_out import Progress, policy_result
+from skilldelta.evaluation.leave_one_out import Progress
+from skilldelta.evaluation.panel_policy import policy_result
 from skilldelta.evaluation.resampling.bootstrap import LEVEL
-from skilldelta.evaluation.results import Range
+from skilldelta.evaluation.resampling.rescoring import standard_error, symmetric_range
+from skilldelta.evaluation.results import METRICS, Range
 from skilldelta.evaluation.roster import Rules, score_policies
 from skilldelta.nouns import plural
 from skilldelta.records import Judgement
 from skilldelta.support import Support
 
-METRICS = (
-    "success",
-    "success_gain",
-    "use_rate",
-    "token_saving",
-    "auroc",
-    "balanced_accuracy",
-    "advantage_vs_random",
-    "within_group",
-    "between_group",
-    "gain_mae",
-)
-
+_NOT_REFITTED = ("success_vs_always_on", "always_on", "tokens", "gain_mse", "router_tokens")
 
 GROUPS = 20
 """Groups of tasks to leave out in turn: enough for a standard error, few enough to wait for."""
@@ -68,48 +57,22 @@ def refitted_ranges(
             progress(len(scored), groups + 1)
     whole, *parts = scored
     quantile = float(student.ppf((1 + level) / 2, groups - 1))
-    return {
-        name: {
-            metric: _within(metric, _range(value, np.array([part[name][metric] for part in parts]), quantile))
-            for metric, value in values.items()
-            if all(metric in part.get(name, {}) for part in parts)
-        }
-        for name, values in whole.items()
-    }
+    ranges: dict[str, dict[str, Range]] = {name: {} for name in whole}
+    for name, values in whole.items():
+        for metric, value in values.items():
+            if all(metric in part.get(name, {}) for part in parts):
+                left_out = np.array([[part[name][metric] for part in parts]])
+                ranges[name][metric] = symmetric_range(metric, value, quantile * standard_error(left_out))
+    return ranges
 
 
 def _values(
     support: Support, policies: Sequence[str], rules: Rules, judgements: Sequence[Judgement] | None
 ) -> dict[str, Mapping[str, float]]:
     roster = score_policies(support, policies, rules, judgements)
+    refitted = [metric for metric in METRICS if metric not in _NOT_REFITTED]
     results = {name: policy_result(policy, support, {}) for name, policy in roster.policies.items()}
     return {
-        name: {metric: value for metric in METRICS if (value := getattr(result, metric)) is not None}
+        name: {metric: value for metric in refitted if (value := getattr(result, metric)) is not None}
         for name, result in results.items()
     }
-
-
-def _range(value: float, left_out: Floats, quantile: float) -> Range:
-    """Jackknife standard error: (G - 1) / G times the summed squares around the mean."""
-    g = len(left_out)
-    error = float(np.sqrt((g - 1) / g * ((left_out - left_out.mean()) ** 2).sum()))
-    return Range(value - quantile * error, value + quantile * error)
-
-
-def _within(metric: str, found: Range) -> Range:
-    """No end beyond what the metric can be: a success of 102% is no news."""
-    least, most = _POSSIBLE.get(metric, (-1.0, 1.0))
-    assert found.low is not None
-    assert found.high is not None
-    return Range(max(least, found.low), min(most, found.high))
-
-
-_POSSIBLE: Mapping[str, tuple[float, float]] = {
-    "success": (0.0, 1.0),
-    "use_rate": (0.0, 1.0),
-    "token_saving": (-np.inf, 1.0),
-    "auroc": (0.0, 1.0),
-    "balanced_accuracy": (0.0, 1.0),
-    "gain_mae": (0.0, 2.0),
-}
-"""Differences of success lie between -1 and 1."""

@@ -27,7 +27,7 @@ from skilldelta.support import Support
 Kind = Literal["no_effect", "always_helps", "family_only", "local_only", "mixed"]
 KINDS: tuple[Kind, ...] = ("no_effect", "always_helps", "family_only", "local_only", "mixed")
 
-_ZIGZAG = 0.5  # rise of a zigzag, as a share of an axis: two slopes an axis
+_ZIGZAG = 0.5  # rise of a zigzag, as a share of an axis: two slopes per axis
 
 
 @dataclass(frozen=True, slots=True)

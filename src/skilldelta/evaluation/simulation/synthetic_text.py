@@ -16,7 +16,7 @@ _FILLERS = 200
 
 
 def synthetic_texts(rng: np.random.Generator, family: Ints, positions: Floats) -> tuple[str, ...]:
-    """(n,) one question per task: two family words, two place words an axis, three fillers."""
+    """(n,) one question per task: two family words, two place words per axis, three fillers."""
     n, axes = positions.shape
     fillers = rng.integers(0, _FILLERS, size=(n, 3))
     places = np.minimum((positions * _PLACES).astype(int), _PLACES - 1)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from skilldelta.arrays import Flags, Floats
-from skilldelta.evaluation.reliability import ReliabilityBin, reliability_curve
+from skilldelta.evaluation.metrics import ReliabilityBin, reliability_curve
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.evaluation.roster import Scorer, scores_without_folds
 from skilldelta.nouns import plural

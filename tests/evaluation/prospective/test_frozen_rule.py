@@ -1,4 +1,4 @@
-"""Thresholds from evidence, and the paper's frozen settings."""
+"""The rule of a frozen panel, its thresholds from evidence, and the paper's settings."""
 
 from __future__ import annotations
 
@@ -11,16 +11,13 @@ from skilldelta.arrays import unit_rows
 from skilldelta.errors import InputError
 from skilldelta.estimators.base import Target
 from skilldelta.evaluation.metrics import balanced_accuracy
-from skilldelta.evaluation.prospective.frozen_rule import HISTORICAL, FrozenRule
-from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
-from skilldelta.evaluation.sweeps import threshold_sweep
-from skilldelta.evaluation.thresholds import (
+from skilldelta.evaluation.prospective.frozen_rule import (
+    HISTORICAL,
+    FrozenRule,
     best_balanced_accuracy,
-    for_margin,
-    for_token_budget,
-    for_use_rate,
     positive_prevalence,
 )
+from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
 from skilldelta.predictor import Settings, predict_each
 from skilldelta.support import Support
 
@@ -74,34 +71,6 @@ def test_no_other_threshold_has_a_higher_balanced_accuracy(seed: int) -> None:
         assert value <= found + 1e-12
         if abs(value - found) < 1e-12:
             assert (scores > chosen).sum() <= (scores > other).sum()
-
-
-def sweep_by_hand() -> Support:
-    """Gains +1, 0, -1, +1 with the skill costing ten more tokens each."""
-    return support_with([1.0, 0.0, -1.0, 1.0], tokens0=[10] * 4, tokens1=[20] * 4)
-
-
-def test_choices_on_the_curve() -> None:
-    sweep = threshold_sweep(np.array([0.5, 0.0, -0.5, 0.25]), sweep_by_hand())
-    assert sweep.success.tolist() == [0.5, 0.75, 0.75, 0.5, 0.25]
-    assert sweep.thresholds[for_use_rate(sweep, 0.6)] == 0.0
-    assert sweep.thresholds[for_use_rate(sweep, 0.0)] == 0.5
-    assert sweep.thresholds[for_token_budget(sweep, 100)] == 0.0
-    assert sweep.thresholds[for_token_budget(sweep, 12.5)] == 0.25
-    assert sweep.thresholds[for_margin(sweep, 0.0)] == 0.25
-    assert sweep.thresholds[for_margin(sweep, 0.25)] == 0.5
-
-
-def test_choices_that_cannot_be_met_say_why() -> None:
-    sweep = threshold_sweep(np.array([0.5, 0.0, -0.5, 0.25]), sweep_by_hand())
-    with pytest.raises(InputError, match="no threshold keeps within 5 tokens per task: the cheapest policy needs 10"):
-        for_token_budget(sweep, 5)
-    with pytest.raises(InputError, match="no tokens are recorded"):
-        for_token_budget(threshold_sweep(np.array([0.5]), support_with([1.0])), 5)
-    with pytest.raises(InputError, match="use rate must lie in"):
-        for_use_rate(sweep, 1.5)
-    with pytest.raises(InputError, match="margin must not be negative"):
-        for_margin(sweep, -0.1)
 
 
 def test_a_rule_with_k_predicts_like_the_predictor(rng: np.random.Generator) -> None:

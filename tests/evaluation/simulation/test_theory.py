@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 from skilldelta.bounds import knn_rate
-from skilldelta.evaluation.simulation.local_rate import margin_of
-from skilldelta.evaluation.simulation.regret import coverage_margin_split
 from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
-from skilldelta.evaluation.simulation.theory import check_theory
+from skilldelta.evaluation.simulation.theory import check_theory, coverage_margin_split, margin_of
 from skilldelta.predictor import Settings
 
 
