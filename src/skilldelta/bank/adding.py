@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, select
 
 from skilldelta.bank import schema
-from skilldelta.bank.backend import Backend
 from skilldelta.bank.batch import Added, Batch, Known, describe
+from skilldelta.bank.database import Backend
 from skilldelta.bank.name_tables import NamedTasks, SkillName, add_agents, add_skills, add_tasks
-from skilldelta.bank.table_rows import bump, chunked, insert_rows, next_key
+from skilldelta.bank.schema import bump, chunked, insert_rows, next_key
 from skilldelta.bank.vectors import add_vectors
 from skilldelta.errors import InputError
 from skilldelta.records import Agent, Execution

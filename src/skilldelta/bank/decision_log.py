@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from sqlalchemy import ColumnElement, Connection, Row, delete, func, or_, select
 
 from skilldelta.bank import schema
-from skilldelta.bank.backend import Backend
+from skilldelta.bank.database import Backend
 from skilldelta.bank.entries import DecisionFilter, DecisionRecord, Logged, RecordedOutcome
-from skilldelta.bank.table_rows import chunked, insert_rows, next_key, read_counter, write_counter
+from skilldelta.bank.schema import chunked, insert_rows, next_key, read_counter, write_counter
 from skilldelta.errors import ConflictError, InputError, NotRecordedError, shown
 from skilldelta.records import Agent
 

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, TableClause, and_, delete, fun
 from skilldelta.bank import schema
 from skilldelta.bank.entries import Foreseen, Forgotten
 from skilldelta.bank.learned import drop_all
-from skilldelta.bank.table_rows import bump, chunked
+from skilldelta.bank.schema import bump, chunked
 from skilldelta.errors import InputError
 from skilldelta.records import Agent
 

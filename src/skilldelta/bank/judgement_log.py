@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy import Connection, select
 
 from skilldelta.bank import schema
-from skilldelta.bank.backend import Backend
+from skilldelta.bank.database import Backend
 from skilldelta.bank.reading import read_agents, read_versions
-from skilldelta.bank.table_rows import insert_rows, next_key
+from skilldelta.bank.schema import insert_rows, next_key
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.records import Agent, Judgement
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, delete, func, select
 
 from skilldelta.bank import schema
-from skilldelta.bank.backend import Backend
-from skilldelta.bank.table_rows import insert_rows, read_counter, row_checksum
+from skilldelta.bank.database import Backend
+from skilldelta.bank.schema import insert_rows, read_counter, row_checksum
 
 LIMIT = 256 * 2**20
 """Bytes that all kept states may take; a single one that is larger is not kept."""

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection, select, update
 
 from skilldelta.bank import schema
-from skilldelta.bank.backend import Backend
 from skilldelta.bank.batch import Batch, shortened
+from skilldelta.bank.database import Backend
 from skilldelta.bank.reading import read_agents
-from skilldelta.bank.table_rows import chunked, insert_rows, next_key, row_checksum
+from skilldelta.bank.schema import chunked, insert_rows, next_key, row_checksum
 from skilldelta.errors import InputError
 from skilldelta.records import Agent, Skill, Task, text_digest
 

@@ -27,7 +27,7 @@ from skilldelta.bank.reading import (
     read_versions,
     skill_keys,
 )
-from skilldelta.bank.table_rows import chunked, read_counter
+from skilldelta.bank.schema import chunked, read_counter
 from skilldelta.pairing import Pairing, is_counted, pair_executions
 from skilldelta.records import Agent, Execution, Pair, Skill
 

@@ -11,10 +11,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, TableClause, create_engine, event, insert, make_url, text
 
-from skilldelta.bank.backend import Counter
-from skilldelta.bank.commits import Head
-from skilldelta.bank.schema import SCHEMA_VERSION
-from skilldelta.bank.table_rows import read_counter
+from skilldelta.bank.database import Counter
+from skilldelta.bank.schema import SCHEMA_VERSION, Head, read_counter
 from skilldelta.errors import MissingExtraError
 from skilldelta.redaction import redacted
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlalchemy import Connection, Select, TableClause, func, select
 
 from skilldelta.bank import schema
-from skilldelta.bank.backend import Backend
 from skilldelta.bank.coverage import coverage_of
+from skilldelta.bank.database import Backend
 from skilldelta.bank.entries import BankStatus, Panel
 from skilldelta.bank.learned import read_learned
 from skilldelta.bank.pair_reading import PairQuery, read_pairs

@@ -14,10 +14,9 @@ from sqlalchemy import Connection, select
 
 from skilldelta.arrays import Vectors
 from skilldelta.bank import schema
-from skilldelta.bank.backend import Backend
 from skilldelta.bank.batch import TextVector, matrix_of
-from skilldelta.bank.database import Database
-from skilldelta.bank.table_rows import changed_row, chunked, insert_rows, next_key, vector_checksum
+from skilldelta.bank.database import Backend, Database
+from skilldelta.bank.schema import changed_row, chunked, insert_rows, next_key, vector_checksum
 from skilldelta.errors import InputError, UnwritableBankError
 from skilldelta.nouns import plural
 from skilldelta.records import text_digest

@@ -6,9 +6,8 @@ import numpy as np
 from sqlalchemy import Connection, TableClause, func, select
 
 from skilldelta.bank import schema
-from skilldelta.bank.backend import Backend
-from skilldelta.bank.commits import Head, gaps
-from skilldelta.bank.table_rows import Row, checksum_of
+from skilldelta.bank.database import Backend
+from skilldelta.bank.schema import Head, Row, checksum_of
 from skilldelta.nouns import plural
 from skilldelta.records import CONDITIONS, STATUSES, text_digest
 
@@ -35,7 +34,7 @@ def problems(connection: Connection, backend: Backend, acknowledged: Head | None
         return damaged  # queries on a damaged file would only fail, or repeat it
     missing = backend.lost(connection, acknowledged)
     changed = [line for table in schema.TABLES for line in _changed_rows(connection, table)]
-    return [*([missing] if missing else []), *gaps(connection), *_wrong_content(connection, bool(changed)), *changed]
+    return [*([missing] if missing else []), *_gaps(connection), *_wrong_content(connection, bool(changed)), *changed]
 
 
 def _wrong_content(connection: Connection, is_changed: bool) -> list[str]:
@@ -50,6 +49,13 @@ def _wrong_content(connection: Connection, is_changed: bool) -> list[str]:
         if is_changed:  # a damaged value may be of any type; its checksum says so
             return []
         raise
+
+
+def _gaps(connection: Connection) -> list[str]:
+    """One line if the list of commits is not whole."""
+    table = schema.commits
+    count, last = connection.execute(select(func.count(), func.max(table.c.number))).one()
+    return [] if count == (last or 0) else [f"the list of commits has {count} entries and ends with number {last}"]
 
 
 def _orphans(connection: Connection) -> list[str]:

@@ -17,7 +17,7 @@ from skilldelta.bank.migrations import (
     m0003_learned_states,
     m0004_requests_and_outcomes,
 )
-from skilldelta.bank.table_rows import write_counter
+from skilldelta.bank.schema import write_counter
 
 
 @dataclass(frozen=True, slots=True)
