@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Row, delete, func, or_, select
 
 from skilldelta.bank import schema
 from skilldelta.bank.database import Backend
-from skilldelta.bank.entries import DecisionFilter, DecisionRecord, Logged, RecordedOutcome
+from skilldelta.bank.entries import DecisionFilter, DecisionRecord, DecisionTally, Logged, RecordedOutcome
 from skilldelta.bank.schema import chunked, insert_rows, next_key, read_counter, write_counter
 from skilldelta.errors import ConflictError, InputError, NotRecordedError, shown
 from skilldelta.records import Agent
@@ -111,6 +111,17 @@ def forget_decisions(connection: Connection, before: float | None) -> int:
     for table in (schema.outcomes, schema.requests):
         connection.execute(delete(table).where(table.c.decision_key.in_(old)))
     return connection.execute(delete(decisions).where(decisions.c.key.in_(old))).rowcount
+
+
+def read_decision_tallies(connection: Connection) -> list[DecisionTally]:
+    """One line per agent, skill and action that the log has."""
+    table = schema.decisions
+    by = (table.c.agent, table.c.fingerprint, table.c.skill_id, table.c.action)
+    query = select(*by, func.count(), func.max(table.c.time)).group_by(*by).order_by(*by)
+    return [
+        DecisionTally(Agent(agent, fingerprint), skill, action, count, last)
+        for agent, fingerprint, skill, action, count, last in connection.execute(query)
+    ]
 
 
 def _decision_row(key: int, record: DecisionRecord) -> tuple[object, ...]:

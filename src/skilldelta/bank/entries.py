@@ -1,4 +1,4 @@
-"""The small records that a bank keeps beside executions: decisions, panels, and what a removal took away."""
+"""The records of the decision log: decisions, outcomes, which of them to read, and their counts."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from skilldelta.bank.coverage import Coverage
-from skilldelta.bank.learned import LearnedStates
 from skilldelta.errors import InputError
 from skilldelta.records import Agent, text_digest
 
@@ -100,62 +98,12 @@ class DecisionFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
-    """One agent on one suite: what an evaluation is about."""
+class DecisionTally:
+    """The decisions of one kind about one skill for one agent."""
 
     agent: Agent
-    suite: str
-    pairs: int
-    unpaired: int
-    executions: int
-    stale: int = 0
-    """Pairs of another version of their skill than the current one."""
-    coverage: Coverage = field(default_factory=Coverage)
-    """Groups, bundles and support of its pairs."""
-
-
-@dataclass(frozen=True, slots=True)
-class BankStatus:
-    """What is in a bank."""
-
-    location: str
-    backend: str
-    schema_version: int
-    size_bytes: int
-    agents: int
-    suites: int
-    skills: int
-    skill_versions: int
-    tasks: int
-    executions: Mapping[str, int]
-    """By status."""
-    vectors: Mapping[str, int]
-    """By encoder identity."""
+    skill_id: str
+    action: str
     decisions: int
-    outcomes: int
-    judgements: int
-    learned: LearnedStates
-    """What predictions have learned from the evidence as it is now."""
-    panels: tuple[Panel, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Foreseen:
-    """How many rows a removal would take away, before anybody agrees to it."""
-
-    executions: int = 0
-    tasks: int = 0
-    skills: int = 0
-    judgements: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Forgotten:
-    """How many rows a removal took away."""
-
-    executions: int = 0
-    tasks: int = 0
-    skills: int = 0
-    agents: int = 0
-    vectors: int = 0
-    judgements: int = 0
+    last: float
+    """Seconds since 1970, UTC."""

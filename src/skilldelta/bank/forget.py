@@ -10,11 +10,32 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Connection, TableClause, and_, delete, func, not_, select, union
 
 from skilldelta.bank import schema
-from skilldelta.bank.entries import Foreseen, Forgotten
 from skilldelta.bank.learned import drop_all
 from skilldelta.bank.schema import bump, chunked
 from skilldelta.errors import InputError
 from skilldelta.records import Agent
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """How many rows a removal would take away, before anybody agrees to it."""
+
+    executions: int = 0
+    tasks: int = 0
+    skills: int = 0
+    judgements: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """How many rows a removal took away."""
+
+    executions: int = 0
+    tasks: int = 0
+    skills: int = 0
+    agents: int = 0
+    vectors: int = 0
+    judgements: int = 0
 
 
 @dataclass(frozen=True, slots=True)
