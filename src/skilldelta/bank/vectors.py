@@ -37,14 +37,6 @@ class TextEncoder(Protocol):
     def encode(self, texts: Sequence[str]) -> Vectors: ...
 
 
-@dataclass(frozen=True, slots=True)
-class VectorCount:
-    """How many vectors were new, and how many the bank had."""
-
-    added: int = 0
-    unchanged: int = 0
-
-
 def cached_vectors(
     database: Database, encoder: TextEncoder, texts: Sequence[str], *, progress: Progress | None = None
 ) -> Vectors:
@@ -97,13 +89,12 @@ def read_vectors(connection: Connection, encoder: str, digests: Iterable[str]) -
     return found
 
 
-def add_vectors(connection: Connection, backend: Backend, vectors: Sequence[TextVector]) -> VectorCount:
-    """Store what is new; a vector that differs from the stored one of the same text and encoder is refused."""
+def add_vectors(connection: Connection, backend: Backend, vectors: Sequence[TextVector]) -> int:
+    """Store what is new and return how many; a vector that differs from the stored one of the same text and encoder is refused."""
     by_encoder: dict[str, list[TextVector]] = {}
     for vector in vectors:
         by_encoder.setdefault(vector.encoder, []).append(vector)
-    added = sum(_add_of_one_encoder(connection, backend, name, group) for name, group in by_encoder.items())
-    return VectorCount(added, len(vectors) - added)
+    return sum(_add_of_one_encoder(connection, backend, name, group) for name, group in by_encoder.items())
 
 
 def _add_of_one_encoder(connection: Connection, backend: Backend, name: str, vectors: list[TextVector]) -> int:
