@@ -18,6 +18,25 @@ _NOT_THE_SKILL = re.compile(r"(^|/)(outputs?|artifacts|workspace|agent|verifier|
 """Where a run leaves what it made, which may be a skill, too, and where older versions are kept."""
 
 
+class SkillTexts:
+    """The texts of the skills that a source's runs name, each looked for once."""
+
+    def __init__(self, tree: ResultTree) -> None:
+        self._tree = tree
+        self._known: dict[str, Skill | None] = {}
+
+    def digest(self, name: str) -> str:
+        """The digest of a skill's text; "" where the text is not there."""
+        if name not in self._known:
+            self._known[name] = skill_beside(self._tree, name)
+        found = self._known[name]
+        return "" if found is None else found.digest
+
+    def found(self) -> list[Skill]:
+        """Every text that was found."""
+        return [skill for skill in self._known.values() if skill is not None]
+
+
 def skill_beside(tree: ResultTree, name: str) -> Skill | None:
     """The skill called `name`: among the files, else in the folders around them. None where it is not there."""
     if not _PLAIN.fullmatch(name):  # a name of another's file is no path to follow

@@ -45,6 +45,24 @@ class ToolRun(NamedTuple):
     """The file, and the position in it."""
 
 
+class Verdict(NamedTuple):
+    """What a run came to, in the order of `ToolRun`: its outcome, or why it has none."""
+
+    outcome: float | None
+    status: Status = "completed"
+    reason: str = ""
+
+
+def failed(reason: str) -> Verdict:
+    """A run that did not come to its end."""
+    return Verdict(None, "transport_error", reason)
+
+
+def graded(outcome: float | None, otherwise: str) -> Verdict:
+    """A run that came to its end, with the outcome that its grader gave; `otherwise` says why there is none."""
+    return Verdict(None, "grader_error", otherwise) if outcome is None else Verdict(outcome)
+
+
 @dataclass(slots=True)
 class ToolResults:
     """Everything that a source holds."""
