@@ -45,7 +45,7 @@ class ToolRun(NamedTuple):
     """The file, and the position in it."""
 
 
-class Verdict(NamedTuple):
+class RunVerdict(NamedTuple):
     """What a run came to, in the order of `ToolRun`: its outcome, or why it has none."""
 
     outcome: float | None
@@ -53,14 +53,14 @@ class Verdict(NamedTuple):
     reason: str = ""
 
 
-def failed(reason: str) -> Verdict:
+def failed(reason: str) -> RunVerdict:
     """A run that did not come to its end."""
-    return Verdict(None, "transport_error", reason)
+    return RunVerdict(None, "transport_error", reason)
 
 
-def graded(outcome: float | None, otherwise: str) -> Verdict:
+def graded(outcome: float | None, otherwise: str) -> RunVerdict:
     """A run that came to its end, with the outcome that its grader gave; `otherwise` says why there is none."""
-    return Verdict(None, "grader_error", otherwise) if outcome is None else Verdict(outcome)
+    return RunVerdict(None, "grader_error", otherwise) if outcome is None else RunVerdict(outcome)
 
 
 @dataclass(slots=True)

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from skilldelta.bank.importers.draft import Defaults
 from skilldelta.bank.importers.result_tree import ResultTree
 from skilldelta.bank.importers.skill_beside import SkillTexts
-from skilldelta.bank.importers.tool_run import ArmMeaning, ToolFormat, ToolResults, ToolRun, Verdict, failed, graded
+from skilldelta.bank.importers.tool_run import ArmMeaning, RunVerdict, ToolFormat, ToolResults, ToolRun, failed, graded
 from skilldelta.bank.importers.tools.arm_leaks import all_passed, leak_note, leaks_the_arm
 from skilldelta.bank.importers.tools.eval_prompts import eval_prompts
-from skilldelta.bank.importers.tools.plain_values import Fields, fields_in, seconds_between
+from skilldelta.bank.importers.tools.plain_values import JsonFields, fields_in, seconds_between
 
 ARMS: Mapping[str, ArmMeaning] = {
     "no_skill": "skip",
@@ -77,7 +77,7 @@ def read(tree: ResultTree, said: Defaults) -> ToolResults:
     return results
 
 
-def _verdict(trace: Fields, result: Fields, grades: list[Fields]) -> Verdict:
+def _verdict(trace: JsonFields, result: JsonFields, grades: list[JsonFields]) -> RunVerdict:
     if result.get("ok") is False or trace.get("error"):
         return failed(f"the trial is not ok ({result.inner('failure').text('code') or 'no reason given'})")
     return graded(all_passed(one.get("passed") for one in grades), "no grader of the task passed or failed it")
@@ -105,7 +105,7 @@ def _grades(tree: ResultTree, authoritative: frozenset[str]) -> dict[str, list[s
 
 def _authoritative(tree: ResultTree) -> frozenset[str]:
     """Digests of the grades that count, as the last manifest of each run says; none where there is no manifest."""
-    newest: dict[str, Fields] = {}
+    newest: dict[str, JsonFields] = {}
     for name in tree.names:
         if name.endswith("/manifest.json") and "/grades/" in f"/{name}":
             manifest = fields_in(tree, name)
@@ -120,7 +120,7 @@ def _traces(tree: ResultTree) -> list[str]:
     return [name for name in tree.names if name.endswith("/trace.json") and "trial-" in name.split("/")[-2]]
 
 
-def _is_trial(trace: Fields) -> bool:
+def _is_trial(trace: JsonFields) -> bool:
     return "case_id" in trace and "condition" in trace
 
 

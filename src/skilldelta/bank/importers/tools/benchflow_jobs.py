@@ -12,8 +12,8 @@ from pathlib import PurePosixPath
 from skilldelta.bank.importers.draft import Defaults
 from skilldelta.bank.importers.result_tree import ResultTree
 from skilldelta.bank.importers.skill_beside import SkillTexts
-from skilldelta.bank.importers.tool_run import ArmMeaning, ToolFormat, ToolResults, ToolRun, Verdict, failed, graded
-from skilldelta.bank.importers.tools.plain_values import Fields, seconds_between, text_of
+from skilldelta.bank.importers.tool_run import ArmMeaning, RunVerdict, ToolFormat, ToolResults, ToolRun, failed, graded
+from skilldelta.bank.importers.tools.plain_values import JsonFields, seconds_between, text_of
 from skilldelta.bank.importers.tools.result_folders import found_result, read_results
 from skilldelta.bank.importers.vocabulary import condition_of
 from skilldelta.errors import InputError
@@ -59,7 +59,7 @@ def read(tree: ResultTree, said: Defaults) -> ToolResults:
     return results
 
 
-def _verdict(rollout: Fields, score: str) -> Verdict:
+def _verdict(rollout: JsonFields, score: str) -> RunVerdict:
     category = rollout.text("error_category")
     if rollout.get("error") and category not in _OWN_ERRORS:
         return failed(f"the rollout ended in an error ({category or 'of no category'})")
@@ -86,12 +86,12 @@ def _text(tree: ResultTree, name: str) -> str:
         document = tree.json(prompts) if prompts in tree else None
     except InputError:
         return ""
-    listed = document if isinstance(document, list) else Fields(document).values("prompts")
-    parts = [text_of(one) or Fields(one).text("text", "content", "prompt") for one in listed]
+    listed = document if isinstance(document, list) else JsonFields(document).values("prompts")
+    parts = [text_of(one) or JsonFields(one).text("text", "content", "prompt") for one in listed]
     return "\n\n".join(part for part in parts if part).strip()
 
 
-def _is_rollout(fields: Fields) -> bool:
+def _is_rollout(fields: JsonFields) -> bool:
     return "task_name" in fields and ("rollout_name" in fields or ("rewards" in fields and "n_tool_calls" in fields))
 
 

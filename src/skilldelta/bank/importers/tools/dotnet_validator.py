@@ -12,7 +12,7 @@ from skilldelta.bank.importers.draft import Defaults
 from skilldelta.bank.importers.result_tree import ResultTree
 from skilldelta.bank.importers.skill_beside import SkillTexts
 from skilldelta.bank.importers.tool_run import ArmMeaning, ToolFormat, ToolResults, ToolRun, graded
-from skilldelta.bank.importers.tools.plain_values import Fields, check_score, documents_where, found_where
+from skilldelta.bank.importers.tools.plain_values import JsonFields, check_score, documents_where, found_where
 
 ARMS: Mapping[str, ArmMeaning] = {
     "baseline": "skip",
@@ -63,7 +63,7 @@ def read(tree: ResultTree, said: Defaults) -> ToolResults:
     return results
 
 
-def _runs(scenario: Fields, common: ToolRun, score: str) -> Iterator[ToolRun]:
+def _runs(scenario: JsonFields, common: ToolRun, score: str) -> Iterator[ToolRun]:
     """A run per arm that the scenario has."""
     for arm in ARMS:
         if not isinstance(scenario.get(arm), dict):
@@ -82,7 +82,7 @@ def _runs(scenario: Fields, common: ToolRun, score: str) -> Iterator[ToolRun]:
         )
 
 
-def _outcome(row: Fields, metrics: Fields, score: str) -> float | None:
+def _outcome(row: JsonFields, metrics: JsonFields, score: str) -> float | None:
     if score == "judge":
         value = row.inner("judgeResult").amount("overallScore")
         return (value - _LOWEST) / (_HIGHEST - _LOWEST) if value is not None and _LOWEST <= value <= _HIGHEST else None
@@ -90,17 +90,17 @@ def _outcome(row: Fields, metrics: Fields, score: str) -> float | None:
     return float(completed) if isinstance(completed, bool) else None
 
 
-def _prompt(scenario: Fields) -> str:
+def _prompt(scenario: JsonFields) -> str:
     """What the user says first, in the first arm that has it."""
     for arm in ARMS:
         events = scenario.inner(arm).inner("metrics").values("events")[:200]
-        first = next((one for one in map(Fields, events) if one.get("type") == "user.message"), Fields(None))
+        first = next((one for one in map(JsonFields, events) if one.get("type") == "user.message"), JsonFields(None))
         if prompt := first.inner("data").text("content").strip():
             return prompt
     return ""
 
 
-def _verdicts(document: Fields) -> list[Fields]:
+def _verdicts(document: JsonFields) -> list[JsonFields]:
     return [one for one in document.rows("verdicts") if "skillName" in one and "scenarios" in one]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from skilldelta.bank.importers.result_tree import ResultTree
-from skilldelta.bank.importers.tools.plain_values import Fields
+from skilldelta.bank.importers.tools.plain_values import JsonFields
 from skilldelta.errors import InputError
 from skilldelta.files import read_bytes
 
@@ -26,7 +26,7 @@ def eval_prompts(tree: ResultTree) -> Mapping[str, str]:
             document = yaml.safe_load(content)
         except (yaml.YAMLError, RecursionError, ValueError):
             continue
-        for case in Fields(document).rows("cases"):
+        for case in JsonFields(document).rows("cases"):
             text = case.text("prompt", "user_prompt") or case.inner("task").text("user_prompt", "prompt")
             if text:
                 prompts.setdefault(case.text("name", "id", "case_id"), text)

@@ -16,8 +16,15 @@ from typing import Any
 from skilldelta.bank.importers.draft import Defaults
 from skilldelta.bank.importers.result_tree import ResultTree
 from skilldelta.bank.importers.skill_beside import SkillTexts
-from skilldelta.bank.importers.tool_run import ArmMeaning, ToolFormat, ToolResults, ToolRun, Verdict, failed, graded
-from skilldelta.bank.importers.tools.plain_values import Fields, fields_in, rows_of, seconds_between, sum_of, text_of
+from skilldelta.bank.importers.tool_run import ArmMeaning, RunVerdict, ToolFormat, ToolResults, ToolRun, failed, graded
+from skilldelta.bank.importers.tools.plain_values import (
+    JsonFields,
+    fields_in,
+    rows_of,
+    seconds_between,
+    sum_of,
+    text_of,
+)
 from skilldelta.bank.importers.tools.result_folders import found_result, read_results
 from skilldelta.records import bundle_name, text_digest
 
@@ -47,7 +54,7 @@ def read(tree: ResultTree, said: Defaults) -> ToolResults:
 
 
 def _run(
-    tree: ResultTree, name: str, trial: Fields, said: Defaults, texts: dict[str, str], skills: SkillTexts
+    tree: ResultTree, name: str, trial: JsonFields, said: Defaults, texts: dict[str, str], skills: SkillTexts
 ) -> ToolRun:
     agent, info = trial.inner("config").inner("agent"), trial.inner("agent_info")
     spent, execution = _spent(trial), trial.inner("agent_execution")
@@ -83,31 +90,31 @@ def _arm_in_name(job: str) -> str:
     return "with skills" if _WITH.search(job) else job
 
 
-def _verdict(trial: Fields, score: str) -> Verdict:
+def _verdict(trial: JsonFields, score: str) -> RunVerdict:
     exception = trial.inner("exception_info")
     kind = exception.text("exception_type")
     if exception and not AGENTS_OWN.search(kind):
         return failed(f"the trial ended in {kind or 'an exception'}")
     verifier = trial.inner("verifier_result")
     given = verifier.get("rewards")
-    rewards = Fields(given if isinstance(given, dict) else {"reward": verifier.get("reward")})
+    rewards = JsonFields(given if isinstance(given, dict) else {"reward": verifier.get("reward")})
     name = score or ("reward" if "reward" in rewards or len(rewards.raw) != 1 else next(iter(rewards.raw)))
     if rewards.get(name) is None:
         return graded(None, f"there is no reward {name!r}" if score else "the verifier gave no reward")
     return graded(rewards.share(name), "the reward is not in [0, 1]")
 
 
-def _spent(trial: Fields) -> Fields:
+def _spent(trial: JsonFields) -> JsonFields:
     """Tokens and cost of a trial; one of several steps has them by step, and they are known where every step's are."""
     whole = trial.inner("agent_result")
     steps = [step.inner("agent_result") for step in trial.rows("step_results")]
     if whole or not steps:
         return whole
     names = ("n_input_tokens", "n_output_tokens", "cost_usd")
-    return Fields({name: sum_of(*(step.get(name) for step in steps)) for name in names})
+    return JsonFields({name: sum_of(*(step.get(name) for step in steps)) for name in names})
 
 
-def _model(info: Fields, agent: Fields) -> str:
+def _model(info: JsonFields, agent: JsonFields) -> str:
     model = info.inner("model_info")
     name, provider = model.text("name"), model.text("provider")
     if not name:
@@ -143,7 +150,7 @@ def _job(tree: ResultTree, name: str) -> str:
     return ["", "", *tree.root.absolute().parts[1:], *name.split("/")][-3]
 
 
-def _is_trial(fields: Fields) -> bool:
+def _is_trial(fields: JsonFields) -> bool:
     return "trial_name" in fields and "task_name" in fields and "rollout_name" not in fields
 
 

@@ -19,7 +19,7 @@ from skilldelta.bank.importers.result_tree import ResultTree
 from skilldelta.bank.importers.skill_beside import SkillTexts
 from skilldelta.bank.importers.tool_run import ToolFormat, ToolResults, ToolRun, failed, graded
 from skilldelta.bank.importers.tools.inspect_samples import InspectLog, InspectSample, read_log
-from skilldelta.bank.importers.tools.plain_values import Fields, share_of, text_of
+from skilldelta.bank.importers.tools.plain_values import JsonFields, share_of, text_of
 from skilldelta.bank.importers.vocabulary import condition_of
 from skilldelta.errors import InputError, shown
 from skilldelta.files import MOST_DOCUMENT
@@ -219,7 +219,7 @@ def _repetition(sample: InspectSample) -> int:
     return int(own) if own is not None and "condition" in sample.metadata else max(sample.epoch - 1, 0)
 
 
-def _skill_in(fields: Fields) -> str:
+def _skill_in(fields: JsonFields) -> str:
     value = fields.get("skill", "skill_id", "skill_name")
     if isinstance(value, str) and condition_of(value) is None and "/" not in value and "\n" not in value:
         return text_of(value)
@@ -243,7 +243,7 @@ def _json_logs(tree: ResultTree) -> Iterator[str]:
 
 
 def _is_log(document: Any) -> bool:
-    fields = Fields(document)
+    fields = JsonFields(document)
     header = fields.inner("eval")
     return "version" in fields and "task" in header and "model" in header
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from skilldelta.bank.importers.result_tree import ResultTree
-from skilldelta.bank.importers.tools.plain_values import Fields, rows_of, sum_of, text_of
+from skilldelta.bank.importers.tools.plain_values import JsonFields, rows_of, sum_of, text_of
 from skilldelta.errors import InputError, MissingExtraError
 from skilldelta.files import MOST_DOCUMENT, read_bytes
 
@@ -30,7 +30,7 @@ class InspectLog:
     """What is needed of one log, as plain values."""
 
     name: str
-    header: Fields
+    header: JsonFields
     """The fields of `eval`."""
     status: str
     samples: list[InspectSample]
@@ -43,7 +43,7 @@ class InspectSample:
     id: str
     epoch: int
     text: str
-    metadata: Fields
+    metadata: JsonFields
     scores: Mapping[str, Any]
     """Scorers to values."""
     tokens: float | None
@@ -86,8 +86,8 @@ class _Parts(NamedTuple):
 
     version: int
     status: str
-    fields: Fields
-    samples: list[Fields]
+    fields: JsonFields
+    samples: list[JsonFields]
 
 
 def _finished(path: Path, shown_as: Path) -> _Parts | None:
@@ -99,9 +99,9 @@ def _finished(path: Path, shown_as: Path) -> _Parts | None:
         members = _members(path, shown_as)
         if _HEADER not in members or _SUMMARIES not in members:
             return None
-        header, samples = Fields(json.loads(members[_HEADER])), rows_of(json.loads(members[_SUMMARIES]))
+        header, samples = JsonFields(json.loads(members[_HEADER])), rows_of(json.loads(members[_SUMMARIES]))
     else:
-        header = Fields(json.loads(read_bytes(path, most=MOST_DOCUMENT)))
+        header = JsonFields(json.loads(read_bytes(path, most=MOST_DOCUMENT)))
         samples = header.rows("samples")
     version = header.get("version")
     if not isinstance(version, int) or version < VERSION:
@@ -141,8 +141,8 @@ def _through_inspect(path: Path) -> _Parts:
     """A log that is still being written, or of an earlier version, through Inspect's own reader."""
     api = _inspect()
     header = api.read_eval_log(path, header_only=True)
-    samples = [Fields(one.model_dump()) for one in api.read_eval_log_sample_summaries(path)]
-    return _Parts(header.version, header.status, Fields(header.eval.model_dump()), samples)
+    samples = [JsonFields(one.model_dump()) for one in api.read_eval_log_sample_summaries(path)]
+    return _Parts(header.version, header.status, JsonFields(header.eval.model_dump()), samples)
 
 
 def _inspect() -> Any:
@@ -153,8 +153,8 @@ def _inspect() -> Any:
     return inspect_ai.log
 
 
-def _sample(one: Fields, texts: _LongTexts) -> InspectSample:
-    usage = [Fields(use) for use in one.inner("model_usage").raw.values()]
+def _sample(one: JsonFields, texts: _LongTexts) -> InspectSample:
+    usage = [JsonFields(use) for use in one.inner("model_usage").raw.values()]
     totals = [use.spent("total_tokens") or use.total("input_tokens", "output_tokens") for use in usage]
     epoch = one.get("epoch")
     return InspectSample(
@@ -162,7 +162,7 @@ def _sample(one: Fields, texts: _LongTexts) -> InspectSample:
         epoch=epoch if isinstance(epoch, int) else 1,
         text=text_of(texts.whole(one.get("id"), epoch, _input_text(one.get("input")))),
         metadata=one.inner("metadata"),
-        scores={name: Fields(score).get("value") for name, score in one.inner("scores").raw.items()},
+        scores={name: JsonFields(score).get("value") for name, score in one.inner("scores").raw.items()},
         tokens=sum_of(*totals) if totals else None,
         cost_usd=sum_of(*(use.get("total_cost") for use in usage)) if usage else None,
         seconds=one.spent("working_time") or one.spent("total_time"),
@@ -172,7 +172,7 @@ def _sample(one: Fields, texts: _LongTexts) -> InspectSample:
 
 def _error(value: Any) -> str:
     """What went wrong: a text in a summary, an object in a sample."""
-    return text_of(value) or (Fields(value).text("message") or "error" if value else "")
+    return text_of(value) or (JsonFields(value).text("message") or "error" if value else "")
 
 
 def _input_text(given: Any) -> str:

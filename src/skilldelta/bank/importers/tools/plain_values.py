@@ -18,7 +18,7 @@ from skilldelta.errors import InputError
 _LARGEST = 1e15
 
 
-class Fields:
+class JsonFields:
     """The fields of a JSON object; anything else has none. Of several names, the first that is there and not null counts."""
 
     __slots__ = ("raw",)
@@ -65,23 +65,23 @@ class Fields:
         """The sum of several counts, unknown where one of them is or all are 0."""
         return sum_of(*(self.raw.get(name) for name in names))
 
-    def inner(self, *names: str) -> Fields:
+    def inner(self, *names: str) -> JsonFields:
         """The fields of an object in this one."""
-        return Fields(self.get(*names))
+        return JsonFields(self.get(*names))
 
     def values(self, *names: str) -> list[Any]:
         """A JSON array, or an empty one."""
         value = self.get(*names)
         return value if isinstance(value, list) else []
 
-    def rows(self, *names: str) -> list[Fields]:
+    def rows(self, *names: str) -> list[JsonFields]:
         """The objects of a JSON array."""
         return rows_of(self.get(*names))
 
 
-def rows_of(value: Any) -> list[Fields]:
+def rows_of(value: Any) -> list[JsonFields]:
     """The objects of a JSON array."""
-    return [Fields(one) for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [JsonFields(one) for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def text_of(value: Any) -> str:
@@ -125,23 +125,23 @@ def seconds_between(start: Any, end: Any) -> float | None:
         return None
 
 
-def fields_in(tree: ResultTree, name: str) -> Fields:
+def fields_in(tree: ResultTree, name: str) -> JsonFields:
     """The object in a file; without fields where the file is not there, is damaged, or holds something else."""
     try:
-        return Fields(tree.json(name) if name in tree else None)
+        return JsonFields(tree.json(name) if name in tree else None)
     except InputError:
-        return Fields(None)
+        return JsonFields(None)
 
 
-def documents_where(tree: ResultTree, is_wanted: Callable[[Fields], object]) -> Iterator[tuple[str, Fields]]:
+def documents_where(tree: ResultTree, is_wanted: Callable[[JsonFields], object]) -> Iterator[tuple[str, JsonFields]]:
     """The JSON documents of a source that are of one kind, with their names."""
     for name, document in tree.documents():
-        fields = Fields(document)
+        fields = JsonFields(document)
         if is_wanted(fields):
             yield name, fields
 
 
-def found_where(tree: ResultTree, is_wanted: Callable[[Fields], object], what: str) -> str:
+def found_where(tree: ResultTree, is_wanted: Callable[[JsonFields], object], what: str) -> str:
     """What the first document of a kind is recognised by; "" where there is none."""
     return next((f"{name} {what}" for name, _ in documents_where(tree, is_wanted)), "")
 

@@ -15,9 +15,9 @@ from types import MappingProxyType
 
 from skilldelta.bank.importers.draft import Defaults
 from skilldelta.bank.importers.result_tree import ResultTree
-from skilldelta.bank.importers.tool_run import ToolFormat, ToolResults, ToolRun, Verdict, failed, graded
+from skilldelta.bank.importers.tool_run import RunVerdict, ToolFormat, ToolResults, ToolRun, failed, graded
 from skilldelta.bank.importers.tools.arm_leaks import all_passed, leak_note, leaks_the_arm
-from skilldelta.bank.importers.tools.plain_values import Fields, found_where, text_of
+from skilldelta.bank.importers.tools.plain_values import JsonFields, found_where, text_of
 from skilldelta.bank.importers.vocabulary import condition_of
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
@@ -35,7 +35,7 @@ def found(tree: ResultTree) -> str:
     if why := found_where(tree, _rows_of, "has promptfoo results"):
         return why
     for name in _jsonl(tree):
-        if _is_result(Fields(tree.first_row(name))):
+        if _is_result(JsonFields(tree.first_row(name))):
             return f"{name} has a promptfoo result per line"
     return ""
 
@@ -44,20 +44,20 @@ def read(tree: ResultTree, said: Defaults) -> ToolResults:
     """Every result of every file."""
     results = ToolResults([])
     for name, document in tree.documents():
-        fields = Fields(document)
+        fields = JsonFields(document)
         _check_version(tree, name, fields)
         rows = _rows_of(fields)
         if rows and not (tree.is_file and _is_result(fields)):
             _take(name, rows, said, results, _columns(fields))
     for name in _jsonl(tree):
-        rows = [row for _, raw in tree.json_lines(name) if _is_result(row := Fields(raw))]
+        rows = [row for _, raw in tree.json_lines(name) if _is_result(row := JsonFields(raw))]
         _take(name, rows, said, results)
     return results
 
 
 def _take(
     name: str,
-    rows: list[Fields],
+    rows: list[JsonFields],
     said: Defaults,
     results: ToolResults,
     columns: Mapping[int, str] = MappingProxyType({}),
@@ -102,7 +102,7 @@ def _take(
 # Arms and tasks
 
 
-def _arm_rule(rows: list[Fields], columns: Mapping[int, str]) -> Callable[[Fields], str]:
+def _arm_rule(rows: list[JsonFields], columns: Mapping[int, str]) -> Callable[[JsonFields], str]:
     """What tells the arms apart: the providers, the prompts, or where both are called alike the column of the table."""
     providers, prompts = {_provider_label(row) for row in rows}, {_prompt_label(row) for row in rows}
     if len(providers) > 1 and (len(prompts) < 2 or all(map(condition_of, providers))):
@@ -116,33 +116,33 @@ def _arm_rule(rows: list[Fields], columns: Mapping[int, str]) -> Callable[[Field
     return lambda row: columns.get(_column(row), f"column {_column(row)}")
 
 
-def _column(row: Fields) -> int:
+def _column(row: JsonFields) -> int:
     return int(row.amount("promptIdx") or 0)
 
 
-def _columns(document: Fields) -> dict[int, str]:
+def _columns(document: JsonFields) -> dict[int, str]:
     """The labels of the configured providers by column, where each provider has one column."""
     providers = document.inner("config").values("providers")
     prompts = document.inner("results").values("prompts")
-    labels = [text_of(one) or Fields(one).text("label", "id") for one in providers]
+    labels = [text_of(one) or JsonFields(one).text("label", "id") for one in providers]
     return dict(enumerate(labels)) if len(labels) == len(prompts) and all(labels) else {}
 
 
-def _provider_label(row: Fields) -> str:
+def _provider_label(row: JsonFields) -> str:
     return row.inner("provider").text("label", "id") or row.text("provider")
 
 
-def _provider(row: Fields) -> str:
+def _provider(row: JsonFields) -> str:
     """The provider that answered; a script says nothing about the model behind it."""
     name = row.inner("provider").text("id") or row.text("provider")
     return "" if name.startswith(_NO_MODELS) or name[:1] == "/" else name
 
 
-def _prompt_label(row: Fields) -> str:
+def _prompt_label(row: JsonFields) -> str:
     return row.inner("prompt").text("label") or row.text("promptId") or row.text("promptIdx")
 
 
-def _task(row: Fields) -> tuple[str, str]:
+def _task(row: JsonFields) -> tuple[str, str]:
     """A name that all repeats and arms of a test share, and what the test asks."""
     case = row.inner("testCase")
     variables = case.inner("vars") or row.inner("vars")
@@ -157,7 +157,7 @@ def _task(row: Fields) -> tuple[str, str]:
     return (f"{description} ({name[5:]})" if description and variables else description or name), text
 
 
-def _family(row: Fields) -> str:
+def _family(row: JsonFields) -> str:
     metadata = row.inner("testCase").inner("metadata")
     return next((metadata.text(name) for name in _FAMILIES if metadata.get(name)), "")
 
@@ -165,7 +165,7 @@ def _family(row: Fields) -> str:
 # Outcomes and costs
 
 
-def _verdict(row: Fields, score: str) -> tuple[Verdict, bool]:
+def _verdict(row: JsonFields, score: str) -> tuple[RunVerdict, bool]:
     """What a call came to, and whether a grader of skill use was left out."""
     grading = row.inner("gradingResult")
     failure = row.get("failureReason")
@@ -184,7 +184,7 @@ def _verdict(row: Fields, score: str) -> tuple[Verdict, bool]:
     return graded(float(success) if isinstance(success, bool) else None, "the result has no verdict"), False
 
 
-def _tokens(answer: Fields) -> float | None:
+def _tokens(answer: JsonFields) -> float | None:
     """Tokens of the answer; `assertions` are the graders' and no part of them."""
     usage = answer.inner("tokenUsage")
     return usage.total("prompt", "completion") or usage.spent("total")
@@ -193,7 +193,7 @@ def _tokens(answer: Fields) -> float | None:
 # Files
 
 
-def _rows_of(document: Fields) -> list[Fields]:
+def _rows_of(document: JsonFields) -> list[JsonFields]:
     """The results of a document: at `results.results`, or at `results` in exports of the web page."""
     if _is_result(document):
         return [document]
@@ -201,11 +201,11 @@ def _rows_of(document: Fields) -> list[Fields]:
     return [row for row in rows if _is_result(row)]
 
 
-def _is_result(fields: Fields) -> bool:
+def _is_result(fields: JsonFields) -> bool:
     return "provider" in fields and "testIdx" in fields and ("success" in fields or "failureReason" in fields)
 
 
-def _check_version(tree: ResultTree, name: str, document: Fields) -> None:
+def _check_version(tree: ResultTree, name: str, document: JsonFields) -> None:
     version = document.inner("results").get("version")
     if "evalId" in document and isinstance(version, int) and version not in VERSIONS:
         raise InputError(
@@ -215,7 +215,7 @@ def _check_version(tree: ResultTree, name: str, document: Fields) -> None:
 
 def _jsonl(tree: ResultTree) -> list[str]:
     if tree.is_file:
-        return list(tree.names) if _is_result(Fields(tree.document)) else []
+        return list(tree.names) if _is_result(JsonFields(tree.document)) else []
     return [name for name in tree.names if PurePosixPath(name).suffix in (".jsonl", ".ndjson")][:500]
 
 

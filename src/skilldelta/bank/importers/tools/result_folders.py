@@ -6,28 +6,30 @@ from collections.abc import Callable
 
 from skilldelta.bank.importers.result_tree import ResultTree
 from skilldelta.bank.importers.tool_run import ToolResults
-from skilldelta.bank.importers.tools.plain_values import Fields, fields_in
+from skilldelta.bank.importers.tools.plain_values import JsonFields, fields_in
 from skilldelta.errors import InputError
 
 _MOST_LOOKED_AT = 500
 
 
-def found_result(tree: ResultTree, is_run: Callable[[Fields], bool], kind: str) -> str:
+def found_result(tree: ResultTree, is_run: Callable[[JsonFields], bool], kind: str) -> str:
     """What the first result of a kind of run is recognised by; "" where there is none."""
     if tree.is_file:
-        return f"it is the result.json of a {kind}" if is_run(Fields(tree.document)) else ""
+        return f"it is the result.json of a {kind}" if is_run(JsonFields(tree.document)) else ""
     for name in _names(tree)[:_MOST_LOOKED_AT]:
         if is_run(fields_in(tree, name)):
             return f"{name} is the result of a {kind}"
     return ""
 
 
-def read_results(tree: ResultTree, is_run: Callable[[Fields], bool], results: ToolResults) -> list[tuple[str, Fields]]:
+def read_results(
+    tree: ResultTree, is_run: Callable[[JsonFields], bool], results: ToolResults
+) -> list[tuple[str, JsonFields]]:
     """The results with their names, in the order in which the runs started; damaged ones are left out."""
     runs = []
     for name in _names(tree):
         try:
-            fields = Fields(tree.document if tree.is_file else tree.json(name))
+            fields = JsonFields(tree.document if tree.is_file else tree.json(name))
         except InputError:
             results.leave_out("its result.json is damaged", name)
             continue

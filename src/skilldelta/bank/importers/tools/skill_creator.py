@@ -19,7 +19,7 @@ from skilldelta.bank.importers.joining import is_placeholder
 from skilldelta.bank.importers.result_tree import ResultTree, parsed
 from skilldelta.bank.importers.skill_beside import SkillTexts
 from skilldelta.bank.importers.tool_run import ArmMeaning, ToolFormat, ToolResults, ToolRun, failed, graded
-from skilldelta.bank.importers.tools.plain_values import Fields, check_score
+from skilldelta.bank.importers.tools.plain_values import JsonFields, check_score
 from skilldelta.errors import InputError
 from skilldelta.files import read_bytes
 from skilldelta.nouns import plural
@@ -35,7 +35,7 @@ _ERRORS = frozenset(("error", "errored", "infrastructure_failure", "infra_error"
 def found(tree: ResultTree) -> str:
     """By gradings below a folder per arm, or by a benchmark.json with runs."""
     if tree.is_file:
-        document = Fields(tree.document)
+        document = JsonFields(tree.document)
         if _is_trigger_result(document):
             return "it has the trigger rates of a skill's description"
         return "it is a benchmark.json with runs" if _benchmark_runs(document) else ""
@@ -77,7 +77,7 @@ class _Eval(NamedTuple):
 def read(tree: ResultTree, said: Defaults) -> ToolResults:
     """The runs of the newest iteration of each workspace."""
     check_score(tree, said, SCORES)
-    if tree.is_file and _is_trigger_result(Fields(tree.document)):
+    if tree.is_file and _is_trigger_result(JsonFields(tree.document)):
         raise InputError(
             f"{tree.root}: these are trigger rates of a description, which say when a skill is loaded and not what it "
             "gains; import the workspace with the gradings"
@@ -205,7 +205,7 @@ def _read_workspace(tree: ResultTree, workspace: _Workspace, said: Defaults, res
 
 
 def _run(tree: ResultTree, place: _Place, common: ToolRun, score: str) -> ToolRun:
-    grading = Fields(tree.json(place.name))
+    grading = JsonFields(tree.json(place.name))
     timing, graders = _document(tree, f"{place.name.removesuffix('grading.json')}timing.json"), grading.inner("timing")
     is_error = grading.get("error") or grading.text("status").lower() in _ERRORS
     verdict = graded(_outcome(grading, score), "no assertion of the run is graded")
@@ -225,7 +225,7 @@ def _run(tree: ResultTree, place: _Place, common: ToolRun, score: str) -> ToolRu
     )
 
 
-def _outcome(grading: Fields, score: str) -> float | None:
+def _outcome(grading: JsonFields, score: str) -> float | None:
     """The share of assertions that passed, counted where they are listed, else as the summary says."""
     listed = grading.rows("expectations", "assertion_results", "assertions", "results")
     marks = [one.raw.get("passed", one.raw.get("pass")) for one in listed]
@@ -267,25 +267,27 @@ def _tell_names_apart(results: ToolResults, known: Mapping[str, _Eval]) -> None:
 # Names and texts
 
 
-def _evals(tree: ResultTree, workspace: _Workspace) -> Fields:
+def _evals(tree: ResultTree, workspace: _Workspace) -> JsonFields:
     """The evals.json of the skill, in the workspace or beside it."""
     for name in (f"{workspace.prefix}evals/evals.json", f"{workspace.prefix}evals.json", "evals/evals.json"):
         if name in tree:
             return _document(tree, name)
     if not tree.on_disk:
-        return Fields(None)
+        return JsonFields(None)
     root = _workspace_path(tree, workspace)
     skill = root.parent / root.name.removesuffix("-workspace")
     for path in (skill / "evals" / "evals.json", root.parent / "evals.json"):
         if path.is_file() and not path.is_symlink():
             try:
-                return Fields(parsed(read_bytes(path), path))
+                return JsonFields(parsed(read_bytes(path), path))
             except InputError:
                 break
-    return Fields(None)
+    return JsonFields(None)
 
 
-def _skill_name(tree: ResultTree, workspace: _Workspace, metadata: Fields, evals: Fields, results: ToolResults) -> str:
+def _skill_name(
+    tree: ResultTree, workspace: _Workspace, metadata: JsonFields, evals: JsonFields, results: ToolResults
+) -> str:
     for name in (metadata.text("skill_name"), evals.text("skill_name")):
         if not is_placeholder(name):
             return name
@@ -302,9 +304,9 @@ def _workspace_path(tree: ResultTree, workspace: _Workspace) -> Path:
     return path.parent if not workspace.prefix and _ITERATION.match(path.name) else path
 
 
-def _document(tree: ResultTree, name: str) -> Fields:
+def _document(tree: ResultTree, name: str) -> JsonFields:
     """The object in a file that may be missing; one that is damaged is a fault."""
-    return Fields(tree.json(name) if name in tree else None)
+    return JsonFields(tree.json(name) if name in tree else None)
 
 
 # benchmark.json by itself
@@ -318,7 +320,7 @@ def _read_benchmark(tree: ResultTree, name: str, said: Defaults, results: ToolRe
     skill = "" if is_placeholder(skill) else skill
     for position, row in enumerate(_benchmark_runs(document)):
         result, identity = row.inner("result"), row.text("eval_id")
-        grading = Fields({"summary": result.raw, "expectations": row.values("expectations") or None})
+        grading = JsonFields({"summary": result.raw, "expectations": row.values("expectations") or None})
         results.runs.append(
             ToolRun(
                 row.text("eval_name") or (f"eval-{identity}" if identity else f"eval {position}"),
@@ -336,11 +338,11 @@ def _read_benchmark(tree: ResultTree, name: str, said: Defaults, results: ToolRe
         results.notes.append("tokens of benchmark.json may be output characters and are left out; timing.json has them")
 
 
-def _benchmark_runs(document: Fields) -> list[Fields]:
+def _benchmark_runs(document: JsonFields) -> list[JsonFields]:
     return [row for row in document.rows("runs") if "configuration" in row and "result" in row]
 
 
-def _is_trigger_result(document: Fields) -> bool:
+def _is_trigger_result(document: JsonFields) -> bool:
     rows = document.rows("results")
     return bool(rows) and "should_trigger" in rows[0] and "query" in rows[0]
 

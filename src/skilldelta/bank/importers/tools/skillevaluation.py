@@ -12,9 +12,9 @@ from skilldelta.bank.importers.draft import Defaults
 from skilldelta.bank.importers.joining import is_placeholder
 from skilldelta.bank.importers.result_tree import ResultTree
 from skilldelta.bank.importers.skill_beside import SkillTexts
-from skilldelta.bank.importers.tool_run import ArmMeaning, ToolFormat, ToolResults, ToolRun, Verdict, failed, graded
+from skilldelta.bank.importers.tool_run import ArmMeaning, RunVerdict, ToolFormat, ToolResults, ToolRun, failed, graded
 from skilldelta.bank.importers.tools.eval_prompts import eval_prompts
-from skilldelta.bank.importers.tools.plain_values import Fields, documents_where
+from skilldelta.bank.importers.tools.plain_values import JsonFields, documents_where
 from skilldelta.errors import InputError, shown
 
 ARMS: Mapping[str, ArmMeaning] = {"with_skill": "use", "without_skill": "skip"}
@@ -45,7 +45,9 @@ def read(tree: ResultTree, said: Defaults) -> ToolResults:
     return results
 
 
-def _take(name: str, document: Fields, prompts: Mapping[str, str], skills: SkillTexts, results: ToolResults) -> None:
+def _take(
+    name: str, document: JsonFields, prompts: Mapping[str, str], skills: SkillTexts, results: ToolResults
+) -> None:
     skill = document.inner("skill").text("name") or document.text("skill_name")
     agent, model = _agent(document)
     runs = document.amount("runs")
@@ -84,14 +86,14 @@ def _take(name: str, document: Fields, prompts: Mapping[str, str], skills: Skill
         results.notes.append(f"{idle:,} runs of {name} did not attempt the task; their outcomes are taken as they are")
 
 
-def _verdict(row: Fields) -> Verdict:
+def _verdict(row: JsonFields) -> RunVerdict:
     if row.get("errored") is True or row.get("error"):
         return failed("the arm ended in an error")
     passed = row.get("passed")
     return graded(float(passed) if isinstance(passed, bool) else None, "the arm has no verdict")
 
 
-def _agent(document: Fields) -> tuple[str, str]:
+def _agent(document: JsonFields) -> tuple[str, str]:
     """The adapter and its identity; an attestation names the model itself."""
     runner = document.inner("runner")
     identity = runner.inner("adapter_identity")
@@ -101,13 +103,13 @@ def _agent(document: Fields) -> tuple[str, str]:
     return ("" if is_placeholder(adapter) or model.startswith(adapter) else adapter), model
 
 
-def _is_result(fields: Fields) -> bool:
+def _is_result(fields: JsonFields) -> bool:
     cases = fields.rows("cases")
     has_arms = not cases or any(arm in case for case in cases for arm in ARMS)
     return has_arms and fields.text("format").startswith(_PREFIX)
 
 
-def _is_attestation(fields: Fields) -> bool:
+def _is_attestation(fields: JsonFields) -> bool:
     cases = fields.rows("cases")
     return "runner_model" in fields and bool(cases) and "with_skill" in cases[0] and "name" in cases[0]
 

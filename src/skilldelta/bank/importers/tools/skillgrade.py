@@ -9,7 +9,7 @@ from skilldelta.bank.importers.draft import Defaults
 from skilldelta.bank.importers.result_tree import ResultTree
 from skilldelta.bank.importers.skill_beside import SkillTexts
 from skilldelta.bank.importers.tool_run import ArmMeaning, ToolFormat, ToolResults, ToolRun, failed, graded
-from skilldelta.bank.importers.tools.plain_values import Fields, documents_where, found_where, text_of
+from skilldelta.bank.importers.tools.plain_values import JsonFields, documents_where, found_where, text_of
 from skilldelta.records import bundle_name
 
 ARMS: dict[str, ArmMeaning] = {"with skills": "use", "without skills": "skip"}
@@ -25,7 +25,7 @@ def read(tree: ResultTree, said: Defaults) -> ToolResults:
     results = ToolResults([], ARMS)
     skills = SkillTexts(tree)
     for name, report in documents_where(tree, _is_report):
-        used = bundle_name([text_of(one) or Fields(one).text("name") for one in report.values("skills_used")])
+        used = bundle_name([text_of(one) or JsonFields(one).text("name") for one in report.values("skills_used")])
         for position, trial in enumerate(report.rows("trials")):
             verdict = graded(trial.share("reward"), "the trial has no reward in [0, 1]")
             results.runs.append(
@@ -49,14 +49,14 @@ def read(tree: ResultTree, said: Defaults) -> ToolResults:
     return results
 
 
-def _instruction(trial: Fields) -> str:
+def _instruction(trial: JsonFields) -> str:
     for entry in trial.rows("session_log"):
         if entry.get("type") == "agent_start":
             return entry.text("instruction").strip()
     return ""
 
 
-def _is_report(fields: Fields) -> bool:
+def _is_report(fields: JsonFields) -> bool:
     trials = fields.rows("trials")
     return "task" in fields and isinstance(fields.get("skills_used"), list) and bool(trials) and "reward" in trials[0]
 

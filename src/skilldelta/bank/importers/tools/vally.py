@@ -10,9 +10,9 @@ import re
 
 from skilldelta.bank.importers.draft import Defaults
 from skilldelta.bank.importers.result_tree import ResultTree
-from skilldelta.bank.importers.tool_run import ToolFormat, ToolResults, ToolRun, Verdict, failed, graded
+from skilldelta.bank.importers.tool_run import RunVerdict, ToolFormat, ToolResults, ToolRun, failed, graded
 from skilldelta.bank.importers.tools.arm_leaks import leak_note, leaks_the_arm
-from skilldelta.bank.importers.tools.plain_values import Fields, check_score, sum_of
+from skilldelta.bank.importers.tools.plain_values import JsonFields, check_score, sum_of
 from skilldelta.bank.importers.vocabulary import condition_of
 
 SCORES = ("score", "passed")
@@ -24,7 +24,7 @@ _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d")
 def found(tree: ResultTree) -> str:
     """By a line of the type trial-result."""
     for name in _files(tree)[:200]:
-        if _is_trial(Fields(tree.first_row(name))):
+        if _is_trial(JsonFields(tree.first_row(name))):
             return f"{name} has a trial-result per line"
     return ""
 
@@ -33,7 +33,7 @@ def read(tree: ResultTree, said: Defaults) -> ToolResults:
     """Every trial of every file."""
     check_score(tree, said, SCORES)
     results = ToolResults([])
-    lines = [(name, number, Fields(row)) for name in _files(tree) for number, row in tree.json_lines(name)]
+    lines = [(name, number, JsonFields(row)) for name in _files(tree) for number, row in tree.json_lines(name)]
     trials = [line for line in lines if _is_trial(line[2])]
     variants = {row.text("variant") for _, _, row in trials}
     by_variant = "" not in variants and (len(variants) > 1 or len({name for name, _, _ in trials}) == 1)
@@ -65,7 +65,7 @@ def read(tree: ResultTree, said: Defaults) -> ToolResults:
     return results
 
 
-def _verdict(row: Fields, grade: Fields, score: str) -> tuple[Verdict, bool]:
+def _verdict(row: JsonFields, grade: JsonFields, score: str) -> tuple[RunVerdict, bool]:
     """What a trial came to, and whether a grader of skill use was left out."""
     status = row.text("status").lower()
     if status not in _WELL or row.get("error"):
@@ -77,14 +77,14 @@ def _verdict(row: Fields, grade: Fields, score: str) -> tuple[Verdict, bool]:
         known = [value for value in values if value is not None]
         if not known or len(known) < len(values):
             return graded(None, "only the use of the skill was graded"), True
-        return Verdict(float(all(known)) if score == "passed" else sum(known) / len(known)), True
+        return RunVerdict(float(all(known)) if score == "passed" else sum(known) / len(known)), True
     outcome = grade.share(score)
     if outcome is None and score == "score":
         outcome = grade.share("passed")
     return graded(outcome, "the trial is not graded"), False
 
 
-def _trial_index(row: Fields) -> int | None:
+def _trial_index(row: JsonFields) -> int | None:
     """Which trial: as recorded, or the number at the end of the shard's key."""
     index = row.amount("trialIndex")
     if index is not None:
@@ -104,7 +104,7 @@ def _files(tree: ResultTree) -> list[str]:
     return [name for name in tree.names if name.endswith(".jsonl") or tree.is_file]
 
 
-def _is_trial(fields: Fields) -> bool:
+def _is_trial(fields: JsonFields) -> bool:
     return fields.get("type") == _TRIAL or ("gradeResult" in fields and "trajectory" in fields)
 
 

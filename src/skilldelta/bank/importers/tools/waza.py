@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from skilldelta.bank.importers.draft import Defaults
 from skilldelta.bank.importers.result_tree import ResultTree
 from skilldelta.bank.importers.skill_beside import SkillTexts
-from skilldelta.bank.importers.tool_run import ArmMeaning, ToolFormat, ToolResults, ToolRun, Verdict, failed, graded
+from skilldelta.bank.importers.tool_run import ArmMeaning, RunVerdict, ToolFormat, ToolResults, ToolRun, failed, graded
 from skilldelta.bank.importers.tools.arm_leaks import all_passed, leak_note, leaks_the_arm
-from skilldelta.bank.importers.tools.plain_values import Fields, documents_where, found_where
+from skilldelta.bank.importers.tools.plain_values import JsonFields, documents_where, found_where
 
 ARMS: Mapping[str, ArmMeaning] = {"skill": "use", "baseline": "skip"}
 
@@ -35,13 +35,13 @@ def read(tree: ResultTree, said: Defaults) -> ToolResults:
         if baseline:
             setup = baseline.inner("config") or outcome.inner("config")
             merged = {**baseline.raw, "skill": outcome.get("skill"), "config": setup.raw}
-            leaking += _take(name, Fields(merged), "baseline", skills, results)
+            leaking += _take(name, JsonFields(merged), "baseline", skills, results)
     results.skills = skills.found()
     results.notes += leak_note(leaking)
     return results
 
 
-def _take(name: str, outcome: Fields, arm: str, skills: SkillTexts, results: ToolResults) -> int:
+def _take(name: str, outcome: JsonFields, arm: str, skills: SkillTexts, results: ToolResults) -> int:
     """The runs of one arm; returns in how many of them a grader was left out."""
     config, skill = outcome.inner("config"), outcome.text("skill")
     leaking = 0
@@ -73,7 +73,7 @@ def _take(name: str, outcome: Fields, arm: str, skills: SkillTexts, results: Too
     return leaking
 
 
-def _verdict(row: Fields) -> tuple[Verdict, bool]:
+def _verdict(row: JsonFields) -> tuple[RunVerdict, bool]:
     """What a run came to, and whether a grader of skill use was left out."""
     status = row.text("status")
     if status == "error":
@@ -81,14 +81,14 @@ def _verdict(row: Fields) -> tuple[Verdict, bool]:
     if status not in ("passed", "failed"):
         reason = f"the run has the status {status or 'none'}"
         return failed(reason) if "error" in status else graded(None, reason), False
-    graders = {name: Fields(one) for name, one in row.inner("validations").raw.items()}
+    graders = {name: JsonFields(one) for name, one in row.inner("validations").raw.items()}
     fair = [one for name, one in graders.items() if not leaks_the_arm(one.text("type") or name)]
     if len(fair) == len(graders):
-        return Verdict(float(status == "passed")), False
+        return RunVerdict(float(status == "passed")), False
     return graded(all_passed(one.get("passed") for one in fair), "only the use of the skill was graded"), True
 
 
-def _text(row: Fields) -> str:
+def _text(row: JsonFields) -> str:
     """What the user said first, where the transcript is in the file."""
     for event in row.rows("transcript"):
         if event.text("type") in ("user.message", "user_message", "user"):
@@ -96,7 +96,7 @@ def _text(row: Fields) -> str:
     return ""
 
 
-def _is_outcome(fields: Fields) -> bool:
+def _is_outcome(fields: JsonFields) -> bool:
     tasks = fields.rows("tasks")
     return "config" in fields and bool(tasks) and "test_id" in tasks[0] and "runs" in tasks[0]
 
