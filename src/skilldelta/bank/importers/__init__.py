@@ -18,8 +18,7 @@ from skilldelta.bank.importers.joining import Unsaid, UnsaidError
 from skilldelta.bank.importers.mapping_file import NameMapping, read_mapping
 from skilldelta.bank.importers.natural import FORMATS, Format
 from skilldelta.bank.importers.source import Source
-from skilldelta.bank.importers.tool_formats import tool_formats
-from skilldelta.bank.importers.tool_run import ToolFormat, ToolResults, ToolRun, parse_arms
+from skilldelta.bank.importers.tool_run import ToolFormat, ToolResults, ToolRun, parse_arms, tool_formats
 from skilldelta.errors import InputError
 from skilldelta.files import MOST_DOCUMENT
 from skilldelta.records import Condition

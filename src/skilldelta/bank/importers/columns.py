@@ -33,7 +33,7 @@ class ColumnPlan:
 
     form: Form
     places: Mapping[str, tuple[str, ...]]
-    """JsonFields to the columns that hold them, several columns being repetitions; none where the row is as it should be."""
+    """Fields to the columns that hold them, several columns being repetitions; none where the row is as it should be."""
 
     def applied(self, row: Row) -> Row:
         """The row in the words of `pairs.jsonl` or `runs.jsonl`."""
@@ -63,10 +63,10 @@ class Columns:
     """The plans of one file's rows, made once for each set of columns that occurs, and what there is to say of them."""
 
     mapping: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """JsonFields to columns as the person who imports says; no column leaves the field out."""
+    """Fields to columns as the person who imports says; no column leaves the field out."""
     form: Form | None = None
     given: frozenset[str] = frozenset()
-    """JsonFields that the import's options say, and that need no guess."""
+    """Fields that the import's options say, and that need no guess."""
     _plans: dict[tuple[str, ...], ColumnPlan] = field(default_factory=dict)
     _guesses: dict[str, str] = field(default_factory=dict)
     _left_out: dict[str, str] = field(default_factory=dict)

@@ -29,7 +29,7 @@ class Defaults:
     repetitions: int | None = None
     """Runs behind each mean, where a pair holds means."""
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """JsonFields to the columns that hold them."""
+    """Fields to the columns that hold them."""
     arms: Mapping[str, str] = field(default_factory=dict)
     """A tool's words for its arms to use, skip or leave-out."""
     arm_from: str = ""
