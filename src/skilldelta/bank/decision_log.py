@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Connection, Row, delete, func, or_, select
 from skilldelta.bank import schema
 from skilldelta.bank.database import Backend
 from skilldelta.bank.entries import DecisionFilter, DecisionRecord, DecisionTally, Logged, RecordedOutcome
-from skilldelta.bank.schema import chunked, insert_rows, next_key, read_counter, write_counter
+from skilldelta.bank.schema import chunked, count_rows, insert_rows, next_key, read_counter, write_counter
 from skilldelta.errors import ConflictError, InputError, NotRecordedError, shown
 from skilldelta.records import Agent
 
@@ -97,20 +97,23 @@ def add_outcomes(
 
 def count_decisions(connection: Connection, before: float | None) -> int:
     """How many decisions are older than a moment; None counts all."""
-    old = select(func.count()).select_from(schema.decisions)
-    return int(connection.execute(old if before is None else old.where(schema.decisions.c.time < before)).scalar() or 0)
+    return count_rows(connection, schema.decisions, *_older(before))
 
 
 def forget_decisions(connection: Connection, before: float | None) -> int:
     """Remove the decisions older than a moment, or all, with their outcomes; returns how many. Their ids stay used."""
     decisions = schema.decisions
-    old = select(decisions.c.key) if before is None else select(decisions.c.key).where(decisions.c.time < before)
+    old = select(decisions.c.key).where(*_older(before))
     highest = connection.execute(select(func.max(decisions.c.key))).scalar()
     if highest is not None:
         write_counter(connection, schema.LAST_DECISION, max(highest, read_counter(connection, schema.LAST_DECISION)))
     for table in (schema.outcomes, schema.requests):
         connection.execute(delete(table).where(table.c.decision_key.in_(old)))
     return connection.execute(delete(decisions).where(decisions.c.key.in_(old))).rowcount
+
+
+def _older(before: float | None) -> list[ColumnElement[bool]]:
+    return [] if before is None else [schema.decisions.c.time < before]
 
 
 def read_decision_tallies(connection: Connection) -> list[DecisionTally]:

@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, TableClause, and_, delete, false, func, not_, select, union
+from sqlalchemy import ColumnElement, Connection, Select, TableClause, and_, delete, false, not_, select, union
 
 from skilldelta.bank import schema
 from skilldelta.bank.learned import drop_all
-from skilldelta.bank.schema import bump, chunked
+from skilldelta.bank.schema import bump, chunked, count_rows
 from skilldelta.errors import InputError
 from skilldelta.records import Agent
 
@@ -88,10 +88,10 @@ def forget(connection: Connection, removal: Removal) -> Forgotten:
 def foreseen(connection: Connection, removal: Removal) -> Foreseen:
     """What `forget` would count now. Nothing is written."""
     return Foreseen(
-        executions=_count(connection, schema.executions, _fits(removal, schema.executions)),
+        executions=count_rows(connection, schema.executions, _fits(removal, schema.executions)),
         tasks=_would_be_unused(connection, schema.tasks, "task_key", removal),
         skills=_would_be_unused(connection, schema.skills, "skill_key", removal),
-        judgements=_count(connection, schema.judgements, _fits(removal, schema.judgements)),
+        judgements=count_rows(connection, schema.judgements, _fits(removal, schema.judgements)),
     )
 
 
@@ -99,17 +99,13 @@ def _would_be_unused(connection: Connection, table: TableClause, column: str, re
     """Touched rows that nothing which stays refers to."""
     unused = _unused(table, [select(user.c[column]).where(not_(_fits(removal, user))) for user in _USERS])
     keys = _touched(connection, removal, column)
-    return sum(_count(connection, table, and_(table.c.key.in_(chunk), unused)) for chunk in chunked(keys))
+    return sum(count_rows(connection, table, and_(table.c.key.in_(chunk), unused)) for chunk in chunked(keys))
 
 
 def _unused(table: TableClause, uses: Iterable[Select[Any]]) -> ColumnElement[bool]:
     """Rows that are in none of the uses; the nameless skill of shared baselines always stays."""
     stays = [table.c.skill_id == schema.SHARED_SKILL] if table is schema.skills else []
     return and_(*(table.c.key.not_in(used) for used in uses), *map(not_, stays))
-
-
-def _count(connection: Connection, table: TableClause, condition: ColumnElement[bool]) -> int:
-    return connection.execute(select(func.count()).select_from(table).where(condition)).scalar_one()
 
 
 def _fits(removal: Removal, table: TableClause) -> ColumnElement[bool]:

@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection, func, or_, select
 
+from skilldelta.arrays import Vectors
 from skilldelta.bank import schema
 from skilldelta.bank.reading import (
     Filed,
     executions_query,
-    read_agents,
     read_executions,
     read_texts,
     read_versions,
@@ -30,6 +30,7 @@ from skilldelta.bank.reading import (
 from skilldelta.bank.schema import chunked, read_counter
 from skilldelta.pairing import Pairing, is_counted, pair_executions
 from skilldelta.records import Agent, Execution, Pair, Skill
+from skilldelta.support import Support
 
 SUPERSEDED = "superseded"
 """Uncounted, because the same repetition is also recorded with its version."""
@@ -176,6 +177,12 @@ class Changes:
     task_keys: tuple[int, ...]
     texts: tuple[str, ...]
 
+    def support(self, vectors: Vectors, encoder: str, agent: Agent, suite: str | None) -> Support:
+        """The pairs as arrays, with the vectors of their texts."""
+        return Support.from_pairs(
+            self.pairs, vectors, texts=self.texts, encoder=encoder, agent=agent.name, suite=suite or ""
+        )
+
 
 def read_changes(connection: Connection, asked: PairQuery, since: Mark | None) -> Changes:
     """What an earlier reader lacks, in one view of the bank."""
@@ -203,15 +210,7 @@ def _mark(connection: Connection, asked: PairQuery) -> Mark:
 
 
 def _touched(connection: Connection, asked: PairQuery, since: Mark) -> tuple[int, ...]:
-    table, tasks = schema.executions, schema.tasks
-    agents = [key for key, agent in read_agents(connection).items() if agent == asked.agent]
-    query = (
-        select(table.c.task_key)
-        .select_from(table.join(tasks, table.c.task_key == tasks.c.key))
-        .where(table.c.key > since.last_execution, table.c.agent_key.in_(agents))
-        .distinct()
-    )
-    for column, value in ((tasks.c.suite, asked.suite), (tasks.c.family, asked.family)):
-        if value is not None:
-            query = query.where(column == value)
-    return tuple(sorted(key for (key,) in connection.execute(query)))
+    table = schema.executions
+    query = executions_query(connection, agent=asked.agent, suite=asked.suite, family=asked.family)
+    new = query.with_only_columns(table.c.task_key).where(table.c.key > since.last_execution).distinct()
+    return tuple(sorted(connection.execute(new).scalars()))

@@ -21,6 +21,7 @@ from zlib import crc32
 from sqlalchemy import (
     BigInteger,
     Boolean,
+    ColumnElement,
     Connection,
     Float,
     LargeBinary,
@@ -199,6 +200,11 @@ def write_counter(connection: Connection, counter: str, value: int) -> None:
 def read_counter(connection: Connection, counter: str) -> int:
     """A meta counter's value; 0 where it never moved."""
     return int(connection.execute(select(meta.c.value).where(meta.c.name == counter)).scalar() or 0)
+
+
+def count_rows(connection: Connection, table: TableClause, *conditions: ColumnElement[bool]) -> int:
+    """How many rows fit every condition."""
+    return connection.execute(select(func.count()).select_from(table).where(*conditions)).scalar_one()
 
 
 def chunked(values: Sequence[T]) -> Iterator[Sequence[T]]:

@@ -98,9 +98,9 @@ class SQLite:
     def transaction(self, writer: Engine, *, durable: bool) -> Iterator[Connection]:
         """With NORMAL a commit is in the log without waiting for the disk; the next FULL one takes it along."""
         with writer.connect() as connection:
-            driver = connection.connection.driver_connection
-            assert isinstance(driver, sqlite3.Connection)
-            driver.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")  # only outside of a transaction
+            _driver(connection).execute(
+                f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}"
+            )  # only outside of a transaction
             with connection.begin():
                 yield connection
 
@@ -147,15 +147,12 @@ class SQLite:
     ) -> None:
         """Plain tuples straight to the driver, which is several times faster than a dict per row."""
         marks = ", ".join("?" * len(columns))
-        driver = connection.connection.driver_connection
-        assert isinstance(driver, sqlite3.Connection)
-        driver.executemany(f"INSERT INTO {table.name} ({', '.join(columns)}) VALUES ({marks})", rows)
+        statement = f"INSERT INTO {table.name} ({', '.join(columns)}) VALUES ({marks})"
+        _driver(connection).executemany(statement, rows)
 
     def changes(self, connection: Connection) -> int:
         """A number that moves when a row is written."""
-        driver = connection.connection.driver_connection
-        assert isinstance(driver, sqlite3.Connection)
-        return driver.total_changes
+        return _driver(connection).total_changes
 
     def acknowledge(self, head: Head) -> None:
         sqlite_files.acknowledge(self._commits, head)
@@ -243,6 +240,12 @@ class SQLite:
             connection.close()
             raise
         return connection
+
+
+def _driver(connection: Connection) -> sqlite3.Connection:
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    return driver
 
 
 def _uri(path: Path) -> str:

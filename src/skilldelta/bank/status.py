@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from sqlalchemy import Connection, Select, TableClause, func, select
+from sqlalchemy import Connection, Select, func, select
 
 from skilldelta.bank import schema
 from skilldelta.bank.database import Backend
 from skilldelta.bank.learned import LearnedStates, read_learned
 from skilldelta.bank.pair_reading import PairQuery, read_pairs
-from skilldelta.bank.reading import executions_by_panel, read_agents, read_suites, read_versions
+from skilldelta.bank.reading import executions_by_panel, executions_query, read_agents, read_suites, read_versions
+from skilldelta.bank.schema import count_rows
 from skilldelta.records import Agent, Pair
 
 
@@ -108,12 +109,12 @@ def read_status(connection: Connection, backend: Backend) -> BankStatus:
         suites=len(read_suites(connection)),
         skills=len({skill.skill_id for skill in skills}),
         skill_versions=sum(1 for skill in skills if skill.digest),
-        tasks=_count(connection, schema.tasks),
+        tasks=count_rows(connection, schema.tasks),
         executions=_counts(connection, by_status),
         vectors=count_vectors(connection),
-        decisions=_count(connection, schema.decisions),
-        outcomes=_count(connection, schema.outcomes),
-        judgements=_count(connection, schema.judgements),
+        decisions=count_rows(connection, schema.decisions),
+        outcomes=count_rows(connection, schema.outcomes),
+        judgements=count_rows(connection, schema.judgements),
         learned=read_learned(connection),
         panels=tuple(read_panels(connection)),
     )
@@ -173,25 +174,14 @@ def read_evidence_ages(connection: Connection) -> list[EvidenceAge]:
     """One line per agent, suite and skill version, by the arrival of its first execution."""
     table, tasks = schema.executions, schema.tasks
     agents, versions = read_agents(connection), read_versions(connection)
-    recorded = table.c.recorded_at
-    query = (
-        select(
-            *(table.c.agent_key, tasks.c.suite, table.c.skill_key),
-            *(func.count(), func.min(recorded), func.max(recorded)),
-        )
-        .select_from(table.join(tasks, table.c.task_key == tasks.c.key))
-        .group_by(table.c.agent_key, tasks.c.suite, table.c.skill_key)
-        .order_by(func.min(table.c.key))
-    )
+    by = (table.c.agent_key, tasks.c.suite, table.c.skill_key)
+    ages = (func.count(), func.min(table.c.recorded_at), func.max(table.c.recorded_at))
+    query = executions_query(connection).with_only_columns(*by, *ages).group_by(*by).order_by(func.min(table.c.key))
     return [
         EvidenceAge(agents[agent], suite, versions[skill].skill_id, versions[skill].digest, count, first, last)
         for agent, suite, skill, count, first, last in connection.execute(query)
         if versions[skill].skill_id != schema.SHARED_SKILL
     ]
-
-
-def _count(connection: Connection, table: TableClause) -> int:
-    return int(connection.execute(select(func.count()).select_from(table)).scalar() or 0)
 
 
 def _counts(connection: Connection, query: Select[str, int]) -> dict[str, int]:

@@ -168,10 +168,7 @@ class Bank:
     ) -> Support:
         """The pairs of `pairing` as arrays, with the vectors and texts of their tasks."""
         found = self.changes(PairQuery(agent, suite, skill_id, family, include_stale))
-        rows = self.vectors(encoder, found.texts, progress=progress)
-        return Support.from_pairs(
-            found.pairs, rows, texts=found.texts, encoder=encoder.identity, agent=agent.name, suite=suite or ""
-        )
+        return found.support(self.vectors(encoder, found.texts, progress=progress), encoder.identity, agent, suite)
 
     def changes(self, asked: PairQuery, since: Mark | None = None) -> Changes:
         """The pairs that a reader lacks who has read up to `since`: what the in-memory index lives on."""

@@ -54,7 +54,7 @@ def cached_vectors(
         piece = missing[start : start + _TEXTS_PER_TRANSACTION]
         rows = _encoded(encoder, [text_of[digest] for digest in piece])
         if is_stored:
-            is_stored = _stored(database, _records(encoder.identity, piece, rows))
+            is_stored = _stored(database, [TextVector(encoder.identity, *one) for one in zip(piece, rows, strict=True)])
         known.update((digest, row.tobytes()) for digest, row in zip(piece, rows, strict=True))
         if progress is not None:
             progress(start + len(piece), len(missing))
@@ -190,10 +190,6 @@ def _dimension(database: Database, encoder: TextEncoder) -> int:
     with database.read() as connection:
         known = connection.execute(select(table.c.dimension).where(table.c.identity == encoder.identity)).scalar()
     return int(known) if known is not None else _encoded(encoder, ["width"]).shape[1]
-
-
-def _records(encoder: str, digests: Sequence[str], rows: Vectors) -> list[TextVector]:
-    return [TextVector(encoder, digest, row) for digest, row in zip(digests, rows, strict=True)]
 
 
 def _stacked(encoder: str, blobs: Sequence[bytes]) -> Vectors:

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, TableClause, func, select
 
 from skilldelta.bank import schema
 from skilldelta.bank.database import Backend
-from skilldelta.bank.schema import Head, Row, checksum_of
+from skilldelta.bank.schema import Head, Row, checksum_of, count_rows
 from skilldelta.nouns import plural
 from skilldelta.records import CONDITIONS, STATUSES, text_digest
 
@@ -61,8 +61,7 @@ def _gaps(connection: Connection) -> list[str]:
 def _orphans(connection: Connection) -> list[str]:
     found = []
     for table, column, parent in _PARENTS:
-        missing = table.c[column].not_in(select(parent.c.key))
-        count = connection.execute(select(func.count()).select_from(table).where(missing)).scalar()
+        count = count_rows(connection, table, table.c[column].not_in(select(parent.c.key)))
         if count:
             found.append(f"{plural(count, 'orphan row')} in {table.name}: the {parent.name} row is missing")
     return found
@@ -79,7 +78,7 @@ def _wrong_values(connection: Connection) -> list[str]:
     }
     found = []
     for what, wrong in checks.items():
-        count = connection.execute(select(func.count()).select_from(table).where(wrong)).scalar()
+        count = count_rows(connection, table, wrong)
         if count:
             found.append(f"{plural(count, 'execution has', 'executions have')} {what}")
     return found

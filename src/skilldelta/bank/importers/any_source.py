@@ -15,7 +15,7 @@ from skilldelta.bank.importers.detection import detect
 from skilldelta.bank.importers.draft import Defaults
 from skilldelta.bank.importers.joining import UnsaidError, join
 from skilldelta.bank.importers.natural import FORMATS, read_folder
-from skilldelta.bank.importers.result_tree import ResultTree, links_note, open_tree
+from skilldelta.bank.importers.result_tree import ResultTree, open_tree
 from skilldelta.bank.importers.source import Source
 from skilldelta.bank.importers.tool_run import ToolFormat, tool_formats
 from skilldelta.errors import InputError, unknown_name
@@ -132,7 +132,8 @@ def _read_tool(tree: ResultTree, tool: ToolFormat, why: str, said: Defaults, sta
             raise
         batch, names = join(tree.root, results, answered)
     left_out = tuple(Omission(reason, tuple(places)) for reason, places in results.left_out.items())
-    batch = replace(batch, notes=(*results.notes, *links_note(tree), *batch.notes))
+    links = [f"{plural(tree.links, 'link was', 'links were')} not followed"] if tree.links else []
+    batch = replace(batch, notes=(*results.notes, *links, *batch.notes))
     return Reading(tree.root, tool.name, why, batch, left_out, names.arms, names.agents, names.skills)
 
 

@@ -23,7 +23,6 @@ from typing import Any
 from skilldelta.bank.importers.source import Source
 from skilldelta.errors import InputError
 from skilldelta.files import MOST_DOCUMENT, MOST_TEXT, check_file
-from skilldelta.nouns import plural
 
 MOST_FILES = 500_000
 MOST_DEPTH = 32
@@ -429,8 +428,3 @@ def _too_large(path: Path) -> InputError:
 
 def _damaged(path: Path, error: Exception) -> InputError:
     return InputError(f"{path}: the archive is damaged or cut off ({str(error)[:100]}); make or fetch it again")
-
-
-def links_note(tree: ResultTree) -> list[str]:
-    """That links were not followed, where there were any."""
-    return [f"{plural(tree.links, 'link was', 'links were')} not followed"] if tree.links else []
