@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Row, delete, func, or_, select
 
 from skilldelta.bank import schema
 from skilldelta.bank.database import Backend
-from skilldelta.bank.entries import DecisionFilter, DecisionRecord, DecisionTally, Logged, RecordedOutcome
+from skilldelta.bank.entries import AMOUNTS, DecisionFilter, DecisionRecord, DecisionTally, Logged, RecordedOutcome
 from skilldelta.bank.schema import chunked, count_rows, insert_rows, next_key, read_counter, write_counter
 from skilldelta.errors import ConflictError, InputError, NotRecordedError, shown
 from skilldelta.records import Agent
@@ -204,10 +204,9 @@ def _outcomes_of(connection: Connection, decision_ids: Sequence[int]) -> default
     for chunk in chunked(decision_ids):
         query = select(table).where(table.c.decision_key.in_(chunk)).order_by(table.c.key)
         for row in connection.execute(query):
-            numbers = {name: getattr(row, name) for name in ("success", "tokens", "seconds", "cost_usd")}
-            found[row.decision_key].append(
-                RecordedOutcome(row.decision_key, row.time, **numbers, key=row.idempotency_key)
-            )
+            numbers = {name: getattr(row, name) for name in AMOUNTS}
+            outcome = RecordedOutcome(row.decision_key, row.time, **numbers, key=row.idempotency_key)
+            found[row.decision_key].append(outcome)
     return found
 
 

@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from skilldelta.errors import InputError
 from skilldelta.records import Agent, text_digest
 
+AMOUNTS = ("success", "tokens", "seconds", "cost_usd")
+"""What an outcome may say."""
+
 
 @dataclass(frozen=True, slots=True)
 class DecisionRecord:
@@ -53,7 +56,7 @@ class RecordedOutcome:
     """The same key again adds nothing; empty is a digest of the values."""
 
     def __post_init__(self) -> None:
-        values = {name: getattr(self, name) for name in ("success", "tokens", "seconds", "cost_usd")}
+        values = {name: getattr(self, name) for name in AMOUNTS}
         if all(value is None for value in values.values()):
             raise InputError("an outcome needs at least one of success, tokens, seconds and cost_usd")
         for name, value in values.items():
@@ -65,7 +68,7 @@ class RecordedOutcome:
     @property
     def values(self) -> tuple[float | None, ...]:
         """What was reported, without when and under which key."""
-        numbers = (self.success, self.tokens, self.seconds, self.cost_usd)
+        numbers = (getattr(self, name) for name in AMOUNTS)
         return tuple(None if value is None else float(value) for value in numbers)
 
     @property

@@ -39,13 +39,10 @@ class ColumnPlan:
         """The row in the words of `pairs.jsonl` or `runs.jsonl`."""
         if not self.places:
             return row
-        named: dict[str, Any] = {
-            name: value_at(row, columns[0]) for name, columns in self.places.items() if len(columns) == 1
+        return {
+            name: value_at(row, columns[0]) if len(columns) == 1 else [value_at(row, column) for column in columns]
+            for name, columns in self.places.items()
         }
-        for name, columns in self.places.items():
-            if len(columns) > 1:
-                named[name] = [value_at(row, column) for column in columns]
-        return named
 
     def placed(self, message: str) -> str:
         """A fault with the column that a field was read from, where that has another name."""

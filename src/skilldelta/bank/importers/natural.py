@@ -132,12 +132,13 @@ def _merged(batches: Sequence[Batch]) -> Batch:
             seen[_arm(e), e.repetition] = (e.success, e.tokens)
             following[_arm(e)] = max(following.get(_arm(e), 0), e.repetition + 1)
         executions += came
+    verbs = ("arm of a pair stands", "arms of pairs stand")
     return Batch(
         tasks=tuple(dict.fromkeys(task for batch in batches for task in batch.tasks)),
         skills=tuple(dict.fromkeys(skill for batch in batches for skill in batch.skills)),
         executions=tuple(executions),
         vectors=tuple(vector for batch in batches for vector in batch.vectors),
-        notes=_notes(len(repeated)),
+        notes=(f"{plural(len(repeated), *verbs)} in several files: taken as repetitions",) if repeated else (),
     )
 
 
@@ -155,11 +156,3 @@ def _is_another(e: Execution, seen: Mapping[_Key, tuple[float | None, float | No
     if earlier is None or earlier[0] is None or e.success is None:
         return False
     return e.tokens is None or earlier != (e.success, e.tokens)
-
-
-def _notes(repeated: int) -> tuple[str, ...]:
-    if not repeated:
-        return ()
-    return (
-        f"{plural(repeated, 'arm of a pair stands', 'arms of pairs stand')} in several files: taken as repetitions",
-    )
