@@ -71,7 +71,9 @@ def add_outcomes(
 ) -> list[Logged | InputError]:
     """Store outcomes, each once; one that cannot be taken becomes the error that says why, and the others are stored."""
     decision_ids = sorted({outcome.decision_id for outcome in outcomes if _can_be_id(outcome.decision_id)})
-    decided = _existing(connection, decision_ids)
+    id_of = schema.decisions.c.key
+    chunks = chunked(decision_ids)
+    decided = {one for chunk in chunks for one in connection.execute(select(id_of).where(id_of.in_(chunk))).scalars()}
     known = _known_outcomes(connection, decision_ids)
     key, rows = next_key(connection, schema.outcomes), []
     answers: list[Logged | InputError] = []
@@ -149,13 +151,6 @@ def _known_conversations(connection: Connection, records: Sequence[DecisionRecor
 def _can_be_id(number: int) -> bool:
     """Databases count to 2^63 and raise an error of their own beyond it, where callers may ask for any number."""
     return 0 < number < 2**63
-
-
-def _existing(connection: Connection, decision_ids: Sequence[int]) -> set[int]:
-    key = schema.decisions.c.key
-    return {
-        found for chunk in chunked(decision_ids) for (found,) in connection.execute(select(key).where(key.in_(chunk)))
-    }
 
 
 def _known_outcomes(

@@ -105,11 +105,9 @@ class Columns:
         return ColumnPlan(form, {name: columns for name, columns in draft.places.items() if name in known})
 
     def guessed(self, name: str, columns: Sequence[str]) -> None:
-        if len(columns) == 1:
-            self._guesses.setdefault(f"{name}{columns}", f"column {shown(columns[0])} as {name}")
-        else:
-            listed = ", ".join(map(shown, columns))
-            self._guesses.setdefault(f"{name}{columns}", f"columns {listed} as repetitions of {name}")
+        listed = ", ".join(map(shown, columns))
+        guess = f"column {listed} as {name}" if len(columns) == 1 else f"columns {listed} as repetitions of {name}"
+        self._guesses.setdefault(f"{name}{columns}", guess)
 
     def doubted(self, name: str, candidates: Sequence[str]) -> None:
         listed = " and ".join(map(shown, candidates))
@@ -206,18 +204,15 @@ class _Draft:
         )
 
     def _arm_columns(self) -> list[tuple[str, ArmColumn]]:
-        found = [
-            (column, arm)
-            for column in self.free
-            if column not in _NEVER_STORED and (arm := arm_column(column)) is not None
-        ]
-        plain = set(self.free.values())
-        return [
-            (column, arm)
-            for column, arm in found
+        found, plain = [], set(self.free.values())
+        for column in self.free:
+            arm = None if column in _NEVER_STORED else arm_column(column)
+            if arm is None:
+                continue
             # score_1 beside score_2 counts repetitions, and is no arm.
-            if not (arm.by_digit and arm.repetition is None and f"{self.free[column][:-1]}2" in plain)
-        ]
+            if not (arm.by_digit and arm.repetition is None and f"{self.free[column][:-1]}2" in plain):
+                found.append((column, arm))
+        return found
 
     def _take_use_of_skill_as_condition(self) -> None:
         """`with_skill` alone beside a success says which arm a run belongs to."""

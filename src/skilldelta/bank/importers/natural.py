@@ -9,15 +9,17 @@ import hashlib
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
 from skilldelta.bank.batch import Batch
-from skilldelta.bank.importers import paper_documents, paper_runs, row_files
+from skilldelta.bank.importers import paper_documents, paper_runs
 from skilldelta.bank.importers.detection import detect
 from skilldelta.bank.importers.draft import Defaults
-from skilldelta.bank.importers.source import Source
+from skilldelta.bank.importers.row_files import csv_rows, json_rows, parquet_rows, read_rows
+from skilldelta.bank.importers.source import Source, json_lines
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
 from skilldelta.records import Agent, Execution
@@ -33,11 +35,19 @@ class Format:
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
-        "pairs.jsonl": Format("one task per line with the outcomes of both arms", row_files.read_pairs_jsonl),
-        "runs.jsonl": Format("one execution per line", row_files.read_runs_jsonl),
-        "csv": Format("a CSV table with the columns of pairs.jsonl or runs.jsonl", row_files.read_csv),
-        "json": Format("a JSON array with the rows of pairs.jsonl or runs.jsonl", row_files.read_json),
-        "parquet": Format("a Parquet table with the columns of pairs.jsonl or runs.jsonl", row_files.read_parquet),
+        "pairs.jsonl": Format(
+            "one task per line with the outcomes of both arms", partial(read_rows, rows_in=json_lines, form="pairs")
+        ),
+        "runs.jsonl": Format("one execution per line", partial(read_rows, rows_in=json_lines, form="runs")),
+        "csv": Format(
+            "a CSV table with the columns of pairs.jsonl or runs.jsonl", partial(read_rows, rows_in=csv_rows)
+        ),
+        "json": Format(
+            "a JSON array with the rows of pairs.jsonl or runs.jsonl", partial(read_rows, rows_in=json_rows)
+        ),
+        "parquet": Format(
+            "a Parquet table with the columns of pairs.jsonl or runs.jsonl", partial(read_rows, rows_in=parquet_rows)
+        ),
         "paper-panel": Format("the paper's panel.json, embeddings NPZ beside it", paper_documents.read_panel),
         "paper-support": Format("the paper's support index (skilldelta-support-v1)", paper_documents.read_support),
         "paper-runs": Format("the paper's native run JSONL", paper_runs.read),

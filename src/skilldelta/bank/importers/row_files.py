@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any
 
 from skilldelta.bank.batch import Batch
@@ -22,7 +22,6 @@ from skilldelta.bank.importers.source import (
     Row,
     RowError,
     Source,
-    json_lines,
     json_value,
     lines,
     numbered_objects,
@@ -37,32 +36,13 @@ PARQUET_MAGIC = b"PAR1"
 _AT_ONCE = 4096
 
 
-def read_pairs_jsonl(source: Source, defaults: Defaults) -> Batch:
-    """The batch of a file with one pair per line."""
-    return read_rows(source, defaults, json_lines(source), "pairs")
-
-
-def read_runs_jsonl(source: Source, defaults: Defaults) -> Batch:
-    """The batch of a file with one execution per line."""
-    return read_rows(source, defaults, json_lines(source), "runs")
-
-
-def read_json(source: Source, defaults: Defaults) -> Batch:
-    """The batch of one JSON document that holds all rows."""
-    return read_rows(source, defaults, _json_rows(source, json_value(source)))
-
-
-def read_csv(source: Source, defaults: Defaults) -> Batch:
-    """The batch of a CSV table in either form."""
-    return read_rows(source, defaults, _csv_rows(source))
-
-
-def read_parquet(source: Source, defaults: Defaults) -> Batch:
-    """The batch of a Parquet table in either form."""
-    return read_rows(source, defaults, _parquet_rows(source))
-
-
-def read_rows(source: Source, defaults: Defaults, rows: Iterable[tuple[Place, Row]], form: Form | None = None) -> Batch:
+def read_rows(
+    source: Source,
+    defaults: Defaults,
+    *,
+    rows_in: Callable[[Source], Iterable[tuple[Place, Row]]],
+    form: Form | None = None,
+) -> Batch:
     """The batch of rows that are pairs or runs; without `form` their columns say which."""
     draft = Draft(source.path, defaults)
     columns = Columns(defaults.columns, form, defaults.given)
@@ -82,7 +62,7 @@ def read_rows(source: Source, defaults: Defaults, rows: Iterable[tuple[Place, Ro
         except RowError as error:
             raise RowError(plan.placed(str(error))) from None
 
-    take_each(source.path, rows, take)
+    take_each(source.path, rows_in(source), take)
     draft.notes += columns.notes() + unnamed.notes()
     return draft.batch()
 
@@ -113,8 +93,9 @@ def arrays_in(document: dict[str, Any]) -> list[str]:
     ]
 
 
-def _json_rows(source: Source, document: Any) -> Iterator[tuple[Place, Row]]:
-    name = ""
+def json_rows(source: Source) -> Iterator[tuple[Place, Row]]:
+    """The objects of the one array in a JSON document, each with its position."""
+    name, document = "", json_value(source)
     if isinstance(document, dict):
         names = arrays_in(document)
         if len(names) != 1:
@@ -137,7 +118,7 @@ def header_of(line: str) -> list[str]:
     return [name.strip() for name in names]
 
 
-def _csv_rows(source: Source) -> Iterator[tuple[Place, Row]]:
+def csv_rows(source: Source) -> Iterator[tuple[Place, Row]]:
     """The rows as JSON would give them, each with the line where it begins."""
     path, numbered = source.path, lines(source)
     first = next(numbered, None)
@@ -171,7 +152,8 @@ def _separator(header: str) -> str:
     return max(",;\t", key=header.count)
 
 
-def _parquet_rows(source: Source) -> Iterator[tuple[Place, Row]]:
+def parquet_rows(source: Source) -> Iterator[tuple[Place, Row]]:
+    """The rows of a Parquet table, a batch of them in memory at a time."""
     try:
         import pyarrow
         import pyarrow.parquet

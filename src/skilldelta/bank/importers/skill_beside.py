@@ -19,25 +19,23 @@ _NOT_THE_SKILL = re.compile(r"(^|/)(outputs?|artifacts|workspace|agent|verifier|
 
 
 class SkillTexts:
-    """The texts of the skills that a source's runs name, each looked for once."""
+    """The texts of the skills that a source's runs name, each looked for once; `found` gets those that are there."""
 
-    def __init__(self, tree: ResultTree) -> None:
+    def __init__(self, tree: ResultTree, found: list[Skill]) -> None:
         self._tree = tree
-        self._known: dict[str, Skill | None] = {}
+        self._found = found
+        self._digests: dict[str, str] = {}
 
     def digest(self, name: str) -> str:
         """The digest of a skill's text; "" where the text is not there."""
-        if name not in self._known:
-            self._known[name] = skill_beside(self._tree, name)
-        found = self._known[name]
-        return "" if found is None else found.digest
-
-    def found(self) -> list[Skill]:
-        """Every text that was found."""
-        return [skill for skill in self._known.values() if skill is not None]
+        if name not in self._digests:
+            skill = _skill_beside(self._tree, name)
+            self._digests[name] = "" if skill is None else skill.digest
+            self._found += [] if skill is None else [skill]
+        return self._digests[name]
 
 
-def skill_beside(tree: ResultTree, name: str) -> Skill | None:
+def _skill_beside(tree: ResultTree, name: str) -> Skill | None:
     """The skill called `name`: among the files, else in the folders around them. None where it is not there."""
     if not _PLAIN.fullmatch(name):  # a name of another's file is no path to follow
         return None

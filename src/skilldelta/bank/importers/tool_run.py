@@ -125,18 +125,13 @@ _OWN = (
 @cache
 def tool_formats() -> Mapping[str, ToolFormat]:
     """Every format by its name."""
-    found = {one.name: one for one in _own()}
+    modules = (importlib.import_module(f"skilldelta.bank.importers.tools.{name}") for name in _OWN)
+    found: dict[str, ToolFormat] = {module.FORMAT.name: module.FORMAT for module in modules}
     for point, one in _installed():
         if one.name in found:
             raise InputError(f"{_origin(point)} names its format {one.name!r}, which is taken; uninstall or rename it")
         found[one.name] = one
     return MappingProxyType(found)
-
-
-def _own() -> Iterator[ToolFormat]:
-    for name in _OWN:
-        module = importlib.import_module(f"skilldelta.bank.importers.tools.{name}")
-        yield module.FORMAT
 
 
 def _installed() -> Iterator[tuple[metadata.EntryPoint, ToolFormat]]:

@@ -39,7 +39,7 @@ def found(tree: ResultTree) -> str:
 def read(tree: ResultTree, said: Defaults) -> ToolResults:
     """Every trial of every run below the folder."""
     results = ToolResults([], ARMS)
-    prompts, skills = eval_prompts(tree), SkillTexts(tree)
+    prompts, skills = eval_prompts(tree), SkillTexts(tree, results.skills)
     grades = _grades(tree, _authoritative(tree))
     leaking = 0
     for name in _traces(tree):
@@ -73,7 +73,6 @@ def read(tree: ResultTree, said: Defaults) -> ToolResults:
         )
     _prefer_with_skill(results, said)
     results.notes += leak_note(leaking)
-    results.skills = skills.found()
     return results
 
 

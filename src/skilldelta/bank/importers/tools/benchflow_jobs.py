@@ -30,7 +30,7 @@ def found(tree: ResultTree) -> str:
 def read(tree: ResultTree, said: Defaults) -> ToolResults:
     """Every rollout below the folder."""
     results = ToolResults([], ARMS)
-    skills = SkillTexts(tree)
+    skills = SkillTexts(tree, results.skills)
     texts: dict[tuple[str, str], str] = {}
     for name, rollout in read_results(tree, _is_rollout, results):
         task, digest = key = (rollout.text("task_name"), rollout.text("task_digest"))
@@ -55,7 +55,6 @@ def read(tree: ResultTree, said: Defaults) -> ToolResults:
                 place=name,
             )
         )
-    results.skills = skills.found()
     return results
 
 

@@ -33,7 +33,7 @@ def read(tree: ResultTree, said: Defaults) -> ToolResults:
     """Every scenario of every verdict; a skill that stands in several files counts once."""
     check_score(tree, said, SCORES)
     results = ToolResults([], ARMS)
-    skills = SkillTexts(tree)
+    skills = SkillTexts(tree, results.skills)
     seen: dict[tuple[str, str, str], str] = {}
     for name, document in documents_where(tree, _verdicts):
         model = document.text("model")
@@ -58,7 +58,6 @@ def read(tree: ResultTree, said: Defaults) -> ToolResults:
                     place=f"{name}: {skill}, {task}",
                 )
                 results.runs += _runs(scenario, common, said.score)
-    results.skills = skills.found()
     results.notes.append("one row per arm: the tool averages its runs, so the spread between runs is unknown")
     return results
 

@@ -46,10 +46,9 @@ def read(tree: ResultTree, said: Defaults) -> ToolResults:
     """Every trial of every job below the folder."""
     results = ToolResults([], ARMS)
     texts: dict[str, str] = {}
-    skills = SkillTexts(tree)
+    skills = SkillTexts(tree, results.skills)
     for name, trial in read_results(tree, _is_trial, results):
         results.runs.append(_run(tree, name, trial, said, texts, skills))
-    results.skills = skills.found()
     return results
 
 

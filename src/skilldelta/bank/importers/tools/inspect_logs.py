@@ -50,11 +50,10 @@ def read(tree: ResultTree, said: Defaults) -> ToolResults:
     logs = [read_log(tree, name) for name in names]
     scorer = _Scorer(tree.root, said.score)
     arm_of = _arm_rule(logs, said, results)
-    texts = SkillTexts(tree)
+    texts = SkillTexts(tree, results.skills)
     for log in logs:
         _take_log(log, scorer, arm_of, texts, results)
     results.notes += scorer.notes()
-    results.skills = texts.found()
     return results
 
 

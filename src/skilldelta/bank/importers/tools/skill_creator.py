@@ -183,9 +183,7 @@ def _read_workspace(tree: ResultTree, workspace: _Workspace, said: Defaults, res
     metadata = _document(tree, f"{workspace.folder}benchmark.json").inner("metadata")
     evals = _evals(tree, workspace)
     skill = _skill_name(tree, workspace, metadata, evals, results)
-    texts = SkillTexts(tree)
-    digest = texts.digest(skill or said.skill)
-    results.skills += texts.found()
+    digest = SkillTexts(tree, results.skills).digest(skill or said.skill)
     suite = skill or said.skill
     if digest:
         skill = suite

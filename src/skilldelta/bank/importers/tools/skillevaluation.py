@@ -34,14 +34,13 @@ def found(tree: ResultTree) -> str:
 def read(tree: ResultTree, said: Defaults) -> ToolResults:
     """Every case of every result; attestations only where there is no result, since they repeat one."""
     results = ToolResults([], ARMS)
-    prompts, skills = eval_prompts(tree), SkillTexts(tree)
+    prompts, skills = eval_prompts(tree), SkillTexts(tree, results.skills)
     chosen = list(documents_where(tree, _is_result))
     for name, document in chosen:
         if document.get("format") != KNOWN:
             raise InputError(f"{tree.path(name)}: the format {shown(document.get('format'))} is not known; {KNOWN} is")
     for name, document in chosen or documents_where(tree, _is_attestation):
         _take(name, document, prompts, skills, results)
-    results.skills = skills.found()
     return results
 
 

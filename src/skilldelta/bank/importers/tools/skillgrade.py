@@ -23,7 +23,7 @@ def found(tree: ResultTree) -> str:
 def read(tree: ResultTree, said: Defaults) -> ToolResults:
     """Every trial of every report."""
     results = ToolResults([], ARMS)
-    skills = SkillTexts(tree)
+    skills = SkillTexts(tree, results.skills)
     for name, report in documents_where(tree, _is_report):
         used = bundle_name([text_of(one) or JsonFields(one).text("name") for one in report.values("skills_used")])
         for position, trial in enumerate(report.rows("trials")):
@@ -43,7 +43,6 @@ def read(tree: ResultTree, said: Defaults) -> ToolResults:
                     place=f"{name}: trial {trial.text('trial_id') or position + 1}",
                 )
             )
-    results.skills = skills.found()
     if results.runs:
         results.notes.append("token counts of skillgrade are estimates from lengths of texts and are left out")
     return results

@@ -26,7 +26,7 @@ def found(tree: ResultTree) -> str:
 def read(tree: ResultTree, said: Defaults) -> ToolResults:
     """Every run of every outcome."""
     results = ToolResults([], ARMS)
-    skills = SkillTexts(tree)
+    skills = SkillTexts(tree, results.skills)
     leaking = 0
     for name, outcome in documents_where(tree, _is_outcome):
         arm = "baseline" if outcome.get("is_baseline") is True else "skill"
@@ -36,7 +36,6 @@ def read(tree: ResultTree, said: Defaults) -> ToolResults:
             setup = baseline.inner("config") or outcome.inner("config")
             merged = {**baseline.raw, "skill": outcome.get("skill"), "config": setup.raw}
             leaking += _take(name, JsonFields(merged), "baseline", skills, results)
-    results.skills = skills.found()
     results.notes += leak_note(leaking)
     return results
 
