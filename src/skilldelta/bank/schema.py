@@ -18,23 +18,8 @@ from struct import Struct
 from typing import TYPE_CHECKING, Any, TypeVar
 from zlib import crc32
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    ColumnElement,
-    Connection,
-    Float,
-    LargeBinary,
-    TableClause,
-    Text,
-    column,
-    func,
-    insert,
-    select,
-    table,
-    update,
-)
-from sqlalchemy.types import TypeEngine
+from sqlalchemy import ColumnElement, Connection, TableClause, column, func, insert, select, table, update
+from sqlalchemy.types import BigInteger, Boolean, Float, LargeBinary, Text, TypeEngine
 
 from skilldelta.errors import BankError
 

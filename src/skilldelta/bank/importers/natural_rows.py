@@ -14,32 +14,20 @@ from collections import Counter
 from collections.abc import Hashable
 from typing import cast
 
+from skilldelta.bank.importers import fields
 from skilldelta.bank.importers.draft import Draft
-from skilldelta.bank.importers.fields import (
-    ArmRuns,
-    amount,
-    arm,
-    repetition_count,
-    skill_name,
-    success,
-    task_text,
-    whole,
-    word,
-)
 from skilldelta.bank.importers.source import Row, RowError
 from skilldelta.bank.importers.vocabulary import condition_of
 from skilldelta.errors import shown
 from skilldelta.files import Place
-from skilldelta.records import CONDITIONS, STATUSES, Condition, Execution, Status
+from skilldelta.records import CONDITIONS, STATUSES, Agent, Condition, Execution, Status
 
 
 def take_pair(draft: Draft, place: Place, row: Row) -> None:
     """Record one pair: its task, its skill, one execution for each repetition of each arm."""
-    suite, task_id = draft.suite(word(row, "suite")), word(row, "task_id")
-    draft.task(place, suite, task_id, text=task_text(row), family=word(row, "family"))
-    agent = draft.agent(word(row, "agent"), word(row, "agent_fingerprint"))
-    digest = word(row, "skill_digest")
-    skill = draft.skill(skill_name(row), digest)
+    suite, task_id, agent = _task_and_agent(draft, place, row)
+    digest = fields.word(row, "skill_digest")
+    skill = draft.skill(fields.skill_name(row), digest)
     key = (suite, task_id, skill, digest, agent.name, agent.fingerprint)
     skip, use = _arms(draft, row)
     said = row.get("repetition")
@@ -63,12 +51,12 @@ def take_pair(draft: Draft, place: Place, row: Row) -> None:
     draft.take_repetitions(key, executions)
 
 
-def _arms(draft: Draft, row: Row) -> tuple[ArmRuns, ArmRuns]:
+def _arms(draft: Draft, row: Row) -> tuple[fields.ArmRuns, fields.ArmRuns]:
     """The runs without and with the skill."""
     count0 = count1 = draft.defaults.repetitions
     if "repetitions" in row or "r0" in row or "r1" in row:
-        count0, count1 = repetition_count(row, "r0", count0), repetition_count(row, "r1", count1)
-    skip, use = arm(row, "y0", "tokens0", count0), arm(row, "y1", "tokens1", count1)
+        count0, count1 = fields.repetition_count(row, "r0", count0), fields.repetition_count(row, "r1", count1)
+    skip, use = fields.arm(row, "y0", "tokens0", count0), fields.arm(row, "y1", "tokens1", count1)
     for remark in (skip.remark, use.remark):
         if remark:
             draft.count(remark)
@@ -76,10 +64,10 @@ def _arms(draft: Draft, row: Row) -> tuple[ArmRuns, ArmRuns]:
 
 
 def _said_repetition(
-    draft: Draft, place: Place, key: tuple[str, ...], value: object, arms: tuple[ArmRuns, ArmRuns]
+    draft: Draft, place: Place, key: tuple[str, ...], value: object, arms: tuple[fields.ArmRuns, fields.ArmRuns]
 ) -> int:
     """Repetitions are numbered in file order, unless the row says which one it is."""
-    said = whole(value, "repetition")
+    said = fields.whole(value, "repetition")
     if said is None:
         return draft.first_repetition(key)
     length = max(len(runs.successes) for runs in arms)
@@ -98,13 +86,11 @@ def _said_repetition(
 
 def take_run(draft: Draft, counts: Counter[Hashable], place: Place, row: Row) -> None:
     """Record one execution. Without a repetition it is numbered from 0 by its order in the file."""
-    suite, task_id = draft.suite(word(row, "suite")), word(row, "task_id")
-    draft.task(place, suite, task_id, text=task_text(row), family=word(row, "family"))
-    agent = draft.agent(word(row, "agent"), word(row, "agent_fingerprint"))
+    suite, task_id, agent = _task_and_agent(draft, place, row)
     condition, status = _condition(draft, row), _status(row)
     skill, digest = _skill(draft, row, condition)
     arm = (suite, task_id, skill, digest, agent.name, agent.fingerprint, condition)
-    repetition = whole(row.get("repetition"), "repetition")
+    repetition = fields.whole(row.get("repetition"), "repetition")
     record_run(
         draft,
         place,
@@ -117,13 +103,20 @@ def take_run(draft: Draft, counts: Counter[Hashable], place: Place, row: Row) ->
             success=_success(row, status),
             skill_id=skill,
             skill_digest=digest,
-            tokens=amount(row.get("tokens"), "tokens"),
-            seconds=amount(row.get("seconds"), "seconds"),
-            cost_usd=amount(row.get("cost_usd"), "cost_usd"),
+            tokens=fields.amount(row.get("tokens"), "tokens"),
+            seconds=fields.amount(row.get("seconds"), "seconds"),
+            cost_usd=fields.amount(row.get("cost_usd"), "cost_usd"),
             status=status,
         ),
     )
     counts[arm] += 1
+
+
+def _task_and_agent(draft: Draft, place: Place, row: Row) -> tuple[str, str, Agent]:
+    """The suite and id of a row's task, which is recorded, and the agent."""
+    suite, task_id = draft.suite(fields.word(row, "suite")), fields.word(row, "task_id")
+    draft.task(place, suite, task_id, text=fields.task_text(row), family=fields.word(row, "family"))
+    return suite, task_id, draft.agent(fields.word(row, "agent"), fields.word(row, "agent_fingerprint"))
 
 
 def record_run(draft: Draft, place: Place, run: Execution) -> None:
@@ -167,7 +160,7 @@ def _status(row: Row) -> Status:
 
 def _skill(draft: Draft, row: Row, condition: Condition) -> tuple[str, str]:
     """The skill and its version; a skip run that names none stays without, as a baseline shared by all."""
-    named, digest = skill_name(row), word(row, "skill_digest")
+    named, digest = fields.skill_name(row), fields.word(row, "skill_digest")
     if condition == "skip" and not named:
         return "", ""
     return draft.skill(named, digest), digest
@@ -177,5 +170,5 @@ def _success(row: Row, status: Status) -> float | None:
     """The graded success of a completed run, which may be null where it is not graded; None for every other run."""
     if "success" not in row and status == "completed":
         raise RowError("there is no success; write a number in [0, 1], or null for a run that is not graded")
-    value = success(row.get("success"), "success")
+    value = fields.success(row.get("success"), "success")
     return value if status == "completed" else None

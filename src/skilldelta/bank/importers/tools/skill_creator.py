@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -69,11 +70,6 @@ class _Place(NamedTuple):
     run: int
 
 
-class _Eval(NamedTuple):
-    task: str
-    text: str
-
-
 def read(tree: ResultTree, said: Defaults) -> ToolResults:
     """The runs of the newest iteration of each workspace."""
     check_score(tree, said, SCORES)
@@ -103,19 +99,12 @@ def _workspaces(tree: ResultTree, results: ToolResults) -> Iterator[_Workspace]:
     """One per workspace: its newest iteration that has a graded run."""
     found: defaultdict[str, dict[int, _Workspace]] = defaultdict(dict)
     with_grading: set[str] = set()
-    located: dict[str, tuple[str, int, str]] = {}
     for name in tree.names:
-        if not name.endswith("/grading.json"):
-            continue
-        place = _place(name)
-        if place is None:
-            continue
-        if place.eval_folder not in located:
-            located[place.eval_folder] = _iteration(place.eval_folder)
-        prefix, number, folder = located[place.eval_folder]
-        workspace = found[prefix].setdefault(number, _Workspace(prefix, folder))
-        workspace.gradings.append(place)
-        with_grading.add(name.removesuffix("grading.json"))
+        place = _place(name) if name.endswith("/grading.json") else None
+        if place is not None:
+            prefix, number, folder = _iteration(place.eval_folder)
+            found[prefix].setdefault(number, _Workspace(prefix, folder)).gradings.append(place)
+            with_grading.add(name.removesuffix("grading.json"))
     _add_ungraded(tree, found, with_grading)
     for _, iterations in sorted(found.items()):
         newest = max(iterations)
@@ -140,6 +129,7 @@ def _place(name: str) -> _Place | None:
     return _Place(name, "/".join(above[:-1]), above[-1], int(run[1]) if run else 1)
 
 
+@lru_cache(maxsize=1024)
 def _iteration(eval_folder: str) -> tuple[str, int, str]:
     """The workspace's folder, the iteration's number and folder of an eval."""
     parts = eval_folder.split("/")
@@ -191,15 +181,14 @@ def _read_workspace(tree: ResultTree, workspace: _Workspace, said: Defaults, res
     common = ToolRun(
         "", "", None, suite=suite, skill=skill, skill_digest=digest, model=metadata.text("executor_model", "model")
     )
-    known: dict[str, _Eval] = {}
+    evals_of: dict[str, ToolRun] = {}
     for place in workspace.gradings:
-        one = known.get(place.eval_folder)
-        if one is None:
-            one = known[place.eval_folder] = _eval(tree, place.eval_folder, prompts)
-        results.runs.append(_run(tree, place, common._replace(task=one.task, text=one.text), said.score))
+        if place.eval_folder not in evals_of:
+            evals_of[place.eval_folder] = _of_eval(tree, place.eval_folder, prompts, common)
+        results.runs.append(_run(tree, place, evals_of[place.eval_folder], said.score))
     for run in workspace.ungraded:
         results.leave_out("the run has no grading.json", run)
-    _tell_names_apart(results, known)
+    _tell_names_apart(results, evals_of)
 
 
 def _run(tree: ResultTree, place: _Place, common: ToolRun, score: str) -> ToolRun:
@@ -240,19 +229,21 @@ def _outcome(grading: JsonFields, score: str) -> float | None:
     return float(share == 1)
 
 
-def _eval(tree: ResultTree, folder: str, prompts: Mapping[str, str]) -> _Eval:
+def _of_eval(tree: ResultTree, folder: str, prompts: Mapping[str, str], common: ToolRun) -> ToolRun:
+    """What the runs of an eval have in common: its name and what it asks."""
     metadata = _document(tree, f"{folder}/eval_metadata.json")
     own = folder.rpartition("/")[2]
     identity = metadata.text("eval_id", "id")
     if not identity and (match := re.match(r"eval[-_](\d+)", own)):
         identity = match[1]
-    return _Eval(metadata.text("eval_name", "name") or own, metadata.text("prompt") or prompts.get(identity, ""))
+    text = metadata.text("prompt") or prompts.get(identity, "")
+    return common._replace(task=metadata.text("eval_name", "name") or own, text=text)
 
 
-def _tell_names_apart(results: ToolResults, known: Mapping[str, _Eval]) -> None:
+def _tell_names_apart(results: ToolResults, evals_of: Mapping[str, ToolRun]) -> None:
     """Two evals with one name are two tasks: each is called by its folder."""
     folders: defaultdict[str, list[str]] = defaultdict(list)
-    for folder, one in known.items():
+    for folder, one in evals_of.items():
         folders[one.task].append(folder)
     twice = {name for name, listed in folders.items() if len(listed) > 1}
     if twice:
