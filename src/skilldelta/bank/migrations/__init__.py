@@ -28,8 +28,12 @@ class Migration:
     upgrade: Callable[[Connection], None]
 
 
-_STEPS = (m0001_first_tables, m0002_checksums, m0003_learned_states, m0004_requests_and_outcomes)
-MIGRATIONS = tuple(Migration(step.VERSION, step.upgrade) for step in _STEPS)
+MIGRATIONS = (
+    Migration(m0001_first_tables.VERSION, m0001_first_tables.upgrade),
+    Migration(m0002_checksums.VERSION, m0002_checksums.upgrade),
+    Migration(m0003_learned_states.VERSION, m0003_learned_states.upgrade),
+    Migration(m0004_requests_and_outcomes.VERSION, m0004_requests_and_outcomes.upgrade),
+)
 
 LATEST = MIGRATIONS[-1].version
 

@@ -32,13 +32,10 @@ class JsonFields:
     def __contains__(self, name: str) -> bool:
         return name in self.raw
 
-    def get(self, *names: str) -> Any:
+    def get(self, name: str, *others: str) -> Any:
         """The value as it is; None where there is none."""
-        for name in names:
-            value = self.raw.get(name)
-            if value is not None:
-                return value
-        return None
+        value = self.raw.get(name)
+        return self.get(*others) if value is None and others else value
 
     def text(self, *names: str) -> str:
         """A name or a text, see `text_of`."""
