@@ -19,8 +19,8 @@ from skilldelta.bank import schema
 from skilldelta.bank.batch import Batch, TextVector
 from skilldelta.bank.index import Index
 from skilldelta.bank.reading import executions_query
+from skilldelta.bank.schema import execution_checksum, vector_checksum
 from skilldelta.bank.store import Bank
-from skilldelta.bank.table_rows import execution_checksum, vector_checksum
 from skilldelta.predictor import predict
 from skilldelta.records import Agent, Execution, Skill, Task, text_digest
 

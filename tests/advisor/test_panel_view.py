@@ -157,7 +157,7 @@ def test_damaged_parts_are_learned_again(bank: Bank) -> None:
 
 
 def test_a_part_that_passes_its_checksum_but_is_no_stack_is_learned_again(bank: Bank) -> None:
-    from skilldelta.bank.table_rows import row_checksum
+    from skilldelta.bank.schema import row_checksum
 
     asked = questions(bank)[:2]
     fresh = answers(bank, asked)

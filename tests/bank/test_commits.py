@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from skilldelta.bank.batch import Batch
-from skilldelta.bank.commits import Head, acknowledge, acknowledged, read_head
+from skilldelta.bank.schema import Head, read_head
+from skilldelta.bank.sqlite_files import acknowledge, acknowledged
 from skilldelta.bank.store import Bank
 from skilldelta.errors import BankError, BankWarning
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from skilldelta.bank.batch import Batch
-from skilldelta.bank.entries import Foreseen, Forgotten
-from skilldelta.bank.forget import Removal
+from skilldelta.bank.forget import Foreseen, Forgotten, Removal
 from skilldelta.bank.store import Bank
 from skilldelta.errors import InputError
 from skilldelta.records import Judgement, Skill

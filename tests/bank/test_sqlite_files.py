@@ -25,11 +25,10 @@ from .small import THREE_PAIRS
 
 _KILLED_AT = """
 import os, signal, sys
-from skilldelta.bank import database, sqlite
-from skilldelta.bank import sqlite_files
+from skilldelta.bank import database, sqlite_files
 from skilldelta.bank.store import Bank
 where, place = sys.argv[2], {"migrate": database, "_take_name": sqlite_files, "flush_folder": sqlite_files, "rmtree": sqlite_files.shutil,
-                             "flush_durably": sqlite_files, "write_lock": sqlite, "mkdtemp": sqlite_files.tempfile}[sys.argv[2]]
+                             "flush_durably": sqlite_files, "write_lock": sqlite_files, "mkdtemp": sqlite_files.tempfile}[sys.argv[2]]
 def die(*arguments, **options):
     os.kill(os.getpid(), signal.SIGKILL)
 setattr(place, where, die)

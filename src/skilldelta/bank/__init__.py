@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from skilldelta.bank.batch import Added, Batch, Known, TextVector
-    from skilldelta.bank.entries import BankStatus, DecisionFilter, DecisionRecord, Forgotten, Panel, RecordedOutcome
+    from skilldelta.bank.entries import DecisionFilter, DecisionRecord, RecordedOutcome
+    from skilldelta.bank.forget import Forgotten
     from skilldelta.bank.index import Index
+    from skilldelta.bank.status import BankStatus, Panel
     from skilldelta.bank.store import Bank
 
 __all__ = [
@@ -31,8 +33,10 @@ __all__ = [
 
 _HOMES = {
     "batch": ("Added", "Batch", "Known", "TextVector"),
-    "entries": ("BankStatus", "DecisionFilter", "DecisionRecord", "Forgotten", "RecordedOutcome", "Panel"),
+    "entries": ("DecisionFilter", "DecisionRecord", "RecordedOutcome"),
+    "forget": ("Forgotten",),
     "index": ("Index",),
+    "status": ("BankStatus", "Panel"),
     "store": ("Bank",),
 }
 

@@ -7,16 +7,16 @@ repetition can be run again and both attempts are kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from sqlalchemy import Connection, select
 
 from skilldelta.bank import schema
-from skilldelta.bank.backend import Backend
 from skilldelta.bank.batch import Added, Batch, Known, describe
-from skilldelta.bank.name_tables import NamedTasks, SkillName, add_agents, add_skills, add_tasks
-from skilldelta.bank.table_rows import bump, chunked, insert_rows, next_key
+from skilldelta.bank.database import Backend
+from skilldelta.bank.name_tables import Named, SkillName, TaskName, add_agents, add_skills, add_tasks
+from skilldelta.bank.schema import bump, chunked, insert_rows, next_key
 from skilldelta.bank.vectors import add_vectors
 from skilldelta.errors import InputError
 from skilldelta.records import Agent, Execution
@@ -30,68 +30,62 @@ def add_batch(connection: Connection, backend: Backend, batch: Batch, now: float
     agents = add_agents(connection, backend, batch)
     tasks = add_tasks(connection, backend, batch)
     skills = add_skills(connection, backend, batch)
-    executions = _add_executions(connection, backend, batch.executions, _Keys(agents.keys, tasks, skills.keys), now)
+    executions = _add_executions(connection, backend, batch.executions, _Keys(agents, tasks, skills), now)
     vectors = add_vectors(connection, backend, batch.vectors)
-    if agents.added or tasks.added or skills.added or executions.added:
+    if agents.added or tasks.added or skills.added or executions:
         bump(connection, schema.REVISION)
-    known = Known(tasks.unchanged, skills.unchanged, executions.unchanged, vectors.unchanged)
+    known = Known(tasks.unchanged, skills.unchanged, len(batch.executions) - executions, len(batch.vectors) - vectors)
     return Added(
         tasks=tasks.added,
         skills=skills.added,
         agents=agents.added,
-        executions=executions.added,
-        vectors=vectors.added,
+        executions=executions,
+        vectors=vectors,
         unchanged=known.tasks + known.skills + known.executions + known.vectors,
         known=known,
     )
 
 
-@dataclass(slots=True)
-class _Count:
-    added: int = 0
-    unchanged: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Keys:
-    agents: Mapping[Agent, int]
-    tasks: NamedTasks
-    skills: Mapping[SkillName, int]
+class _Keys(NamedTuple):
+    agents: Named[Agent]
+    tasks: Named[TaskName]
+    skills: Named[SkillName]
 
 
 def _add_executions(
-    connection: Connection, backend: Backend, executions: Sequence[Execution], keys: _Keys, now: float
-) -> _Count:
-    count = _Count()
-    known, attempts = _known_executions(connection, executions, keys)
+    connection: Connection, backend: Backend, executions: Sequence[Execution], named: _Keys, now: float
+) -> int:
+    """Insert the executions that the bank lacks, and return how many."""
+    known, attempts = _known_executions(connection, executions, named)
     rows = []
     row_key = next_key(connection, schema.executions)
-    agent_keys = {id(e.agent): keys.agents[e.agent] for e in {id(e.agent): e for e in executions}.values()}
+    agent_keys = {id(e.agent): named.agents.keys[e.agent] for e in _one_per_agent(executions)}
     for e in executions:
-        task_key = keys.tasks.keys.get((e.suite, e.task_id))
+        task_key = named.tasks.keys.get((e.suite, e.task_id))
         if task_key is None:
             raise InputError(
                 f"{describe(e)} is about a task that neither the bank nor the batch has; give the task too"
             )
-        agent_key, skill_key = agent_keys[id(e.agent)], keys.skills[e.skill_id, e.skill_digest]
+        agent_key, skill_key = agent_keys[id(e.agent)], named.skills.keys[e.skill_id, e.skill_digest]
         key = (task_key, agent_key, skill_key, e.condition, e.repetition)
         content = _content(e)
-        earlier = known.get(key)
-        attempt = 0
-        if earlier is None:
-            known[key] = (content,)
-        elif content in earlier:
-            count.unchanged += 1
+        earlier = known.get(key, ())
+        if content in earlier:
             continue
-        else:
+        attempt = 0
+        if earlier:
             _check_no_contradiction(e, earlier, content)
-            known[key] = (*earlier, content)
             attempt = attempts[key] = attempts.get(key, 0) + 1
+        known[key] = (*earlier, content)
         rows.append((row_key, agent_key, task_key, skill_key, e.condition, e.repetition, attempt, *content, now))
         row_key += 1
     insert_rows(connection, backend, schema.executions, rows)
-    count.added = len(rows)
-    return count
+    return len(rows)
+
+
+def _one_per_agent(executions: Sequence[Execution]) -> Iterable[Execution]:
+    """An execution per agent object: hashing the agent of every execution would cost."""
+    return {id(e.agent): e for e in executions}.values()
 
 
 def _content(e: Execution) -> _Content:
@@ -106,19 +100,20 @@ def _stored(value: float | None) -> float | None:
 
 
 def _known_executions(
-    connection: Connection, executions: Sequence[Execution], keys: _Keys
+    connection: Connection, executions: Sequence[Execution], named: _Keys
 ) -> tuple[dict[_Key, tuple[_Content, ...]], dict[_Key, int]]:
     """Contents and last attempts of the executions that the bank has for the same tasks."""
     contents: dict[_Key, tuple[_Content, ...]] = {}
     attempts: dict[_Key, int] = {}
-    names = dict.fromkeys((e.suite, e.task_id) for e in executions) if keys.tasks.old else {}
-    asked = [task for name in names if (task := keys.tasks.keys.get(name)) in keys.tasks.old]
-    agents = {keys.agents[e.agent] for e in {id(e.agent): e for e in executions}.values()} if asked else set()
+    tasks, agents = named.tasks, named.agents
+    names = dict.fromkeys((e.suite, e.task_id) for e in executions) if tasks.old else {}
+    asked = [task for name in names if (task := tasks.keys.get(name)) in tasks.old]
+    agent_keys = {agents.keys[e.agent] for e in _one_per_agent(executions)} if asked else set()
     table = schema.executions
     query = select(
         *table.c["task_key", "agent_key", "skill_key", "condition", "repetition", "attempt"],
         *table.c["success", "tokens", "seconds", "cost_usd", "status"],
-    ).where(table.c.agent_key.in_(agents), table.c.repetition.between(*_range(e.repetition for e in executions)))
+    ).where(table.c.agent_key.in_(agent_keys), table.c.repetition.between(*_range(e.repetition for e in executions)))
     for chunk in chunked(asked):
         for task, agent, skill, condition, repetition, attempt, *content in connection.execute(
             query.where(table.c.task_key.in_(chunk)).order_by(table.c.key)

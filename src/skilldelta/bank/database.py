@@ -1,25 +1,85 @@
-"""An open database: readers without a lock, one writer under it, errors in one line.
+"""An open database: readers without a lock, one writer under it, errors in one line; and what an engine must offer.
 
 Says nothing about what the tables hold. A SQLite writer's connection is opened, used and closed under the write lock,
-because closing the last connection checkpoints the log.
+because closing the last connection checkpoints the log. What differs between the engines is in `sqlite` and `postgresql`
+alone.
 """
 
 from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any, Protocol
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, TableClause, make_url
+from sqlalchemy.exc import ArgumentError
 
 from skilldelta.bank import schema
-from skilldelta.bank.backend import Backend, Counter, backend_of
-from skilldelta.bank.commits import Head, append_commit
 from skilldelta.bank.driver_errors import DRIVER_ERRORS, explained
 from skilldelta.bank.migrations import LATEST, migrate
-from skilldelta.errors import BankError, BankWarning, ReplacedBankError, UnwritableBankError
+from skilldelta.bank.schema import Head, append_commit
+from skilldelta.errors import BankError, BankWarning, InputError, ReplacedBankError, UnwritableBankError
+from skilldelta.redaction import redacted
+
+
+class Counter(Protocol):
+    """A meta counter that is read often."""
+
+    def read(self) -> int: ...
+    def close(self) -> None: ...
+
+
+class Backend(Protocol):
+    """One database engine: `sqlite` or `postgresql`. Everything above them is SQLAlchemy Core."""
+
+    name: str
+    location: str
+
+    def exists(self) -> bool: ...
+    def reader(self) -> Engine: ...
+    def writer(self) -> Engine: ...
+    def transaction(self, writer: Engine, *, durable: bool) -> AbstractContextManager[Connection]: ...
+    def write_lock(self) -> AbstractContextManager[None]: ...
+    def version(self, connection: Connection) -> int: ...
+    def mark(self, connection: Connection) -> None: ...
+    def counter(self, engine: Engine, name: str) -> Counter: ...
+    def insert_many(
+        self, connection: Connection, table: TableClause, columns: Sequence[str], rows: Iterable[Sequence[Any]]
+    ) -> None: ...
+    def changes(self, connection: Connection) -> int: ...
+    def size_bytes(self, connection: Connection) -> int: ...
+
+    # A server needs none of these: it has no file of ours, and keeps and checks its log and its pages itself.
+
+    def create(self, make_tables: Callable[[Connection], None]) -> None:
+        return
+
+    def settle(self) -> None:
+        return
+
+    def tidy(self) -> None:
+        return
+
+    def release(self) -> None:
+        return
+
+    def acknowledge(self, head: Head) -> None:
+        return
+
+    def identity(self) -> object:
+        return None
+
+    def acknowledged(self) -> Head | None:
+        return None
+
+    def lost(self, connection: Connection, acknowledged: Head | None) -> str | None:
+        return None
+
+    def problems(self, connection: Connection) -> list[str]:
+        return []
 
 
 class Database:
@@ -199,3 +259,39 @@ class Database:
             yield
         except DRIVER_ERRORS as error:
             raise explained(error, self.location) from error
+
+
+def backend_of(location: str | Path, timeout: float) -> Backend:
+    """The database for a path or a SQLAlchemy URL."""
+    from skilldelta.bank.postgresql import PostgreSQL
+    from skilldelta.bank.sqlite import SQLite
+
+    if "\0" in str(location):
+        raise InputError(
+            f"{str(location)!r} is not a path: it holds a null character; give a path or postgresql://…", setting="bank"
+        )
+    if isinstance(location, Path) or "://" not in location:
+        return SQLite(_expanded(Path(location)), timeout)
+    try:
+        url = make_url(location)
+    except (ArgumentError, ValueError):  # ValueError: a port that is no number
+        raise InputError(
+            f"{redacted(location)!r} is not a path or a database URL; give a path or postgresql://…", setting="bank"
+        ) from None
+    family = url.get_backend_name()
+    if family == "sqlite":
+        if not url.database or url.database == ":memory:":
+            raise InputError(f"{redacted(location)!r} names no file; give sqlite:///path, or a path", setting="bank")
+        return SQLite(Path(url.database), timeout)
+    if family == "postgresql":
+        return PostgreSQL(location, timeout)
+    raise InputError(f"{family!r} banks are not supported; give a path (SQLite) or a postgresql:// URL", setting="bank")
+
+
+def _expanded(path: Path) -> Path:
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        raise InputError(
+            f"{str(path)!r}: there is no such user; write ./~… for a file whose name begins so", setting="bank"
+        ) from None

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from sqlalchemy import ColumnElement, Connection, Row, delete, func, or_, select
 
 from skilldelta.bank import schema
-from skilldelta.bank.backend import Backend
-from skilldelta.bank.entries import DecisionFilter, DecisionRecord, Logged, RecordedOutcome
-from skilldelta.bank.table_rows import chunked, insert_rows, next_key, read_counter, write_counter
+from skilldelta.bank.database import Backend
+from skilldelta.bank.entries import AMOUNTS, DecisionFilter, DecisionRecord, DecisionTally, Logged, RecordedOutcome
+from skilldelta.bank.schema import chunked, count_rows, insert_rows, next_key, read_counter, write_counter
 from skilldelta.errors import ConflictError, InputError, NotRecordedError, shown
 from skilldelta.records import Agent
 
@@ -71,7 +71,9 @@ def add_outcomes(
 ) -> list[Logged | InputError]:
     """Store outcomes, each once; one that cannot be taken becomes the error that says why, and the others are stored."""
     decision_ids = sorted({outcome.decision_id for outcome in outcomes if _can_be_id(outcome.decision_id)})
-    decided = _existing(connection, decision_ids)
+    id_of = schema.decisions.c.key
+    chunks = chunked(decision_ids)
+    decided = {one for chunk in chunks for one in connection.execute(select(id_of).where(id_of.in_(chunk))).scalars()}
     known = _known_outcomes(connection, decision_ids)
     key, rows = next_key(connection, schema.outcomes), []
     answers: list[Logged | InputError] = []
@@ -97,20 +99,34 @@ def add_outcomes(
 
 def count_decisions(connection: Connection, before: float | None) -> int:
     """How many decisions are older than a moment; None counts all."""
-    old = select(func.count()).select_from(schema.decisions)
-    return int(connection.execute(old if before is None else old.where(schema.decisions.c.time < before)).scalar() or 0)
+    return count_rows(connection, schema.decisions, *_older(before))
 
 
 def forget_decisions(connection: Connection, before: float | None) -> int:
     """Remove the decisions older than a moment, or all, with their outcomes; returns how many. Their ids stay used."""
     decisions = schema.decisions
-    old = select(decisions.c.key) if before is None else select(decisions.c.key).where(decisions.c.time < before)
+    old = select(decisions.c.key).where(*_older(before))
     highest = connection.execute(select(func.max(decisions.c.key))).scalar()
     if highest is not None:
         write_counter(connection, schema.LAST_DECISION, max(highest, read_counter(connection, schema.LAST_DECISION)))
     for table in (schema.outcomes, schema.requests):
         connection.execute(delete(table).where(table.c.decision_key.in_(old)))
     return connection.execute(delete(decisions).where(decisions.c.key.in_(old))).rowcount
+
+
+def _older(before: float | None) -> list[ColumnElement[bool]]:
+    return [] if before is None else [schema.decisions.c.time < before]
+
+
+def read_decision_tallies(connection: Connection) -> list[DecisionTally]:
+    """One line per agent, skill and action that the log has."""
+    table = schema.decisions
+    by = (table.c.agent, table.c.fingerprint, table.c.skill_id, table.c.action)
+    query = select(*by, func.count(), func.max(table.c.time)).group_by(*by).order_by(*by)
+    return [
+        DecisionTally(Agent(agent, fingerprint), skill, action, count, last)
+        for agent, fingerprint, skill, action, count, last in connection.execute(query)
+    ]
 
 
 def _decision_row(key: int, record: DecisionRecord) -> tuple[object, ...]:
@@ -135,13 +151,6 @@ def _known_conversations(connection: Connection, records: Sequence[DecisionRecor
 def _can_be_id(number: int) -> bool:
     """Databases count to 2^63 and raise an error of their own beyond it, where callers may ask for any number."""
     return 0 < number < 2**63
-
-
-def _existing(connection: Connection, decision_ids: Sequence[int]) -> set[int]:
-    key = schema.decisions.c.key
-    return {
-        found for chunk in chunked(decision_ids) for (found,) in connection.execute(select(key).where(key.in_(chunk)))
-    }
 
 
 def _known_outcomes(
@@ -190,10 +199,9 @@ def _outcomes_of(connection: Connection, decision_ids: Sequence[int]) -> default
     for chunk in chunked(decision_ids):
         query = select(table).where(table.c.decision_key.in_(chunk)).order_by(table.c.key)
         for row in connection.execute(query):
-            numbers = {name: getattr(row, name) for name in ("success", "tokens", "seconds", "cost_usd")}
-            found[row.decision_key].append(
-                RecordedOutcome(row.decision_key, row.time, **numbers, key=row.idempotency_key)
-            )
+            numbers = {name: getattr(row, name) for name in AMOUNTS}
+            outcome = RecordedOutcome(row.decision_key, row.time, **numbers, key=row.idempotency_key)
+            found[row.decision_key].append(outcome)
     return found
 
 

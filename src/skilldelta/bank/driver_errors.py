@@ -11,49 +11,46 @@ from skilldelta.errors import BankError, UnwritableBankError
 DRIVER_ERRORS = (DBAPIError, sqlite3.Error, UnicodeDecodeError)
 """What a database may raise; the last one when SQLite complains about a text that it cannot even quote."""
 
-_UNREACHABLE = ("connection", "server", "resolve host", "ssl", "timeout expired")
+_OF_A_FILE = (
+    (("lock", "busy"), BankError, "the bank {} is locked by another program ({}); wait for it, or end it"),
+    (
+        ("readonly", "read-only", "unable to open"),
+        UnwritableBankError,
+        "the bank {} cannot be written or opened ({}); check its folder's permissions",
+    ),
+    (("full",), UnwritableBankError, "the disk of the bank {} is full ({}); free some space and repeat"),
+    (("malformed", "decode"), BankError, "the bank {} is damaged ({}); restore a copy of it"),
+    (("disk i/o",), BankError, "the disk of the bank {} fails or is full ({}); check the disk, and repeat"),
+)
+_OF_A_SERVER = (
+    (("lock timeout",), BankError, "the bank {} is being written by another program ({}); wait for it, or end it"),
+    (("statement timeout",), BankError, "the server of the bank {} took too long ({}); repeat when it is less busy"),
+    (
+        ("read-only", "permission denied"),
+        UnwritableBankError,
+        "the bank {} cannot be written ({}); ask for the right to write it",
+    ),
+    (
+        ("connection", "server", "resolve host", "ssl", "timeout expired"),
+        BankError,
+        "the bank {} cannot be reached ({}); check the URL and the server, and repeat",
+    ),
+)
+"""What a driver says, the first that fits; the error; and the line, of the bank's location and the cause."""
 
 
 def explained(error: DBAPIError | sqlite3.Error | UnicodeDecodeError, location: str) -> BankError:
     """A driver's error as one line with a remedy."""
-    if isinstance(error, UnicodeDecodeError):
-        return _of_a_file("malformed text", location)
     driver = error.orig if isinstance(error, DBAPIError) else error
-    cause = (str(driver).strip() or type(driver).__name__).splitlines()[0]
-    if isinstance(driver, sqlite3.Error):
-        return _of_a_file(cause, location)
-    return _of_a_server(cause, location)
-
-
-def _of_a_file(cause: str, location: str) -> BankError:
+    is_text = isinstance(driver, UnicodeDecodeError)
+    cause = "malformed text" if is_text else (str(driver).strip() or type(driver).__name__).splitlines()[0]
+    is_file = is_text or isinstance(driver, sqlite3.Error)
     said = cause.lower()
-    if "not a database" in said:
+    if is_file and "not a database" in said:
         return not_a_bank(location, cause)
-    if "lock" in said or "busy" in said:
-        return BankError(f"the bank {location} is locked by another program ({cause}); wait for it, or end it")
-    if "readonly" in said or "read-only" in said or "unable to open" in said:
-        return UnwritableBankError(
-            f"the bank {location} cannot be written or opened ({cause}); check its folder's permissions"
-        )
-    if "full" in said:
-        return UnwritableBankError(f"the disk of the bank {location} is full ({cause}); free some space and repeat")
-    if "malformed" in said or "decode" in said:
-        return BankError(f"the bank {location} is damaged ({cause}); restore a copy of it")
-    if "disk i/o" in said:
-        return BankError(f"the disk of the bank {location} fails or is full ({cause}); check the disk, and repeat")
-    return BankError(f"the bank {location} cannot be used ({cause}); run: skilldelta bank verify")
-
-
-def _of_a_server(cause: str, location: str) -> BankError:
-    said = cause.lower()
-    if "lock timeout" in said:
-        return BankError(f"the bank {location} is being written by another program ({cause}); wait for it, or end it")
-    if "statement timeout" in said:
-        return BankError(f"the server of the bank {location} took too long ({cause}); repeat when it is less busy")
-    if "read-only" in said or "permission denied" in said:
-        return UnwritableBankError(f"the bank {location} cannot be written ({cause}); ask for the right to write it")
-    if any(word in said for word in _UNREACHABLE):
-        return BankError(f"the bank {location} cannot be reached ({cause}); check the URL and the server, and repeat")
+    for words, kind, line in _OF_A_FILE if is_file else _OF_A_SERVER:
+        if any(word in said for word in words):
+            return kind(line.format(location, cause))
     return BankError(f"the bank {location} cannot be used ({cause}); run: skilldelta bank verify")
 
 

@@ -1,4 +1,4 @@
-"""The small records that a bank keeps beside executions: decisions, panels, and what a removal took away."""
+"""The records of the decision log: decisions, outcomes, which of them to read, and their counts."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from skilldelta.bank.coverage import Coverage
-from skilldelta.bank.learned import LearnedStates
 from skilldelta.errors import InputError
 from skilldelta.records import Agent, text_digest
+
+AMOUNTS = ("success", "tokens", "seconds", "cost_usd")
+"""What an outcome may say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class RecordedOutcome:
     """The same key again adds nothing; empty is a digest of the values."""
 
     def __post_init__(self) -> None:
-        values = {name: getattr(self, name) for name in ("success", "tokens", "seconds", "cost_usd")}
+        values = {name: getattr(self, name) for name in AMOUNTS}
         if all(value is None for value in values.values()):
             raise InputError("an outcome needs at least one of success, tokens, seconds and cost_usd")
         for name, value in values.items():
@@ -67,7 +68,7 @@ class RecordedOutcome:
     @property
     def values(self) -> tuple[float | None, ...]:
         """What was reported, without when and under which key."""
-        numbers = (self.success, self.tokens, self.seconds, self.cost_usd)
+        numbers = (getattr(self, name) for name in AMOUNTS)
         return tuple(None if value is None else float(value) for value in numbers)
 
     @property
@@ -100,62 +101,12 @@ class DecisionFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
-    """One agent on one suite: what an evaluation is about."""
+class DecisionTally:
+    """The decisions of one kind about one skill for one agent."""
 
     agent: Agent
-    suite: str
-    pairs: int
-    unpaired: int
-    executions: int
-    stale: int = 0
-    """Pairs of another version of their skill than the current one."""
-    coverage: Coverage = field(default_factory=Coverage)
-    """Groups, bundles and support of its pairs."""
-
-
-@dataclass(frozen=True, slots=True)
-class BankStatus:
-    """What is in a bank."""
-
-    location: str
-    backend: str
-    schema_version: int
-    size_bytes: int
-    agents: int
-    suites: int
-    skills: int
-    skill_versions: int
-    tasks: int
-    executions: Mapping[str, int]
-    """By status."""
-    vectors: Mapping[str, int]
-    """By encoder identity."""
+    skill_id: str
+    action: str
     decisions: int
-    outcomes: int
-    judgements: int
-    learned: LearnedStates
-    """What predictions have learned from the evidence as it is now."""
-    panels: tuple[Panel, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Foreseen:
-    """How many rows a removal would take away, before anybody agrees to it."""
-
-    executions: int = 0
-    tasks: int = 0
-    skills: int = 0
-    judgements: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Forgotten:
-    """How many rows a removal took away."""
-
-    executions: int = 0
-    tasks: int = 0
-    skills: int = 0
-    agents: int = 0
-    vectors: int = 0
-    judgements: int = 0
+    last: float
+    """Seconds since 1970, UTC."""

@@ -104,17 +104,7 @@ def export_panel(
         progress=progress,
     )
     with replacing(Path(path)) as file:
-        np.savez(
-            file,
-            task_id=support.task_ids,
-            family=support.families,
-            skill=support.skills,
-            vectors=support.vectors,
-            y0=support.y0,
-            y1=support.y1,
-            r0=support.r0,
-            r1=support.r1,
-            tokens0=support.tokens0,
-            tokens1=support.tokens1,
-        )
+        names = ("vectors", "y0", "y1", "r0", "r1", "tokens0", "tokens1")
+        arrays = {name: getattr(support, name) for name in names}
+        np.savez(file, task_id=support.task_ids, family=support.families, skill=support.skills, **arrays)
     return len(support)

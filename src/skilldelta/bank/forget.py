@@ -1,20 +1,47 @@
 """Removal of evidence, with what it leaves behind: tasks, skill versions, agents and vectors that nothing refers to.
 
-What was learned from the evidence goes with any of it. Decisions stay: they are an audit log and name a task by digest. Vectors go with the last task that has their text.
+What was learned from the evidence goes with any of it. Decisions stay: they are an audit log and name a task by digest.
+Vectors go with the last task that has their text.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, TableClause, and_, delete, func, not_, select, union
+from sqlalchemy import ColumnElement, Connection, Select, TableClause, and_, delete, false, not_, select, union
 
 from skilldelta.bank import schema
-from skilldelta.bank.entries import Foreseen, Forgotten
 from skilldelta.bank.learned import drop_all
-from skilldelta.bank.table_rows import bump, chunked
+from skilldelta.bank.schema import bump, chunked, count_rows
 from skilldelta.errors import InputError
 from skilldelta.records import Agent
+
+_USERS = (schema.executions, schema.judgements)
+"""What refers to agents, tasks and skills."""
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """How many rows a removal would take away, before anybody agrees to it."""
+
+    executions: int = 0
+    tasks: int = 0
+    skills: int = 0
+    judgements: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """How many rows a removal took away."""
+
+    executions: int = 0
+    tasks: int = 0
+    skills: int = 0
+    agents: int = 0
+    vectors: int = 0
+    judgements: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +65,8 @@ def forget(connection: Connection, removal: Removal) -> Forgotten:
     Judgements carry no time and stay when `before` is given.
     """
     agents, tasks, skills = (_touched(connection, removal, name) for name in ("agent_key", "task_key", "skill_key"))
-    judgements = (
-        0 if removal.before is not None else _remove(connection, schema.judgements, _fits(removal, "judgements"))
-    )
-    executions = _remove(connection, schema.executions, _fits(removal, "executions"))
+    judgements = _remove(connection, schema.judgements, _fits(removal, schema.judgements))
+    executions = _remove(connection, schema.executions, _fits(removal, schema.executions))
     gone_tasks, digests = _remove_tasks(connection, tasks)
     gone_skills = _remove_unused(connection, schema.skills, "skill_key", skills)
     gone_agents = _remove_unused(connection, schema.agents, "agent_key", agents)
@@ -62,40 +87,29 @@ def forget(connection: Connection, removal: Removal) -> Forgotten:
 
 def foreseen(connection: Connection, removal: Removal) -> Foreseen:
     """What `forget` would count now. Nothing is written."""
-    judgements = (
-        0 if removal.before is not None else _count(connection, schema.judgements, _fits(removal, "judgements"))
-    )
     return Foreseen(
-        executions=_count(connection, schema.executions, _fits(removal, "executions")),
+        executions=count_rows(connection, schema.executions, _fits(removal, schema.executions)),
         tasks=_would_be_unused(connection, schema.tasks, "task_key", removal),
         skills=_would_be_unused(connection, schema.skills, "skill_key", removal),
-        judgements=judgements,
+        judgements=count_rows(connection, schema.judgements, _fits(removal, schema.judgements)),
     )
 
 
 def _would_be_unused(connection: Connection, table: TableClause, column: str, removal: Removal) -> int:
     """Touched rows that nothing which stays refers to."""
+    unused = _unused(table, [select(user.c[column]).where(not_(_fits(removal, user))) for user in _USERS])
     keys = _touched(connection, removal, column)
-    executions, judgements = schema.executions, schema.judgements
-    said = select(judgements.c[column])
-    if removal.before is None:
-        said = said.where(not_(_fits(removal, "judgements")))
-    unused: list[ColumnElement[bool]] = [
-        table.c.key.not_in(select(executions.c[column]).where(not_(_fits(removal, "executions")))),
-        table.c.key.not_in(said),
-    ]
-    if table is schema.skills:
-        unused.append(table.c.skill_id != schema.SHARED_SKILL)
-    return sum(_count(connection, table, and_(table.c.key.in_(chunk), *unused)) for chunk in chunked(keys))
+    return sum(count_rows(connection, table, and_(table.c.key.in_(chunk), unused)) for chunk in chunked(keys))
 
 
-def _count(connection: Connection, table: TableClause, condition: ColumnElement[bool]) -> int:
-    return connection.execute(select(func.count()).select_from(table).where(condition)).scalar_one()
+def _unused(table: TableClause, uses: Iterable[Select[Any]]) -> ColumnElement[bool]:
+    """Rows that are in none of the uses; the nameless skill of shared baselines always stays."""
+    stays = [table.c.skill_id == schema.SHARED_SKILL] if table is schema.skills else []
+    return and_(*(table.c.key.not_in(used) for used in uses), *map(not_, stays))
 
 
-def _fits(removal: Removal, table_name: str) -> ColumnElement[bool]:
-    """The rows of executions or judgements that every filter takes."""
-    table = getattr(schema, table_name)
+def _fits(removal: Removal, table: TableClause) -> ColumnElement[bool]:
+    """The rows of executions or judgements that every filter takes; judgements carry no time."""
     agents, tasks, skills = schema.agents, schema.tasks, schema.skills
     conditions: list[ColumnElement[bool]] = []
     if removal.agent is not None:
@@ -108,16 +122,14 @@ def _fits(removal: Removal, table_name: str) -> ColumnElement[bool]:
     if removal.task_id is not None:
         conditions.append(table.c.task_key.in_(select(tasks.c.key).where(tasks.c.task_id == removal.task_id)))
     if removal.before is not None:
-        conditions.append(table.c.recorded_at < removal.before)
+        conditions.append(table.c.recorded_at < removal.before if table is schema.executions else false())
     return and_(*conditions)
 
 
 def _touched(connection: Connection, removal: Removal, column: str) -> list[int]:
     """Keys of the names that lose a row, or that the filters name by themselves; they go if nothing is left of them."""
-    parts = [select(schema.executions.c[column]).where(_fits(removal, "executions"))]
-    if removal.before is None:
-        parts.append(select(schema.judgements.c[column]).where(_fits(removal, "judgements")))
-    keys = {key for (key,) in connection.execute(union(*parts))}
+    parts = [select(user.c[column]).where(_fits(removal, user)) for user in _USERS]
+    keys = set(connection.execute(union(*parts)).scalars())
     tasks, skills = schema.tasks, schema.skills
     if column == "task_key" and removal.agent is None and removal.skill_id is None and removal.before is None:
         chosen = [
@@ -125,11 +137,9 @@ def _touched(connection: Connection, removal: Removal, column: str) -> list[int]
             for name, value in (("suite", removal.suite), ("task_id", removal.task_id))
             if value is not None
         ]
-        keys |= {key for (key,) in connection.execute(select(tasks.c.key).where(*chosen))}
+        keys.update(connection.execute(select(tasks.c.key).where(*chosen)).scalars())
     if column == "skill_key" and removal == Removal(skill_id=removal.skill_id or ""):
-        keys |= {
-            key for (key,) in connection.execute(select(skills.c.key).where(skills.c.skill_id == removal.skill_id))
-        }
+        keys.update(connection.execute(select(skills.c.key).where(skills.c.skill_id == removal.skill_id)).scalars())
     return sorted(keys)
 
 
@@ -144,12 +154,8 @@ def _remove_tasks(connection: Connection, keys: list[int]) -> tuple[int, list[by
 
 
 def _remove_unused(connection: Connection, table: TableClause, column: str, keys: list[int]) -> int:
-    unused: list[ColumnElement[bool]] = [
-        table.c.key.not_in(select(user.c[column]).distinct()) for user in (schema.executions, schema.judgements)
-    ]
-    if table is schema.skills:
-        unused.append(table.c.skill_id != schema.SHARED_SKILL)
-    return sum(_remove(connection, table, and_(table.c.key.in_(chunk), *unused)) for chunk in chunked(keys))
+    unused = _unused(table, [select(user.c[column]).distinct() for user in _USERS])
+    return sum(_remove(connection, table, and_(table.c.key.in_(chunk), unused)) for chunk in chunked(keys))
 
 
 def _remove_vectors(connection: Connection, digests: list[bytes]) -> int:

@@ -88,14 +88,8 @@ class Index:
         return _merged(old, changes, self._support(changes))
 
     def _support(self, changes: Changes) -> Support:
-        return Support.from_pairs(
-            changes.pairs,
-            self._bank.vectors(self._encoder, changes.texts),
-            texts=changes.texts,
-            encoder=self._encoder.identity,
-            agent=self._agent.name,
-            suite=self._suite or "",
-        )
+        vectors = self._bank.vectors(self._encoder, changes.texts)
+        return changes.support(vectors, self._encoder.identity, self._agent, self._suite)
 
 
 def _merged(old: _Snapshot, changes: Changes, new: Support) -> _Snapshot:

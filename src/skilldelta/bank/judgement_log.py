@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from sqlalchemy import Connection, select
 
 from skilldelta.bank import schema
-from skilldelta.bank.backend import Backend
+from skilldelta.bank.database import Backend
 from skilldelta.bank.reading import read_agents, read_versions
-from skilldelta.bank.table_rows import insert_rows, next_key
+from skilldelta.bank.schema import insert_rows, next_key
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.records import Agent, Judgement
 
 
 def add_judgements(connection: Connection, backend: Backend, judgements: Sequence[Judgement]) -> int:
     """Store what is new, and return how many; the same question with another answer is refused."""
+    table = schema.tasks
     agents = {agent: key for key, agent in read_agents(connection).items()}
     skills = {(skill.skill_id, skill.digest): key for key, skill in read_versions(connection).items()}
-    tasks = _task_keys(connection, {judgement.suite for judgement in judgements})
+    suites = {judgement.suite for judgement in judgements}
+    rows_of_tasks = connection.execute(
+        select(table.c.suite, table.c.task_id, table.c.key).where(table.c.suite.in_(suites))
+    )
+    tasks = {(suite, task_id): key for suite, task_id, key in rows_of_tasks}
     known = {(j.agent, j.suite, j.task_id, j.skill_id, j.skill_digest): j for j in read_judgements(connection)}
     rows = []
     key = next_key(connection, schema.judgements)
-    for judgement in judgements:
-        j = judgement
+    for j in judgements:
         name = (j.agent, j.suite, j.task_id, j.skill_id, j.skill_digest)
         if name in known:
-            _check_same(known[name], judgement)
+            _check_same(known[name], j)
             continue
-        known[name] = judgement
+        known[name] = j
         if j.agent not in agents:
             raise unknown_name("agent", j.agent.name, [agent.name for agent in agents])
         if (j.skill_id, j.skill_digest) not in skills:
@@ -68,12 +72,6 @@ def read_judgements(connection: Connection, *, agent: Agent | None = None, suite
         )
         for agent_key, skill_key, use, tokens, answer, task_suite, task_id in connection.execute(query)
     ]
-
-
-def _task_keys(connection: Connection, suites: Iterable[str]) -> dict[tuple[str, str], int]:
-    tasks = schema.tasks
-    query = select(*tasks.c["suite", "task_id", "key"]).where(tasks.c.suite.in_(list(suites)))
-    return {(suite, task_id): key for suite, task_id, key in connection.execute(query)}
 
 
 def _check_same(known: Judgement, came: Judgement) -> None:

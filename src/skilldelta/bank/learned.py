@@ -1,8 +1,8 @@
 """What was learned from the evidence, kept beside it: opaque parts under a name, good for one revision of the evidence.
 
-The name says everything else that the parts depend on, behind its last space the version of the code. They can be learned again at any time, so nothing here is precious:
-parts of another revision or code are dropped by the next writer, damaged ones are never handed out, and old ones make room for new.
-Keeping them does not move the revision.
+The name says everything else that the parts depend on; its last word is the version of the code. Parts can be learned
+again at any time, so that nothing here is precious: the next writer drops those of another revision or code, damaged ones
+are never handed out, and old ones make room for new. Keeping them does not move the revision.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, delete, func, select
 
 from skilldelta.bank import schema
-from skilldelta.bank.backend import Backend
-from skilldelta.bank.table_rows import insert_rows, read_counter, row_checksum
+from skilldelta.bank.database import Backend
+from skilldelta.bank.schema import insert_rows, read_counter, row_checksum
 
 LIMIT = 256 * 2**20
 """Bytes that all kept states may take; a single one that is larger is not kept."""

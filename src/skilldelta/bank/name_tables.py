@@ -6,70 +6,54 @@ What the bank has counts as unchanged; a task that contradicts it is refused.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from sqlalchemy import Connection, select, update
 
 from skilldelta.bank import schema
-from skilldelta.bank.backend import Backend
 from skilldelta.bank.batch import Batch, shortened
+from skilldelta.bank.database import Backend
 from skilldelta.bank.reading import read_agents
-from skilldelta.bank.table_rows import chunked, insert_rows, next_key, row_checksum
+from skilldelta.bank.schema import chunked, insert_rows, next_key, row_checksum
 from skilldelta.errors import InputError
 from skilldelta.records import Agent, Skill, Task, text_digest
 
 TaskName = tuple[str, str]  # suite, task_id
 SkillName = tuple[str, str]  # skill_id, digest
+Name = TypeVar("Name")
 
 
-@dataclass(slots=True)
-class NamedAgents:
-    """Agents by key; `added` were new."""
+@dataclass(frozen=True, slots=True)
+class Named(Generic[Name]):
+    """The names of one kind, by key."""
 
-    keys: dict[Agent, int] = field(default_factory=dict)
+    keys: Mapping[Name, int]
     added: int = 0
-
-
-@dataclass(slots=True)
-class NamedTasks:
-    """The tasks that a batch names, by key."""
-
-    keys: dict[TaskName, int] = field(default_factory=dict)
-    old: set[int] = field(default_factory=set)
+    unchanged: int = 0
+    """Records of the batch that the bank had already, or that came twice."""
+    old: frozenset[int] = frozenset()
     """Keys of tasks that were in the bank before, and may have executions."""
-    added: int = 0
-    unchanged: int = 0
 
 
-@dataclass(slots=True)
-class NamedSkills:
-    """Skill versions by key."""
-
-    keys: dict[SkillName, int] = field(default_factory=dict)
-    added: int = 0
-    unchanged: int = 0
-
-
-def add_agents(connection: Connection, backend: Backend, batch: Batch) -> NamedAgents:
+def add_agents(connection: Connection, backend: Backend, batch: Batch) -> Named[Agent]:
     """Every agent of the bank and of the batch."""
-    agents = NamedAgents(keys={agent: key for key, agent in read_agents(connection).items()})
+    keys = {agent: key for key, agent in read_agents(connection).items()}
     named = {id(e.agent): e.agent for e in batch.executions}.values()  # few objects: hashing every one would cost
-    new = [agent for agent in dict.fromkeys(named) if agent not in agents.keys]
-    if not new:
-        return agents
-    agents.keys.update((agent, key) for key, agent in enumerate(new, next_key(connection, schema.agents)))
-    rows = [(agents.keys[agent], agent.name, agent.fingerprint) for agent in new]
-    insert_rows(connection, backend, schema.agents, rows)
-    agents.added = len(new)
-    return agents
+    new = [agent for agent in dict.fromkeys(named) if agent not in keys]
+    if new:
+        keys.update((agent, key) for key, agent in enumerate(new, next_key(connection, schema.agents)))
+        rows = [(keys[agent], agent.name, agent.fingerprint) for agent in new]
+        insert_rows(connection, backend, schema.agents, rows)
+    return Named(keys, len(new))
 
 
-def add_tasks(connection: Connection, backend: Backend, batch: Batch) -> NamedTasks:
+def add_tasks(connection: Connection, backend: Backend, batch: Batch) -> Named[TaskName]:
     """The tasks of the batch, and those that its executions name."""
-    tasks = NamedTasks()
     known = _known_tasks(connection, batch)
-    tasks.keys = {name: key for name, (key, _) in known.items()}
-    tasks.old = set(tasks.keys.values())
+    keys = {name: key for name, (key, _) in known.items()}
+    old = frozenset(keys.values())
     contents = {name: task for name, (_, task) in known.items()}
     rows = []
     key = next_key(connection, schema.tasks) if batch.tasks else 0
@@ -77,16 +61,14 @@ def add_tasks(connection: Connection, backend: Backend, batch: Batch) -> NamedTa
         name = (task.suite, task.task_id)
         if name in contents:
             _check_same_task(contents[name], task)
-            tasks.unchanged += 1
             continue
         contents[name] = task
-        tasks.keys[name] = key
+        keys[name] = key
         digest = bytes.fromhex(text_digest(task.text))
         rows.append((key, task.suite, task.task_id, task.family, task.text, digest))
         key += 1
     insert_rows(connection, backend, schema.tasks, rows)
-    tasks.added = len(rows)
-    return tasks
+    return Named(keys, len(rows), len(batch.tasks) - len(rows), old)
 
 
 def _known_tasks(connection: Connection, batch: Batch) -> dict[TaskName, tuple[int, Task]]:
@@ -119,42 +101,41 @@ def _check_same_task(known: Task, came: Task) -> None:
             )
 
 
-def add_skills(connection: Connection, backend: Backend, batch: Batch) -> NamedSkills:
+def add_skills(connection: Connection, backend: Backend, batch: Batch) -> Named[SkillName]:
     """Every skill version of the bank and of the batch; a text that was missing is filled in."""
     table = schema.skills
-    skills = NamedSkills()
+    query = select(table.c.key, table.c.skill_id, table.c.digest, table.c.text != "")
+    keys: dict[SkillName, int] = {}
     textless: set[SkillName] = set()
-    for key, skill_id, digest, has_text in connection.execute(
-        select(table.c.key, table.c.skill_id, table.c.digest, table.c.text != "")
-    ):
-        skills.keys[skill_id, digest] = key
+    for key, skill_id, digest, has_text in connection.execute(query):
+        keys[skill_id, digest] = key
         if not has_text:
             textless.add((skill_id, digest))
-    versions = {skill_id for skill_id, _ in skills.keys}
+    versions = {skill_id for skill_id, _ in keys}
     rows: dict[SkillName, Skill] = {}
+    filled = unchanged = 0
     for skill in batch.skills:
         digest = text_digest(skill.text) if skill.text else skill.digest
         name = (skill.skill_id, digest)
         if name in textless and skill.text:
-            row = (skills.keys[name], *name, skill.text)
-            changed = update(table).where(table.c.key == skills.keys[name])
+            row = (keys[name], *name, skill.text)
+            changed = update(table).where(table.c.key == keys[name])
             connection.execute(changed.values(text=skill.text, checksum=row_checksum(row)))
             textless.discard(name)
-            skills.added += 1
-        elif name in skills.keys or name in rows or (not digest and skill.skill_id in versions):
-            skills.unchanged += 1
+            filled += 1
+        elif name in keys or name in rows or (not digest and skill.skill_id in versions):
+            unchanged += 1
         else:
             rows[name] = Skill(skill.skill_id, skill.text, digest)
             versions.add(skill.skill_id)
     for name in dict.fromkeys((e.skill_id, e.skill_digest) for e in batch.executions):
-        if name not in skills.keys and name not in rows:
+        if name not in keys and name not in rows:
             rows[name] = Skill(name[0], "", name[1])
-    if not rows:
-        return skills
-    skills.keys.update((name, key) for key, name in enumerate(rows, next_key(connection, table)))
-    listed = [(skills.keys[name], skill.skill_id, skill.digest, skill.text) for name, skill in rows.items()]
-    insert_rows(connection, backend, table, listed)
+    if rows:
+        keys.update((name, key) for key, name in enumerate(rows, next_key(connection, table)))
+        listed = [(keys[name], skill.skill_id, skill.digest, skill.text) for name, skill in rows.items()]
+        insert_rows(connection, backend, table, listed)
     # Executions without a version need a row too, but it is no skill beside one that is known by its version.
-    versioned = {skill_id for skill_id, digest in skills.keys if digest}
-    skills.added += sum(1 for skill_id, digest in rows if skill_id and (digest or skill_id not in versioned))
-    return skills
+    versioned = {skill_id for skill_id, digest in keys if digest}
+    new = sum(1 for skill_id, digest in rows if skill_id and (digest or skill_id not in versioned))
+    return Named(keys, filled + new, unchanged)

@@ -17,19 +17,12 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection, func, or_, select
 
-from skilldelta.bank import schema
-from skilldelta.bank.reading import (
-    Filed,
-    executions_query,
-    read_agents,
-    read_executions,
-    read_texts,
-    read_versions,
-    skill_keys,
-)
-from skilldelta.bank.table_rows import chunked, read_counter
+from skilldelta.arrays import Vectors
+from skilldelta.bank import reading, schema
+from skilldelta.bank.schema import chunked, read_counter
 from skilldelta.pairing import Pairing, is_counted, pair_executions
 from skilldelta.records import Agent, Execution, Pair, Skill
+from skilldelta.support import Support
 
 SUPERSEDED = "superseded"
 """Uncounted, because the same repetition is also recorded with its version."""
@@ -51,7 +44,7 @@ class Paired:
     """A pairing, the executions it was made of, and the keys of its tasks."""
 
     pairing: Pairing
-    filed: Sequence[Filed]
+    filed: Sequence[reading.Filed]
     versioned: Sequence[Execution]
     """What was paired: executions with the version that they count as, without superseded ones."""
     task_keys: Mapping[tuple[str, str], int]
@@ -63,7 +56,7 @@ class Paired:
 
 def read_pairs(connection: Connection, asked: PairQuery, *, task_keys: Sequence[int] | None = None) -> Paired:
     """The pairs in order of their tasks' arrival; `task_keys` reduces them to a few tasks."""
-    versions = versions_of(read_versions(connection).values())
+    versions = versions_of(reading.read_versions(connection).values())
     filed = list(_executions(connection, asked, task_keys))
     executions, superseded = _versioned([f.execution for f in filed], versions)
     pairing = pair_executions(
@@ -99,7 +92,7 @@ class PanelRecords:
 def read_panel_records(connection: Connection, agent: Agent, suite: str) -> PanelRecords:
     """A panel from one reading of its executions."""
     paired = read_pairs(connection, PairQuery(agent, suite))
-    texts = read_texts(connection, map(paired.key_of, paired.pairing.pairs))
+    texts = reading.read_texts(connection, map(paired.key_of, paired.pairing.pairs))
     return PanelRecords(
         agent,
         suite,
@@ -119,21 +112,21 @@ def versions_of(skills: Iterable[Skill]) -> dict[str, list[str]]:
     return dict(versions)
 
 
-def _executions(connection: Connection, asked: PairQuery, task_keys: Sequence[int] | None) -> Iterator[Filed]:
+def _executions(connection: Connection, asked: PairQuery, task_keys: Sequence[int] | None) -> Iterator[reading.Filed]:
     table, tasks = schema.executions, schema.tasks
-    query = executions_query(connection, agent=asked.agent, suite=asked.suite, family=asked.family)
+    query = reading.executions_query(connection, agent=asked.agent, suite=asked.suite, family=asked.family)
     if asked.skill_id is not None:
-        skills = read_versions(connection)
-        own, shared = skill_keys(skills, asked.skill_id), skill_keys(skills, schema.SHARED_SKILL)
+        skills = reading.read_versions(connection)
+        own, shared = reading.skill_keys(skills, asked.skill_id), reading.skill_keys(skills, schema.SHARED_SKILL)
         run_with_it = select(table.c.task_key).where(table.c.skill_key.in_(own))
         baseline = table.c.skill_key.in_(shared) & table.c.task_key.in_(run_with_it)
         query = query.where(or_(table.c.skill_key.in_(own), baseline))
     query = query.order_by(tasks.c.key, table.c.key)
     if task_keys is None:
-        yield from read_executions(connection, query)
+        yield from reading.read_executions(connection, query)
         return
     for chunk in chunked(sorted(task_keys)):
-        yield from read_executions(connection, query.where(tasks.c.key.in_(chunk)))
+        yield from reading.read_executions(connection, query.where(tasks.c.key.in_(chunk)))
 
 
 def _versioned(executions: Sequence[Execution], versions: Mapping[str, Sequence[str]]) -> tuple[list[Execution], int]:
@@ -176,6 +169,12 @@ class Changes:
     task_keys: tuple[int, ...]
     texts: tuple[str, ...]
 
+    def support(self, vectors: Vectors, encoder: str, agent: Agent, suite: str | None) -> Support:
+        """The pairs as arrays, with the vectors of their texts."""
+        return Support.from_pairs(
+            self.pairs, vectors, texts=self.texts, encoder=encoder, agent=agent.name, suite=suite or ""
+        )
+
 
 def read_changes(connection: Connection, asked: PairQuery, since: Mark | None) -> Changes:
     """What an earlier reader lacks, in one view of the bank."""
@@ -186,12 +185,12 @@ def read_changes(connection: Connection, asked: PairQuery, since: Mark | None) -
     paired = read_pairs(connection, asked, task_keys=touched)
     pairs = paired.pairing.pairs
     task_keys = tuple(paired.key_of(pair) for pair in pairs)
-    texts = read_texts(connection, task_keys)
+    texts = reading.read_texts(connection, task_keys)
     return Changes(mark, touched, pairs, task_keys, tuple(texts[key] for key in task_keys))
 
 
 def _mark(connection: Connection, asked: PairQuery) -> Mark:
-    versions = versions_of(read_versions(connection).values())
+    versions = versions_of(reading.read_versions(connection).values())
     if asked.skill_id is not None:
         versions = {asked.skill_id: versions.get(asked.skill_id, [])}
     return Mark(
@@ -203,15 +202,7 @@ def _mark(connection: Connection, asked: PairQuery) -> Mark:
 
 
 def _touched(connection: Connection, asked: PairQuery, since: Mark) -> tuple[int, ...]:
-    table, tasks = schema.executions, schema.tasks
-    agents = [key for key, agent in read_agents(connection).items() if agent == asked.agent]
-    query = (
-        select(table.c.task_key)
-        .select_from(table.join(tasks, table.c.task_key == tasks.c.key))
-        .where(table.c.key > since.last_execution, table.c.agent_key.in_(agents))
-        .distinct()
-    )
-    for column, value in ((tasks.c.suite, asked.suite), (tasks.c.family, asked.family)):
-        if value is not None:
-            query = query.where(column == value)
-    return tuple(sorted(key for (key,) in connection.execute(query)))
+    table = schema.executions
+    query = reading.executions_query(connection, agent=asked.agent, suite=asked.suite, family=asked.family)
+    new = query.with_only_columns(table.c.task_key).where(table.c.key > since.last_execution).distinct()
+    return tuple(sorted(connection.execute(new).scalars()))

@@ -5,16 +5,14 @@ Each read is one snapshot. Every wait has an end: for a connection, for the lock
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from sqlalchemy import Connection, Engine, TableClause, create_engine, event, insert, make_url, text
 
-from skilldelta.bank.backend import Counter
-from skilldelta.bank.commits import Head
-from skilldelta.bank.schema import SCHEMA_VERSION
-from skilldelta.bank.table_rows import read_counter
+from skilldelta.bank.database import Backend, Counter
+from skilldelta.bank.schema import SCHEMA_VERSION, read_counter
 from skilldelta.errors import MissingExtraError
 from skilldelta.redaction import redacted
 
@@ -24,7 +22,7 @@ _CONNECT_SECONDS = 10
 _KEEP_ALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 4, "tcp_user_timeout": 30_000}
 
 
-class PostgreSQL:
+class PostgreSQL(Backend):
     """A bank that a team shares, in the schema `skilldelta` of a database."""
 
     name = "postgresql"
@@ -39,12 +37,6 @@ class PostgreSQL:
 
     def exists(self) -> bool:
         return True
-
-    def create(self, make_tables: Callable[[Connection], None]) -> None:
-        """Nothing: the database itself is made by its administrator, and the tables like those of an older version."""
-
-    def identity(self) -> None:
-        """Nothing: a server's tables have no other place."""
 
     def reader(self) -> Engine:
         """Transactions that see one snapshot: a read of several statements never meets half of a write."""
@@ -68,17 +60,8 @@ class PostgreSQL:
                 connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
             yield connection
 
-    def settle(self) -> None:
-        """Nothing: the server does it by itself."""
-
     def write_lock(self) -> AbstractContextManager[None]:
         return nullcontext()
-
-    def tidy(self) -> None:
-        """Nothing: a server leaves no files behind."""
-
-    def release(self) -> None:
-        """Nothing: nothing was copied."""
 
     def version(self, connection: Connection) -> int:
         found = connection.execute(text("SELECT to_regclass('skilldelta.meta')")).scalar()
@@ -99,19 +82,6 @@ class PostgreSQL:
 
     def changes(self, connection: Connection) -> int:
         return int(connection.exec_driver_sql("SELECT pg_current_xact_id_if_assigned() IS NOT NULL").scalar() or 0)
-
-    def acknowledge(self, head: Head) -> None:
-        """Nothing: a server keeps its own log, and its administrator the backups."""
-
-    def acknowledged(self) -> None:
-        """Nothing: see `acknowledge`."""
-
-    def lost(self, connection: Connection, acknowledged: Head | None) -> None:
-        """Nothing: see `acknowledge`."""
-
-    def problems(self, connection: Connection) -> list[str]:
-        """Nothing of its own: PostgreSQL enforces references and checks its pages itself."""
-        return []
 
     def size_bytes(self, connection: Connection) -> int:
         return int(connection.execute(text("SELECT pg_database_size(current_database())")).scalar() or 0)

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, func, select
 
 from skilldelta.bank import schema
-from skilldelta.bank.table_rows import changed_row, chunked, execution_checksum
+from skilldelta.bank.schema import changed_row, chunked, execution_checksum
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.records import Agent, Execution, Skill, Task, bundle_name
 
@@ -55,31 +55,19 @@ def read_suites(connection: Connection) -> list[str]:
 
 def read_suites_of(connection: Connection, agent: Agent, skill_id: str | None = None) -> list[str]:
     """Suites on which an agent was run, with a skill or at all, by the arrival of their first task."""
-    table, tasks = schema.executions, schema.tasks
-    agents = [key for key, known in read_agents(connection).items() if known == agent]
-    query = (
-        select(tasks.c.suite)
-        .select_from(table.join(tasks, table.c.task_key == tasks.c.key))
-        .where(table.c.agent_key.in_(agents))
-        .group_by(tasks.c.suite)
-        .order_by(func.min(tasks.c.key))
-    )
-    if skill_id is not None:
-        query = query.where(table.c.skill_key.in_(skill_keys(read_versions(connection), skill_id)))
-    return [suite for (suite,) in connection.execute(query)]
+    tasks = schema.tasks
+    query = executions_query(connection, agent=agent, skill_id=skill_id).with_only_columns(tasks.c.suite)
+    return list(connection.execute(query.group_by(tasks.c.suite).order_by(func.min(tasks.c.key))).scalars())
 
 
 def executions_by_panel(connection: Connection) -> Counter[tuple[Agent, str]]:
     """How many executions each agent has on each suite, counted or not; agents in order of arrival, then suites."""
     table, tasks = schema.executions, schema.tasks
     agents = read_agents(connection)
-    query = (
-        select(table.c.agent_key, tasks.c.suite, func.count())
-        .select_from(table.join(tasks, table.c.task_key == tasks.c.key))
-        .group_by(table.c.agent_key, tasks.c.suite)
-        .order_by(table.c.agent_key, func.min(tasks.c.key))
-    )
-    return Counter({(agents[key], suite): count for key, suite, count in connection.execute(query)})
+    by = (table.c.agent_key, tasks.c.suite)
+    query = executions_query(connection).with_only_columns(*by, func.count()).group_by(*by)
+    rows = connection.execute(query.order_by(table.c.agent_key, func.min(tasks.c.key)))
+    return Counter({(agents[key], suite): count for key, suite, count in rows})
 
 
 def read_tasks(connection: Connection, suite: str | None = None, task_id: str | None = None) -> list[Task]:

@@ -16,13 +16,10 @@ from sqlalchemy import Connection, Engine, TableClause, create_engine, event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 
-from skilldelta.bank import commits
-from skilldelta.bank.backend import Counter
-from skilldelta.bank.commits import Head
+from skilldelta.bank import sqlite_files
+from skilldelta.bank.database import Counter
 from skilldelta.bank.driver_errors import not_a_bank
-from skilldelta.bank.schema import SCHEMA_VERSION
-from skilldelta.bank.sqlite_files import Copy, create_aside, write_lock
-from skilldelta.bank.table_rows import read_counter
+from skilldelta.bank.schema import SCHEMA_VERSION, Head, read_counter
 from skilldelta.errors import BankError, UnwritableBankError
 from skilldelta.files import flush_durably
 from skilldelta.nouns import plural
@@ -48,7 +45,7 @@ class SQLite:
         self._wal = self._beside("-wal")
         self._commits = self._beside(".commits")
         self._timeout = timeout
-        self._copy: Copy | None = None
+        self._copy: sqlite_files.Copy | None = None
 
     def exists(self) -> bool:
         """Whether the file holds something; anything but a SQLite file is refused. An empty file is a new bank."""
@@ -77,7 +74,7 @@ class SQLite:
             with self.write_lock():
                 if not self.exists():
                     self._commits.unlink(missing_ok=True)  # of a bank that was here before
-                    create_aside(self._path, lambda aside: self._make(aside, make_tables))
+                    sqlite_files.create_aside(self._path, lambda aside: self._make(aside, make_tables))
         except OSError as error:
             raise UnwritableBankError(
                 f"cannot make the bank {self.location} ({error.strerror}); choose another path"
@@ -101,9 +98,9 @@ class SQLite:
     def transaction(self, writer: Engine, *, durable: bool) -> Iterator[Connection]:
         """With NORMAL a commit is in the log without waiting for the disk; the next FULL one takes it along."""
         with writer.connect() as connection:
-            driver = connection.connection.driver_connection
-            assert isinstance(driver, sqlite3.Connection)
-            driver.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")  # only outside of a transaction
+            _driver(connection).execute(
+                f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}"
+            )  # only outside of a transaction
             with connection.begin():
                 yield connection
 
@@ -117,12 +114,12 @@ class SQLite:
                 os.close(descriptor)
 
     def write_lock(self) -> AbstractContextManager[None]:
-        return write_lock(self._lock, self._timeout)
+        return sqlite_files.write_lock(self._lock, self._timeout)
 
     def tidy(self) -> None:
         """Remove the log files that a reader makes and cannot remove, unless someone is writing or may not."""
         if os.path.exists(self._wal):
-            with suppress(BankError, sqlite3.Error), write_lock(self._lock, 0):
+            with suppress(BankError, sqlite3.Error), sqlite_files.write_lock(self._lock, 0):
                 self._connect_writer().close()
 
     def release(self) -> None:
@@ -150,24 +147,21 @@ class SQLite:
     ) -> None:
         """Plain tuples straight to the driver, which is several times faster than a dict per row."""
         marks = ", ".join("?" * len(columns))
-        driver = connection.connection.driver_connection
-        assert isinstance(driver, sqlite3.Connection)
-        driver.executemany(f"INSERT INTO {table.name} ({', '.join(columns)}) VALUES ({marks})", rows)
+        statement = f"INSERT INTO {table.name} ({', '.join(columns)}) VALUES ({marks})"
+        _driver(connection).executemany(statement, rows)
 
     def changes(self, connection: Connection) -> int:
         """A number that moves when a row is written."""
-        driver = connection.connection.driver_connection
-        assert isinstance(driver, sqlite3.Connection)
-        return driver.total_changes
+        return _driver(connection).total_changes
 
     def acknowledge(self, head: Head) -> None:
-        commits.acknowledge(self._commits, head)
+        sqlite_files.acknowledge(self._commits, head)
 
     def acknowledged(self) -> Head | None:
-        return commits.acknowledged(self._commits)
+        return sqlite_files.acknowledged(self._commits)
 
     def lost(self, connection: Connection, acknowledged: Head | None) -> str | None:
-        return commits.lost(connection, acknowledged, self.location, self._commits)
+        return sqlite_files.lost(connection, acknowledged, self.location, self._commits)
 
     def problems(self, connection: Connection) -> list[str]:
         """Damaged pages and indexes, and rows whose reference leads nowhere."""
@@ -210,7 +204,7 @@ class SQLite:
         if not (os.path.exists(self._wal) and self._wal.stat().st_size):
             return self._read(self._path, "&immutable=1")
         if self._copy is None:
-            self._copy = Copy.of(self._path, self._wal, self.location)
+            self._copy = sqlite_files.Copy.of(self._path, self._wal, self.location)
         return self._read(self._copy.path)
 
     def _read(self, path: Path, options: str = "") -> sqlite3.Connection:
@@ -246,6 +240,12 @@ class SQLite:
             connection.close()
             raise
         return connection
+
+
+def _driver(connection: Connection) -> sqlite3.Connection:
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    return driver
 
 
 def _uri(path: Path) -> str:

@@ -1,4 +1,10 @@
-"""The files of a SQLite bank: its lock, its creation, and a private copy where its folder cannot be written."""
+"""The files of a SQLite bank: its lock, its creation, its last acknowledged commit, and a private copy where its folder
+cannot be written.
+
+A log file that is removed takes commits with it and leaves a bank without a fault. So the number and the mark of the last
+acknowledged commit stand in a file beside the bank: if the bank does not have that commit, some were lost. A bank that
+was copied without the file, or another bank in its place, is not blamed.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +15,17 @@ import tempfile
 import warnings
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from sqlalchemy import Connection
+
+from skilldelta.bank.schema import Head, read_head, read_mark
 from skilldelta.errors import BankError, BankWarning, UnwritableBankError
 from skilldelta.file_lock import LockHeldError, file_lock
 from skilldelta.files import flush_durably, flush_folder
+from skilldelta.nouns import plural
 
 
 @contextmanager
@@ -137,3 +147,53 @@ def _state(*paths: Path) -> list[tuple[int, int, int]]:
     """What differs when a file was written or replaced."""
     found = [os.stat(path) for path in paths if path.exists()]
     return [(file.st_ino, file.st_size, file.st_mtime_ns) for file in found]
+
+
+_TITLE = "skilldelta-commits"
+_WIDTH = 96
+"""Bytes of the record: of one length always, so that it is overwritten by one write."""
+
+
+def acknowledge(file: Path, head: Head) -> None:
+    """Write the record down, durably. The commit itself is safe by then, so that a failure here is no failure of it."""
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+    with suppress(OSError):
+        descriptor = os.open(file, flags, 0o600)
+        try:
+            os.write(descriptor, _record(head))
+            flush_durably(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def acknowledged(file: Path) -> Head | None:
+    """The record, or None where there is none that can be read."""
+    try:
+        raw = file.read_bytes()
+        _, bank, number, mark, _ = raw.decode("ascii").split()
+        head = Head(int(bank, 16), int(number), int(mark, 16))
+    except (OSError, ValueError):
+        return None
+    return head if _record(head) == raw else None
+
+
+def _record(head: Head) -> bytes:
+    body = f"{_TITLE} {head.bank:x} {head.number} {head.mark:x}"
+    return f"{body} {zlib.crc32(body.encode()):08x}".ljust(_WIDTH - 1).encode() + b"\n"
+
+
+def lost(connection: Connection, acknowledged: Head | None, location: str, file: Path) -> str | None:
+    """One line if the bank lacks the acknowledged commit. Read `acknowledged` first: the bank may grow meanwhile."""
+    head = read_head(connection)
+    if acknowledged is None or head is None or head.bank != acknowledged.bank:
+        return None
+    if read_mark(connection, acknowledged.number) == acknowledged.mark:
+        return None
+    missing = acknowledged.number - head.number
+    what = (
+        f"{plural(missing, 'acknowledged commit is', 'acknowledged commits are')} missing: its log was removed, or an "
+        "older copy was put in its place"
+        if missing > 0
+        else "acknowledged commits are missing: a copy that was written elsewhere was put in its place"
+    )
+    return f"{what} ({location}); restore the newer bank with its log, or remove {file} to go on without them"

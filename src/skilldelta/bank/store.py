@@ -9,42 +9,39 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+from typing import Concatenate, ParamSpec, Self, TypeVar
+
+from sqlalchemy import Connection
 
 from skilldelta.arrays import Vectors
-from skilldelta.bank import decision_log, forget, judgement_log, learned, reading, schema, status, vectors, verify
+from skilldelta.bank import (
+    decision_log,
+    forget,
+    judgement_log,
+    learned,
+    pair_reading,
+    reading,
+    schema,
+    status,
+    vectors,
+    verify,
+)
 from skilldelta.bank.adding import add_batch
 from skilldelta.bank.batch import Added, Batch, check_batch
 from skilldelta.bank.database import Database
-from skilldelta.bank.decision_tally import DecisionTally, read_decision_tallies
-from skilldelta.bank.entries import (
-    BankStatus,
-    DecisionFilter,
-    DecisionRecord,
-    Foreseen,
-    Forgotten,
-    Logged,
-    Panel,
-    RecordedOutcome,
-)
-from skilldelta.bank.evidence_age import EvidenceAge, read_evidence_ages
-from skilldelta.bank.forget import Removal
-from skilldelta.bank.pair_reading import (
-    Changes,
-    Mark,
-    PairQuery,
-    PanelRecords,
-    read_changes,
-    read_pairs,
-    read_panel_records,
-)
+from skilldelta.bank.entries import DecisionFilter, DecisionRecord, DecisionTally, Logged, RecordedOutcome
+from skilldelta.bank.forget import Foreseen, Forgotten, Removal
+from skilldelta.bank.pair_reading import Changes, Mark, PairQuery, PanelRecords
 from skilldelta.bank.reading import chosen_agent, chosen_suite, current_skill
+from skilldelta.bank.status import BankStatus, EvidenceAge, Panel
 from skilldelta.bank.vectors import Progress, TextEncoder
 from skilldelta.errors import BankError, InputError
 from skilldelta.pairing import Pairing
 from skilldelta.records import Agent, Execution, Judgement, Skill, Task
 from skilldelta.support import Support
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 LOCK_TIMEOUT = 30.0
 """Seconds to wait for another writer."""
@@ -85,9 +82,7 @@ class Bank:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     # -- adding ---------------------------------------------------------------------------------------------------
@@ -102,23 +97,19 @@ class Bank:
 
     def agents(self) -> list[Agent]:
         """Agents in order of arrival."""
-        with self._database.read() as connection:
-            return list(reading.read_agents(connection).values())
+        return list(self._read(reading.read_agents).values())
 
     def skills(self) -> list[Skill]:
         """Every version of every skill, in order of arrival. An empty digest stands for executions without a version."""
-        with self._database.read() as connection:
-            return reading.read_skills(connection)
+        return self._read(reading.read_skills)
 
     def suites(self) -> list[str]:
         """Suites in order of arrival."""
-        with self._database.read() as connection:
-            return reading.read_suites(connection)
+        return self._read(reading.read_suites)
 
     def tasks(self, suite: str | None = None, task_id: str | None = None) -> list[Task]:
         """Tasks in order of arrival; one id may name a task in each of several suites."""
-        with self._database.read() as connection:
-            return reading.read_tasks(connection, suite, task_id)
+        return self._read(reading.read_tasks, suite, task_id)
 
     def executions(
         self,
@@ -154,8 +145,8 @@ class Bank:
         include_stale: bool = False,
     ) -> Pairing:
         """The pairs of an agent in order of their tasks' arrival, and everything that was left out."""
-        with self._database.read() as connection:
-            return read_pairs(connection, PairQuery(agent, suite, skill_id, family, include_stale)).pairing
+        asked = PairQuery(agent, suite, skill_id, family, include_stale)
+        return self._read(pair_reading.read_pairs, asked).pairing
 
     def vectors(self, encoder: TextEncoder, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
         """(n, dim) one row per text; what the bank lacks is encoded and, unless it is read-only, stored."""
@@ -174,15 +165,11 @@ class Bank:
     ) -> Support:
         """The pairs of `pairing` as arrays, with the vectors and texts of their tasks."""
         found = self.changes(PairQuery(agent, suite, skill_id, family, include_stale))
-        rows = self.vectors(encoder, found.texts, progress=progress)
-        return Support.from_pairs(
-            found.pairs, rows, texts=found.texts, encoder=encoder.identity, agent=agent.name, suite=suite or ""
-        )
+        return found.support(self.vectors(encoder, found.texts, progress=progress), encoder.identity, agent, suite)
 
     def changes(self, asked: PairQuery, since: Mark | None = None) -> Changes:
         """The pairs that a reader lacks who has read up to `since`: what the in-memory index lives on."""
-        with self._database.read() as connection:
-            return read_changes(connection, asked, since)
+        return self._read(pair_reading.read_changes, asked, since)
 
     def resolve_agent(self, name: str | None) -> Agent:
         """The agent called `name` or `name@fingerprint-prefix`; None is the only one there is."""
@@ -203,28 +190,23 @@ class Bank:
 
     def panels(self) -> list[Panel]:
         """One panel for each agent and suite that has executions."""
-        with self._database.read() as connection:
-            return status.read_panels(connection)
+        return self._read(status.read_panels)
 
     def vector_counts(self) -> dict[str, int]:
         """How many vectors there are of each encoder, by its identity."""
-        with self._database.read() as connection:
-            return status.count_vectors(connection)
+        return self._read(status.count_vectors)
 
     def panel_names(self) -> list[tuple[Agent, str]]:
         """The agent and suite of every panel, without reading executions."""
-        with self._database.read() as connection:
-            return list(reading.executions_by_panel(connection))
+        return list(self._read(reading.executions_by_panel))
 
     def evidence_ages(self) -> list[EvidenceAge]:
         """When the evidence about each skill version arrived, by agent and suite."""
-        with self._database.read() as connection:
-            return read_evidence_ages(connection)
+        return self._read(status.read_evidence_ages)
 
     def panel_records(self, agent: Agent, suite: str) -> PanelRecords:
         """Everything that is recorded of one panel, read once."""
-        with self._database.read() as connection:
-            return read_panel_records(connection, agent, suite)
+        return self._read(pair_reading.read_panel_records, agent, suite)
 
     def revision(self) -> int:
         """A number that moves whenever evidence was added or removed; cheap enough to ask before every decision."""
@@ -234,15 +216,12 @@ class Bank:
 
     def status(self) -> BankStatus:
         """Counts of everything in the bank."""
-        with self._database.read() as connection:
-            return status.read_status(connection, self._database.backend)
+        return self._read(status.read_status, self._database.backend)
 
     def verify(self) -> list[str]:
         """One line per problem: damaged pages, changed rows, lost commits, orphans, wrong values. Empty means fine."""
-        backend = self._database.backend
-        acknowledged = backend.acknowledged()  # first: the bank may grow meanwhile
-        with self._database.read() as connection:
-            return verify.problems(connection, backend, acknowledged)
+        acknowledged = self._database.backend.acknowledged()  # first: the bank may grow meanwhile
+        return self._read(verify.problems, self._database.backend, acknowledged)
 
     def forget(
         self,
@@ -258,13 +237,11 @@ class Bank:
 
     def remove(self, removal: Removal) -> Forgotten:
         """`forget`, with filters that were looked at before."""
-        with self._database.write() as connection:
-            return forget.forget(connection, removal)
+        return self._write(forget.forget, removal)
 
     def foreseen(self, removal: Removal) -> Foreseen:
         """What `remove` with the same filters would take away."""
-        with self._database.read() as connection:
-            return forget.foreseen(connection, removal)
+        return self._read(forget.foreseen, removal)
 
     # -- beside the evidence ----------------------------------------------------------------------------------------
 
@@ -287,18 +264,15 @@ class Bank:
 
     def decisions(self, limit: int | None = None, chosen: DecisionFilter | None = None) -> list[DecisionRecord]:
         """Decisions, the newest first, with their outcomes."""
-        with self._database.read() as connection:
-            return decision_log.read_decisions(connection, limit, chosen)
+        return self._read(decision_log.read_decisions, limit, chosen)
 
     def decision(self, decision_id: int) -> DecisionRecord | None:
         """The decision of that id, with its outcomes."""
-        with self._database.read() as connection:
-            return decision_log.read_decision(connection, decision_id)
+        return self._read(decision_log.read_decision, decision_id)
 
     def decision_in(self, conversation: str, skill_id: str) -> DecisionRecord | None:
         """The decision that a conversation, named by its digest, got about a skill."""
-        with self._database.read() as connection:
-            return decision_log.find_conversation(connection, conversation, skill_id)
+        return self._read(decision_log.find_conversation, conversation, skill_id)
 
     def record_outcome(self, outcome: RecordedOutcome) -> Logged:
         """Store what happened after a decision; the same key again, or the same values without a key, add nothing."""
@@ -309,48 +283,50 @@ class Bank:
 
     def record_outcomes(self, outcomes: Sequence[RecordedOutcome]) -> list[Logged | InputError]:
         """Store outcomes in one transaction; one that cannot be taken is answered by its error, the others are kept."""
-        with self._database.write() as connection:
-            return decision_log.add_outcomes(connection, self._database.backend, outcomes)
+        return self._write(decision_log.add_outcomes, self._database.backend, outcomes)
 
     def count_decisions(self, before: float | None = None) -> int:
         """How many decisions are older than a moment in seconds since 1970; None counts all."""
-        with self._database.read() as connection:
-            return decision_log.count_decisions(connection, before)
+        return self._read(decision_log.count_decisions, before)
 
     def forget_decisions(self, before: float | None = None) -> int:
         """Remove the decisions older than a moment, or all, with their outcomes; returns how many."""
-        with self._database.write() as connection:
-            return decision_log.forget_decisions(connection, before)
+        return self._write(decision_log.forget_decisions, before)
 
     def decision_tallies(self) -> list[DecisionTally]:
         """How often each action was decided, by agent and skill."""
-        with self._database.read() as connection:
-            return read_decision_tallies(connection)
+        return self._read(decision_log.read_decision_tallies)
 
     def learned(self, name: str, part: str) -> bytes | None:
         """A kept part of what was learned from the evidence as it is now; None where there is none, or it is damaged."""
-        with self._database.read() as connection:
-            return learned.read_part(connection, name, part)
+        return self._read(learned.read_part, name, part)
 
     def keep_learned(self, name: str, parts: Mapping[str, bytes], *, revision: int) -> bool:
         """Keep what was learned at a revision, unless that would have to wait: for a lock, or for a disk to be writable."""
         try:
             with self._database.write_soon(KEEPING_PATIENCE) as connection:
-                return learned.keep(
-                    connection, self._database.backend, name, parts, revision=revision, now=self._clock()
-                )
+                backend = self._database.backend
+                return learned.keep(connection, backend, name, parts, revision=revision, now=self._clock())
         except (BankError, OSError):
             return False
 
     def add_judgements(self, judgements: Sequence[Judgement]) -> int:
         """Store agents' own answers about known tasks and skills; returns how many were new."""
-        with self._database.write() as connection:
-            return judgement_log.add_judgements(connection, self._database.backend, judgements)
+        return self._write(judgement_log.add_judgements, self._database.backend, judgements)
 
     def judgements(self, agent: Agent | None = None, suite: str | None = None) -> list[Judgement]:
         """Judgements in order of arrival."""
+        return self._read(judgement_log.read_judgements, agent=agent, suite=suite)
+
+    # -- transactions -----------------------------------------------------------------------------------------------
+
+    def _read(self, ask: Callable[Concatenate[Connection, P], T], *arguments: P.args, **options: P.kwargs) -> T:
         with self._database.read() as connection:
-            return judgement_log.read_judgements(connection, agent=agent, suite=suite)
+            return ask(connection, *arguments, **options)
+
+    def _write(self, change: Callable[Concatenate[Connection, P], T], *arguments: P.args, **options: P.kwargs) -> T:
+        with self._database.write() as connection:
+            return change(connection, *arguments, **options)
 
 
 def open_bank(location: str | Path, *, create: bool = False, readonly: bool = False) -> Bank:

@@ -14,10 +14,9 @@ from sqlalchemy import Connection, select
 
 from skilldelta.arrays import Vectors
 from skilldelta.bank import schema
-from skilldelta.bank.backend import Backend
 from skilldelta.bank.batch import TextVector, matrix_of
-from skilldelta.bank.database import Database
-from skilldelta.bank.table_rows import changed_row, chunked, insert_rows, next_key, vector_checksum
+from skilldelta.bank.database import Backend, Database
+from skilldelta.bank.schema import changed_row, chunked, insert_rows, next_key, vector_checksum
 from skilldelta.errors import InputError, UnwritableBankError
 from skilldelta.nouns import plural
 from skilldelta.records import text_digest
@@ -38,14 +37,6 @@ class TextEncoder(Protocol):
     def encode(self, texts: Sequence[str]) -> Vectors: ...
 
 
-@dataclass(frozen=True, slots=True)
-class VectorCount:
-    """How many vectors were new, and how many the bank had."""
-
-    added: int = 0
-    unchanged: int = 0
-
-
 def cached_vectors(
     database: Database, encoder: TextEncoder, texts: Sequence[str], *, progress: Progress | None = None
 ) -> Vectors:
@@ -63,7 +54,7 @@ def cached_vectors(
         piece = missing[start : start + _TEXTS_PER_TRANSACTION]
         rows = _encoded(encoder, [text_of[digest] for digest in piece])
         if is_stored:
-            is_stored = _stored(database, _records(encoder.identity, piece, rows))
+            is_stored = _stored(database, [TextVector(encoder.identity, *one) for one in zip(piece, rows, strict=True)])
         known.update((digest, row.tobytes()) for digest, row in zip(piece, rows, strict=True))
         if progress is not None:
             progress(start + len(piece), len(missing))
@@ -98,13 +89,12 @@ def read_vectors(connection: Connection, encoder: str, digests: Iterable[str]) -
     return found
 
 
-def add_vectors(connection: Connection, backend: Backend, vectors: Sequence[TextVector]) -> VectorCount:
-    """Store what is new; a vector that differs from the stored one of the same text and encoder is refused."""
+def add_vectors(connection: Connection, backend: Backend, vectors: Sequence[TextVector]) -> int:
+    """Store what is new and return how many; a vector that differs from the stored one of the same text and encoder is refused."""
     by_encoder: dict[str, list[TextVector]] = {}
     for vector in vectors:
         by_encoder.setdefault(vector.encoder, []).append(vector)
-    added = sum(_add_of_one_encoder(connection, backend, name, group) for name, group in by_encoder.items())
-    return VectorCount(added, len(vectors) - added)
+    return sum(_add_of_one_encoder(connection, backend, name, group) for name, group in by_encoder.items())
 
 
 def _add_of_one_encoder(connection: Connection, backend: Backend, name: str, vectors: list[TextVector]) -> int:
@@ -200,10 +190,6 @@ def _dimension(database: Database, encoder: TextEncoder) -> int:
     with database.read() as connection:
         known = connection.execute(select(table.c.dimension).where(table.c.identity == encoder.identity)).scalar()
     return int(known) if known is not None else _encoded(encoder, ["width"]).shape[1]
-
-
-def _records(encoder: str, digests: Sequence[str], rows: Vectors) -> list[TextVector]:
-    return [TextVector(encoder, digest, row) for digest, row in zip(digests, rows, strict=True)]
 
 
 def _stacked(encoder: str, blobs: Sequence[bytes]) -> Vectors:

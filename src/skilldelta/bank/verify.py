@@ -6,9 +6,8 @@ import numpy as np
 from sqlalchemy import Connection, TableClause, func, select
 
 from skilldelta.bank import schema
-from skilldelta.bank.backend import Backend
-from skilldelta.bank.commits import Head, gaps
-from skilldelta.bank.table_rows import Row, checksum_of
+from skilldelta.bank.database import Backend
+from skilldelta.bank.schema import Head, Row, checksum_of, count_rows
 from skilldelta.nouns import plural
 from skilldelta.records import CONDITIONS, STATUSES, text_digest
 
@@ -35,7 +34,7 @@ def problems(connection: Connection, backend: Backend, acknowledged: Head | None
         return damaged  # queries on a damaged file would only fail, or repeat it
     missing = backend.lost(connection, acknowledged)
     changed = [line for table in schema.TABLES for line in _changed_rows(connection, table)]
-    return [*([missing] if missing else []), *gaps(connection), *_wrong_content(connection, bool(changed)), *changed]
+    return [*([missing] if missing else []), *_gaps(connection), *_wrong_content(connection, bool(changed)), *changed]
 
 
 def _wrong_content(connection: Connection, is_changed: bool) -> list[str]:
@@ -52,11 +51,17 @@ def _wrong_content(connection: Connection, is_changed: bool) -> list[str]:
         raise
 
 
+def _gaps(connection: Connection) -> list[str]:
+    """One line if the list of commits is not whole."""
+    table = schema.commits
+    count, last = connection.execute(select(func.count(), func.max(table.c.number))).one()
+    return [] if count == (last or 0) else [f"the list of commits has {count} entries and ends with number {last}"]
+
+
 def _orphans(connection: Connection) -> list[str]:
     found = []
     for table, column, parent in _PARENTS:
-        missing = table.c[column].not_in(select(parent.c.key))
-        count = connection.execute(select(func.count()).select_from(table).where(missing)).scalar()
+        count = count_rows(connection, table, table.c[column].not_in(select(parent.c.key)))
         if count:
             found.append(f"{plural(count, 'orphan row')} in {table.name}: the {parent.name} row is missing")
     return found
@@ -73,7 +78,7 @@ def _wrong_values(connection: Connection) -> list[str]:
     }
     found = []
     for what, wrong in checks.items():
-        count = connection.execute(select(func.count()).select_from(table).where(wrong)).scalar()
+        count = count_rows(connection, table, wrong)
         if count:
             found.append(f"{plural(count, 'execution has', 'executions have')} {what}")
     return found

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rich.console import Group
 
     from skilldelta.bank import Bank, BankStatus
-    from skilldelta.bank.entries import Foreseen, Forgotten
+    from skilldelta.bank.forget import Foreseen, Forgotten
     from skilldelta.records import Agent
 
 
@@ -209,7 +209,7 @@ def forget(
         moment = _moment(before) if before else None if older_than is None else time.time() - older_than * 86_400
         _forget_decisions(bank, moment, yes=yes, as_json=as_json)
         return
-    from skilldelta.bank import entries
+    from skilldelta.bank import forget
     from skilldelta.bank.forget import Removal
 
     with _open(bank) as opened:
@@ -227,7 +227,7 @@ def forget(
         found = _counted(opened.foreseen(removal))
         if found and not yes:
             _agree(found)
-        gone = opened.remove(removal) if found else entries.Forgotten()
+        gone = opened.remove(removal) if found else forget.Forgotten()
     if as_json:
         write_json(asdict(gone))
     else:

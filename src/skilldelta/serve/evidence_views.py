@@ -10,8 +10,8 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from skilldelta.bank.decision_tally import DecisionTally
-from skilldelta.bank.evidence_age import EvidenceAge
+from skilldelta.bank.entries import DecisionTally
+from skilldelta.bank.status import EvidenceAge
 from skilldelta.bank.store import Bank
 from skilldelta.encoders import Encoder
 from skilldelta.errors import unknown_name

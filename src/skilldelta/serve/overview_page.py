@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from urllib.parse import urlsplit
 
-from skilldelta.bank.decision_tally import DecisionTally
+from skilldelta.bank.entries import DecisionTally
 from skilldelta.evaluation.results import Range
 from skilldelta.report.skill_words import skill_sentence
 from skilldelta.serve.evidence_documents import (

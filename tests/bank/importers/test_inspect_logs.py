@@ -198,16 +198,16 @@ def test_without_inspect_the_line_says_what_to_install(
 def test_a_log_that_changes_while_it_is_read_is_noticed(
     logs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from skilldelta.bank.importers.tools import inspect_logs
+    from skilldelta.bank.importers.tools import inspect_samples
 
     copy = Path(shutil.copy(logs["on"], tmp_path / "growing.eval"))
-    plain = inspect_logs._sample
+    plain = inspect_samples._sample
 
     def touch(*sample: Any) -> Any:
         os.utime(copy, (1, 1))
         return plain(*sample)
 
-    monkeypatch.setattr(inspect_logs, "_sample", touch)
+    monkeypatch.setattr(inspect_samples, "_sample", touch)
     with pytest.raises(InputError, match=r"growing\.eval: the file changed while it was read"):
         read_any(copy, SAID)
 
@@ -215,11 +215,11 @@ def test_a_log_that_changes_while_it_is_read_is_noticed(
 def test_a_log_that_unpacks_to_more_than_a_memory_takes_is_refused_unread(
     logs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from skilldelta.bank.importers.tools import inspect_logs
+    from skilldelta.bank.importers.tools import inspect_samples
 
     bomb = Path(shutil.copy(logs["on"], tmp_path / "bomb.eval"))
     with zipfile.ZipFile(bomb, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("_journal/summaries/9.json", b" " * (3 << 20))
-    monkeypatch.setattr(inspect_logs, "MOST_DOCUMENT", 2 << 20)
+    monkeypatch.setattr(inspect_samples, "MOST_DOCUMENT", 2 << 20)
     with pytest.raises(InputError, match="the log unpacks to more than 2 MiB"):
         read_any(bomb, SAID)

@@ -15,10 +15,9 @@ from skilldelta.bank.importers.detection import detect
 from skilldelta.bank.importers.draft import Defaults
 from skilldelta.bank.importers.joining import UnsaidError, join
 from skilldelta.bank.importers.natural import FORMATS, read_folder
-from skilldelta.bank.importers.result_tree import ResultTree, links_note, open_tree
+from skilldelta.bank.importers.result_tree import ResultTree, open_tree
 from skilldelta.bank.importers.source import Source
-from skilldelta.bank.importers.tool_formats import tool_formats
-from skilldelta.bank.importers.tool_run import ToolFormat
+from skilldelta.bank.importers.tool_run import ToolFormat, tool_formats
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.files import check_file
 from skilldelta.nouns import plural
@@ -125,17 +124,17 @@ def _read_tool(tree: ResultTree, tool: ToolFormat, why: str, said: Defaults, sta
     results = tool.read(tree, said)
     tree.check_unchanged()
     try:
-        joined = join(tree.root, results, said)
+        batch, names = join(tree.root, results, said)
     except UnsaidError as error:
         error.format = tool.name
         answered = error.answered(said, stand_ins)
         if answered is None:
             raise
-        joined = join(tree.root, results, answered)
-    batch = joined.batch
+        batch, names = join(tree.root, results, answered)
     left_out = tuple(Omission(reason, tuple(places)) for reason, places in results.left_out.items())
-    batch = replace(batch, notes=(*results.notes, *links_note(tree), *batch.notes))
-    return Reading(tree.root, tool.name, why, batch, left_out, joined.arms, joined.agents, joined.skills)
+    links = [f"{plural(tree.links, 'link was', 'links were')} not followed"] if tree.links else []
+    batch = replace(batch, notes=(*results.notes, *links, *batch.notes))
+    return Reading(tree.root, tool.name, why, batch, left_out, names.arms, names.agents, names.skills)
 
 
 def _read_natural(source: Source, format: str, why: str, said: Defaults) -> Reading:

@@ -39,13 +39,10 @@ class ColumnPlan:
         """The row in the words of `pairs.jsonl` or `runs.jsonl`."""
         if not self.places:
             return row
-        named: dict[str, Any] = {
-            name: value_at(row, columns[0]) for name, columns in self.places.items() if len(columns) == 1
+        return {
+            name: value_at(row, columns[0]) if len(columns) == 1 else [value_at(row, column) for column in columns]
+            for name, columns in self.places.items()
         }
-        for name, columns in self.places.items():
-            if len(columns) > 1:
-                named[name] = [value_at(row, column) for column in columns]
-        return named
 
     def placed(self, message: str) -> str:
         """A fault with the column that a field was read from, where that has another name."""
@@ -108,11 +105,9 @@ class Columns:
         return ColumnPlan(form, {name: columns for name, columns in draft.places.items() if name in known})
 
     def guessed(self, name: str, columns: Sequence[str]) -> None:
-        if len(columns) == 1:
-            self._guesses.setdefault(f"{name}{columns}", f"column {shown(columns[0])} as {name}")
-        else:
-            listed = ", ".join(map(shown, columns))
-            self._guesses.setdefault(f"{name}{columns}", f"columns {listed} as repetitions of {name}")
+        listed = ", ".join(map(shown, columns))
+        guess = f"column {listed} as {name}" if len(columns) == 1 else f"columns {listed} as repetitions of {name}"
+        self._guesses.setdefault(f"{name}{columns}", guess)
 
     def doubted(self, name: str, candidates: Sequence[str]) -> None:
         listed = " and ".join(map(shown, candidates))
@@ -209,18 +204,15 @@ class _Draft:
         )
 
     def _arm_columns(self) -> list[tuple[str, ArmColumn]]:
-        found = [
-            (column, arm)
-            for column in self.free
-            if column not in _NEVER_STORED and (arm := arm_column(column)) is not None
-        ]
-        plain = set(self.free.values())
-        return [
-            (column, arm)
-            for column, arm in found
+        found, plain = [], set(self.free.values())
+        for column in self.free:
+            arm = None if column in _NEVER_STORED else arm_column(column)
+            if arm is None:
+                continue
             # score_1 beside score_2 counts repetitions, and is no arm.
-            if not (arm.by_digit and arm.repetition is None and f"{self.free[column][:-1]}2" in plain)
-        ]
+            if not (arm.by_digit and arm.repetition is None and f"{self.free[column][:-1]}2" in plain):
+                found.append((column, arm))
+        return found
 
     def _take_use_of_skill_as_condition(self) -> None:
         """`with_skill` alone beside a success says which arm a run belongs to."""

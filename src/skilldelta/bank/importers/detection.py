@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from skilldelta.bank.importers.columns import FIELDS, PAIRS, RUNS, Columns
-from skilldelta.bank.importers.csv_table import header_of
 from skilldelta.bank.importers.draft import Defaults
-from skilldelta.bank.importers.json_array import arrays_in
-from skilldelta.bank.importers.paper_support import SCHEMA
-from skilldelta.bank.importers.parquet import MAGIC
+from skilldelta.bank.importers.paper_documents import SUPPORT_SCHEMA
+from skilldelta.bank.importers.row_files import PARQUET_MAGIC, arrays_in, header_of
 from skilldelta.bank.importers.source import RowError, Source
 from skilldelta.bank.importers.vocabulary import ALIASES, arm_column, plain_name
 from skilldelta.errors import shown
@@ -29,7 +27,7 @@ def detect(source: Path | Source, defaults: Defaults | None = None) -> str:
     """The name of the format; an empty file or one of no known format is refused."""
     source = source if isinstance(source, Source) else Source(source)
     raw = source.head(_HEAD)
-    if raw.startswith(MAGIC):
+    if raw.startswith(PARQUET_MAGIC):
         return "parquet"
     head = _text(raw)
     line = head.partition("\n")[0].strip()
@@ -58,7 +56,7 @@ def _text(raw: bytes) -> str:
 
 def _format_of(path: Path, row: dict[str, Any], defaults: Defaults) -> str:
     """The format of a first line that is a whole JSON object: a row of JSONL, or a document on one line."""
-    if row.get("schema") == SCHEMA or isinstance(row.get("tasks"), list):
+    if row.get("schema") == SUPPORT_SCHEMA or isinstance(row.get("tasks"), list):
         return "paper-support"
     if isinstance(row.get("rows"), list):
         return "paper-panel"

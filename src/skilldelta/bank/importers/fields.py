@@ -74,8 +74,6 @@ def success(value: Any, name: str) -> float | None:
 
 def amount(value: Any, name: str) -> float | None:
     """Tokens, seconds or money: finite and not negative; None where it is unknown."""
-    if value is None:
-        return None
     number = _read_number(value) if isinstance(value, str) else value
     if number is None:
         return None
@@ -86,17 +84,10 @@ def amount(value: Any, name: str) -> float | None:
 
 def whole(value: Any, name: str) -> int | None:
     """A count from 0; None where it is missing. 1.0 is 1, because tables often store counts so."""
-    if value is None:
-        return None
     number = _read_number(value) if isinstance(value, str) else value
     if number is None:
         return None
-    if (
-        isinstance(number, int | float)
-        and not isinstance(number, bool)
-        and 0 <= number < 2**31
-        and number == int(number)
-    ):
+    if isinstance(number, int | float) and not isinstance(number, bool) and 0 <= number < 2**31 and number % 1 == 0:
         return int(number)
     raise RowError(f"{name} must be a whole number from 0, got {shown(value)}; leave the column out with --map {name}=")
 

@@ -41,7 +41,7 @@ class Unsaid:
 
 
 @dataclass(frozen=True, slots=True)
-class NameGuess:
+class ReadNames:
     """Every arm, agent and skill of a source with its meaning, or the best guess at it; "" where there is none."""
 
     arms: Mapping[str, str]
@@ -52,7 +52,7 @@ class NameGuess:
 class UnsaidError(InputError):
     """The files do not say everything that an import needs."""
 
-    def __init__(self, path: Path, questions: Sequence[Unsaid], guess: NameGuess) -> None:
+    def __init__(self, path: Path, questions: Sequence[Unsaid], guess: ReadNames) -> None:
         self.questions = tuple(questions)
         self.guess = guess
         self.format = ""
@@ -79,16 +79,6 @@ class UnsaidError(InputError):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Joined:
-    """The records of a source, and how its own names were read."""
-
-    batch: Batch
-    arms: Mapping[str, ArmMeaning]
-    agents: Mapping[str, str]
-    skills: Mapping[str, str]
-
-
 def is_placeholder(name: str) -> bool:
     """Whether a name stands for nothing, such as `<model-name>`, which a tool writes where it does not know better."""
     bare = name.strip().lower()
@@ -101,9 +91,10 @@ def recorded_agent(agent: str, model: str) -> str:
     return "@".join(dict.fromkeys(parts))
 
 
-def join(path: Path, results: ToolResults, said: Defaults) -> Joined:
-    """The records of a tool's runs; an `UnsaidError` asks for what is missing."""
-    arms, agents, skills = _answered(path, results, said)
+def join(path: Path, results: ToolResults, said: Defaults) -> tuple[Batch, ReadNames]:
+    """The records of a tool's runs, and how its names were read; an `UnsaidError` asks for what is missing."""
+    names = _answered(path, results, said)
+    arms, skills = names.arms, names.skills
     for run in results.runs:
         if arms[run.arm] == "leave-out":
             results.leave_out(f"the arm {shown(run.arm)} is neither with nor without the skill", run.place)
@@ -113,7 +104,7 @@ def join(path: Path, results: ToolResults, said: Defaults) -> Joined:
     if not kept:
         raise InputError(f"{path}: no run of an arm that counts; say what the arms mean with --arm NAME=use|skip")
     tasks = _Tasks(path, said)
-    executions = _executions(kept, arms, agents, skills, tasks)
+    executions = _executions(kept, names, tasks)
     _check_agents(path, executions, said)
     named = dict.fromkeys((e.skill_id, e.skill_digest) for e in executions if e.skill_id)
     _check_versions(path, named)
@@ -121,15 +112,10 @@ def join(path: Path, results: ToolResults, said: Defaults) -> Joined:
     texts = list(dict.fromkeys(one for one in renamed if (one.skill_id, one.digest) in named))
     known = {(skill.skill_id, skill.digest) for skill in texts}
     bare = [Skill(skill_id, "", digest) for skill_id, digest in named if (skill_id, digest) not in known]
-    batch = Batch(
-        tasks=tasks.listed(), skills=(*texts, *bare), executions=tuple(executions), notes=tuple(tasks.notes())
-    )
-    return Joined(batch, arms, agents, skills)
+    return Batch(tasks.listed(), (*texts, *bare), tuple(executions), notes=tuple(tasks.notes())), names
 
 
-def _answered(
-    path: Path, results: ToolResults, said: Defaults
-) -> tuple[dict[str, ArmMeaning], dict[str, str], dict[str, str]]:
+def _answered(path: Path, results: ToolResults, said: Defaults) -> ReadNames:
     """What every arm, agent and skill of the files is in the bank."""
     questions: list[Unsaid] = []
     arms = _arms(results, said, questions)
@@ -141,8 +127,8 @@ def _answered(
     if questions:
         guesses = {one.name: one.guess for one in questions if one.about == "arm"}
         named_skills = {name: value or results.skill_guess for name, value in skills.items()}
-        raise UnsaidError(path, questions, NameGuess({**arms, **guesses}, agents, named_skills))
-    return arms, agents, skills
+        raise UnsaidError(path, questions, ReadNames({**arms, **guesses}, agents, named_skills))
+    return ReadNames(arms, agents, skills)
 
 
 def _arms(results: ToolResults, said: Defaults, questions: list[Unsaid]) -> dict[str, ArmMeaning]:
@@ -215,10 +201,8 @@ class _Tasks:
     def prepare(self, runs: Iterable[ToolRun]) -> None:
         """Learn which names have several contents."""
         for run in runs:
-            if not run.task_digest and run.text:
-                self._contents[self._suite(run), run.task].setdefault(run.text)
-            elif run.task_digest:
-                self._contents[self._suite(run), run.task].setdefault(run.task_digest)
+            if content := run.task_digest or run.text:
+                self._contents[self._suite(run), run.task].setdefault(content)
 
     def key(self, run: ToolRun, condition: Condition) -> tuple[str, str]:
         """The suite and id of a run's task, which is recorded."""
@@ -248,16 +232,13 @@ class _Tasks:
         textless = sum(not task.text.strip() for task in self._tasks.values())
         several = [name for (_, name), contents in self._contents.items() if len(contents) > 1]
         notes = []
+        listed = ", ".join(map(shown, several[:3])) + (", …" if len(several) > 3 else "")
         if several and self._said.pair_by == "task":
-            notes.append(
-                f"{plural(len(several), 'task has', 'tasks have')} several versions ({', '.join(map(shown, several[:3]))}"
-                f"{', …' if len(several) > 3 else ''}), which are kept apart; --pair-by name joins them"
-            )
+            verb = plural(len(several), "task has", "tasks have")
+            notes.append(f"{verb} several versions ({listed}), which are kept apart; --pair-by name joins them")
         elif several:
-            notes.append(
-                f"{plural(len(several), 'task', 'tasks')} of several versions joined by name "
-                f"({', '.join(map(shown, several[:3]))}{', …' if len(several) > 3 else ''}), as --pair-by name says"
-            )
+            count = plural(len(several), "task", "tasks")
+            notes.append(f"{count} of several versions joined by name ({listed}), as --pair-by name says")
         if textless:
             notes.append(f"{plural(textless, 'task has', 'tasks have')} no text in the files; the id stands in for it")
         return notes
@@ -271,24 +252,18 @@ class _Tasks:
         return self._digests[text]
 
 
-def _executions(
-    runs: Sequence[ToolRun],
-    arms: Mapping[str, ArmMeaning],
-    agents: Mapping[str, str],
-    skills: Mapping[str, str],
-    tasks: _Tasks,
-) -> list[Execution]:
+def _executions(runs: Sequence[ToolRun], names: ReadNames, tasks: _Tasks) -> list[Execution]:
     tasks.prepare(runs)
     known: dict[tuple[str, str], Agent] = {}
     executions: list[Execution] = []
     for run in runs:
-        condition: Condition = "use" if arms[run.arm] == "use" else "skip"
+        is_use = names.arms[run.arm] == "use"
+        condition: Condition = "use" if is_use else "skip"
         suite, task_id = tasks.key(run, condition)
         who = (run.agent, run.model)
         agent = known.get(who)
         if agent is None:
-            agent = known[who] = Agent(agents[recorded_agent(*who)])
-        is_use = condition == "use"
+            agent = known[who] = Agent(names.agents[recorded_agent(*who)])
         executions.append(
             Execution(
                 agent,
@@ -297,7 +272,7 @@ def _executions(
                 condition,
                 -1 if run.repeat is None else run.repeat,
                 run.outcome if run.status == "completed" else None,
-                skills[run.skill] if is_use else "",
+                names.skills[run.skill] if is_use else "",
                 run.skill_digest if is_use else "",
                 run.tokens,
                 run.seconds,

@@ -84,11 +84,9 @@ def read_mapping(path: Path) -> NameMapping:
     for key in document:
         if key not in (*_WORDS, *_TABLES):
             raise InputError(f"{path}: unknown key {shown(key)}; keep {', '.join((*_WORDS, *_TABLES))}")
-    words = {name: _word(path, name, document.get(name)) for name in _WORDS}
-    tables = {name: _table(path, name, document.get(name)) for name in _TABLES}
-    mapping = NameMapping(
-        words["format"], words["suite"], words["score"], words["arm_from"], words["pair_by"], **tables
-    )
+    said: dict[str, Any] = {name: _word(path, name, document.get(name)) for name in _WORDS}
+    said |= {name: _table(path, name, document.get(name)) for name in _TABLES}
+    mapping = NameMapping(**said)
     if mapping.pair_by not in ("", "task", "name"):
         raise InputError(f"{path}: pair_by is task or name, got {shown(mapping.pair_by)}")
     for name, meaning in _answers(mapping.arms).items():

@@ -1,21 +1,28 @@
-"""The formats of SkillDelta's own and of the paper's authors, and folders of such files."""
+"""The formats of SkillDelta's own and of the paper's authors, and folders of such files.
+
+A folder is one source: its files in order of their names, a pair in two files being repeated.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
 from skilldelta.bank.batch import Batch
-from skilldelta.bank.importers import csv_table, json_array, paper_panel, paper_runs, paper_support, parquet, rows
+from skilldelta.bank.importers import paper_documents, paper_runs
 from skilldelta.bank.importers.detection import detect
 from skilldelta.bank.importers.draft import Defaults
-from skilldelta.bank.importers.folder import files_in, merged
-from skilldelta.bank.importers.source import Source
+from skilldelta.bank.importers.row_files import csv_rows, json_rows, parquet_rows, read_rows
+from skilldelta.bank.importers.source import Source, json_lines
 from skilldelta.errors import InputError
+from skilldelta.nouns import plural
+from skilldelta.records import Agent, Execution
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +35,27 @@ class Format:
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
-        "pairs.jsonl": Format("one task per line with the outcomes of both arms", rows.read_pairs_jsonl),
-        "runs.jsonl": Format("one execution per line", rows.read_runs_jsonl),
-        "csv": Format("a CSV table with the columns of pairs.jsonl or runs.jsonl", csv_table.read),
-        "json": Format("a JSON array with the rows of pairs.jsonl or runs.jsonl", json_array.read),
-        "parquet": Format("a Parquet table with the columns of pairs.jsonl or runs.jsonl", parquet.read),
-        "paper-panel": Format("the paper's panel.json, embeddings NPZ beside it", paper_panel.read),
-        "paper-support": Format("the paper's support index (skilldelta-support-v1)", paper_support.read),
+        "pairs.jsonl": Format(
+            "one task per line with the outcomes of both arms", partial(read_rows, rows_in=json_lines, form="pairs")
+        ),
+        "runs.jsonl": Format("one execution per line", partial(read_rows, rows_in=json_lines, form="runs")),
+        "csv": Format(
+            "a CSV table with the columns of pairs.jsonl or runs.jsonl", partial(read_rows, rows_in=csv_rows)
+        ),
+        "json": Format(
+            "a JSON array with the rows of pairs.jsonl or runs.jsonl", partial(read_rows, rows_in=json_rows)
+        ),
+        "parquet": Format(
+            "a Parquet table with the columns of pairs.jsonl or runs.jsonl", partial(read_rows, rows_in=parquet_rows)
+        ),
+        "paper-panel": Format("the paper's panel.json, embeddings NPZ beside it", paper_documents.read_panel),
+        "paper-support": Format("the paper's support index (skilldelta-support-v1)", paper_documents.read_support),
         "paper-runs": Format("the paper's native run JSONL", paper_runs.read),
     }
 )
+
+_SUFFIXES = frozenset((".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".gz"))
+_MOST_FILES = 10_000
 
 
 class FolderBatch(NamedTuple):
@@ -54,7 +72,7 @@ def read_folder(folder: Path, format: str, said: Defaults, refusal: Callable[[],
     formats: dict[str, None] = {}
     faults: list[InputError] = []
     digests: dict[bytes, Path] = {}
-    for path in files_in(folder, refusal):
+    for path in _files_in(folder, refusal):
         source, name = Source(path), path.relative_to(folder)
         first = digests.setdefault(_digest(source), name)
         if first != name:
@@ -74,7 +92,7 @@ def read_folder(folder: Path, format: str, said: Defaults, refusal: Callable[[],
         batches.append(batch)
     if not batches:
         raise faults[0] if len(faults) == 1 else refusal()
-    whole = merged(batches)
+    whole = _merged(batches)
     return FolderBatch(replace(whole, notes=(*notes, *whole.notes)), tuple(formats))
 
 
@@ -87,3 +105,64 @@ def _may_be_rows(source: Source) -> bool:
 def _digest(source: Source) -> bytes:
     with source.path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").digest()
+
+
+def _files_in(folder: Path, refusal: Callable[[], InputError]) -> list[Path]:
+    """The data files of a folder and of those below it; hidden ones and other kinds are passed over.
+
+    `refusal` is for a folder without any.
+    """
+    try:
+        below = (path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES and path.is_file())
+        found = list(itertools.islice(below, _MOST_FILES + 1))
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be read ({error.strerror}); check the folder and its permissions") from None
+    if len(found) > _MOST_FILES:
+        raise InputError(f"{folder}: more than {_MOST_FILES:,} files; name a folder with fewer")
+    visible = [path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
+    if not visible:
+        raise refusal()
+    return sorted(visible)
+
+
+def _merged(batches: Sequence[Batch]) -> Batch:
+    """The batches of a folder's files as one: a run that another file has too is a further repetition of its pair.
+
+    Runs that agree in everything, tokens among them, are copies and keep their number, so that they count once.
+    """
+    seen: dict[_Key, tuple[float | None, float | None]] = {}
+    following: dict[_Arm, int] = {}
+    executions: list[Execution] = []
+    repeated: set[_Arm] = set()
+    for batch in batches:
+        shifts = {_arm(e): following.get(_arm(e), 0) for e in batch.executions if _is_another(e, seen)}
+        repeated |= shifts.keys()
+        came = [replace(e, repetition=e.repetition + shifts.get(_arm(e), 0)) for e in batch.executions]
+        for e in came:
+            seen[_arm(e), e.repetition] = (e.success, e.tokens)
+            following[_arm(e)] = max(following.get(_arm(e), 0), e.repetition + 1)
+        executions += came
+    verbs = ("arm of a pair stands", "arms of pairs stand")
+    return Batch(
+        tasks=tuple(dict.fromkeys(task for batch in batches for task in batch.tasks)),
+        skills=tuple(dict.fromkeys(skill for batch in batches for skill in batch.skills)),
+        executions=tuple(executions),
+        vectors=tuple(vector for batch in batches for vector in batch.vectors),
+        notes=(f"{plural(len(repeated), *verbs)} in several files: taken as repetitions",) if repeated else (),
+    )
+
+
+_Arm = tuple[str, str, str, str, Agent, str]
+_Key = tuple[_Arm, int]
+
+
+def _arm(e: Execution) -> _Arm:
+    return (e.suite, e.task_id, e.skill_id, e.skill_digest, e.agent, e.condition)
+
+
+def _is_another(e: Execution, seen: Mapping[_Key, tuple[float | None, float | None]]) -> bool:
+    """Whether an earlier file has an outcome under the same number that is not, for all one can tell, this one."""
+    earlier = seen.get((_arm(e), e.repetition))
+    if earlier is None or earlier[0] is None or e.success is None:
+        return False
+    return e.tokens is None or earlier != (e.success, e.tokens)

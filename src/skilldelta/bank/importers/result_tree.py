@@ -15,14 +15,14 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from skilldelta.bank.importers.source import Source
 from skilldelta.errors import InputError
 from skilldelta.files import MOST_DOCUMENT, MOST_TEXT, check_file
-from skilldelta.nouns import plural
 
 MOST_FILES = 500_000
 MOST_DEPTH = 32
@@ -120,13 +120,8 @@ class ResultTree:
 
     def head(self, name: str, size: int = _HEAD) -> bytes:
         """The beginning of a file."""
-        try:
-            with open(os.open(self._prefix + name, os.O_RDONLY | getattr(os, "O_BINARY", 0) | _NO_LINKS), "rb") as file:
-                return file.read(size)
-        except OSError as error:
-            raise InputError(
-                f"{self.path(name)}: cannot be read ({error.strerror}); check the file and its permissions"
-            ) from None
+        with self._opened(name) as descriptor:
+            return os.read(descriptor, size)
 
     def first_row(self, name: str) -> Any:
         """The object in a file's first line; None where that is none."""
@@ -147,23 +142,15 @@ class ResultTree:
 
     def read(self, name: str, *, most: int = MOST_TEXT) -> bytes:
         """A file's content; one of more than `most` bytes is refused."""
-        try:
-            descriptor = os.open(self._prefix + name, os.O_RDONLY | getattr(os, "O_BINARY", 0) | _NO_LINKS)
-            try:
-                known = os.fstat(descriptor)
-                if not stat.S_ISREG(known.st_mode):
-                    raise InputError(f"{self.path(name)}: this is not a regular file; save the data to a file first")
-                self._read[name] = (known.st_mtime_ns, known.st_size)
-                self._check_size(name, known.st_size, most)
-                content = os.read(descriptor, known.st_size + 1)
-                while 0 < len(content) < known.st_size and (more := os.read(descriptor, known.st_size - len(content))):
-                    content += more
-            finally:
-                os.close(descriptor)
-        except OSError as error:
-            raise InputError(
-                f"{self.path(name)}: cannot be read ({error.strerror}); check the file and its permissions"
-            ) from None
+        with self._opened(name) as descriptor:
+            known = os.fstat(descriptor)
+            if not stat.S_ISREG(known.st_mode):
+                raise InputError(f"{self.path(name)}: this is not a regular file; save the data to a file first")
+            self._read[name] = (known.st_mtime_ns, known.st_size)
+            self._check_size(name, known.st_size, most)
+            content = os.read(descriptor, known.st_size + 1)
+            while 0 < len(content) < known.st_size and (more := os.read(descriptor, known.st_size - len(content))):
+                content += more
         if len(content) != known.st_size:
             raise self._changed(name)
         return content
@@ -171,11 +158,6 @@ class ResultTree:
     def json(self, name: str, *, most: int = MOST_TEXT) -> Any:
         """The JSON document in a file; another tool's file may repeat a key, and then the last one counts, as it does there."""
         return parsed(self.read(name, most=most), self._prefix + name)
-
-    def json_object(self, name: str, *, most: int = MOST_TEXT) -> dict[str, Any]:
-        """The JSON object in a file; anything else in it is an empty one."""
-        document = self.json(name, most=most)
-        return document if isinstance(document, dict) else {}
 
     def json_lines(self, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
         """The objects of a JSONL file with their line numbers."""
@@ -198,6 +180,20 @@ class ResultTree:
             if _time_of(folder) != changed_at:
                 raise InputError(f"{folder}: files came or went while it was read; import it when the run has ended")
 
+    @contextmanager
+    def _opened(self, name: str) -> Iterator[int]:
+        """The descriptor of a file on disk, which is no link."""
+        try:
+            descriptor = os.open(self._prefix + name, os.O_RDONLY | getattr(os, "O_BINARY", 0) | _NO_LINKS)
+            try:
+                yield descriptor
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise InputError(
+                f"{self.path(name)}: cannot be read ({error.strerror}); check the file and its permissions"
+            ) from None
+
     def _changed(self, name: str) -> InputError:
         return InputError(f"{self.path(name)}: the file changed while it was read; import it when the run has ended")
 
@@ -207,13 +203,14 @@ class ResultTree:
 
 
 class _MemoryTree(ResultTree):
-    """What does not lie on disk as files of its own: the members of an archive, and bytes that came over a stream."""
+    """What does not lie on disk as files of its own: bytes that came over a stream, or the members of an archive."""
 
-    def __init__(self, source: Source, names: list[str], *, links: int = 0, is_file: bool = False) -> None:
+    def __init__(self, source: Source, contents: Mapping[str, bytes], *, links: int = 0, is_file: bool = False) -> None:
         base = source.path.parent if is_file else source.path
-        super().__init__(source.path, names, base=base, links=links, is_file=is_file)
+        super().__init__(source.path, sorted(contents), base=base, links=links, is_file=is_file)
         self._identity = _identity(source)
         self._source = source
+        self._contents = contents
 
     @property
     def on_disk(self) -> bool:
@@ -232,14 +229,16 @@ class _MemoryTree(ResultTree):
         return self._content(name, size)[:size]
 
     def _content(self, name: str, most: int) -> bytes:
-        raise NotImplementedError
+        return self._contents[name]
 
 
 class _ZipTree(_MemoryTree):
+    """A zip archive, whose index allows to unpack a member when it is asked for."""
+
     def __init__(
         self, source: Source, archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], links: int
     ) -> None:
-        super().__init__(source, sorted(members), links=links)
+        super().__init__(source, dict.fromkeys(members, b""), links=links)
         self._archive, self._members = archive, members
         self._unpacked = 0
 
@@ -255,25 +254,11 @@ class _ZipTree(_MemoryTree):
         return content
 
 
-class _HeldTree(_MemoryTree):
-    """Contents that are in memory already: of a tar archive, or of one file."""
-
-    def __init__(self, source: Source, contents: dict[str, bytes], *, links: int = 0, is_file: bool = False) -> None:
-        super().__init__(source, sorted(contents), links=links, is_file=is_file)
-        self._contents = contents
-
-    def _content(self, name: str, most: int) -> bytes:
-        return self._contents[name]
-
-
 def open_tree(source: Source) -> ResultTree:
     """The files of a folder, of a zip or tar archive, or one file by itself."""
     path = source.path
     if source.content is None and os.path.isdir(path):
-        walked = _walked(path)
-        if not walked.names:
-            raise InputError(f"{path}: the folder is empty; name the folder that holds the results")
-        return ResultTree(path, walked.names, base=path, links=walked.links, folders=walked.folders)
+        return _folder_tree(path)
     if source.content is None:
         check_file(path)
     kind = _archive_kind(source)
@@ -282,7 +267,7 @@ def open_tree(source: Source) -> ResultTree:
     if kind == "tar":
         return _tar_tree(source)
     if source.content is not None:
-        return _HeldTree(source, {path.name: source.content}, is_file=True)
+        return _MemoryTree(source, {path.name: source.content}, is_file=True)
     if os.path.islink(path):  # the file that was named may be a link; those inside a folder are not followed
         path = Path(os.path.realpath(path))
     return ResultTree(path, [path.name], base=path.parent, is_file=True)
@@ -303,13 +288,6 @@ def parsed(content: bytes, path: Path | str, first_line: int = 1) -> Any:
         raise InputError(f"{path}:{first_line}: {str(error)[:120]}; fix or remove the file") from None
 
 
-class _Walked(NamedTuple):
-    names: list[str]
-    links: int
-    folders: dict[str, int]
-    """Every folder to the time at which an entry last came or went."""
-
-
 def _first_row(begin: bytes) -> Any:
     line = begin.partition(b"\n")[0].strip()
     return _document(line) if len(line) > 1 else None
@@ -322,8 +300,8 @@ def _document(content: bytes) -> Any:
         return None
 
 
-def _walked(root: Path) -> _Walked:
-    """Every regular file below a folder, and how many links were passed over."""
+def _folder_tree(root: Path) -> ResultTree:
+    """Every regular file below a folder; links are counted and passed over."""
     names: list[str] = []
     folders: dict[str, int] = {}
     links = 0
@@ -348,11 +326,10 @@ def _walked(root: Path) -> _Walked:
         if len(names) > MOST_FILES:
             raise InputError(f"{root}: more than {MOST_FILES:,} files; name a folder with fewer")
         if depth > MOST_DEPTH:
-            raise InputError(
-                f"{root}: folders lie more than {MOST_DEPTH} deep in each other; name a folder further down"
-            )
-    names.sort()
-    return _Walked(names, links, folders)
+            raise _too_deep(root)
+    if not names:
+        raise InputError(f"{root}: the folder is empty; name the folder that holds the results")
+    return ResultTree(root, sorted(names), base=root, links=links, folders=folders)
 
 
 def _time_of(folder: str) -> int:
@@ -412,7 +389,7 @@ def _tar_tree(source: Source) -> ResultTree:
                 contents[member.name.removeprefix("./")] = content
     except _DAMAGE as error:
         raise _damaged(path, error) from None
-    return _HeldTree(source, contents, links=links)
+    return _MemoryTree(source, contents, links=links)
 
 
 def _identity(source: Source) -> tuple[int, int]:
@@ -428,7 +405,7 @@ def _is_wanted(path: Path, name: str) -> bool:
     if name.startswith(("/", "\\")) or ".." in parts or (parts and parts[0].endswith(":")) or "\0" in name:
         raise InputError(f"{path}: the archive has a member outside of its own folder ({name[:80]!r}); do not trust it")
     if len(parts) > MOST_DEPTH:
-        raise InputError(f"{path}: folders lie more than {MOST_DEPTH} deep in each other; name a folder further down")
+        raise _too_deep(path)
     return _PASSED_OVER.isdisjoint(parts)
 
 
@@ -439,6 +416,10 @@ def _check_archive(path: Path, count: int, unpacked: int) -> None:
         raise _too_large(path)
 
 
+def _too_deep(path: Path) -> InputError:
+    return InputError(f"{path}: folders lie more than {MOST_DEPTH} deep in each other; name a folder further down")
+
+
 def _too_large(path: Path) -> InputError:
     return InputError(
         f"{path}: the archive unpacks to too much to be read here; unpack it, and import the folder that holds the results"
@@ -447,8 +428,3 @@ def _too_large(path: Path) -> InputError:
 
 def _damaged(path: Path, error: Exception) -> InputError:
     return InputError(f"{path}: the archive is damaged or cut off ({str(error)[:100]}); make or fetch it again")
-
-
-def links_note(tree: ResultTree) -> list[str]:
-    """That links were not followed, where there were any."""
-    return [f"{plural(tree.links, 'link was', 'links were')} not followed"] if tree.links else []

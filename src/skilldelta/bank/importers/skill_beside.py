@@ -18,7 +18,24 @@ _NOT_THE_SKILL = re.compile(r"(^|/)(outputs?|artifacts|workspace|agent|verifier|
 """Where a run leaves what it made, which may be a skill, too, and where older versions are kept."""
 
 
-def skill_beside(tree: ResultTree, name: str) -> Skill | None:
+class SkillTexts:
+    """The texts of the skills that a source's runs name, each looked for once; `found` gets those that are there."""
+
+    def __init__(self, tree: ResultTree, found: list[Skill]) -> None:
+        self._tree = tree
+        self._found = found
+        self._digests: dict[str, str] = {}
+
+    def digest(self, name: str) -> str:
+        """The digest of a skill's text; "" where the text is not there."""
+        if name not in self._digests:
+            skill = _skill_beside(self._tree, name)
+            self._digests[name] = "" if skill is None else skill.digest
+            self._found += [] if skill is None else [skill]
+        return self._digests[name]
+
+
+def _skill_beside(tree: ResultTree, name: str) -> Skill | None:
     """The skill called `name`: among the files, else in the folders around them. None where it is not there."""
     if not _PLAIN.fullmatch(name):  # a name of another's file is no path to follow
         return None

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
-from skilldelta.errors import InputError
+from skilldelta.errors import InputError, shown
 from skilldelta.files import MOST_DOCUMENT, MOST_TEXT, Place, fault, json_objects, lines_of, opened, parse_json
 
 Row = Mapping[str, Any]
@@ -104,6 +104,14 @@ def lines(source: Source, *, most: int = MOST_TEXT) -> Iterator[tuple[int, str]]
 def json_lines(source: Source) -> Iterator[tuple[Place, Row]]:
     """The objects of a JSONL file; blank lines are passed over."""
     return json_objects(lines(source), source.path)
+
+
+def numbered_objects(path: Path, name: str, listed: list[Any]) -> Iterator[tuple[Place, Row]]:
+    """The objects of the list `name`, each with its position in it."""
+    for position, row in enumerate(listed):
+        if not isinstance(row, dict):
+            raise fault(path, f"{name}[{position}]", f"expected an object, got {shown(row)}")
+        yield f"{name}[{position}]", row
 
 
 def json_document(source: Source) -> dict[str, Any]:

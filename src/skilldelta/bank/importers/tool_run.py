@@ -1,12 +1,17 @@
-"""One run as another tool recorded it, and all that a tool's files hold: what every reader of `tools` returns.
+"""One run as another tool recorded it, all that a tool's files hold, and the tools whose files are read.
 
-Nothing here is decided yet: which arm is use, which task is the same, and whose runs they are is `joining`'s.
+Nothing here is decided yet: which arm is use, which task is the same, and whose runs they are is `joining`'s. A package
+of others brings a `ToolFormat` as an entry point of the group `skilldelta.importers`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import importlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import metadata
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from skilldelta.bank.importers.draft import Defaults
@@ -43,6 +48,24 @@ class ToolRun(NamedTuple):
     cost_usd: float | None = None
     place: str = ""
     """The file, and the position in it."""
+
+
+class RunVerdict(NamedTuple):
+    """What a run came to, in the order of `ToolRun`: its outcome, or why it has none."""
+
+    outcome: float | None
+    status: Status = "completed"
+    reason: str = ""
+
+
+def failed(reason: str) -> RunVerdict:
+    """A run that did not come to its end."""
+    return RunVerdict(None, "transport_error", reason)
+
+
+def graded(outcome: float | None, otherwise: str) -> RunVerdict:
+    """A run that came to its end, with the outcome that its grader gave; `otherwise` says why there is none."""
+    return RunVerdict(None, "grader_error", otherwise) if outcome is None else RunVerdict(outcome)
 
 
 @dataclass(slots=True)
@@ -89,3 +112,39 @@ def parse_arms(given: Iterable[str]) -> dict[str, str]:
             raise InputError(f"--arm {one}: write NAME=use, NAME=skip or NAME=leave-out")
         arms[name] = meaning
     return arms
+
+
+GROUP = "skilldelta.importers"
+_OWN = (
+    *("skill_creator", "inspect_logs", "agent_skill_evals", "harbor_jobs", "benchflow_jobs", "skillevaluation"),
+    *("promptfoo", "waza", "dotnet_validator", "vally", "skillgrade"),
+)
+"""The modules of `tools`, the most telling layouts first."""
+
+
+@cache
+def tool_formats() -> Mapping[str, ToolFormat]:
+    """Every format by its name."""
+    modules = (importlib.import_module(f"skilldelta.bank.importers.tools.{name}") for name in _OWN)
+    found: dict[str, ToolFormat] = {module.FORMAT.name: module.FORMAT for module in modules}
+    for point, one in _installed():
+        if one.name in found:
+            raise InputError(f"{_origin(point)} names its format {one.name!r}, which is taken; uninstall or rename it")
+        found[one.name] = one
+    return MappingProxyType(found)
+
+
+def _installed() -> Iterator[tuple[metadata.EntryPoint, ToolFormat]]:
+    for point in sorted(metadata.entry_points(group=GROUP), key=lambda one: one.name):
+        try:
+            loaded = point.load()
+        except Exception as error:  # another package's code may raise anything
+            raise InputError(f"{_origin(point)} cannot be loaded ({error}); repair or uninstall it") from error
+        if not isinstance(loaded, ToolFormat):
+            raise InputError(f"{_origin(point)}: {point.value} is no ToolFormat; repair or uninstall the package")
+        yield point, loaded
+
+
+def _origin(point: metadata.EntryPoint) -> str:
+    """`package 1.0`, as installed."""
+    return f"{point.dist.name} {point.dist.version}" if point.dist else point.value

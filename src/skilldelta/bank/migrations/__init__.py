@@ -17,7 +17,7 @@ from skilldelta.bank.migrations import (
     m0003_learned_states,
     m0004_requests_and_outcomes,
 )
-from skilldelta.bank.table_rows import write_counter
+from skilldelta.bank.schema import write_counter
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Migration:
     upgrade: Callable[[Connection], None]
 
 
-MIGRATIONS: tuple[Migration, ...] = (
+MIGRATIONS = (
     Migration(m0001_first_tables.VERSION, m0001_first_tables.upgrade),
     Migration(m0002_checksums.VERSION, m0002_checksums.upgrade),
     Migration(m0003_learned_states.VERSION, m0003_learned_states.upgrade),

@@ -6,22 +6,17 @@ A migration is frozen once released: a later change of the tables is a new file.
 from __future__ import annotations
 
 from sqlalchemy import (
-    BigInteger,
-    Boolean,
     CheckConstraint,
     Column,
     Connection,
-    Double,
     ForeignKey,
     Index,
-    Integer,
-    LargeBinary,
     MetaData,
     PrimaryKeyConstraint,
     Table,
-    Text,
     UniqueConstraint,
 )
+from sqlalchemy.types import BigInteger, Boolean, Double, Integer, LargeBinary, Text
 
 VERSION = 1
 

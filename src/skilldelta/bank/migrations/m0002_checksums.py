@@ -1,6 +1,6 @@
 """Version 2: a checksum for every row, and the list of commits.
 
-Columns are named here as they were at this version; see `checksum` for the rule.
+Columns are named here as they were at this version; see `schema` for the rule.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import BigInteger, Column, Connection, Integer, MetaData, Table, text
 
-from skilldelta.bank.table_rows import checksum_of
+from skilldelta.bank.schema import checksum_of
 
 VERSION = 2
 

@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Connection,
-    Double,
-    Integer,
-    LargeBinary,
-    MetaData,
-    PrimaryKeyConstraint,
-    Table,
-    Text,
-)
+from sqlalchemy import Column, Connection, MetaData, PrimaryKeyConstraint, Table
+from sqlalchemy.types import BigInteger, Double, Integer, LargeBinary, Text
 
 VERSION = 3
 

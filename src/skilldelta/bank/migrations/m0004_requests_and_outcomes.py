@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
-from sqlalchemy import (
-    BigInteger,
-    CheckConstraint,
-    Column,
-    Connection,
-    Double,
-    ForeignKey,
-    Integer,
-    MetaData,
-    Table,
-    Text,
-    UniqueConstraint,
-)
+from sqlalchemy import CheckConstraint, Column, Connection, ForeignKey, MetaData, Table, UniqueConstraint
+from sqlalchemy.types import BigInteger, Double, Integer, Text
 
 VERSION = 4
 

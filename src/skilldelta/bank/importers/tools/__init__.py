@@ -1,1 +1,1 @@
-"""One reader for the result files of each tool; `tool_formats` lists them and those of other packages."""
+"""One reader for the result files of each tool; `tool_run` lists them and those of other packages."""

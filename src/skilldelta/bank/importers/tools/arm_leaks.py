@@ -7,6 +7,7 @@ left out of every outcome.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _LEAK = re.compile(
     r"(?:not[-_ ]?)?skill[-_ ]?(?:invocation|invoked|activation|activated|used|usage|loaded|trigger)|^trigger$"
@@ -16,6 +17,12 @@ _LEAK = re.compile(
 def leaks_the_arm(grader: str) -> bool:
     """Whether a grader of this kind or name grades the loading of a skill."""
     return bool(_LEAK.search(grader.lower()))
+
+
+def all_passed(marks: Iterable[object]) -> float | None:
+    """The outcome of the graders that are left: whether every one passed; None where one says neither, or none is left."""
+    listed = list(marks)
+    return float(all(listed)) if listed and all(isinstance(mark, bool) for mark in listed) else None
 
 
 def leak_note(count: int) -> list[str]:

@@ -8,26 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import PurePosixPath
-from typing import Any
 
 from skilldelta.bank.importers.draft import Defaults
 from skilldelta.bank.importers.result_tree import ResultTree
-from skilldelta.bank.importers.skill_beside import skill_beside
-from skilldelta.bank.importers.tool_run import ArmMeaning, ToolFormat, ToolResults, ToolRun
-from skilldelta.bank.importers.tools.plain_values import (
-    amount_of,
-    first_of,
-    list_of,
-    object_of,
-    seconds_between,
-    share_of,
-    spent_of,
-    sum_of,
-    text_of,
-)
+from skilldelta.bank.importers.skill_beside import SkillTexts
+from skilldelta.bank.importers.tool_run import ArmMeaning, RunVerdict, ToolFormat, ToolResults, ToolRun, failed, graded
+from skilldelta.bank.importers.tools.plain_values import JsonFields, seconds_between, text_of
+from skilldelta.bank.importers.tools.result_folders import found_result, read_results
 from skilldelta.bank.importers.vocabulary import condition_of
 from skilldelta.errors import InputError
-from skilldelta.records import Skill
 
 ARMS: Mapping[str, ArmMeaning] = {"with-skill": "use", "no-skill": "skip", "without-skill": "skip", "baseline": "skip"}
 _OWN_ERRORS = frozenset(("agent_timeout", "timeout", "idle_timeout", "context_window", "max_turns"))
@@ -35,74 +24,47 @@ _OWN_ERRORS = frozenset(("agent_timeout", "timeout", "idle_timeout", "context_wi
 
 def found(tree: ResultTree) -> str:
     """By a rollout's result.json."""
-    if tree.is_file:
-        return "it is the result.json of a BenchFlow rollout" if _is_rollout(tree.document) else ""
-    for name in _results(tree)[:500]:
-        if _is_rollout(_document(tree, name)):
-            return f"{name} is the result of a BenchFlow rollout"
-    return ""
+    return found_result(tree, _is_rollout, "BenchFlow rollout")
 
 
 def read(tree: ResultTree, said: Defaults) -> ToolResults:
     """Every rollout below the folder."""
     results = ToolResults([], ARMS)
-    skills: dict[str, Skill | None] = {}
+    skills = SkillTexts(tree, results.skills)
     texts: dict[tuple[str, str], str] = {}
-    rollouts = []
-    for name in [tree.names[0]] if tree.is_file else _results(tree):
-        try:
-            document = tree.document if tree.is_file else tree.json(name)
-        except InputError:
-            results.leave_out("its result.json is damaged", name)
-            continue
-        if _is_rollout(document):
-            rollouts.append((text_of(document.get("started_at")), name, document))
-    for _, name, document in sorted(rollouts, key=lambda one: one[:2]):
-        skill = _skill(name)
-        if skill and skill not in skills:
-            skills[skill] = skill_beside(tree, skill)
-        key = (text_of(document.get("task_name")), text_of(document.get("task_digest")))
+    for name, rollout in read_results(tree, _is_rollout, results):
+        task, digest = key = (rollout.text("task_name"), rollout.text("task_digest"))
         if not texts.get(key):
             texts[key] = _text(tree, name)
-        results.runs.append(_run(name, document, skill, skills.get(skill), texts[key], said))
-    results.skills = [one for one in skills.values() if one is not None]
+        skill, spent = _skill(name), rollout.inner("agent_result")
+        results.runs.append(
+            ToolRun(
+                task,
+                rollout.text("skill_mode") or _arm(name),
+                *_verdict(rollout, said.score),
+                text=texts[key],
+                task_digest=digest,
+                skill=skill,
+                skill_digest=skills.digest(skill),
+                agent=rollout.text("agent", "agent_name"),
+                model=rollout.text("model"),
+                tokens=spent.spent("total_tokens") or spent.total("n_input_tokens", "n_output_tokens"),
+                seconds=rollout.inner("timing").amount("agent_execution")
+                or seconds_between(rollout.get("started_at"), rollout.get("finished_at")),
+                cost_usd=spent.amount("cost_usd"),
+                place=name,
+            )
+        )
     return results
 
 
-def _run(
-    name: str, rollout: Mapping[str, Any], skill: str, text: Skill | None, task_text: str, said: Defaults
-) -> ToolRun:
-    spent = object_of(rollout.get("agent_result"))
-    outcome, reason = _outcome(rollout, said.score)
-    execution = amount_of(object_of(rollout.get("timing")).get("agent_execution"))
-    return ToolRun(
-        text_of(rollout.get("task_name")),
-        text_of(rollout.get("skill_mode")) or _arm(name),
-        outcome,
-        status="completed" if outcome is not None else "grader_error" if "reward" in reason else "transport_error",
-        reason=reason,
-        text=task_text,
-        task_digest=text_of(rollout.get("task_digest")),
-        skill=skill,
-        skill_digest=text.digest if text is not None else "",
-        agent=text_of(first_of(rollout, "agent", "agent_name")),
-        model=text_of(rollout.get("model")),
-        tokens=spent_of(spent.get("total_tokens")) or sum_of(spent.get("n_input_tokens"), spent.get("n_output_tokens")),
-        seconds=execution or seconds_between(rollout.get("started_at"), rollout.get("finished_at")),
-        cost_usd=amount_of(spent.get("cost_usd")),
-        place=name,
-    )
-
-
-def _outcome(rollout: Mapping[str, Any], score: str) -> tuple[float | None, str]:
-    category = text_of(rollout.get("error_category"))
+def _verdict(rollout: JsonFields, score: str) -> RunVerdict:
+    category = rollout.text("error_category")
     if rollout.get("error") and category not in _OWN_ERRORS:
-        return None, f"the rollout ended in an error ({category or 'of no category'})"
+        return failed(f"the rollout ended in an error ({category or 'of no category'})")
     if rollout.get("verifier_error"):
-        return None, "the verifier gave no reward, it ended in an error"
-    rewards = object_of(rollout.get("rewards"))
-    outcome = share_of(rewards.get(score or "reward"))
-    return outcome, "" if outcome is not None else "the verifier gave no reward in [0, 1]"
+        return graded(None, "the verifier gave no reward, it ended in an error")
+    return graded(rollout.inner("rewards").share(score or "reward"), "the verifier gave no reward in [0, 1]")
 
 
 def _arm(name: str) -> str:
@@ -119,30 +81,16 @@ def _skill(name: str) -> str:
 
 def _text(tree: ResultTree, name: str) -> str:
     prompts = f"{name.rpartition('/')[0]}/prompts.json"
-    if prompts not in tree:
-        return ""
     try:
-        document = tree.json(prompts)
+        document = tree.json(prompts) if prompts in tree else None
     except InputError:
         return ""
-    listed = list_of(document) or list_of(object_of(document).get("prompts"))
-    parts = [text_of(one) or text_of(first_of(object_of(one), "text", "content", "prompt")) for one in listed]
+    listed = document if isinstance(document, list) else JsonFields(document).values("prompts")
+    parts = [text_of(one) or JsonFields(one).text("text", "content", "prompt") for one in listed]
     return "\n\n".join(part for part in parts if part).strip()
 
 
-def _results(tree: ResultTree) -> list[str]:
-    return [name for name in tree.names if name.rpartition("/")[2] == "result.json"]
-
-
-def _document(tree: ResultTree, name: str) -> Any:
-    try:
-        return tree.json(name)
-    except InputError:
-        return None
-
-
-def _is_rollout(document: Any) -> bool:
-    fields = object_of(document)
+def _is_rollout(fields: JsonFields) -> bool:
     return "task_name" in fields and ("rollout_name" in fields or ("rewards" in fields and "n_tool_calls" in fields))
 
 

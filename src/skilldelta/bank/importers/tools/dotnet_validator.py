@@ -6,24 +6,13 @@ from 0 to 1. The arm with the skill alone counts; the one with the whole plugin 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 from skilldelta.bank.importers.draft import Defaults
 from skilldelta.bank.importers.result_tree import ResultTree
-from skilldelta.bank.importers.skill_beside import skill_beside
-from skilldelta.bank.importers.tool_run import ArmMeaning, ToolFormat, ToolResults, ToolRun
-from skilldelta.bank.importers.tools.plain_values import (
-    amount_of,
-    list_of,
-    object_of,
-    objects_of,
-    spent_of,
-    sum_of,
-    text_of,
-)
-from skilldelta.errors import InputError
-from skilldelta.records import Skill
+from skilldelta.bank.importers.skill_beside import SkillTexts
+from skilldelta.bank.importers.tool_run import ArmMeaning, ToolFormat, ToolResults, ToolRun, graded
+from skilldelta.bank.importers.tools.plain_values import JsonFields, check_score, documents_where, found_where
 
 ARMS: Mapping[str, ArmMeaning] = {
     "baseline": "skip",
@@ -37,87 +26,81 @@ _LOWEST, _HIGHEST = 1.0, 5.0
 
 def found(tree: ResultTree) -> str:
     """By verdicts with scenarios."""
-    for name, document in tree.documents():
-        if _verdicts(document):
-            return f"{name} has verdicts with scenarios"
-    return ""
+    return found_where(tree, _verdicts, "has verdicts with scenarios")
 
 
 def read(tree: ResultTree, said: Defaults) -> ToolResults:
     """Every scenario of every verdict; a skill that stands in several files counts once."""
-    if said.score and said.score not in SCORES:
-        raise InputError(f"{tree.root}: the score is one of {', '.join(SCORES)}, got {said.score!r}")
+    check_score(tree, said, SCORES)
     results = ToolResults([], ARMS)
-    skills: dict[str, Skill | None] = {}
+    skills = SkillTexts(tree, results.skills)
     seen: dict[tuple[str, str, str], str] = {}
-    for name, document in tree.documents():
-        model = text_of(object_of(document).get("model"))
+    for name, document in documents_where(tree, _verdicts):
+        model = document.text("model")
         for verdict in _verdicts(document):
-            skill = text_of(verdict.get("skillName"))
-            if skill not in skills:
-                skills[skill] = skill_beside(tree, skill) if skill else None
-            for scenario in objects_of(verdict.get("scenarios")):
-                key = (model, skill, text_of(scenario.get("scenarioName")))
-                if seen.setdefault(key, name) != name:
-                    results.leave_out("the scenario stands in an earlier file, too", f"{name}: {key[2]}")
+            skill = verdict.text("skillName")
+            for scenario in verdict.rows("scenarios"):
+                task = scenario.text("scenarioName")
+                if seen.setdefault((model, skill, task), name) != name:
+                    results.leave_out("the scenario stands in an earlier file, too", f"{name}: {task}")
                     continue
-                _take(name, scenario, said.score, skill, skills[skill], model, results)
-    results.skills = [one for one in skills.values() if one is not None]
+                common = ToolRun(
+                    task,
+                    "",
+                    None,
+                    repeat=0,
+                    text=_prompt(scenario) or task,
+                    family="not expected to load" if scenario.get("expectActivation") is False else "",
+                    suite=skill,
+                    skill=skill,
+                    skill_digest=skills.digest(skill),
+                    model=model,
+                    place=f"{name}: {skill}, {task}",
+                )
+                results.runs += _runs(scenario, common, said.score)
     results.notes.append("one row per arm: the tool averages its runs, so the spread between runs is unknown")
     return results
 
 
-def _take(
-    name: str, scenario: Mapping[str, Any], score: str, skill: str, text: Skill | None, model: str, results: ToolResults
-) -> None:
-    task = text_of(scenario.get("scenarioName"))
-    prompts = [_prompt(object_of(object_of(scenario.get(arm)).get("metrics"))) for arm in ARMS]
+def _runs(scenario: JsonFields, common: ToolRun, score: str) -> Iterator[ToolRun]:
+    """A run per arm that the scenario has."""
     for arm in ARMS:
-        row = scenario.get(arm)
-        if not isinstance(row, dict):
+        if not isinstance(scenario.get(arm), dict):
             continue
-        metrics = object_of(row.get("metrics"))
-        outcome = _outcome(row, metrics, score)
-        milliseconds = spent_of(metrics.get("wallTimeMs"))
-        results.runs.append(
-            ToolRun(
-                task,
-                arm,
-                outcome,
-                status="completed" if outcome is not None else "grader_error",
-                reason="the scenario has no verdict in this arm",
-                repeat=0,
-                text=next(filter(None, prompts), task),
-                family="not expected to load" if scenario.get("expectActivation") is False else "",
-                suite=skill,
-                skill=skill,
-                skill_digest=text.digest if text is not None else "",
-                model=model,
-                tokens=sum_of(metrics.get("inputTokens"), metrics.get("outputTokens"))
-                or spent_of(metrics.get("tokenEstimate")),
-                seconds=milliseconds / 1000 if milliseconds else None,
-                place=f"{name}: {skill}, {task}, {arm}",
-            )
+        row = scenario.inner(arm)
+        metrics = row.inner("metrics")
+        outcome, status, reason = graded(_outcome(row, metrics, score), "the scenario has no verdict in this arm")
+        yield common._replace(
+            arm=arm,
+            outcome=outcome,
+            status=status,
+            reason=reason,
+            tokens=metrics.total("inputTokens", "outputTokens") or metrics.spent("tokenEstimate"),
+            seconds=metrics.seconds("wallTimeMs"),
+            place=f"{common.place}, {arm}",
         )
 
 
-def _outcome(row: Mapping[str, Any], metrics: Mapping[str, Any], score: str) -> float | None:
+def _outcome(row: JsonFields, metrics: JsonFields, score: str) -> float | None:
     if score == "judge":
-        value = amount_of(object_of(row.get("judgeResult")).get("overallScore"))
+        value = row.inner("judgeResult").amount("overallScore")
         return (value - _LOWEST) / (_HIGHEST - _LOWEST) if value is not None and _LOWEST <= value <= _HIGHEST else None
     completed = metrics.get("taskCompleted")
     return float(completed) if isinstance(completed, bool) else None
 
 
-def _prompt(metrics: Mapping[str, Any]) -> str:
-    for event in list_of(metrics.get("events"))[:200]:
-        if object_of(event).get("type") == "user.message":
-            return text_of(object_of(object_of(event).get("data")).get("content")).strip()
+def _prompt(scenario: JsonFields) -> str:
+    """What the user says first, in the first arm that has it."""
+    for arm in ARMS:
+        events = scenario.inner(arm).inner("metrics").values("events")[:200]
+        first = next((one for one in map(JsonFields, events) if one.get("type") == "user.message"), JsonFields(None))
+        if prompt := first.inner("data").text("content").strip():
+            return prompt
     return ""
 
 
-def _verdicts(document: Any) -> list[Mapping[str, Any]]:
-    return [one for one in objects_of(object_of(document).get("verdicts")) if "skillName" in one and "scenarios" in one]
+def _verdicts(document: JsonFields) -> list[JsonFields]:
+    return [one for one in document.rows("verdicts") if "skillName" in one and "scenarios" in one]
 
 
 FORMAT = ToolFormat(

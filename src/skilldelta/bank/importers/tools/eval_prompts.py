@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from skilldelta.bank.importers.result_tree import ResultTree
-from skilldelta.bank.importers.tools.plain_values import first_of, object_of, objects_of, text_of
+from skilldelta.bank.importers.tools.plain_values import JsonFields
 from skilldelta.errors import InputError
 from skilldelta.files import read_bytes
 
@@ -26,11 +26,10 @@ def eval_prompts(tree: ResultTree) -> Mapping[str, str]:
             document = yaml.safe_load(content)
         except (yaml.YAMLError, RecursionError, ValueError):
             continue
-        for case in objects_of(object_of(document).get("cases")):
-            task = object_of(case.get("task"))
-            text = text_of(first_of(case, "prompt", "user_prompt")) or text_of(first_of(task, "user_prompt", "prompt"))
+        for case in JsonFields(document).rows("cases"):
+            text = case.text("prompt", "user_prompt") or case.inner("task").text("user_prompt", "prompt")
             if text:
-                prompts.setdefault(text_of(first_of(case, "name", "id", "case_id")), text)
+                prompts.setdefault(case.text("name", "id", "case_id"), text)
     return prompts
 
 

@@ -11,24 +11,16 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from skilldelta.bank.importers.draft import Defaults
 from skilldelta.bank.importers.joining import is_placeholder
 from skilldelta.bank.importers.result_tree import ResultTree, parsed
-from skilldelta.bank.importers.skill_beside import skill_beside
-from skilldelta.bank.importers.tool_run import ArmMeaning, ToolFormat, ToolResults, ToolRun
-from skilldelta.bank.importers.tools.plain_values import (
-    amount_of,
-    first_of,
-    list_of,
-    object_of,
-    objects_of,
-    share_of,
-    spent_of,
-    text_of,
-)
+from skilldelta.bank.importers.skill_beside import SkillTexts
+from skilldelta.bank.importers.tool_run import ArmMeaning, ToolFormat, ToolResults, ToolRun, failed, graded
+from skilldelta.bank.importers.tools.plain_values import JsonFields, check_score
 from skilldelta.errors import InputError
 from skilldelta.files import read_bytes
 from skilldelta.nouns import plural
@@ -44,7 +36,7 @@ _ERRORS = frozenset(("error", "errored", "infrastructure_failure", "infra_error"
 def found(tree: ResultTree) -> str:
     """By gradings below a folder per arm, or by a benchmark.json with runs."""
     if tree.is_file:
-        document = object_of(tree.document)
+        document = JsonFields(tree.document)
         if _is_trigger_result(document):
             return "it has the trigger rates of a skill's description"
         return "it is a benchmark.json with runs" if _benchmark_runs(document) else ""
@@ -52,7 +44,7 @@ def found(tree: ResultTree) -> str:
         if name.endswith("/grading.json") and _place(name) is not None:
             return f"{name} is the grading of a run"
     benchmarks = [name for name in tree.names if _is_named(name, "benchmark.json")]
-    if any(_benchmark_runs(tree.json_object(name)) for name in benchmarks):
+    if any(_benchmark_runs(_document(tree, name)) for name in benchmarks):
         return f"{benchmarks[0]} has runs"
     return ""
 
@@ -69,8 +61,7 @@ class _Workspace:
     ungraded: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):
     """Where a run lies: which eval, arm and run its path says."""
 
     name: str
@@ -79,26 +70,10 @@ class _Place:
     run: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Eval:
-    task: str
-    text: str
-
-
-class _Named(NamedTuple):
-    """What all runs of a workspace have in common."""
-
-    skill: str
-    digest: str
-    model: str
-    suite: str
-
-
 def read(tree: ResultTree, said: Defaults) -> ToolResults:
     """The runs of the newest iteration of each workspace."""
-    if said.score and said.score not in SCORES:
-        raise InputError(f"{tree.root}: the score is one of {', '.join(SCORES)}, got {said.score!r}")
-    if tree.is_file and _is_trigger_result(object_of(tree.document)):
+    check_score(tree, said, SCORES)
+    if tree.is_file and _is_trigger_result(JsonFields(tree.document)):
         raise InputError(
             f"{tree.root}: these are trigger rates of a description, which say when a skill is loaded and not what it "
             "gains; import the workspace with the gradings"
@@ -123,21 +98,14 @@ def read(tree: ResultTree, said: Defaults) -> ToolResults:
 def _workspaces(tree: ResultTree, results: ToolResults) -> Iterator[_Workspace]:
     """One per workspace: its newest iteration that has a graded run."""
     found: defaultdict[str, dict[int, _Workspace]] = defaultdict(dict)
-    graded: set[str] = set()
-    located: dict[str, tuple[str, int, str]] = {}
+    with_grading: set[str] = set()
     for name in tree.names:
-        if not name.endswith("/grading.json"):
-            continue
-        place = _place(name)
-        if place is None:
-            continue
-        if place.eval_folder not in located:
-            located[place.eval_folder] = _iteration(place.eval_folder)
-        prefix, number, folder = located[place.eval_folder]
-        workspace = found[prefix].setdefault(number, _Workspace(prefix, folder))
-        workspace.gradings.append(place)
-        graded.add(name[: -len("grading.json")])
-    _add_ungraded(tree, found, graded)
+        place = _place(name) if name.endswith("/grading.json") else None
+        if place is not None:
+            prefix, number, folder = _iteration(place.eval_folder)
+            found[prefix].setdefault(number, _Workspace(prefix, folder)).gradings.append(place)
+            with_grading.add(name.removesuffix("grading.json"))
+    _add_ungraded(tree, found, with_grading)
     for _, iterations in sorted(found.items()):
         newest = max(iterations)
         older = [one for number, one in sorted(iterations.items()) if number != newest]
@@ -161,6 +129,7 @@ def _place(name: str) -> _Place | None:
     return _Place(name, "/".join(above[:-1]), above[-1], int(run[1]) if run else 1)
 
 
+@lru_cache(maxsize=1024)
 def _iteration(eval_folder: str) -> tuple[str, int, str]:
     """The workspace's folder, the iteration's number and folder of an eval."""
     parts = eval_folder.split("/")
@@ -174,12 +143,12 @@ def _iteration(eval_folder: str) -> tuple[str, int, str]:
     return folder, 0, folder
 
 
-def _add_ungraded(tree: ResultTree, found: Mapping[str, Mapping[int, _Workspace]], graded: set[str]) -> None:
+def _add_ungraded(tree: ResultTree, found: Mapping[str, Mapping[int, _Workspace]], with_grading: set[str]) -> None:
     """Runs that left something and have no grading, in the arms that are known by others."""
     arms = {place.arm for iterations in found.values() for one in iterations.values() for place in one.gradings}
     seen: set[str] = set()
     for name in tree.names:
-        if f"{name.rpartition('/')[0]}/" in graded:
+        if f"{name.rpartition('/')[0]}/" in with_grading:
             continue
         parts = name.split("/")
         position = next((at for at, part in enumerate(parts[:-1]) if part in arms and at), None)
@@ -187,10 +156,10 @@ def _add_ungraded(tree: ResultTree, found: Mapping[str, Mapping[int, _Workspace]
             continue
         is_run = len(parts) > position + 2 and _RUN.match(parts[position + 1])
         run = "/".join(parts[: position + 2 if is_run else position + 1]) + "/"
-        if run in seen or run in graded:
+        if run in seen or run in with_grading:
             continue
         seen.add(run)
-        if not is_run and any(one.startswith(run) for one in graded):
+        if not is_run and any(one.startswith(run) for one in with_grading):
             continue
         prefix, number, _ = _iteration("/".join(parts[:position]))
         if number in found.get(prefix, {}):
@@ -201,94 +170,80 @@ def _add_ungraded(tree: ResultTree, found: Mapping[str, Mapping[int, _Workspace]
 
 
 def _read_workspace(tree: ResultTree, workspace: _Workspace, said: Defaults, results: ToolResults) -> None:
-    benchmark = _document(tree, f"{workspace.folder}benchmark.json")
+    metadata = _document(tree, f"{workspace.folder}benchmark.json").inner("metadata")
     evals = _evals(tree, workspace)
-    metadata = object_of(benchmark.get("metadata"))
     skill = _skill_name(tree, workspace, metadata, evals, results)
-    model = text_of(first_of(metadata, "executor_model", "model"))
-    text = _skill_text(tree, workspace, skill or said.skill)
-    if text is not None:
-        results.skills.append(text)
-        if not skill and said.skill:
-            skill = said.skill
-    prompts = {text_of(row.get("id")): text_of(row.get("prompt")) for row in objects_of(evals.get("evals"))}
-    known: dict[str, _Eval] = {}
-    digest = text.digest if text is not None else ""
+    digest = SkillTexts(tree, results.skills).digest(skill or said.skill)
     suite = skill or said.skill
+    if digest:
+        skill = suite
+    prompts = {row.text("id"): row.text("prompt") for row in evals.rows("evals")}
+    common = ToolRun(
+        "", "", None, suite=suite, skill=skill, skill_digest=digest, model=metadata.text("executor_model", "model")
+    )
+    evals_of: dict[str, ToolRun] = {}
     for place in workspace.gradings:
-        one = known.get(place.eval_folder)
-        if one is None:
-            one = known[place.eval_folder] = _eval(tree, place.eval_folder, prompts)
-        results.runs.append(_run(tree, place, one, said.score, _Named(skill, digest, model, suite)))
+        if place.eval_folder not in evals_of:
+            evals_of[place.eval_folder] = _of_eval(tree, place.eval_folder, prompts, common)
+        results.runs.append(_run(tree, place, evals_of[place.eval_folder], said.score))
     for run in workspace.ungraded:
         results.leave_out("the run has no grading.json", run)
-    _tell_names_apart(results, known)
+    _tell_names_apart(results, evals_of)
 
 
-def _run(tree: ResultTree, place: _Place, one: _Eval, score: str, named: _Named) -> ToolRun:
-    grading = tree.json_object(place.name)
-    folder = place.name[: -len("grading.json")]
-    timing = tree.json_object(f"{folder}timing.json") if f"{folder}timing.json" in tree else {}
-    outcome = _outcome(grading, score)
-    is_error = bool(grading.get("error")) or text_of(grading.get("status")).lower() in _ERRORS
-    graded = object_of(grading.get("timing"))
-    milliseconds = spent_of(timing.get("duration_ms"))
-    seconds = (
-        spent_of(timing.get("total_duration_seconds"))
-        or (milliseconds / 1000 if milliseconds else None)
-        or spent_of(graded.get("executor_duration_seconds"))
-        or spent_of(graded.get("total_duration_seconds"))
-    )
-    return ToolRun(
-        one.task,
-        place.arm,
-        None if is_error else outcome,
-        status="transport_error" if is_error else "completed" if outcome is not None else "grader_error",
-        reason="the run ended in an error" if is_error else "no assertion of the run is graded",
+def _run(tree: ResultTree, place: _Place, common: ToolRun, score: str) -> ToolRun:
+    grading = JsonFields(tree.json(place.name))
+    timing, graders = _document(tree, f"{place.name.removesuffix('grading.json')}timing.json"), grading.inner("timing")
+    is_error = grading.get("error") or grading.text("status").lower() in _ERRORS
+    verdict = graded(_outcome(grading, score), "no assertion of the run is graded")
+    outcome, status, reason = failed("the run ended in an error") if is_error else verdict
+    return common._replace(
+        arm=place.arm,
+        outcome=outcome,
+        status=status,
+        reason=reason,
         repeat=max(place.run - 1, 0),
-        text=one.text,
-        suite=named.suite,
-        skill=named.skill,
-        skill_digest=named.digest,
-        model=named.model,
-        tokens=spent_of(timing.get("total_tokens")),
-        seconds=seconds,
+        tokens=timing.spent("total_tokens"),
+        seconds=timing.spent("total_duration_seconds")
+        or timing.seconds("duration_ms")
+        or graders.spent("executor_duration_seconds")
+        or graders.spent("total_duration_seconds"),
         place=place.name,
     )
 
 
-def _outcome(grading: Mapping[str, Any], score: str) -> float | None:
+def _outcome(grading: JsonFields, score: str) -> float | None:
     """The share of assertions that passed, counted where they are listed, else as the summary says."""
-    listed = first_of(grading, "expectations", "assertion_results", "assertions", "results")
-    marks = [one.get("passed", one.get("pass")) for one in objects_of(listed)]
+    listed = grading.rows("expectations", "assertion_results", "assertions", "results")
+    marks = [one.raw.get("passed", one.raw.get("pass")) for one in listed]
     if marks and all(isinstance(mark, bool) for mark in marks):
-        share: float | None = sum(marks) / len(marks)
+        share: float | None = marks.count(True) / len(marks)
     else:
-        summary = object_of(grading.get("summary")) or grading
-        passed, total = amount_of(summary.get("passed")), spent_of(summary.get("total"))
-        has_counts = passed is not None and total is not None and passed <= total
-        share = passed / total if has_counts and passed is not None and total else None
-        if share is None and amount_of(summary.get("total")) != 0:
-            share = share_of(summary.get("pass_rate"))
+        summary = grading.inner("summary") or grading
+        passed, total = summary.amount("passed"), summary.spent("total")
+        share = passed / total if passed is not None and total is not None and passed <= total else None
+        if share is None and summary.amount("total") != 0:
+            share = summary.share("pass_rate")
     if share is None or score != "all_passed":
         return share
     return float(share == 1)
 
 
-def _eval(tree: ResultTree, folder: str, prompts: Mapping[str, str]) -> _Eval:
+def _of_eval(tree: ResultTree, folder: str, prompts: Mapping[str, str], common: ToolRun) -> ToolRun:
+    """What the runs of an eval have in common: its name and what it asks."""
     metadata = _document(tree, f"{folder}/eval_metadata.json")
     own = folder.rpartition("/")[2]
-    identity = text_of(first_of(metadata, "eval_id", "id"))
+    identity = metadata.text("eval_id", "id")
     if not identity and (match := re.match(r"eval[-_](\d+)", own)):
         identity = match[1]
-    task = text_of(first_of(metadata, "eval_name", "name")) or own
-    return _Eval(task, text_of(metadata.get("prompt")) or prompts.get(identity, ""))
+    text = metadata.text("prompt") or prompts.get(identity, "")
+    return common._replace(task=metadata.text("eval_name", "name") or own, text=text)
 
 
-def _tell_names_apart(results: ToolResults, known: Mapping[str, _Eval]) -> None:
+def _tell_names_apart(results: ToolResults, evals_of: Mapping[str, ToolRun]) -> None:
     """Two evals with one name are two tasks: each is called by its folder."""
     folders: defaultdict[str, list[str]] = defaultdict(list)
-    for folder, one in known.items():
+    for folder, one in evals_of.items():
         folders[one.task].append(folder)
     twice = {name for name, listed in folders.items() if len(listed) > 1}
     if twice:
@@ -301,30 +256,28 @@ def _tell_names_apart(results: ToolResults, known: Mapping[str, _Eval]) -> None:
 # Names and texts
 
 
-def _evals(tree: ResultTree, workspace: _Workspace) -> Mapping[str, Any]:
+def _evals(tree: ResultTree, workspace: _Workspace) -> JsonFields:
     """The evals.json of the skill, in the workspace or beside it."""
     for name in (f"{workspace.prefix}evals/evals.json", f"{workspace.prefix}evals.json", "evals/evals.json"):
         if name in tree:
             return _document(tree, name)
     if not tree.on_disk:
-        return {}
+        return JsonFields(None)
     root = _workspace_path(tree, workspace)
-    for path in (
-        root.parent / root.name.removesuffix("-workspace") / "evals" / "evals.json",
-        root.parent / "evals.json",
-    ):
+    skill = root.parent / root.name.removesuffix("-workspace")
+    for path in (skill / "evals" / "evals.json", root.parent / "evals.json"):
         if path.is_file() and not path.is_symlink():
             try:
-                return object_of(parsed(read_bytes(path), path))
+                return JsonFields(parsed(read_bytes(path), path))
             except InputError:
-                return {}
-    return {}
+                break
+    return JsonFields(None)
 
 
 def _skill_name(
-    tree: ResultTree, workspace: _Workspace, metadata: Mapping[str, Any], evals: Mapping[str, Any], results: ToolResults
+    tree: ResultTree, workspace: _Workspace, metadata: JsonFields, evals: JsonFields, results: ToolResults
 ) -> str:
-    for name in (text_of(metadata.get("skill_name")), text_of(evals.get("skill_name"))):
+    for name in (metadata.text("skill_name"), evals.text("skill_name")):
         if not is_placeholder(name):
             return name
     folder = _workspace_path(tree, workspace).name
@@ -340,12 +293,9 @@ def _workspace_path(tree: ResultTree, workspace: _Workspace) -> Path:
     return path.parent if not workspace.prefix and _ITERATION.match(path.name) else path
 
 
-def _skill_text(tree: ResultTree, workspace: _Workspace, skill: str) -> Any:
-    return skill_beside(tree, skill) if skill else None
-
-
-def _document(tree: ResultTree, name: str) -> Mapping[str, Any]:
-    return tree.json_object(name) if name in tree else {}
+def _document(tree: ResultTree, name: str) -> JsonFields:
+    """The object in a file that may be missing; one that is damaged is a fault."""
+    return JsonFields(tree.json(name) if name in tree else None)
 
 
 # benchmark.json by itself
@@ -353,26 +303,23 @@ def _document(tree: ResultTree, name: str) -> Mapping[str, Any]:
 
 def _read_benchmark(tree: ResultTree, name: str, said: Defaults, results: ToolResults) -> None:
     """The runs of a benchmark.json without the gradings it was made of."""
-    document = tree.json_object(name)
-    metadata = object_of(document.get("metadata"))
-    skill, model = text_of(metadata.get("skill_name")), text_of(metadata.get("executor_model"))
+    document = _document(tree, name)
+    metadata = document.inner("metadata")
+    skill = metadata.text("skill_name")
     skill = "" if is_placeholder(skill) else skill
     for position, row in enumerate(_benchmark_runs(document)):
-        result = object_of(row.get("result"))
-        outcome = _outcome({"summary": result, "expectations": list_of(row.get("expectations")) or None}, said.score)
-        identity = text_of(row.get("eval_id"))
+        result, identity = row.inner("result"), row.text("eval_id")
+        grading = JsonFields({"summary": result.raw, "expectations": row.values("expectations") or None})
         results.runs.append(
             ToolRun(
-                text_of(row.get("eval_name")) or (f"eval-{identity}" if identity else f"eval {position}"),
-                text_of(row.get("configuration")),
-                outcome,
-                status="completed" if outcome is not None else "grader_error",
-                reason="no assertion of the run is graded",
-                repeat=int(max((amount_of(row.get("run_number")) or 1) - 1, 0)),
+                row.text("eval_name") or (f"eval-{identity}" if identity else f"eval {position}"),
+                row.text("configuration"),
+                *graded(_outcome(grading, said.score), "no assertion of the run is graded"),
+                repeat=int(max((row.amount("run_number") or 1) - 1, 0)),
                 suite=skill or said.skill,
                 skill=skill,
-                model=model,
-                seconds=spent_of(result.get("time_seconds")),
+                model=metadata.text("executor_model"),
+                seconds=result.spent("time_seconds"),
                 place=f"{name}: runs[{position}]",
             )
         )
@@ -380,12 +327,12 @@ def _read_benchmark(tree: ResultTree, name: str, said: Defaults, results: ToolRe
         results.notes.append("tokens of benchmark.json may be output characters and are left out; timing.json has them")
 
 
-def _benchmark_runs(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [row for row in objects_of(document.get("runs")) if "configuration" in row and "result" in row]
+def _benchmark_runs(document: JsonFields) -> list[JsonFields]:
+    return [row for row in document.rows("runs") if "configuration" in row and "result" in row]
 
 
-def _is_trigger_result(document: Mapping[str, Any]) -> bool:
-    rows = objects_of(document.get("results"))
+def _is_trigger_result(document: JsonFields) -> bool:
+    rows = document.rows("results")
     return bool(rows) and "should_trigger" in rows[0] and "query" in rows[0]
 
 

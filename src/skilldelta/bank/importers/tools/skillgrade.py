@@ -5,85 +5,58 @@ The arm is whether there were any. Tokens are estimated from the length of texts
 
 from __future__ import annotations
 
-from typing import Any
-
 from skilldelta.bank.importers.draft import Defaults
 from skilldelta.bank.importers.result_tree import ResultTree
-from skilldelta.bank.importers.skill_beside import skill_beside
-from skilldelta.bank.importers.tool_run import ArmMeaning, ToolFormat, ToolResults, ToolRun
-from skilldelta.bank.importers.tools.plain_values import (
-    amount_of,
-    first_of,
-    list_of,
-    object_of,
-    objects_of,
-    share_of,
-    spent_of,
-    text_of,
-)
-from skilldelta.records import Skill, bundle_name
+from skilldelta.bank.importers.skill_beside import SkillTexts
+from skilldelta.bank.importers.tool_run import ArmMeaning, ToolFormat, ToolResults, ToolRun, failed, graded
+from skilldelta.bank.importers.tools.plain_values import JsonFields, documents_where, found_where, text_of
+from skilldelta.records import bundle_name
 
 ARMS: dict[str, ArmMeaning] = {"with skills": "use", "without skills": "skip"}
 
 
 def found(tree: ResultTree) -> str:
     """By the fields of a report."""
-    for name, document in tree.documents():
-        if _is_report(document):
-            return f"{name} has the trials of a skillgrade report"
-    return ""
+    return found_where(tree, _is_report, "has the trials of a skillgrade report")
 
 
 def read(tree: ResultTree, said: Defaults) -> ToolResults:
     """Every trial of every report."""
     results = ToolResults([], ARMS)
-    skills: dict[str, Skill | None] = {}
-    for name, document in tree.documents():
-        if not _is_report(document):
-            continue
-        used = bundle_name(
-            [text_of(one) or text_of(object_of(one).get("name")) for one in list_of(document["skills_used"])]
-        )
-        if used and used not in skills:
-            skills[used] = skill_beside(tree, used)
-        text = skills.get(used)
-        for position, trial in enumerate(objects_of(document.get("trials"))):
-            is_error = bool(trial.get("error"))
-            outcome = None if is_error else share_of(trial.get("reward"))
-            milliseconds = spent_of(trial.get("duration_ms"))
+    skills = SkillTexts(tree, results.skills)
+    for name, report in documents_where(tree, _is_report):
+        used = bundle_name([text_of(one) or JsonFields(one).text("name") for one in report.values("skills_used")])
+        for position, trial in enumerate(report.rows("trials")):
+            verdict = graded(trial.share("reward"), "the trial has no reward in [0, 1]")
             results.runs.append(
                 ToolRun(
-                    text_of(document.get("task")),
+                    report.text("task"),
                     "with skills" if used else "without skills",
-                    outcome,
-                    status="completed" if outcome is not None else "transport_error" if is_error else "grader_error",
-                    reason="the trial ended in an error" if is_error else "the trial has no reward in [0, 1]",
+                    *(failed("the trial ended in an error") if trial.get("error") else verdict),
                     text=_instruction(trial),
                     skill=used,
-                    skill_digest=text.digest if text is not None else "",
-                    agent=text_of(first_of(document, "agent", "provider")),
-                    model=text_of(document.get("model")),
-                    seconds=milliseconds / 1000 if milliseconds else None,
-                    cost_usd=amount_of(trial.get("cost_usd")),
-                    place=f"{name}: trial {text_of(trial.get('trial_id')) or position + 1}",
+                    skill_digest=skills.digest(used),
+                    agent=report.text("agent", "provider"),
+                    model=report.text("model"),
+                    seconds=trial.seconds("duration_ms"),
+                    cost_usd=trial.amount("cost_usd"),
+                    place=f"{name}: trial {trial.text('trial_id') or position + 1}",
                 )
             )
-    results.skills = [one for one in skills.values() if one is not None]
     if results.runs:
         results.notes.append("token counts of skillgrade are estimates from lengths of texts and are left out")
     return results
 
 
-def _instruction(trial: Any) -> str:
-    for entry in objects_of(trial.get("session_log")):
+def _instruction(trial: JsonFields) -> str:
+    for entry in trial.rows("session_log"):
         if entry.get("type") == "agent_start":
-            return text_of(entry.get("instruction")).strip()
+            return entry.text("instruction").strip()
     return ""
 
 
-def _is_report(document: Any) -> bool:
-    fields = object_of(document)
-    trials = objects_of(fields.get("trials"))
+def _is_report(fields: JsonFields) -> bool:
+    trials = fields.rows("trials")
     return "task" in fields and isinstance(fields.get("skills_used"), list) and bool(trials) and "reward" in trials[0]
 
 

@@ -7,122 +7,96 @@ taken from the others. A run with the status error has none.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from skilldelta.bank.importers.draft import Defaults
 from skilldelta.bank.importers.result_tree import ResultTree
-from skilldelta.bank.importers.skill_beside import skill_beside
-from skilldelta.bank.importers.tool_run import ArmMeaning, ToolFormat, ToolResults, ToolRun
-from skilldelta.bank.importers.tools.arm_leaks import leak_note, leaks_the_arm
-from skilldelta.bank.importers.tools.plain_values import (
-    amount_of,
-    first_of,
-    object_of,
-    objects_of,
-    spent_of,
-    sum_of,
-    text_of,
-)
+from skilldelta.bank.importers.skill_beside import SkillTexts
+from skilldelta.bank.importers.tool_run import ArmMeaning, RunVerdict, ToolFormat, ToolResults, ToolRun, failed, graded
+from skilldelta.bank.importers.tools.arm_leaks import all_passed, leak_note, leaks_the_arm
+from skilldelta.bank.importers.tools.plain_values import JsonFields, documents_where, found_where
 
 ARMS: Mapping[str, ArmMeaning] = {"skill": "use", "baseline": "skip"}
 
 
 def found(tree: ResultTree) -> str:
     """By the fields of an outcome."""
-    for name, document in tree.documents():
-        if _is_outcome(document):
-            return f"{name} has the tasks and runs of a waza outcome"
-    return ""
+    return found_where(tree, _is_outcome, "has the tasks and runs of a waza outcome")
 
 
 def read(tree: ResultTree, said: Defaults) -> ToolResults:
     """Every run of every outcome."""
     results = ToolResults([], ARMS)
+    skills = SkillTexts(tree, results.skills)
     leaking = 0
-    for name, document in tree.documents():
-        if _is_outcome(document):
-            arm = "baseline" if document.get("is_baseline") is True else "skill"
-            leaking += _take(tree, name, document, arm, results)
-            baseline = object_of(document.get("baseline_outcome"))
-            if baseline:
-                setup = object_of(baseline.get("config")) or document.get("config")
-                merged = {**baseline, "skill": document.get("skill"), "config": setup}
-                leaking += _take(tree, name, merged, "baseline", results)
+    for name, outcome in documents_where(tree, _is_outcome):
+        arm = "baseline" if outcome.get("is_baseline") is True else "skill"
+        leaking += _take(name, outcome, arm, skills, results)
+        baseline = outcome.inner("baseline_outcome")
+        if baseline:
+            setup = baseline.inner("config") or outcome.inner("config")
+            merged = {**baseline.raw, "skill": outcome.get("skill"), "config": setup.raw}
+            leaking += _take(name, JsonFields(merged), "baseline", skills, results)
     results.notes += leak_note(leaking)
     return results
 
 
-def _take(tree: ResultTree, name: str, outcome: Mapping[str, Any], arm: str, results: ToolResults) -> int:
-    config = object_of(outcome.get("config"))
-    skill = text_of(outcome.get("skill"))
-    text = skill_beside(tree, skill) if skill and arm == "skill" else None
-    if text is not None:
-        results.skills.append(text)
+def _take(name: str, outcome: JsonFields, arm: str, skills: SkillTexts, results: ToolResults) -> int:
+    """The runs of one arm; returns in how many of them a grader was left out."""
+    config, skill = outcome.inner("config"), outcome.text("skill")
     leaking = 0
-    for task in objects_of(outcome.get("tasks")):
-        identity = text_of(task.get("test_id")) or text_of(task.get("display_name"))
-        for position, row in enumerate(objects_of(task.get("runs"))):
-            success, reason, is_leaking = _outcome(row)
+    for task in outcome.rows("tasks"):
+        identity = task.text("test_id") or task.text("display_name")
+        for position, row in enumerate(task.rows("runs")):
+            verdict, is_leaking = _verdict(row)
             leaking += is_leaking
-            digest = object_of(row.get("session_digest"))
-            usage = object_of(row.get("usage")) or object_of(digest.get("usage"))
-            milliseconds = spent_of(row.get("duration_ms"))
-            number = amount_of(row.get("run_number"))
+            usage = row.inner("usage") or row.inner("session_digest").inner("usage")
+            number = row.amount("run_number")
             results.runs.append(
                 ToolRun(
                     identity,
                     arm,
-                    success,
-                    status="completed"
-                    if success is not None
-                    else "transport_error"
-                    if "error" in reason
-                    else "grader_error",
-                    reason=reason,
+                    *verdict,
                     repeat=position if number is None else max(int(number) - 1, 0),
-                    text=_text(row) or text_of(task.get("display_name")),
-                    family=text_of(task.get("group")),
-                    suite=text_of(outcome.get("eval_name")) or skill,
+                    text=_text(row) or task.text("display_name"),
+                    family=task.text("group"),
+                    suite=outcome.text("eval_name") or skill,
                     skill=skill,
-                    skill_digest=text.digest if text is not None else "",
-                    agent=text_of(config.get("engine_type")),
-                    model=text_of(config.get("model_id")),
-                    tokens=sum_of(usage.get("input_tokens"), usage.get("output_tokens")),
-                    seconds=milliseconds / 1000 if milliseconds else None,
+                    skill_digest=skills.digest(skill),
+                    agent=config.text("engine_type"),
+                    model=config.text("model_id"),
+                    tokens=usage.total("input_tokens", "output_tokens"),
+                    seconds=row.seconds("duration_ms"),
                     place=f"{name}: {identity}, {arm}, run {position + 1}",
                 )
             )
     return leaking
 
 
-def _outcome(row: Mapping[str, Any]) -> tuple[float | None, str, bool]:
-    status = text_of(row.get("status"))
+def _verdict(row: JsonFields) -> tuple[RunVerdict, bool]:
+    """What a run came to, and whether a grader of skill use was left out."""
+    status = row.text("status")
     if status == "error":
-        return None, "the run ended in an error", False
+        return failed("the run ended in an error"), False
     if status not in ("passed", "failed"):
-        return None, f"the run has the status {status or 'none'}", False
-    graders = {name: object_of(one) for name, one in object_of(row.get("validations")).items()}
-    fair = [one for name, one in graders.items() if not leaks_the_arm(text_of(one.get("type")) or name)]
+        reason = f"the run has the status {status or 'none'}"
+        return failed(reason) if "error" in status else graded(None, reason), False
+    graders = {name: JsonFields(one) for name, one in row.inner("validations").raw.items()}
+    fair = [one for name, one in graders.items() if not leaks_the_arm(one.text("type") or name)]
     if len(fair) == len(graders):
-        return float(status == "passed"), "", False
-    marks = [one.get("passed") for one in fair]
-    if not marks or not all(isinstance(mark, bool) for mark in marks):
-        return None, "only the use of the skill was graded", True
-    return float(all(marks)), "", True
+        return RunVerdict(float(status == "passed")), False
+    return graded(all_passed(one.get("passed") for one in fair), "only the use of the skill was graded"), True
 
 
-def _text(row: Mapping[str, Any]) -> str:
+def _text(row: JsonFields) -> str:
     """What the user said first, where the transcript is in the file."""
-    for event in objects_of(row.get("transcript")):
-        if text_of(event.get("type")) in ("user.message", "user_message", "user"):
-            data = object_of(event.get("data")) or event
-            return text_of(first_of(data, "content", "message", "text"))
+    for event in row.rows("transcript"):
+        if event.text("type") in ("user.message", "user_message", "user"):
+            return (event.inner("data") or event).text("content", "message", "text")
     return ""
 
 
-def _is_outcome(document: Any) -> bool:
-    fields = object_of(document)
-    tasks = objects_of(fields.get("tasks"))
+def _is_outcome(fields: JsonFields) -> bool:
+    tasks = fields.rows("tasks")
     return "config" in fields and bool(tasks) and "test_id" in tasks[0] and "runs" in tasks[0]
 
 

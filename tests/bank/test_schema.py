@@ -15,9 +15,9 @@ from skilldelta.bank.batch import Batch
 from skilldelta.bank.entries import RecordedOutcome
 from skilldelta.bank.index import Index
 from skilldelta.bank.migrations import m0001_first_tables
+from skilldelta.bank.schema import checksum_of, row_checksum
 from skilldelta.bank.sqlite import APPLICATION_ID
 from skilldelta.bank.store import Bank
-from skilldelta.bank.table_rows import checksum_of, row_checksum
 from skilldelta.errors import BankError
 from skilldelta.records import Judgement, Skill, Task
 

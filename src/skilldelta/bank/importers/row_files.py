@@ -1,0 +1,180 @@
+"""The files that people have of their own: JSONL, a JSON array, CSV and Parquet. They differ only in how they bring rows.
+
+A JSON array may stand in an object, if it is the only one there. In CSV an empty cell is missing, and commas, semicolons
+and tabs are recognised as separators. Parquet needs pyarrow.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Any
+
+from skilldelta.bank.batch import Batch
+from skilldelta.bank.importers.columns import Columns, Form
+from skilldelta.bank.importers.draft import Defaults, Draft
+from skilldelta.bank.importers.fields import task_text
+from skilldelta.bank.importers.natural_rows import take_pair, take_run
+from skilldelta.bank.importers.source import (
+    MOST_BYTES,
+    Row,
+    RowError,
+    Source,
+    json_value,
+    lines,
+    numbered_objects,
+    take_each,
+)
+from skilldelta.errors import InputError, MissingExtraError, shown
+from skilldelta.files import Place, fault
+from skilldelta.nouns import plural
+from skilldelta.records import text_digest
+
+PARQUET_MAGIC = b"PAR1"
+_AT_ONCE = 4096
+
+
+def read_rows(
+    source: Source,
+    defaults: Defaults,
+    *,
+    rows_in: Callable[[Source], Iterable[tuple[Place, Row]]],
+    form: Form | None = None,
+) -> Batch:
+    """The batch of rows that are pairs or runs; without `form` their columns say which."""
+    draft = Draft(source.path, defaults)
+    columns = Columns(defaults.columns, form, defaults.given)
+    counts: Counter[Hashable] = Counter()
+    unnamed = _Unnamed(draft)
+
+    def take(place: Place, row: Row) -> None:
+        plan = columns.plan(row)
+        try:
+            named = plan.applied(row) if plan.places else row
+            if "task_id" not in named:
+                named = unnamed.with_id(named)
+            if plan.form == "pairs":
+                take_pair(draft, place, named)
+            else:
+                take_run(draft, counts, place, named)
+        except RowError as error:
+            raise RowError(plan.placed(str(error))) from None
+
+    take_each(source.path, rows_in(source), take)
+    draft.notes += columns.notes() + unnamed.notes()
+    return draft.batch()
+
+
+class _Unnamed:
+    """Ids for the tasks of a file that has none: a digest of the text, which stays the same at every import."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._named = 0
+
+    def with_id(self, row: Row) -> Row:
+        """The row with an id, unless an earlier row of the file brought its own: then this one lacks what it needs."""
+        if not self._named and self._draft.executions:
+            return row
+        text = task_text(row)
+        self._named += bool(text)
+        return {**row, "task_id": f"task-{text_digest(text)[:12]}" if text else ""}
+
+    def notes(self) -> list[str]:
+        return ["there is no id column: each task is named by a digest of its text"] if self._named else []
+
+
+def arrays_in(document: dict[str, Any]) -> list[str]:
+    """The keys of a document that hold lists of objects."""
+    return [
+        name for name, value in document.items() if isinstance(value, list) and value and isinstance(value[0], dict)
+    ]
+
+
+def json_rows(source: Source) -> Iterator[tuple[Place, Row]]:
+    """The objects of the one array in a JSON document, each with its position."""
+    name, document = "", json_value(source)
+    if isinstance(document, dict):
+        names = arrays_in(document)
+        if len(names) != 1:
+            found = ", ".join(map(shown, names)) or "none"
+            raise fault(
+                source.path, 1, f"one list of objects is needed, and the document has {found}; save it by itself"
+            )
+        name, document = names[0], document[names[0]]
+    if not isinstance(document, list):
+        raise fault(source.path, 1, f"expected a JSON array of objects, got {type(document).__name__}; write [{{…}}]")
+    return numbered_objects(source.path, name, document)
+
+
+def header_of(line: str) -> list[str]:
+    """The column names of a header line."""
+    try:
+        names = next(csv.reader([line], delimiter=_separator(line)), [])
+    except csv.Error:
+        return []
+    return [name.strip() for name in names]
+
+
+def csv_rows(source: Source) -> Iterator[tuple[Place, Row]]:
+    """The rows as JSON would give them, each with the line where it begins."""
+    path, numbered = source.path, lines(source)
+    first = next(numbered, None)
+    if first is None or not first[1].strip():
+        raise fault(path, 1, "the first line must name the columns; add a header such as task_id,text,family,…")
+    header = header_of(first[1])
+    twice = [name for name, count in Counter(header).items() if count > 1 and name]
+    if twice:
+        raise fault(path, 1, f"the column {shown(twice[0])} stands twice in the header; rename one")
+    table = csv.reader((line for _, line in numbered), delimiter=_separator(first[1]), strict=True)
+    begin = 2
+    try:
+        for cells in table:
+            if len(cells) == len(header):
+                yield (
+                    begin,
+                    {
+                        name: cell if cell and not cell.isspace() else None
+                        for name, cell in zip(header, cells, strict=True)
+                    },
+                )
+            elif cells:
+                many = f"{plural(len(cells), 'cell')} for {plural(len(header), 'column')}"
+                raise fault(path, begin, f"{many}; quote a text that holds the separator")
+            begin = table.line_num + 2
+    except csv.Error as error:
+        raise fault(path, begin, f"not valid CSV ({error}); fix the quotes, or write JSONL instead") from None
+
+
+def _separator(header: str) -> str:
+    return max(",;\t", key=header.count)
+
+
+def parquet_rows(source: Source) -> Iterator[tuple[Place, Row]]:
+    """The rows of a Parquet table, a batch of them in memory at a time."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtraError("reading Parquet", "parquet") from None
+    number = 0
+    try:
+        with source.opened() as file:
+            table = pyarrow.parquet.ParquetFile(file if source.content is None else io.BytesIO(source.content))
+            _check_table_size(source, table.metadata)
+            for batch in table.iter_batches(_AT_ONCE):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield f"row {number}", row
+    except (pyarrow.ArrowException, OSError) as error:
+        reason = " ".join(str(error).split())[:120]
+        raise InputError(f"{source.path}: not a readable Parquet file ({reason}); write it again") from None
+
+
+def _check_table_size(source: Source, metadata: Any) -> None:
+    """Refuse by the file's own account, before anything is unpacked."""
+    size = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
+    if size > MOST_BYTES:
+        raise InputError(f"{source.path}: the table unpacks to more than {MOST_BYTES >> 30} GiB; split it")
