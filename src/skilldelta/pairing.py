@@ -27,7 +27,7 @@ class Pairing:
 
     pairs: tuple[Pair, ...]
     unpaired: tuple[Arms, ...]
-    """What there is of tasks that lack an arm."""
+    """The arms of tasks that lack one."""
     uncounted: Mapping[str, int]
     """Executions kept but not counted, by status."""
     stale: tuple[Pair, ...] = ()

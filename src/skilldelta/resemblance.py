@@ -1,10 +1,11 @@
 """How recorded tasks resemble each other, and a target them: the nearest of each, and familiarity.
 
-No outcome is an argument here. A task's nearness is the mean of its three largest cosines to other recorded tasks. Familiarity is the share of the
-recorded tasks that are no nearer to their own nearest tasks than the target is to its own. Between two recorded
-tasks the share is interpolated. Below the lowest it falls off exponentially, at the rate that leads from the median to the lowest, so
-that small scopes can tell "a little less like them" from "unlike anything recorded" too. For a task like the recorded
-ones it is about uniform on [0, 1]: a limit of 0.05 flags about one in twenty of those.
+No outcome is an argument here. A task's nearness is the mean of its three largest cosines to other recorded tasks.
+Familiarity is the share of the recorded tasks that are no nearer to their own nearest tasks than the target is to its
+own. Between two recorded tasks the share is interpolated. Below the lowest it falls off exponentially, at the rate that
+leads from the median to the lowest, so that small scopes can tell "a little less like them" from "unlike anything
+recorded" too. For a task like the recorded ones it is about uniform on [0, 1]: a limit of 0.05 flags about one in
+twenty of those.
 """
 
 from __future__ import annotations

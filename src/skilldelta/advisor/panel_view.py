@@ -124,7 +124,7 @@ class PanelView:
     def familiarity(
         self, question: Question, scope: Scope, rows: Support, query: Vectors, score: Score
     ) -> float | None:
-        """What the stack found, else how familiar the scope is; None where it has too few tasks to say."""
+        """The stack's, else the scope's, without the task's own record; None where it has too few tasks to say."""
         if self._estimator == "stack":
             return score.familiarity
         name = (question.suite, scope, question.family if scope == "family" else "", question.skill)
