@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skilldelta.evaluation.skill_verdicts import SkillVerdict, skill_verdicts
-from skilldelta.report.skill_words import skill_sentence
+from skilldelta.report.skill_list import skill_sentence
 from skilldelta.support import Support, unit_rows
 
 

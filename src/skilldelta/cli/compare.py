@@ -224,7 +224,7 @@ def _show(report: ComparisonReport, most: int) -> None:
 
 
 def _tasks(title: str, tasks: Sequence[TaskDifference], most: int) -> Any:
-    from skilldelta.report.comparison_words import outcome_words
+    from skilldelta.report.numbers import outcome_words
 
     names = _short([one.task_id for one in tasks[:most]])
     rows = [

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from skilldelta.evaluation.paired_comparison import Outcome, TaskDifference
 from skilldelta.nouns import plural
-from skilldelta.report.comparison_words import ComparisonReport, comparison_facts, comparison_headline, outcome_words
+from skilldelta.report.comparison_words import ComparisonReport, comparison_facts, comparison_headline
 from skilldelta.report.markdown import code, details, pipe_table, plain
-from skilldelta.report.numbers import points
+from skilldelta.report.numbers import outcome_words, points
 
 MOST_TASKS = 50
 """Tasks listed for each direction; a comment has to stay readable, and hosts bound its size."""

@@ -94,12 +94,6 @@ def p_words(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.2g}" if p < 0.1 else f"p = {p:.2f}"
 
 
-def outcome_words(mean: float, runs: int) -> str:
-    """How often a task was solved: `2 of 3` where outcomes are whole, else the mean."""
-    solved = mean * runs
-    return f"{round(solved)} of {runs}" if abs(solved - round(solved)) < 1e-9 else f"{mean:.2f}"
-
-
 def _spent(one: SolvedSpending, level: float) -> str:
     amounts = " to ".join(_amount(one.unit, value) for value in (one.a, one.b))
     interval = one.ratio_interval

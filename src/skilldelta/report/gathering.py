@@ -21,7 +21,7 @@ from skilldelta.evaluation.skill_verdicts import skill_verdicts
 from skilldelta.noise_floor import noise_of_executions
 from skilldelta.predictor import PAPER, Settings, predict
 from skilldelta.records import Execution
-from skilldelta.report.figures.reliability_curve import forecasts_of
+from skilldelta.report.figures.score_quality import forecasts_of
 from skilldelta.report.panel import PanelReport
 from skilldelta.support import Scope, Support
 

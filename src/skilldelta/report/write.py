@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import platform
 import re
 from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from skilldelta.errors import InputError
@@ -11,12 +14,15 @@ from skilldelta.evaluation.results import PanelResult
 from skilldelta.files import write_bytes, write_text
 from skilldelta.nouns import plural
 from skilldelta.report.content import Figure
-from skilldelta.report.families import tasks_per_kind
+from skilldelta.report.figures.help_harm import tasks_per_kind
 from skilldelta.report.overview import overview
-from skilldelta.report.page import Page, page_html
+from skilldelta.report.page import Page, Provenance, page_html
 from skilldelta.report.panel import PanelReport, panel_content
-from skilldelta.report.provenance import Provenance, support_digest, versions
 from skilldelta.report.vega import javascript, png
+from skilldelta.support import Support
+from skilldelta.version import __version__
+
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "wordllama", "sentence-transformers", "vl-convert-python")
 
 
 def write_report(
@@ -67,6 +73,7 @@ def report_page(
     results = [report.result for report in reports]
     places = [f"panel-{number}" for number in range(1, len(reports) + 1)]
     per_kind = tasks_per_kind(results)
+    digests = {f"support of {report.title}": _support_digest(report.result.support) for report in reports}
     return Page(
         title=_title(reports),
         subtitle=_subtitle(results),
@@ -74,16 +81,7 @@ def report_page(
             panel_content(report, place=place, gate=gate, per_kind=per_kind)
             for report, place in zip(reports, places, strict=True)
         ],
-        provenance=Provenance(
-            command,
-            settings or {},
-            {
-                **(hashes or {}),
-                **{f"support of {report.title}": support_digest(report.result.support) for report in reports},
-            },
-            versions(),
-            created,
-        ),
+        provenance=Provenance(command, settings or {}, {**(hashes or {}), **digests}, _versions(), created),
         overview=overview(results, places, gate) if len(results) > 1 else None,
     )
 
@@ -105,6 +103,28 @@ def _subtitle(results: Sequence[PanelResult]) -> str:
         f"{plural(tasks, 'task')} in {plural(families, 'family', 'families')}, each run with and without the skill. "
         "Would choosing, task by task, have been better than always using it?"
     )
+
+
+def _versions() -> dict[str, str]:
+    """SkillDelta, Python and the installed packages that numbers depend on."""
+    found = {"skilldelta": __version__, "Python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _support_digest(support: Support) -> str:
+    """SHA-256 of everything in a support that a number depends on: rows, vectors, outcomes, repetitions, tokens."""
+    digest = hashlib.sha256()
+    for name in ("task_ids", "families", "skills"):
+        digest.update("\x1e".join(str(value) for value in getattr(support, name)).encode("utf-8", "surrogatepass"))
+        digest.update(b"\x1d")
+    for name in ("vectors", "y0", "y1", "r0", "r1", "tokens0", "tokens1"):
+        digest.update(getattr(support, name).tobytes())
+    return digest.hexdigest()
 
 
 def _figures_with_prefix(page: Page) -> list[tuple[str, Figure]]:

@@ -13,7 +13,7 @@ from importlib.resources import files
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 
-from skilldelta.report.shared_style import shared_style
+from skilldelta.report.palette import shared_style
 
 _KINDS = {
     "html": "text/html; charset=utf-8",

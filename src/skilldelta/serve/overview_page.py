@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from skilldelta.bank.decision_tally import DecisionTally
 from skilldelta.evaluation.results import Range
-from skilldelta.report.skill_words import skill_sentence
+from skilldelta.report.skill_list import skill_sentence
 from skilldelta.serve.evidence_documents import (
     GainInterval,
     GateDocument,

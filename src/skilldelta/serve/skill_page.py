@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from skilldelta.arrays import Floats, Ints
-from skilldelta.report.families import NO_FAMILY
+from skilldelta.report.figures.help_harm import NO_FAMILY
 from skilldelta.report.numbers import shorten
 from skilldelta.serve.evidence_documents import (
     FamilyLine,

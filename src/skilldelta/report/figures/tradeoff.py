@@ -12,13 +12,14 @@ from skilldelta.evaluation.panel_policy import sweepable
 from skilldelta.evaluation.policy_table import policies, policy_words
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.evaluation.sweeps import SweepPoint, ThresholdSweep, threshold_sweep
-from skilldelta.report.content import Cell, Column, Figure, Plot, Spec, Table
-from skilldelta.report.numbers import cell, count, decimal, percent, points, size, words_cell
+from skilldelta.report.content import Cell, Figure, Plot, Spec, Table, columns
+from skilldelta.report.numbers import cell, count, decimal, percent, points, size
 from skilldelta.report.palette import policy_scale, role
-from skilldelta.report.vega import base, number_axis, tooltip
+from skilldelta.report.vega import base, layer, measured, number_axis, tooltip
 
 _FIRST = ("skilldelta", "stack", "family_mean", "tfidf_knn")
 """In the order of the legend, before policies of other packages."""
+_CONSTANTS = {"always_off": 0.0, "always_on": 1.0}
 POINTS = 80
 """Points of a curve at most; the default, the best and both ends are always among them."""
 DEFAULT, BEST = "threshold in use", "best in hindsight"
@@ -100,22 +101,16 @@ def spec(data: list[dict[str, Any]], constants: list[dict[str, Any]], names: Seq
         ("tokens", "Tokens", ",.0f"),
     )
     shown = {"condition": {"param": "chosen", "value": 1}, "value": 0.15}
-    place = {"x": x, "y": y, "color": color}
-    line = {
-        "params": [{"name": "chosen", "select": {"type": "point", "fields": ["policy"]}, "bind": "legend"}],
-        "mark": {"type": "line", "strokeWidth": 1.8, "interpolate": "linear"},
-        "encoding": {**place, "order": {"field": "use_rate", "type": "quantitative"}, "opacity": shown},
-    }
-    touch = {
-        "mark": {"type": "point", "size": 90, "opacity": 0, "filled": True},
-        "encoding": {**place, "tooltip": hover},
-    }
+    place: Spec = {"x": x, "y": y, "color": color}
+    legend = {"params": [{"name": "chosen", "select": {"type": "point", "fields": ["policy"]}, "bind": "legend"}]}
+    line = {"type": "line", "strokeWidth": 1.8, "interpolate": "linear"}
+    touch = {"type": "point", "size": 90, "opacity": 0, "filled": True}
     return base(
         data,
         height=300,
         layer=[
-            line,
-            touch,
+            legend | layer(line, **place, order=measured("use_rate"), opacity=shown),
+            layer(touch, **place, tooltip=hover),
             *_constant_dots(constants, x_field),
             _marked(BEST, "triangle-up", 110, place, hover, shown),
             _marked(DEFAULT, _STAR, 210, place, hover, shown),
@@ -131,23 +126,16 @@ _STAR = (
 
 def _marked(mark: str, shape: str, area: int, place: Spec, hover: list[Spec], shown: Spec) -> Spec:
     style = {"type": "point", "shape": shape, "size": area, "filled": True, "stroke": role("paper"), "strokeWidth": 1.2}
-    return {
-        "transform": [{"filter": f"datum.mark === '{mark}'"}],
-        "mark": style,
-        "encoding": {**place, "tooltip": hover, "opacity": shown},
-    }
+    filtered = {"transform": [{"filter": f"datum.mark === '{mark}'"}]}
+    return filtered | layer(style, **place, tooltip=hover, opacity=shown)
 
 
 def _constant_dots(constants: list[dict[str, Any]], x_field: str) -> list[Spec]:
     known = [line for line in constants if line[x_field] is not None]
-    place = {"x": {"field": x_field, "type": "quantitative"}, "y": {"field": "success", "type": "quantitative"}}
+    place = {"x": measured(x_field), "y": measured("success")}
     hover = tooltip(("policy", "Policy", ""), ("success", "Success", ".1%"), ("tokens", "Tokens", ",.0f"))
-    dots = {
-        "data": {"values": known},
-        "mark": {"type": "point", "filled": True, "size": 55, "color": role("ink-2"), "opacity": 1},
-        "encoding": {**place, "tooltip": hover},
-    }
-    return [dots, *[_constant_label(line, place) for line in known]]
+    dot = {"type": "point", "filled": True, "size": 55, "color": role("ink-2"), "opacity": 1}
+    return [layer(dot, data=known, **place, tooltip=hover), *[_constant_label(line, place) for line in known]]
 
 
 def _constant_label(line: dict[str, Any], place: Spec) -> Spec:
@@ -159,11 +147,7 @@ def _constant_label(line: dict[str, Any], place: Spec) -> Spec:
         "dx": 6 if left_end else -6,
         "dy": 17,  # below the dot, since every curve rises from it
     }
-    return {
-        "data": {"values": [line]},
-        "mark": mark,
-        "encoding": {**place, "text": {"field": "policy", "type": "nominal"}},
-    }
+    return layer(mark, data=[line], **place, text={"field": "policy", "type": "nominal"})
 
 
 def _curves(panel: PanelResult, gate: str) -> list[Curve]:
@@ -179,14 +163,11 @@ def _curves(panel: PanelResult, gate: str) -> list[Curve]:
 
 
 def _constants(panel: PanelResult) -> list[dict[str, Any]]:
-    found = []
-    for name, rate in (("always_off", 0.0), ("always_on", 1.0)):
-        policy = panel.policies.get(name)
-        if policy is not None:
-            found.append(
-                {"policy": policy_words(name), "use_rate": rate, "success": policy.success, "tokens": policy.tokens}
-            )
-    return found
+    found = [(panel.policies[name], rate) for name, rate in _CONSTANTS.items() if name in panel.policies]
+    return [
+        {"policy": policy_words(policy.name), "use_rate": rate, "success": policy.success, "tokens": policy.tokens}
+        for policy, rate in found
+    ]
 
 
 def _words(panel: PanelResult, curve: Curve) -> list[str]:
@@ -231,26 +212,22 @@ def _cheapest_as_good(panel: PanelResult, sweep: ThresholdSweep) -> list[str]:
 
 
 def _table(curves: list[Curve]) -> Table:
-    columns = [Column("Policy", numeric=False), Column("Point", numeric=False), Column("Threshold"), Column("Success")]
-    columns += [Column("Use rate"), Column("Tokens"), Column("Tokens saved"), Column("vs in use, points")]
-    return Table(columns, [line for curve in curves for line in _lines(curve)])
+    titles = ("Policy", "Point", "Threshold", "Success", "Use rate", "Tokens", "Tokens saved", "vs in use, points")
+    return Table(columns(*titles, words=2), [line for curve in curves for line in _lines(curve)])
 
 
 def _lines(curve: Curve) -> list[list[Cell]]:
-    default = curve.sweep.point(curve.sweep.default)
-    found = []
-    for words, index in ((DEFAULT, curve.sweep.default), (BEST, curve.sweep.best)):
-        point = curve.sweep.point(index)
-        found.append(
-            [
-                words_cell(policy_words(curve.name)),
-                words_cell(words),
-                cell(decimal(point.threshold), point.threshold),
-                cell(percent(point.success), point.success),
-                cell(percent(point.use_rate), point.use_rate),
-                cell(count(point.tokens), point.tokens),
-                cell(percent(point.token_saving), point.token_saving),
-                cell(points(point.success - default.success), point.success - default.success),
-            ]
-        )
-    return found
+    default, best = curve.sweep.point(curve.sweep.default), curve.sweep.point(curve.sweep.best)
+    return [
+        [
+            Cell(policy_words(curve.name)),
+            Cell(words),
+            cell(decimal(point.threshold), point.threshold),
+            cell(percent(point.success), point.success),
+            cell(percent(point.use_rate), point.use_rate),
+            cell(count(point.tokens), point.tokens),
+            cell(percent(point.token_saving), point.token_saving),
+            cell(points(point.success - default.success), point.success - default.success),
+        ]
+        for words, point in ((DEFAULT, default), (BEST, best))
+    ]
