@@ -15,10 +15,12 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
+from urllib.request import url2pathname
 
 from skilldelta.nouns import plural
 from skilldelta.serve.harness.harness_files import settings_file
+from skilldelta.serve.harness.harness_recipes import RECIPES
 from skilldelta.serve.harness.health import SAMPLE_TASK, Finding
 from skilldelta.serve.harness.hook_entries import Entry, installed_entries
 from skilldelta.serve.harness.wanted_setup import HarnessName
@@ -27,14 +29,6 @@ from skilldelta.serve.hooks.hook_event import DIALECTS, HOSTS, Host
 from skilldelta.version import __version__
 
 _HOOK_SECONDS = 20.0
-_PROGRAMS: Mapping[HarnessName, str] = {
-    "claude-code": "claude",
-    "codex": "codex",
-    "gemini": "gemini",
-    "opencode": "opencode",
-    "pi": "pi",
-    "dsh": "dsh",
-}
 
 
 def check_harness(harness: HarnessName, folder: Path, *, run_hooks: bool = True) -> list[Finding]:
@@ -79,7 +73,7 @@ def installed_banks(harness: HarnessName, folder: Path) -> list[str]:
 
 
 def _version_of(harness: HarnessName) -> Finding:
-    program = _PROGRAMS[harness]
+    program = RECIPES[harness].program
     place = shutil.which(program)
     if place is None:
         return Finding(harness, "note", f"{program} is not on the PATH", f"install {program}, or add it to the PATH")
@@ -165,9 +159,6 @@ def _adapter_in(harness: HarnessName, path: Path, text: str) -> Finding:
 
 def _named_modules(text: str) -> list[str]:
     """Paths of JavaScript modules in a text, plain or as file URLs."""
-    from urllib.parse import unquote
-    from urllib.request import url2pathname
-
     words = (word.strip("\"'(),") for line in text.splitlines() for word in line.replace("name:", " ").split())
     found = [word for word in words if word.endswith((".mjs", ".js"))]
     return [url2pathname(unquote(urlsplit(word).path)) if word.startswith("file:") else word for word in found]

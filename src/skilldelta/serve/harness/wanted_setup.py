@@ -8,14 +8,14 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from skilldelta.errors import InputError
 from skilldelta.serve.hooks.hook_event import Host
 from skilldelta.serve.hooks.offered_skill import LONGEST, OfferedSkill, in_parts, skill_body
 
 HarnessName = Literal["claude-code", "codex", "gemini", "opencode", "pi", "dsh"]
-HARNESSES: tuple[HarnessName, ...] = ("claude-code", "codex", "gemini", "opencode", "pi", "dsh")
+HARNESSES: tuple[HarnessName, ...] = get_args(HarnessName)
 Scope = Literal["user", "project"]
 
 
