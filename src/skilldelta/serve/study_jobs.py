@@ -13,11 +13,11 @@ import tempfile
 import threading
 import time
 import uuid
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import IO, Any, Literal
 
 from skilldelta.redaction import redacted
@@ -234,21 +234,13 @@ class _Tail:
     """The last words of a process, read while it runs so that it never waits for a reader."""
 
     def __init__(self, stream: IO[bytes] | None) -> None:
-        self._lines: SimpleQueue[bytes] = SimpleQueue()
+        self._lines: deque[bytes] = deque(maxlen=50)
         self._thread = threading.Thread(target=self._read, args=(stream,), daemon=True)
         self._thread.start()
 
     def _read(self, stream: IO[bytes] | None) -> None:
-        for line in stream or ():
-            self._lines.put(line[:_WORDS_OF_A_FAILURE])
-            if self._lines.qsize() > 50:
-                self._lines.get()
+        self._lines.extend(line[:_WORDS_OF_A_FAILURE] for line in stream or ())
 
     def text(self) -> str:
         self._thread.join(timeout=1)
-        lines = []
-        try:
-            while True:
-                lines.append(self._lines.get_nowait())
-        except Empty:
-            return b"".join(lines)[-_WORDS_OF_A_FAILURE:].decode("utf-8", "replace")
+        return b"".join(self._lines.copy())[-_WORDS_OF_A_FAILURE:].decode("utf-8", "replace")
