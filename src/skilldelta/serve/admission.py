@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from skilldelta.serve.access_tokens import TokenFile, TokenScope
-from skilldelta.serve.problem_details import Problem
+from skilldelta.serve.http_answers import Problem
 
 _SAFE_METHODS = frozenset({"GET", "HEAD"})
 _OPEN_PATHS = frozenset({"/v1/health"})

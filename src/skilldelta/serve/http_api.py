@@ -18,11 +18,10 @@ from skilldelta.redaction import redacted
 from skilldelta.serve import dashboard_files, http_bank, http_dashboard, http_decisions, http_jobs
 from skilldelta.serve.admission import Admission, AdmissionRules
 from skilldelta.serve.gate_service import GateService
-from skilldelta.serve.http_answers import json_response, metrics_of
+from skilldelta.serve.http_answers import answer_with_problems, json_response, metrics_of
 from skilldelta.serve.http_guard import HttpGuard
-from skilldelta.serve.problem_details import answer_with_problems
 from skilldelta.serve.service_metrics import ServiceMetrics
-from skilldelta.serve.study_jobs import JobGround, StudyJobs
+from skilldelta.serve.study_jobs import StudyJobs
 from skilldelta.version import __version__
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ def gate_app(
     Without rules it answers to loopback names only and asks for no token. `encoder` are the arguments of `bank_encoder`
     with which jobs make theirs. Without `telemetry` nothing is sent anywhere.
     """
-    jobs, upkeep, metrics = StudyJobs(JobGround(gate.opened_at, encoder or {})), Upkeep(gate), ServiceMetrics()
+    jobs, upkeep, metrics = StudyJobs(gate.opened_at, encoder or {}), Upkeep(gate), ServiceMetrics()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from skilldelta.redaction import redacted
 from skilldelta.serve.admission import Admission, RequestHead
-from skilldelta.serve.problem_details import problem_of, problem_response
+from skilldelta.serve.http_answers import problem_of, problem_response
 
 _log = logging.getLogger("skilldelta.serve.access")
 

@@ -21,7 +21,7 @@ from queue import SimpleQueue
 from typing import IO, Any, Literal
 
 from skilldelta.redaction import redacted
-from skilldelta.serve.problem_details import Problem
+from skilldelta.serve.http_answers import Problem
 
 JobStatus = Literal["queued", "running", "done", "failed", "cancelled"]
 FINISHED: tuple[JobStatus, ...] = ("done", "failed", "cancelled")
@@ -59,20 +59,14 @@ class StudyJob:
         return {**document, "result": self.result} if with_result else document
 
 
-@dataclass(frozen=True, slots=True)
-class JobGround:
-    """What every job works on. The encoder's key goes to the process over its standard input alone."""
-
-    bank: str
-    encoder: Mapping[str, Any]
-    """The arguments of `bank_encoder`."""
-
-
 class StudyJobs:
-    """The jobs of one server. Threads may share it."""
+    """The jobs of one server, all on its bank. Threads may share it.
 
-    def __init__(self, ground: JobGround) -> None:
-        self._ground = ground
+    `encoder` are the arguments of `bank_encoder`; its key goes to the process over its standard input alone.
+    """
+
+    def __init__(self, bank: str, encoder: Mapping[str, Any]) -> None:
+        self._ground = {"bank": bank, "encoder": dict(encoder)}
         self._jobs: OrderedDict[str, StudyJob] = OrderedDict()
         self._waiting: SimpleQueue[StudyJob | None] = SimpleQueue()
         self._lock = threading.RLock()
@@ -176,17 +170,10 @@ class StudyJobs:
             self._fail(job, {"status": 500, "detail": "the job ended without a result; the server's log says why"})
 
     def _tell(self, process: subprocess.Popen[bytes], job: StudyJob) -> None:
-        ground = self._ground
-        said = {
-            "kind": job.kind,
-            "options": dict(job.options),
-            "bank": ground.bank,
-            "encoder": dict(ground.encoder),
-            "report_file": str(self._report_file(job)),
-        }
+        said = {"kind": job.kind, "options": dict(job.options), "report_file": str(self._report_file(job))}
         assert process.stdin is not None
         try:
-            process.stdin.write(json.dumps(said).encode())
+            process.stdin.write(json.dumps({**said, **self._ground}).encode())
             process.stdin.close()
         except BrokenPipeError:  # stopped before it began
             return
