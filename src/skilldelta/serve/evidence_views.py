@@ -35,7 +35,6 @@ class PanelKey:
     suite: str
     pairs: int
     unpaired: int
-    stale: int
     record: Agent
 
 
@@ -132,14 +131,7 @@ def _scored(bank: Bank, chosen: PanelKey, encoder: Encoder) -> ShownPanel:
 def _read(bank: Bank, revision: int) -> Catalogue:
     status, agents = bank.status(), bank.agents()
     panels = [
-        PanelKey(
-            agent=label_of(one.agent, agents),
-            suite=one.suite,
-            pairs=one.pairs,
-            unpaired=one.unpaired,
-            stale=one.stale,
-            record=one.agent,
-        )
+        PanelKey(label_of(one.agent, agents), one.suite, one.pairs, one.unpaired, record=one.agent)
         for one in status.panels
         if one.pairs
     ]

@@ -78,7 +78,8 @@ class LogWriter:
             self._store(decisions, partial(self._bank.record_decisions, durable=False))
             self._store(outcomes, self._bank.record_outcomes)
             if is_last or (unsettled and not batch):
-                self._settle()
+                with suppress(BankError, OSError):  # replaced or gone: there is nothing left to settle
+                    self._bank.settle()
             unsettled = bool(decisions) and not outcomes
             if is_last:
                 return
@@ -96,10 +97,6 @@ class LogWriter:
         except Empty:
             return batch, False
         return batch, True
-
-    def _settle(self) -> None:
-        with suppress(BankError, OSError):  # replaced or gone: there is nothing left to settle
-            self._bank.settle()
 
     def _store(
         self, waiting: list[_Waiting], record: Callable[[list[Entry]], list[Logged] | list[Logged | InputError]]

@@ -186,10 +186,14 @@ def trial_document(gate: GateService, views: EvidenceViews, asked: GateQuestion)
         interval=advice.interval_sentence,
         would_change=[
             *turning_points(advice, familiarity_limit=policy.limit),
-            *[_family_sentence(one) for one in families if one.action != advice.decision.action],
+            *[
+                f"{one.action.capitalize()}, if the task is of the family {one.family} (predicted gain {one.gain:+.3f})."
+                for one in families
+                if one.action != advice.decision.action
+            ],
         ],
         families=families,
-        place=None if rows is None else _place(gate, rows, asked.task),
+        place=None if rows is None else Place(*rows.plane.places(gate.encoder().encode([asked.task]))[0].tolist()),
         nearest=[] if rows is None else _points(rows, _nearest(rows, advice)),
     )
 
@@ -201,15 +205,6 @@ def _family_answers(gate: GateService, shown: ShownPanel, asked: GateQuestion, a
     families = [family for family in dict.fromkeys(str(support.families[row]) for row in rows) if family][:_FAMILIES]
     answers = [gate.advise(replace(asked, family=family)).decision for family in families]
     return [FamilyAnswer(family, one.action, one.gain) for family, one in zip(families, answers, strict=True)]
-
-
-def _family_sentence(answer: FamilyAnswer) -> str:
-    return f"{answer.action.capitalize()}, if the task is of the family {answer.family} (predicted gain {answer.gain:+.3f})."
-
-
-def _place(gate: GateService, rows: GatedRows, task: str) -> Place:
-    x, y = rows.plane.places(gate.encoder().encode([task]))[0].tolist()
-    return Place(x, y)
 
 
 def _nearest(rows: GatedRows, advice: Advice) -> Ints:

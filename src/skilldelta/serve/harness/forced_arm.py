@@ -45,8 +45,11 @@ class ForcedArm:
         if path != "/v1/decide":
             return 404, {"title": "Not found", "status": 404}
         self.asked += 1
+        # What adapters read of a decision, and nothing that looks like evidence.
+        document = {"action": self.condition, "gain": 0.0, "threshold": 0.0, "reason": REASON, "fallback": False}
+        document |= {"skill": str(body.get("skill", "")), "repeated": False, "decision_id": self.asked}
         text = {"skill_text": self.skill_text or None} if body.get("include_skill_text") else {}
-        return 200, {**_document(self.condition, str(body.get("skill", ""))), "decision_id": self.asked, **text}
+        return 200, {**document, **text}
 
 
 class _QuietServer(ThreadingHTTPServer):
@@ -96,16 +99,3 @@ def forced_arm(condition: Condition, skill_text: str) -> Iterator[ForcedArm]:
         server.shutdown()
         server.server_close()
         serving.join(5)
-
-
-def _document(condition: Condition, skill: str) -> dict[str, Any]:
-    """What adapters read of a decision, and nothing that looks like evidence."""
-    return {
-        "action": condition,
-        "gain": 0.0,
-        "threshold": 0.0,
-        "reason": REASON,
-        "fallback": False,
-        "skill": skill,
-        "repeated": False,
-    }

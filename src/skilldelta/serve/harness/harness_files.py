@@ -13,9 +13,8 @@ import yaml
 
 import skilldelta
 from skilldelta.errors import InputError
-from skilldelta.serve.harness.hook_entries import with_entries, without_entries
 from skilldelta.serve.harness.installation import FileChange, content_of
-from skilldelta.serve.harness.wanted_setup import HarnessName, Scope, WantedSetup
+from skilldelta.serve.harness.wanted_setup import HarnessName, Scope, WantedSetup, with_entries, without_entries
 from skilldelta.serve.hooks.hook_event import HOSTS
 
 _SETTINGS = {"claude-code": "settings.json", "codex": "hooks.json", "gemini": "settings.json"}

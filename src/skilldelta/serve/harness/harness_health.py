@@ -22,8 +22,7 @@ from skilldelta.nouns import plural
 from skilldelta.serve.harness.harness_files import settings_file
 from skilldelta.serve.harness.harness_recipes import RECIPES
 from skilldelta.serve.harness.health import SAMPLE_TASK, Finding
-from skilldelta.serve.harness.hook_entries import Entry, installed_entries
-from skilldelta.serve.harness.wanted_setup import HarnessName
+from skilldelta.serve.harness.wanted_setup import Entry, HarnessName, installed_entries
 from skilldelta.serve.hooks.failure_log import last_failures
 from skilldelta.serve.hooks.hook_event import DIALECTS, HOSTS, Host
 from skilldelta.version import __version__

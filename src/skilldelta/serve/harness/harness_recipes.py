@@ -55,12 +55,9 @@ def _events(printed: str) -> Iterable[dict[str, Any]]:
 def _sum(documents: Iterable[Any], *names: str) -> float | None:
     """The sum of the counts of these names that the documents have; None where there is none."""
     values: list[Any] = [one.get(name) for one in documents if isinstance(one, dict) for name in names]
-    known = [float(value) for value in values if _is_count(value)]
+    numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
+    known = [float(number) for number in numbers if 0 <= number < 1e15]
     return sum(known) if known else None
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e15
 
 
 def _claude_code(printed: str) -> HarnessReply:
