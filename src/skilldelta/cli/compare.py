@@ -196,7 +196,7 @@ def _write(report: ComparisonReport, options: dict[str, Any]) -> None:
         write_comparison(report, options["html"])
         note(f"wrote {options['html']}")
     if options["markdown"] or options["step_summary"]:
-        from skilldelta.report.comparison_markdown import comparison_markdown
+        from skilldelta.report.comparison_words import comparison_markdown
 
         text = comparison_markdown(report)
         if options["markdown"]:

@@ -5,7 +5,6 @@ The two small drawings are plain elements, so that the page needs no plotting li
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -121,7 +120,8 @@ def _moved(report: ComparisonReport) -> Markup:
     tasks = [*report.comparison.flipped("worse"), *report.comparison.flipped("better")]
     if not tasks:
         return element("section", element("h2", "No task moved"), id="moved")
-    listed = tasks[:MOST_ROWS]
+    titles = columns("Task", "Family", "A", "B", "Difference, points", words=2)
+    table = Table([*titles, Column("", numeric=False)], [_row(one) for one in tasks[:MOST_ROWS]])
     more = f" The first {MOST_ROWS:,} of {len(tasks):,} are listed." if len(tasks) > MOST_ROWS else ""
     return element(
         "section",
@@ -129,15 +129,10 @@ def _moved(report: ComparisonReport) -> Markup:
         small(
             f"A task flips when only one side solves it, in more than half of its runs. Click a heading to sort.{more}"
         ),
-        table_html(_table(listed)),
+        table_html(table),
         id="moved",
         class_="long",
     )
-
-
-def _table(tasks: Sequence[TaskDifference]) -> Table:
-    titles = columns("Task", "Family", "A", "B", "Difference, points", words=2)
-    return Table([*titles, Column("", numeric=False)], [_row(one) for one in tasks])
 
 
 def _row(one: TaskDifference) -> list[Cell]:

@@ -183,11 +183,17 @@ def panel_html(panel: PanelContent, *, with_title: bool) -> Markup:
         figure_html(figure, panel.place, after=family_list_html(panel.families) if figure.name == "help-harm" else None)
         for figure in panel.figures
     ]
+    tiles = [
+        element(
+            "div", element("b", tile.value), element("span", tile.words), class_="tile own" if tile.is_own else "tile"
+        )
+        for tile in panel.tiles
+    ]
     return element(
         "div",
         element("h2", panel.title, class_="panel-title") if with_title else None,
         _summary(panel.summary, panel.noise),
-        element("div", *[_tile(tile) for tile in panel.tiles], class_="tiles"),
+        element("div", *tiles, class_="tiles"),
         _policies(panel),
         skill_list_html(panel.skills, panel.place) if panel.skills else None,
         *figures,
@@ -224,12 +230,6 @@ def verdict_html(
 def sentence(words: str) -> str:
     """Words with a capital letter and a full stop."""
     return f"{words[0].upper()}{words[1:]}."
-
-
-def _tile(tile: Tile) -> Markup:
-    return element(
-        "div", element("b", tile.value), element("span", tile.words), class_="tile own" if tile.is_own else "tile"
-    )
 
 
 def _policies(panel: PanelContent) -> Markup:

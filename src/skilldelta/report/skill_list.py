@@ -21,6 +21,10 @@ MOST_LISTED = 12
 _TEXT_WIDTH = 120
 _NAMED = 3
 """Families that a sentence names."""
+_COLUMNS = [
+    *columns("Skill", "Verdict", "Gain, points", "Tasks", "Helped", "Harmed", words=2),
+    Column("Why", numeric=False),
+]
 _TONES = {"keep": "good", "drop": "bad", "gate": "", "not enough evidence": ""}
 
 
@@ -44,7 +48,8 @@ def skill_reason(found: SkillVerdict) -> str:
     if found.reason == "saves tokens":
         return f"no difference, and saves {percent(-(found.token_change or 0.0), 0)} of tokens"
     if found.reason == "no difference":
-        return f"no difference{_price(found)}"
+        change = found.token_change or 0.0
+        return f"no difference at {1 + change:.1f}× the tokens" if change > 0 else "no difference"
     return _wanted(found)
 
 
@@ -66,12 +71,6 @@ def _names(families: Sequence[FamilyEffect], effect: str) -> str:
     return ", ".join(names[:_NAMED]) + more
 
 
-def _price(found: SkillVerdict) -> str:
-    if found.token_change is None or found.token_change <= 0:
-        return ""
-    return f" at {1 + found.token_change:.1f}× the tokens"
-
-
 def _wanted(found: SkillVerdict) -> str:
     tasks = plural(found.mean.tasks, "task")
     only_alone = excludes_zero(found.mean.interval) and found.mean.tasks >= ENOUGH
@@ -85,12 +84,10 @@ def skipping_words(found: Skipping, tasks: int) -> str:
     """What skipping would buy: `skips 12 of 60 tasks: +4.2 points, saves 8% of tokens`."""
     if not found.tasks:
         return "skips nothing"
-    saved = "" if found.token_share is None else _saved(found.token_share)
+    share, saved = found.token_share, ""
+    if share is not None:
+        saved = f", saves {percent(share, 0)} of tokens" if share >= 0 else f", costs {percent(-share, 0)} more tokens"
     return f"skips {found.tasks} of {plural(tasks, 'task')}: {points(found.success)} points{saved}"
-
-
-def _saved(share: float) -> str:
-    return f", saves {percent(share, 0)} of tokens" if share >= 0 else f", costs {percent(-share, 0)} more tokens"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,7 +104,7 @@ def skill_list_html(found: SkillList, place: str) -> Markup:
     return element(
         "section",
         element("h2", "Keep, gate or drop each skill"),
-        table_html(_table(found.verdicts), css="skills"),
+        table_html(Table(_COLUMNS, [_row(one) for one in found.verdicts]), css="skills"),
         small(_WORDS),
         element("h3", "What each skill breaks, and what skipping there would buy") if broken else None,
         *[_skill(found.support, one) for one in broken],
@@ -120,11 +117,6 @@ _WORDS = (
     "Small print below a gain is its 95% interval over tasks. A family counts as helped or harmed when its exact sign test passes "
     "at a false-discovery rate of 5% over all families of the panel; skills are held to the same rate over all skills."
 )
-
-
-def _table(verdicts: Sequence[SkillVerdict]) -> Table:
-    titles = columns("Skill", "Verdict", "Gain, points", "Tasks", "Helped", "Harmed", words=2)
-    return Table([*titles, Column("Why", numeric=False)], [_row(one) for one in verdicts])
 
 
 def _row(one: SkillVerdict) -> list[Cell]:

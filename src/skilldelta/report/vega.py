@@ -136,9 +136,6 @@ def tooltip(*fields: tuple[str, str, str]) -> list[Spec]:
     ]
 
 
-_IMAGE_WIDTH = 720
-
-
 @cache
 def javascript() -> str:
     """Vega, Vega-Lite and Vega-Embed in one script that defines `vegaEmbed` and loads nothing."""
@@ -151,15 +148,15 @@ def require_plots() -> None:
     _vl_convert()
 
 
-def png(plot: Plot, *, width: int = _IMAGE_WIDTH, scale: float = 2.0) -> bytes:
+def png(plot: Plot) -> bytes:
     """The plot as an image in the light colours, with its title."""
-    image: bytes = _vl_convert().vegalite_to_png(image_spec(plot, width), scale=scale)
+    image: bytes = _vl_convert().vegalite_to_png(image_spec(plot), scale=2.0)
     return image
 
 
-def image_spec(plot: Plot, width: int = _IMAGE_WIDTH) -> Spec:
+def image_spec(plot: Plot) -> Spec:
     """A specification that stands alone: a fixed width, a background, colours instead of roles."""
-    spec = {**plot.spec, "width": width, "config": {**config(), "background": role("paper")}, "padding": 16}
+    spec = {**plot.spec, "width": 720, "config": {**config(), "background": role("paper")}, "padding": 16}
     title = {"text": plot.title, "anchor": "start", "color": role("ink"), "fontWeight": "normal", "offset": 12}
     resolved: Spec = resolve({**spec, "title": title})
     return resolved

@@ -6,6 +6,7 @@ import hashlib
 import platform
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -36,7 +37,7 @@ def write_report(
     gate: str | None = None,
 ) -> Path:
     """Write the report whole or not at all; `gate` names the policy it is about (the stack, else the paper's rule)."""
-    page = report_page(panels, command=command, settings=settings, hashes=hashes, created=created, gate=gate)
+    page = _page(panels, Provenance(command, settings or {}, hashes or {}, _versions(), created), gate)
     target = Path(path)
     write_text(target, page_html(page, library=javascript()), errors="replace")
     return target
@@ -46,7 +47,7 @@ def write_images(
     panels: Sequence[PanelReport | PanelResult], folder: str | Path, *, gate: str | None = None
 ) -> list[Path]:
     """Every plot as a PNG from the same specification; several panels get their names in front."""
-    page = report_page(panels, command="", gate=gate)
+    page = _page(panels, Provenance(""), gate)
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
     written = []
@@ -57,15 +58,7 @@ def write_images(
     return written
 
 
-def report_page(
-    panels: Sequence[PanelReport | PanelResult],
-    *,
-    command: str,
-    settings: dict[str, str] | None = None,
-    hashes: dict[str, str] | None = None,
-    created: str = "",
-    gate: str | None = None,
-) -> Page:
+def _page(panels: Sequence[PanelReport | PanelResult], provenance: Provenance, gate: str | None) -> Page:
     """Everything that the report says, before it is HTML."""
     if not panels:
         raise InputError("a report needs at least one panel; import or collect paired executions first")
@@ -81,7 +74,7 @@ def report_page(
             panel_content(report, place=place, gate=gate, per_kind=per_kind)
             for report, place in zip(reports, places, strict=True)
         ],
-        provenance=Provenance(command, settings or {}, {**(hashes or {}), **digests}, _versions(), created),
+        provenance=replace(provenance, hashes={**provenance.hashes, **digests}),
         overview=overview(results, places, gate) if len(results) > 1 else None,
     )
 
@@ -130,10 +123,7 @@ def _support_digest(support: Support) -> str:
 def _figures_with_prefix(page: Page) -> list[tuple[str, Figure]]:
     found = [("", page.overview)] if page.overview else []
     for panel in page.panels:
-        prefix = f"{_slug(panel.title)}-" if len(page.panels) > 1 else ""
+        slug = re.sub(r"[^a-z0-9]+", "-", panel.title.lower()).strip("-") or "panel"
+        prefix = f"{slug}-" if len(page.panels) > 1 else ""
         found += [(prefix, figure) for figure in panel.figures]
     return [(prefix, figure) for prefix, figure in found if figure is not None]
-
-
-def _slug(title: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "panel"

@@ -6,6 +6,7 @@ Its two components say how much of it is choosing within families, and how much 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from skilldelta.evaluation.policy_table import policy_words
@@ -37,28 +38,22 @@ WITHIN, BETWEEN = "Within families", "Between families"
 
 def advantage(panel: PanelResult, gate: str) -> Figure:
     """Advantage over random use at the same rate, by policy, with task and whole-family intervals."""
-    chosen = _selecting(panel)
+    words, chosen = _advantage_words(panel.policies.get(gate)), _selecting(panel)
+    found = Figure("advantage", "Does it choose the right tasks?", words)
+    if not chosen:
+        return found
     lines = [advantage_line(policy, policy_words(policy.name)) for policy in chosen]
-    return Figure(
-        name="advantage",
-        title="Does it choose the right tasks?",
-        words=_advantage_words(panel.policies.get(gate)),
-        plots=[Plot("advantage", advantage_spec(lines), TITLE)] if chosen else (),
-        table=Table(
-            columns("Policy", "Advantage, points", "95%, tasks", "95%, families", "Use rate"),
-            [
-                [
-                    *_advantage_cells(policy),
-                    _interval_cell(policy, "advantage_vs_random"),
-                    _interval_cell(policy, "advantage_vs_random_by_family"),
-                    cell(percent(policy.use_rate), policy.use_rate),
-                ]
-                for policy in chosen
-            ],
-        )
-        if chosen
-        else None,
-    )
+    rows = [
+        [
+            *_advantage_cells(policy),
+            _interval_cell(policy, "advantage_vs_random"),
+            _interval_cell(policy, "advantage_vs_random_by_family"),
+            cell(percent(policy.use_rate), policy.use_rate),
+        ]
+        for policy in chosen
+    ]
+    table = Table(columns("Policy", "Advantage, points", "95%, tasks", "95%, families", "Use rate"), rows)
+    return replace(found, plots=[Plot("advantage", advantage_spec(lines), TITLE)], table=table)
 
 
 def _selecting(panel: PanelResult) -> list[PolicyResult]:
@@ -146,29 +141,23 @@ def _both_intervals(own: PolicyResult) -> str:
 
 def components(panel: PanelResult, gate: str) -> Figure:
     """Within-group selection and between-group allocation; they sum to the advantage exactly."""
-    chosen = _selecting(panel)
+    words, chosen = _components_words(panel, panel.policies.get(gate)), _selecting(panel)
+    found = Figure("components", "Where does the advantage come from?", words)
+    if not chosen:
+        return found
     title = "The two parts of the advantage over random use, in points, with 95% intervals"
-    return Figure(
-        name="components",
-        title="Where does the advantage come from?",
-        words=_components_words(panel, panel.policies.get(gate)),
-        plots=[Plot("components", _components_spec(_parts(chosen)), title)] if chosen else (),
-        table=Table(
-            columns("Policy", "Advantage, points", "Between", "95%", "Within", "95%"),
-            [
-                [
-                    *_advantage_cells(policy),
-                    cell(points(policy.between_group, 2), policy.between_group),
-                    _interval_cell(policy, "between_group"),
-                    cell(points(policy.within_group, 2), policy.within_group),
-                    _interval_cell(policy, "within_group"),
-                ]
-                for policy in chosen
-            ],
-        )
-        if chosen
-        else None,
-    )
+    rows = [
+        [
+            *_advantage_cells(policy),
+            cell(points(policy.between_group, 2), policy.between_group),
+            _interval_cell(policy, "between_group"),
+            cell(points(policy.within_group, 2), policy.within_group),
+            _interval_cell(policy, "within_group"),
+        ]
+        for policy in chosen
+    ]
+    table = Table(columns("Policy", "Advantage, points", "Between", "95%", "Within", "95%"), rows)
+    return replace(found, plots=[Plot("components", _components_spec(_parts(chosen)), title)], table=table)
 
 
 def _parts(policies: list[PolicyResult]) -> list[dict[str, Any]]:

@@ -20,6 +20,7 @@ from skilldelta.report.vega import base, layer, measured, number_axis, tooltip
 _FIRST = ("skilldelta", "stack", "family_mean", "tfidf_knn")
 """In the order of the legend, before policies of other packages."""
 _CONSTANTS = {"always_off": 0.0, "always_on": 1.0}
+_TITLES = ("Policy", "Point", "Threshold", "Success", "Use rate", "Tokens", "Tokens saved", "vs in use, points")
 POINTS = 80
 """Points of a curve at most; the default, the best and both ends are always among them."""
 DEFAULT, BEST = "threshold in use", "best in hindsight"
@@ -48,7 +49,7 @@ def tradeoff(panel: PanelResult, gate: str) -> Figure | None:
         title="What would another threshold have bought?",
         words=_words(panel, next((curve for curve in curves if curve.name == gate), curves[0])),
         plots=plots,
-        table=_table(curves),
+        table=Table(columns(*_TITLES, words=2), [line for curve in curves for line in _lines(curve)]),
     )
 
 
@@ -209,11 +210,6 @@ def _cheapest_as_good(panel: PanelResult, sweep: ThresholdSweep) -> list[str]:
         f"The highest threshold that keeps always-on's {percent(panel.on)} uses the skill on "
         f"{percent(fewest.use_rate, 0)} of tasks (also in hindsight)."
     ]
-
-
-def _table(curves: list[Curve]) -> Table:
-    titles = ("Policy", "Point", "Threshold", "Success", "Use rate", "Tokens", "Tokens saved", "vs in use, points")
-    return Table(columns(*titles, words=2), [line for curve in curves for line in _lines(curve)])
 
 
 def _lines(curve: Curve) -> list[list[Cell]]:
