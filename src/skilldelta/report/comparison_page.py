@@ -97,7 +97,7 @@ class _Scale:
 
 
 def _bar(found: PairedComparison) -> Markup:
-    """Better, the same and worse as one bar of a hundred percent."""
+    """Better, the same and worse as one stacked bar."""
     counts = ((found.better, "help", "better"), (found.same, "tie", "the same"), (found.worse, "harm", "worse"))
     total = max(1, sum(count for count, _, _ in counts))
     parts = [element("span", style=f"flex-grow:{count};background:{role(tone)}") for count, tone, _ in counts if count]

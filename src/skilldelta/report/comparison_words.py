@@ -23,13 +23,13 @@ _UNITS: Mapping[Unit, str] = {"tokens": "Tokens", "seconds": "Seconds", "usd": "
 
 @dataclass(frozen=True, slots=True)
 class ComparisonReport:
-    """All that a page, a comment or a terminal says of a comparison."""
+    """Everything that a page, a comment or a terminal says about a comparison."""
 
     a: str
     b: str
     comparison: PairedComparison
     unpaired: Mapping[str, Sequence[str]]
-    """Reasons to the tasks that are left out for them."""
+    """The tasks left out, by reason."""
     uncounted_a: Mapping[str, int]
     uncounted_b: Mapping[str, int]
     warnings: Sequence[str] = ()
@@ -51,7 +51,7 @@ class Fact:
 
 
 def comparison_headline(found: PairedComparison) -> Headline:
-    """What the interval allows to say, then the difference and the interval."""
+    """The verdict that the interval allows, then the difference and the interval."""
     mean = found.mean
     interval = spread(mean.interval, as_points=True)
     numbers = f"{points(mean.mean)} points{f' ({percent(mean.level, 0)}: {interval})' if interval else ''}"
@@ -134,7 +134,10 @@ def comparison_markdown(report: ComparisonReport) -> str:
         if tasks:
             parts.append(details(f"{plural(len(tasks), 'task')} {title}", _tasks(tasks)))
     if report.unpaired:
-        listed = [f"- {plain(reason)}: {_names(tasks)}" for reason, tasks in report.unpaired.items()]
+        listed = [
+            f"- {plain(reason)}: {', '.join(map(code, tasks[:MOST_TASKS]))}{_more(len(tasks))}"
+            for reason, tasks in report.unpaired.items()
+        ]
         parts.append(details("Tasks that are not compared", "\n".join(listed) + "\n"))
     return "\n".join(parts)
 
@@ -151,10 +154,6 @@ def _tasks(tasks: Sequence[TaskDifference]) -> str:
         for one in tasks[:MOST_TASKS]
     ]
     return pipe_table(("task", "A", "B", "points", ""), rows) + _more(len(tasks))
-
-
-def _names(tasks: Sequence[str]) -> str:
-    return ", ".join(map(code, tasks[:MOST_TASKS])) + _more(len(tasks))
 
 
 def _more(tasks: int) -> str:

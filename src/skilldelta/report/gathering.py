@@ -34,7 +34,7 @@ class PanelSource(Protocol):
         ...
 
     def routing(self, result: PanelResult) -> RoutingCost | None:
-        """What one decision costs, where it can be told."""
+        """What one decision costs, where that is known."""
         ...
 
     def left_out(self, result: PanelResult) -> tuple[str, ...]:
@@ -42,7 +42,7 @@ class PanelSource(Protocol):
         ...
 
     def votes(self, result: PanelResult) -> Floats | None:
-        """(n,) which way each task went on equally many runs of both arms, where that can be told."""
+        """(n,) which way each task went on equally many runs of both arms, where that is known."""
         ...
 
     def scorer(self, policy: str) -> Scorer | None:

@@ -1,4 +1,4 @@
-"""Markdown for a pull request: names of others are shown as code, so that they neither format nor notify anyone."""
+"""Markdown for a pull request: names that come from others are shown as code, so that they neither format anything nor notify anyone."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 def code(text: str, *, most: int = 120) -> str:
-    """A name as inline code, on one line; backticks in it end nothing, and a bar in it ends no cell."""
+    """A name as inline code, on one line; no backtick in it ends the code, and no bar ends the cell."""
     line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
     line = line if len(line) <= most else f"{line[: most - 1]}…"
     fence = "`" * (max((len(run) for run in re.findall(r"`+", line)), default=0) + 1)
@@ -16,7 +16,7 @@ def code(text: str, *, most: int = 120) -> str:
 
 
 def plain(text: str) -> str:
-    """A sentence of ours that may hold names of others: nothing in it is markup, a link, or a mention."""
+    """A sentence that may hold names from others: nothing in it is markup, a link, or a mention."""
     line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
     escaped = re.sub(r"([\\`*_{}\[\]<>|#~])", r"\\\1", line)
     return escaped.replace("@", "@\u200b").replace("://", ":\u200b//")

@@ -68,7 +68,7 @@ def percent_spread(found: Range | None) -> str:
 
 
 def certainty(found: Range | None, *, as_points: bool = False) -> str:
-    """` (95% interval low to high)`, to stand behind its number; empty where there is none."""
+    """` (95% interval low to high)`, to follow its number; empty where there is none."""
     interval = spread(found, as_points=as_points)
     return f" (95% interval {interval})" if interval else ""
 

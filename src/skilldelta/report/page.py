@@ -35,7 +35,7 @@ _SECTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A whole report, ready to be set."""
+    """A whole report, ready to become HTML."""
 
     title: str
     subtitle: str
@@ -57,7 +57,7 @@ class Provenance:
 
 
 def page_html(page: Page, *, library: str) -> str:
-    """The document as text; `library` is the plotting script that it carries."""
+    """The document as text; `library` is the plotting script inside it."""
     parts = [
         _bar(page),
         _overview(page.overview) if page.overview else None,
@@ -159,7 +159,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class PanelContent:
-    """Everything that one panel shows, ready to be set."""
+    """Everything that one panel shows, ready to become HTML."""
 
     place: str
     """The panel's id in the page, and the prefix of its sections' ids."""

@@ -48,7 +48,7 @@ class PanelReport:
 
 
 def panel_content(panel: PanelReport, *, place: str, gate: str | None, per_kind: int) -> PanelContent:
-    """The panel ready to be set; `gate` is the policy that the summary is about."""
+    """The panel, ready to become HTML; `gate` is the policy that the summary is about."""
     result = panel.result
     chosen = gate or default_gate(result)
     return PanelContent(

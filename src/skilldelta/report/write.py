@@ -46,7 +46,7 @@ def write_report(
 def write_images(
     panels: Sequence[PanelReport | PanelResult], folder: str | Path, *, gate: str | None = None
 ) -> list[Path]:
-    """Every plot as a PNG from the same specification; several panels get their names in front."""
+    """Every plot as a PNG from the same specification; with several panels, each file name starts with its panel."""
     page = _page(panels, Provenance(""), gate)
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)

@@ -11,21 +11,10 @@ from typing import Any
 
 from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.evaluation.results import PanelResult, PolicyResult, Range
+from skilldelta.report import vega
 from skilldelta.report.content import Cell, Figure, Plot, Spec, Table, columns
 from skilldelta.report.numbers import DASH, cell, certainty, excludes_zero, percent, points, size, spread
 from skilldelta.report.palette import role
-from skilldelta.report.vega import (
-    BAR_STEP,
-    NARROW,
-    base,
-    interval_over_bar,
-    interval_rule,
-    layer,
-    number_axis,
-    reference_line,
-    row_axis,
-    tooltip,
-)
 
 TITLE = (
     "Success above random use at the same rate, in points; 95% intervals over tasks (thick) and whole families (thin)"
@@ -86,11 +75,11 @@ def _ends(found: Range | None) -> list[float | None]:
 
 def advantage_spec(data: Sequence[dict[str, Any]]) -> Spec:
     """A point per policy; the thick line resamples tasks, the thin one whole families."""
-    y = row_axis("policy", [line["policy"] for line in data])
+    y = vega.row_axis("policy", [line["policy"] for line in data])
     names = list(dict.fromkeys(line["name"] for line in data))
     scale = {"domain": names, "range": [role(name) for name in names]}
     color = {"field": "name", "type": "nominal", "scale": scale, "legend": None}
-    hover = tooltip(
+    hover = vega.tooltip(
         ("policy", "Policy", ""),
         ("advantage", "Advantage (points)", "+.2f"),
         ("low", "95% from (tasks)", "+.2f"),
@@ -100,14 +89,14 @@ def advantage_spec(data: Sequence[dict[str, Any]]) -> Spec:
         ("use_rate", "Use rate", ".1%"),
     )
     dot = {"type": "point", "filled": True, "size": 75, "opacity": 1, "stroke": role("paper"), "strokeWidth": 1}
-    return base(
+    return vega.base(
         data,
-        height={"step": BAR_STEP},
+        height={"step": vega.BAR_STEP},
         layer=[
-            reference_line(0.0),
-            interval_rule("family_low", "family_high", width=1, y=y, color=color),
-            interval_rule("low", "high", width=3.5, y=y, color=color),
-            layer(dot, y=y, x=number_axis("advantage", None, "+.1f"), color=color, tooltip=hover),
+            vega.reference_line(0.0),
+            vega.interval_rule("family_low", "family_high", width=1, y=y, color=color),
+            vega.interval_rule("low", "high", width=3.5, y=y, color=color),
+            vega.layer(dot, y=y, x=vega.number_axis("advantage", None, "+.1f"), color=color, tooltip=hover),
         ],
     )
 
@@ -173,29 +162,29 @@ def _parts(policies: list[PolicyResult]) -> list[dict[str, Any]]:
 
 def _components_spec(data: list[dict[str, Any]]) -> Spec:
     """Two thin bars per policy, each with its interval."""
-    y = row_axis("policy", list(dict.fromkeys(line["policy"] for line in data)))
+    y = vega.row_axis("policy", list(dict.fromkeys(line["policy"] for line in data)))
     offset = {"field": "part", "type": "nominal", "sort": [BETWEEN, WITHIN]}
-    x = number_axis("value", None, "+.1f", zero=True)
+    x = vega.number_axis("value", None, "+.1f", zero=True)
     color = {
         "field": "part",
         "type": "nominal",
         "scale": {"domain": [BETWEEN, WITHIN], "range": [role("always_off"), role("accent")]},
-        "legend": {"columns": {"expr": f"{NARROW} ? 1 : 0"}},
+        "legend": {"columns": {"expr": f"{vega.NARROW} ? 1 : 0"}},
     }
-    hover = tooltip(
+    hover = vega.tooltip(
         ("policy", "Policy", ""),
         ("part", "Part", ""),
         ("value", "Points", "+.2f"),
         ("low", "95% from", "+.2f"),
         ("high", "95% to", "+.2f"),
     )
-    return base(
+    return vega.base(
         data,
         height={"step": 17},
         layer=[
-            layer({"type": "bar", "cornerRadiusEnd": 1}, y=y, yOffset=offset, x=x, color=color, tooltip=hover),
-            *interval_over_bar(y=y, yOffset=offset, tooltip={"value": None}),
-            reference_line(0.0, dash=False),
+            vega.layer({"type": "bar", "cornerRadiusEnd": 1}, y=y, yOffset=offset, x=x, color=color, tooltip=hover),
+            *vega.interval_over_bar(y=y, yOffset=offset, tooltip={"value": None}),
+            vega.reference_line(0.0, dash=False),
         ],
     )
 

@@ -13,10 +13,10 @@ from skilldelta.evaluation.accounting import Account, Unit, UnitAccount
 from skilldelta.evaluation.evidence_scaling import Axis, EvidenceCurve
 from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.nouns import plural
+from skilldelta.report import vega
 from skilldelta.report.content import Cell, Figure, Plot, Spec, Table, columns
 from skilldelta.report.numbers import DASH, cell, count, decimal, percent, size
 from skilldelta.report.palette import policy_scale, role
-from skilldelta.report.vega import base, layer, measured, number_axis, tooltip
 from skilldelta.support import Support
 
 _AXIS_TITLES: dict[Axis, str] = {
@@ -58,13 +58,13 @@ def _scaling_spec(curve: EvidenceCurve) -> Spec:
     amounts = [int(amount) for amount in curve.amounts]
     wide = {"type": "log", "base": 2, "nice": False}
     x = {
-        **measured("amount"),
+        **vega.measured("amount"),
         "title": None,
         "scale": wide if amounts[-1] > 12 else {"zero": False, "nice": False},
         "axis": {"format": "d", "values": _spread_ticks(amounts), "grid": False},
     }
-    y = {**number_axis("mae", None, ".3f"), "scale": {"zero": False, "nice": True, "padding": 6}}
-    hover = tooltip(
+    y = {**vega.number_axis("mae", None, ".3f"), "scale": {"zero": False, "nice": True, "padding": 6}}
+    hover = vega.tooltip(
         ("amount", "Amount", ",d"),
         ("mae", "Gain error (MAE)", ".4f"),
         ("low", "−1 SD", ".4f"),
@@ -73,13 +73,13 @@ def _scaling_spec(curve: EvidenceCurve) -> Spec:
     accent = role("accent")
     dot = {"type": "point", "filled": True, "size": 42, "color": accent, "opacity": 1}
     band: Spec = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
-    return base(
+    return vega.base(
         data,
         height=190,
         layer=[
-            layer({"type": "area", "color": accent, "opacity": 0.16}, x=x, **band),
-            layer({"type": "line", "color": accent, "strokeWidth": 2}, x=x, y=y),
-            layer(dot, x=x, y=y, tooltip=hover),
+            vega.layer({"type": "area", "color": accent, "opacity": 0.16}, x=x, **band),
+            vega.layer({"type": "line", "color": accent, "strokeWidth": 2}, x=x, y=y),
+            vega.layer(dot, x=x, y=y, tooltip=hover),
         ],
     )
 
@@ -171,16 +171,18 @@ def _accounting_plot(unit: UnitAccount, account: Account, gate: str) -> Plot:
     """The lines of the baseline and the gate cross where the bank has paid."""
     data, unit_words = _spending(unit, account, gate), _UNIT_WORDS[unit.unit]
     color = {"field": "policy", "type": "nominal", "scale": policy_scale(dict.fromkeys(line["name"] for line in data))}
-    x = number_axis("tasks", "Tasks after the bank was built", ",d", zero=True, labelExpr="format(datum.value, '~s')")
-    y = number_axis("spent", None, "~s", zero=True, labelExpr="format(datum.value, '~s')")
-    hover = tooltip(("policy", "Policy", ""), ("tasks", "Tasks", ",d"), ("spent", unit_words.title(), ",.0f"))
+    x = vega.number_axis(
+        "tasks", "Tasks after the bank was built", ",d", zero=True, labelExpr="format(datum.value, '~s')"
+    )
+    y = vega.number_axis("spent", None, "~s", zero=True, labelExpr="format(datum.value, '~s')")
+    hover = vega.tooltip(("policy", "Policy", ""), ("tasks", "Tasks", ",d"), ("spent", unit_words.title(), ",.0f"))
     layers = [
-        layer({"type": "line", "strokeWidth": 2}, x=x, y=y, color=color),
-        layer({"type": "point", "filled": True, "size": 40, "opacity": 1}, x=x, y=y, color=color, tooltip=hover),
+        vega.layer({"type": "line", "strokeWidth": 2}, x=x, y=y, color=color),
+        vega.layer({"type": "point", "filled": True, "size": 40, "opacity": 1}, x=x, y=y, color=color, tooltip=hover),
         *_crossing(data, unit),
     ]
     title = f"What everything has cost after so many tasks, in {unit_words}"
-    return Plot("accounting", base(data, height=230, layer=layers), title)
+    return Plot("accounting", vega.base(data, height=230, layer=layers), title)
 
 
 def _spending(unit: UnitAccount, account: Account, gate: str) -> list[dict[str, Any]]:
@@ -203,11 +205,11 @@ def _crossing(data: list[dict[str, Any]], unit: UnitAccount) -> list[Spec]:
         return []
     spent = next(line["spent"] for line in data if line["tasks"] == unit.break_even)
     point = {"tasks": unit.break_even, "spent": spent, "label": f"paid after {plural(unit.break_even, 'task')}"}
-    place = {"x": measured("tasks"), "y": measured("spent")}
+    place = {"x": vega.measured("tasks"), "y": vega.measured("spent")}
     ring = {"type": "point", "size": 130, "color": role("ink"), "strokeWidth": 1.5, "opacity": 1}
     label = {"type": "text", "align": "left", "dx": 10, "dy": 16, "color": role("ink")}
     text = {"field": "label", "type": "nominal"}
-    return [layer(ring, data=[point], **place), layer(label, data=[point], **place, text=text)]
+    return [vega.layer(ring, data=[point], **place), vega.layer(label, data=[point], **place, text=text)]
 
 
 def _accounting_words(account: Account, gate: str) -> list[str]:

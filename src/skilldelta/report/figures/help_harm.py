@@ -14,14 +14,14 @@ import numpy as np
 from skilldelta.arrays import Floats, Ints
 from skilldelta.evaluation.results import FamilyCounts, PanelResult, Structure
 from skilldelta.nouns import plural
+from skilldelta.report import vega
 from skilldelta.report.content import Cell, Column, Figure, Plot, Spec, Table, columns
 from skilldelta.report.html import Markup, element, small, table_html
 from skilldelta.report.numbers import DASH, cell, count, outcome_words, percent, points, shorten, signed
 from skilldelta.report.palette import role
-from skilldelta.report.vega import base, layer, measured, number_axis, reference_line, row_axis, tooltip
 
 SHOWN = 40
-"""Families drawn at most; beyond that those with the largest gain or loss, and the list has all."""
+"""Most families drawn: those with the largest gain or loss. The list below the figure has all."""
 TEXT_WIDTH = 180
 """Characters of a task text that the list shows."""
 ROW_BUDGET = 2_000
@@ -88,9 +88,9 @@ def _drawn(group: FamilyRows) -> dict[str, Any]:
 
 def _spec(data: list[dict[str, Any]]) -> Spec:
     """Harm to the left, help to the right, the net gain as a diamond."""
-    y = row_axis("family", [row["family"] for row in data])
+    y = vega.row_axis("family", [row["family"] for row in data])
     axis = {"format": ".0%", "labelExpr": "format(abs(datum.value), '.0%')", "tickCount": 6}
-    hover = tooltip(
+    hover = vega.tooltip(
         ("family", "Family", ""),
         ("pairs", "Pairs", ",d"),
         ("help", "Helped", ".1%"),
@@ -101,14 +101,14 @@ def _spec(data: list[dict[str, Any]]) -> Spec:
     )
 
     def bars(kind: str) -> Spec:
-        x = {**number_axis(kind, None, ".0%", zero=True), "axis": axis}
-        return layer({"type": "bar", "height": 12, "color": role(kind)}, y=y, x=x, tooltip=hover)
+        x = {**vega.number_axis(kind, None, ".0%", zero=True), "axis": axis}
+        return vega.layer({"type": "bar", "height": 12, "color": role(kind)}, y=y, x=x, tooltip=hover)
 
     diamond = {"type": "point", "shape": "diamond", "filled": True, "size": 60, "opacity": 1, "color": role("ink")}
     diamond |= {"stroke": role("paper"), "strokeWidth": 1.2}
-    net = layer(diamond, y=y, x=measured("gain"), tooltip=hover)
-    zero = reference_line(0.0, dash=False)
-    return base(data, height={"step": 21}, layer=[bars("harm"), bars("help"), zero, net])
+    net = vega.layer(diamond, y=y, x=vega.measured("gain"), tooltip=hover)
+    zero = vega.reference_line(0.0, dash=False)
+    return vega.base(data, height={"step": 21}, layer=[bars("harm"), bars("help"), zero, net])
 
 
 def _words(panel: PanelResult, found: Sequence[FamilyRows], drawn: int) -> list[str]:

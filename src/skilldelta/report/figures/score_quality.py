@@ -16,20 +16,10 @@ from skilldelta.evaluation.results import PanelResult, PolicyResult
 from skilldelta.evaluation.roster import Scorer, scores_without_folds
 from skilldelta.nouns import plural
 from skilldelta.probability import cross_fitted
+from skilldelta.report import vega
 from skilldelta.report.content import Cell, Figure, Plot, Spec, Table, columns
 from skilldelta.report.numbers import DASH, cell, certainty, count, decimal, percent, size, spread
 from skilldelta.report.palette import policy_scale, role
-from skilldelta.report.vega import (
-    BAR_STEP,
-    base,
-    interval_over_bar,
-    layer,
-    measured,
-    number_axis,
-    reference_line,
-    row_axis,
-    tooltip,
-)
 
 CHANCE = 0.5
 
@@ -65,10 +55,10 @@ def _ranking_spec(data: list[dict[str, Any]]) -> Spec:
     """Bars from chance, so that their length is what a policy knows beyond a coin."""
     values = [row[key] for row in data for key in ("auroc", "low", "high") if row[key] is not None]
     domain = [min(CHANCE, *values), max(0.6, *values)]
-    y = row_axis("policy", [row["policy"] for row in data])
-    x = {**number_axis("auroc", None, ".2f"), "scale": {"domain": domain, "nice": True, "zero": False}}
+    y = vega.row_axis("policy", [row["policy"] for row in data])
+    x = {**vega.number_axis("auroc", None, ".2f"), "scale": {"domain": domain, "nice": True, "zero": False}}
     color = {"field": "policy", "type": "nominal", "scale": policy_scale(row["name"] for row in data), "legend": None}
-    hover = tooltip(
+    hover = vega.tooltip(
         ("policy", "Policy", ""),
         ("auroc", "AUROC", ".3f"),
         ("low", "95% from", ".3f"),
@@ -76,13 +66,13 @@ def _ranking_spec(data: list[dict[str, Any]]) -> Spec:
         ("tasks", "Tasks", ",d"),
     )
     bar = {"type": "bar", "height": 13, "cornerRadiusEnd": 1}
-    return base(
+    return vega.base(
         data,
-        height={"step": BAR_STEP},
+        height={"step": vega.BAR_STEP},
         layer=[
-            layer(bar, y=y, x=x, x2={"datum": CHANCE}, color=color, tooltip=hover),
-            *interval_over_bar(y=y, tooltip={"value": None}),
-            reference_line(CHANCE),
+            vega.layer(bar, y=y, x=x, x2={"datum": CHANCE}, color=color, tooltip=hover),
+            *vega.interval_over_bar(y=y, tooltip={"value": None}),
+            vega.reference_line(CHANCE),
         ],
     )
 
@@ -134,9 +124,9 @@ def _ranking_table(ranked: list[PolicyResult]) -> Table:
 
 BINS = 10
 FEWEST = 20
-"""Pairs of a bin at least, so that an observed share says something."""
+"""Fewest pairs per bin, so that an observed share means something."""
 NESTED_UP_TO = 2_000
-"""Pairs up to which scores are made anew for every fold; beyond, the trace that this removes is lost in the noise."""
+"""Most pairs for which scores are computed again for every fold; beyond, the trace that this removes is lost in the noise."""
 HOLDING = 0.8
 """Share of groups within chance from which probabilities are said to hold."""
 CLOSE = 0.03
@@ -160,7 +150,7 @@ class Forecast:
 
     @property
     def brier(self) -> float | None:
-        """Mean squared distance between what was said and what happened; None without a chance."""
+        """Mean squared distance between the chances and what happened; None without a chance."""
         known = np.isfinite(self.chances)
         return float(((self.chances - self.happened)[known] ** 2).mean()) if known.any() else None
 
@@ -215,9 +205,9 @@ def _reliability_plot(event: str, bins: Sequence[ReliabilityBin]) -> Plot:
     ]
     top = min(1.0, max(max(one.predicted, one.high) for one in bins) * 1.06)
     shared = {"scale": {"domain": [0, top], "nice": False}, "axis": {"format": ".0%", "tickCount": 5}}
-    x = {**measured("said"), "title": f"Probability of {event} given", **shared}
-    y = {**measured("happened"), "title": "Share that came true", **shared}
-    hover = tooltip(
+    x = {**vega.measured("said"), "title": f"Probability of {event} given", **shared}
+    y = {**vega.measured("happened"), "title": "Share that came true", **shared}
+    hover = vega.tooltip(
         ("said", "Said", ".1%"), ("happened", "Happened", ".1%"), ("low", "95% from", ".1%"), ("high", "95% to", ".1%"),
         ("pairs", "Pairs", ",d"),
     )  # fmt: skip
@@ -225,14 +215,14 @@ def _reliability_plot(event: str, bins: Sequence[ReliabilityBin]) -> Plot:
     diagonal = {"type": "line", "color": role("ink-3"), "strokeDash": [4, 3], "strokeWidth": 1}
     interval = {"type": "rule", "color": colour, "strokeWidth": 1.5, "opacity": 0.7}
     dot = {"type": "point", "filled": True, "size": 65, "color": colour, "opacity": 1}
-    drawn = base(
+    drawn = vega.base(
         data,
         height=280,
         layer=[
-            layer(diagonal, data=[{"said": end, "happened": end} for end in (0, top)], x=x, y=y),
-            layer(interval, x=x, y={**y, "field": "low"}, y2={"field": "high"}),
-            layer({"type": "line", "color": colour, "strokeWidth": 1.5}, x=x, y=y),
-            layer(dot, x=x, y=y, tooltip=hover),
+            vega.layer(diagonal, data=[{"said": end, "happened": end} for end in (0, top)], x=x, y=y),
+            vega.layer(interval, x=x, y={**y, "field": "low"}, y2={"field": "high"}),
+            vega.layer({"type": "line", "color": colour, "strokeWidth": 1.5}, x=x, y=y),
+            vega.layer(dot, x=x, y=y, tooltip=hover),
         ],
     )
     return Plot(f"reliability-{event}", drawn, f"How often the skill {_VERBS[event]} against the probability given")

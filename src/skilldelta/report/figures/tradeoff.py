@@ -12,17 +12,17 @@ from skilldelta.evaluation.panel_policy import sweepable
 from skilldelta.evaluation.policy_table import policies, policy_words
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.evaluation.sweeps import SweepPoint, ThresholdSweep, threshold_sweep
+from skilldelta.report import vega
 from skilldelta.report.content import Cell, Figure, Plot, Spec, Table, columns
 from skilldelta.report.numbers import cell, count, decimal, percent, points, size
 from skilldelta.report.palette import policy_scale, role
-from skilldelta.report.vega import base, layer, measured, number_axis, tooltip
 
 _FIRST = ("skilldelta", "stack", "family_mean", "tfidf_knn")
 """In the order of the legend, before policies of other packages."""
 _CONSTANTS = {"always_off": 0.0, "always_on": 1.0}
 _TITLES = ("Policy", "Point", "Threshold", "Success", "Use rate", "Tokens", "Tokens saved", "vs in use, points")
 POINTS = 80
-"""Points of a curve at most; the default, the best and both ends are always among them."""
+"""Most points per curve; the default, the best and both ends are always among them."""
 DEFAULT, BEST = "threshold in use", "best in hindsight"
 
 
@@ -88,13 +88,13 @@ def spec(data: list[dict[str, Any]], constants: list[dict[str, Any]], names: Seq
     title, format = (
         ("Share of tasks with the skill", ".0%") if x_field == "use_rate" else ("Mean tokens of a task", "~s")
     )
-    x = number_axis(x_field, title, format)
+    x = vega.number_axis(x_field, title, format)
     if x_field == "tokens":
         x["axis"]["labelExpr"] = "format(datum.value, '~s')"
     # Room around the curves, so that the dots at their ends can be named.
-    y = {**number_axis("success", "Success", ".0%"), "scale": {"zero": False, "nice": False, "padding": 22}}
+    y = {**vega.number_axis("success", "Success", ".0%"), "scale": {"zero": False, "nice": False, "padding": 22}}
     color = {"field": "policy", "type": "nominal", "scale": policy_scale(names)}
-    hover = tooltip(
+    hover = vega.tooltip(
         ("policy", "Policy", ""),
         ("threshold", "Threshold", "+.3f"),
         ("success", "Success", ".1%"),
@@ -106,12 +106,12 @@ def spec(data: list[dict[str, Any]], constants: list[dict[str, Any]], names: Seq
     legend = {"params": [{"name": "chosen", "select": {"type": "point", "fields": ["policy"]}, "bind": "legend"}]}
     line = {"type": "line", "strokeWidth": 1.8, "interpolate": "linear"}
     touch = {"type": "point", "size": 90, "opacity": 0, "filled": True}
-    return base(
+    return vega.base(
         data,
         height=300,
         layer=[
-            legend | layer(line, **place, order=measured("use_rate"), opacity=shown),
-            layer(touch, **place, tooltip=hover),
+            legend | vega.layer(line, **place, order=vega.measured("use_rate"), opacity=shown),
+            vega.layer(touch, **place, tooltip=hover),
             *_constant_dots(constants, x_field),
             _marked(BEST, "triangle-up", 110, place, hover, shown),
             _marked(DEFAULT, _STAR, 210, place, hover, shown),
@@ -128,15 +128,15 @@ _STAR = (
 def _marked(mark: str, shape: str, area: int, place: Spec, hover: list[Spec], shown: Spec) -> Spec:
     style = {"type": "point", "shape": shape, "size": area, "filled": True, "stroke": role("paper"), "strokeWidth": 1.2}
     filtered = {"transform": [{"filter": f"datum.mark === '{mark}'"}]}
-    return filtered | layer(style, **place, tooltip=hover, opacity=shown)
+    return filtered | vega.layer(style, **place, tooltip=hover, opacity=shown)
 
 
 def _constant_dots(constants: list[dict[str, Any]], x_field: str) -> list[Spec]:
     known = [line for line in constants if line[x_field] is not None]
-    place = {"x": measured(x_field), "y": measured("success")}
-    hover = tooltip(("policy", "Policy", ""), ("success", "Success", ".1%"), ("tokens", "Tokens", ",.0f"))
+    place = {"x": vega.measured(x_field), "y": vega.measured("success")}
+    hover = vega.tooltip(("policy", "Policy", ""), ("success", "Success", ".1%"), ("tokens", "Tokens", ",.0f"))
     dot = {"type": "point", "filled": True, "size": 55, "color": role("ink-2"), "opacity": 1}
-    return [layer(dot, data=known, **place, tooltip=hover), *[_constant_label(line, place) for line in known]]
+    return [vega.layer(dot, data=known, **place, tooltip=hover), *[_constant_label(line, place) for line in known]]
 
 
 def _constant_label(line: dict[str, Any], place: Spec) -> Spec:
@@ -148,7 +148,7 @@ def _constant_label(line: dict[str, Any], place: Spec) -> Spec:
         "dx": 6 if left_end else -6,
         "dy": 17,  # below the dot, since every curve rises from it
     }
-    return layer(mark, data=[line], **place, text={"field": "policy", "type": "nominal"})
+    return vega.layer(mark, data=[line], **place, text={"field": "policy", "type": "nominal"})
 
 
 def _curves(panel: PanelResult, gate: str) -> list[Curve]:
