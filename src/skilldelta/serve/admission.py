@@ -21,13 +21,15 @@ _SAFE_METHODS = frozenset({"GET", "HEAD"})
 _OPEN_PATHS = frozenset({"/v1/health"})
 _ASSETS = ("/assets/",)
 """Files of the package itself: they hold nothing of the bank."""
+_QUESTIONS = frozenset({"/v1/decide", "/v1/decide/batch", "/v1/choose", "/v1/dashboard/try"})
+"""Paths that need not write; their routes check that nothing is recorded for a token that may only read."""
 _MOST_CLIENTS = 10_000
 _HOST = re.compile(r"(?:\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?::[0-9]{1,5})?")
 
 
 @dataclass(frozen=True, slots=True)
 class AdmissionRules:
-    """What is asked of a request."""
+    """What a request must satisfy."""
 
     tokens: TokenFile | None = None
     """Whose tokens are accepted; None asks for none, which is for loopback alone."""
@@ -38,7 +40,7 @@ class AdmissionRules:
     most_bytes: int = 4 << 20
     most_import_bytes: int = 64 << 20
     per_second: float | None = None
-    """Requests per client, with as many more at once; None is no limit."""
+    """Requests per second and client, with a burst as large; None is no limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +121,13 @@ class Admission:
         token = self._rules.tokens.find(secret.strip(), self._clock())
         if token is None:
             raise Problem(401, "the token is unknown, revoked or expired", headers=challenge)
-        needed: TokenScope = "read" if head.method in _SAFE_METHODS or _may_be_reading(head.path) else "write"
+        needed: TokenScope = "read" if head.method in _SAFE_METHODS or head.path in _QUESTIONS else "write"
         if not token.allows(needed):
             raise Problem(403, "the token may read only; create one with --scope write")
         return token.allows("write")
 
     def _check_body(self, head: RequestHead) -> int:
-        """How many bytes the body may have; its type must be one that no page can send elsewhere unasked."""
+        """How many bytes the body may have; its type must be one that no page of another origin can send unasked."""
         most = self._rules.most_import_bytes if head.path == "/v1/import" else self._rules.most_bytes
         given = head.headers.get("content-length")
         if given is not None and (not given.isdecimal() or int(given[:20]) > most):
@@ -139,7 +141,7 @@ class Admission:
 
 
 class _Rate:
-    """A bucket per client that refills steadily; the clients that were not seen for longest are forgotten."""
+    """A bucket per client that refills steadily; the least recently seen clients are forgotten."""
 
     def __init__(self, per_second: float, pace: Callable[[], float]) -> None:
         self._per_second = per_second
@@ -174,8 +176,3 @@ def _host_name(host: str) -> str:
 
 def _is_open(path: str) -> bool:
     return path in _OPEN_PATHS or path == "/" or (path.startswith(_ASSETS) and ".." not in path)
-
-
-def _may_be_reading(path: str) -> bool:
-    """Questions that need not be recorded; their routes check that a reader's are not."""
-    return path in ("/v1/decide", "/v1/decide/batch", "/v1/choose", "/v1/dashboard/try")

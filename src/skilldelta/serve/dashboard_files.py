@@ -39,7 +39,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.api_route("/", methods=["GET", "HEAD"])
 def page(request: Request) -> Response:
-    """The one page; which of its parts is shown stands behind the # of the address."""
+    """The one page; the address says behind its # which part is shown."""
     return _answer(request, "index.html")
 
 

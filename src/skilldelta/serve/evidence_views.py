@@ -114,7 +114,7 @@ class EvidenceViews:
             return self._panels[key]
 
     def _current(self, bank: Bank) -> Catalogue:
-        """The catalogue at the bank's revision; panels of an earlier one, or of another bank, are let go."""
+        """The catalogue at the bank's revision; panels of an earlier one, or of another bank, are dropped."""
         revision = bank.revision()
         if self._catalogue is None or self._bank is not bank or self._catalogue.revision != revision:
             self._panels.clear()

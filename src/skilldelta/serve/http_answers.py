@@ -69,7 +69,7 @@ def check_may_write(request: Request) -> None:
 
 
 def json_response(document: Any, *, status: int = 200) -> Response:
-    """A JSON document. What is not a number is unknown: null."""
+    """A JSON document in which NaN and infinity are null."""
     try:
         text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         body = text.encode("utf-8")
@@ -79,7 +79,7 @@ def json_response(document: Any, *, status: int = 200) -> Response:
 
 
 class Problem(Exception):  # noqa: N818 - the word of the standard
-    """An answer that is a problem: its status and one line for whoever asked."""
+    """An answer that is a problem: its status and one line for the caller."""
 
     def __init__(self, status: int, detail: str, *, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(detail)
@@ -104,7 +104,7 @@ def problem_response(
 
 
 def problem_of(error: Exception) -> Problem:
-    """What an exception means to whoever asked; of what went wrong here they learn hardly anything, the log says it."""
+    """What an exception means to the caller; what went wrong in the server itself goes to its log."""
     if isinstance(error, Problem):
         return error
     if isinstance(error, HTTPException):
@@ -132,17 +132,14 @@ def answer_with_problems(app: FastAPI) -> None:
         problem = problem_of(error)
         return problem_response(problem.status, problem.detail, headers=problem.headers)
 
-    async def invalid(request: Request, error: Exception) -> JSONResponse:
-        assert isinstance(error, RequestValidationError)
-        return _invalid(error)
-
     for kind in (Problem, HTTPException, SkillDeltaError):
         app.add_exception_handler(kind, respond)
-    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(RequestValidationError, _invalid)
 
 
-def _invalid(error: RequestValidationError) -> JSONResponse:
+async def _invalid(request: Request, error: Exception) -> JSONResponse:
     """Where the body is wrong, without the values themselves, which may be a private text."""
+    assert isinstance(error, RequestValidationError)
     found = [
         {
             "at": ".".join(str(part) for part in one["loc"])[:200],

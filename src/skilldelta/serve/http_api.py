@@ -100,11 +100,11 @@ class Upkeep:
         return not self.reason
 
     def start(self) -> None:
-        """Begin, in a thread of its own."""
+        """Start, in a thread of its own."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End; what is under way is waited for."""
+        """Stop, after waiting for what is under way."""
         self._end.set()
         self._thread.join()
 

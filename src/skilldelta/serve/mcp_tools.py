@@ -67,7 +67,7 @@ Recorded = Annotated[bool, Field(description="Write the decision into the log.")
 
 
 def mcp_server(service: GateService) -> MCPServer[Any]:
-    """A server whose tools ask a service. The service stays the caller's to close."""
+    """A server whose tools ask a service. The caller closes the service."""
     server: MCPServer[Any] = MCPServer(
         "skilldelta", title="SkillDelta", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING"
     )
@@ -203,7 +203,7 @@ def _bank(service: GateService) -> dict[str, Any]:
 
 
 def _told(action: Callable[[], T]) -> T:
-    """An error that a caller can do something about reaches the model; any other stays in the server."""
+    """Errors that a caller can do something about reach the model; all others stay in the server."""
     try:
         return action()
     except SkillDeltaError as error:

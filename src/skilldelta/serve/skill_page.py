@@ -174,7 +174,7 @@ def _finite(value: float) -> float | None:
 
 
 def trial_document(gate: GateService, views: EvidenceViews, asked: GateQuestion) -> TrialDocument:
-    """The answer to a question that only wants to know; the log does not hear of it."""
+    """The answer to a question that is only tried; it is not recorded."""
     advice = gate.advise(asked)
     shown = views.panel(asked.agent, advice.suite or None)
     rows = None if shown is None or advice.skill not in shown.gated.skills else shown.gated.of_skill(advice.skill)

@@ -36,7 +36,7 @@ _log = logging.getLogger("skilldelta.serve")
 
 @dataclass(slots=True)
 class StudyJob:
-    """A job and how far it is. `version` moves with every change."""
+    """A job and its progress. `version` changes with every update."""
 
     kind: str
     options: Mapping[str, Any]
@@ -76,7 +76,7 @@ class StudyJobs:
         self._is_closed = False
 
     def start(self, kind: str, options: Mapping[str, Any]) -> StudyJob:
-        """Let a job wait for its turn; refused when too many wait already."""
+        """Queue a job; refused when too many wait already."""
         job = StudyJob(kind, options)
         with self._lock:
             if self._is_closed:
@@ -218,7 +218,7 @@ class StudyJobs:
 
 
 class _Tail:
-    """The last words of a process, read while it runs so that it never waits for a reader."""
+    """The last lines that a process prints, read while it runs so that it never waits for a reader."""
 
     def __init__(self, stream: IO[bytes] | None) -> None:
         self._lines: deque[bytes] = deque(maxlen=50)

@@ -25,7 +25,7 @@ _MOST_ANSWERS = 4_096
 _LONGEST_REMEMBERED = 4_000
 """Characters of a text whose answer is remembered, so that all of them take a bounded memory."""
 _MOST_BYTES = 32 << 20
-"""Of texts and vectors together; the ones that were not asked about for longest make room."""
+"""Of texts and vectors together; the least recently used make room."""
 _OF_THE_BANK = ("tfidf", "imported/")
 """Encoders that learn from the bank's own texts, and so are made anew when it has grown."""
 
@@ -40,7 +40,7 @@ class KnownNames:
     suites: Sequence[str]
 
     def agent(self, name: str | None) -> Agent:
-        """The agent of that name, None the only one; an unknown one is refused."""
+        """The agent of that name, or the only one for None; an unknown name is refused."""
         return chosen_agent(self.agents, name)
 
     def skill(self, name: str) -> Skill:
@@ -73,7 +73,7 @@ class WarmBank:
         self._asking = threading.Lock()
 
     def names(self) -> KnownNames:
-        """The names as they are now; what belongs to an earlier revision is let go."""
+        """The names as they are now; what belongs to an earlier revision is dropped."""
         revision = self.bank.revision()
         names = self._names
         if names is not None and names.revision == revision:
@@ -165,7 +165,7 @@ class RememberingEncoder:
 
     @property
     def identity(self) -> str:
-        """That of the encoder."""
+        """The identity of the encoder behind it."""
         return self._encoder.identity
 
     def encode(self, texts: Sequence[str]) -> Vectors:

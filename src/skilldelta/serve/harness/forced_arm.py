@@ -54,7 +54,7 @@ class ForcedArm:
 
 class _QuietServer(ThreadingHTTPServer):
     def handle_error(self, request: object, client_address: object) -> None:
-        """Nothing: a peer that goes away in the middle is no news, and its trace belongs on nobody's screen."""
+        """Print nothing: a peer that disconnects early is no news, and its traceback belongs on nobody's screen."""
 
 
 @contextmanager
@@ -87,7 +87,7 @@ def forced_arm(condition: Condition, skill_text: str) -> Iterator[ForcedArm]:
             self.wfile.write(content)
 
         def log_message(self, *_: object) -> None:
-            """Nothing: standard error belongs to the command."""
+            """Print nothing: standard error belongs to the command."""
 
     server = _QuietServer(("127.0.0.1", 0), Handler)
     arm.url = f"http://127.0.0.1:{server.server_address[1]}"

@@ -12,9 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
@@ -165,18 +163,14 @@ def _named_modules(text: str) -> list[str]:
 
 def check_failures(state: Path, *, now: float, hours: float = 24.0) -> list[Finding]:
     """What went wrong in hooks lately."""
-    recent = [row for row in last_failures(state, 100) if _time(row) > now - 3_600 * hours]
+    dated = [row for row in last_failures(state, 100) if isinstance(row.get("time"), int | float)]
+    recent = [row for row in dated if row["time"] > now - 3_600 * hours]
     if not recent:
         return []
     told = (
         f"{plural(len(recent), 'failure')} of hooks in {hours:g} hours, the last: {str(recent[0].get('failure'))[:200]}"
     )
     return [Finding("failures", "note", told, "fix what the other lines say; the list begins anew when it is long")]
-
-
-def _time(row: Mapping[str, Any]) -> float:
-    value = row.get("time")
-    return float(value) if isinstance(value, int | float) else 0.0
 
 
 def _words(command: str) -> list[str]:

@@ -30,7 +30,7 @@ class HarnessRecipe:
     program: str
     words: tuple[str, ...]
     passed: tuple[str, ...]
-    """Variables of the person's that it needs to reach its model: keys and addresses."""
+    """The person's variables that it needs to reach its model: keys and addresses."""
     read: Callable[[str], HarnessReply]
     home: Mapping[str, str] = field(default_factory=dict)
     """Variables that lead it into the run's own home; `{home}` is that folder."""
@@ -38,7 +38,7 @@ class HarnessRecipe:
     """The words of each permission mode that it has."""
     model_option: str = "--model"
     quiet: tuple[str, ...] = ()
-    """Variables that keep it from updating itself and from talking to others than its model."""
+    """Variables that keep it from updating itself and from talking to anything but its model."""
 
 
 def _events(printed: str) -> Iterable[dict[str, Any]]:

@@ -22,7 +22,7 @@ SAMPLE_TASK = "How many cans are in 3 pallets and 5 crates of beans?"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
     status: Status
@@ -91,7 +91,7 @@ def _size_of(location: str) -> str:
 
 
 def _size(tasks: object, executions: object) -> str:
-    """What tells one bank from another over HTTP, where paths are not told."""
+    """What distinguishes one bank from another over HTTP, which does not reveal paths."""
     runs = sum(executions.values()) if isinstance(executions, Mapping) else 0
     return f"{tasks} tasks and {runs} executions"
 

@@ -32,7 +32,7 @@ class Node:
     elements: tuple[Node, ...] = ()
     """Of an array."""
     begin: int = -1
-    """Where a member begins, which is at its key, and an element."""
+    """Where a member, at its key, or an element begins."""
 
     @property
     def last(self) -> Node | None:
@@ -53,7 +53,7 @@ def parse(text: str) -> Node:
 
 
 def appended(text: str, path: Sequence[str], element: object) -> str:
-    """The text with an element more in the array at a path of keys; what is missing on the way is made."""
+    """The text with one more element in the array at a path of keys; keys that are missing on the way are added."""
     root = parse(text)
     if root.start == root.end:  # nothing but blanks and comments
         return text + _pretty(_nested(path, [element]), 0) + "\n"
