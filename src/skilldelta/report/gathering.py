@@ -153,19 +153,14 @@ def measured_routing(
     """Median seconds of a decision, one question at a time; None where the texts were not kept. No token is spent."""
     if not support.texts:
         return None
-    blocks = {str(support.scope_labels(scope)[block[0]]): block for block in support.blocks(scope)}
-    rows = np.unique(np.linspace(0, len(support) - 1, TIMED).astype(int))
-    encoder.encode([support.texts[rows[0]]])  # the first call may load a model
-    return RoutingCost(
-        seconds=float(np.median([_seconds(support, encoder, int(row), blocks, settings, scope) for row in rows]))
-    )
-
-
-def _seconds(
-    support: Support, encoder: Encoder, row: int, blocks: dict[str, np.ndarray], settings: Settings, scope: Scope
-) -> float:
-    block = blocks[str(support.scope_labels(scope)[row])]
-    vectors, gains = support.vectors[block], support.gains[block]
-    started = time.perf_counter()
-    predict(encoder.encode([support.texts[row]])[0], vectors, gains, settings=settings)
-    return time.perf_counter() - started
+    labels = [str(label) for label in support.scope_labels(scope)]
+    blocks = {labels[block[0]]: block for block in support.blocks(scope)}
+    encoder.encode([support.texts[0]])  # the first call may load a model
+    seconds = []
+    for row in np.unique(np.linspace(0, len(support) - 1, TIMED).astype(int)):
+        block = blocks[labels[row]]
+        vectors, gains = support.vectors[block], support.gains[block]
+        started = time.perf_counter()
+        predict(encoder.encode([support.texts[row]])[0], vectors, gains, settings=settings)
+        seconds.append(time.perf_counter() - started)
+    return RoutingCost(seconds=float(np.median(seconds)))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 def code(text: str, *, most: int = 120) -> str:
     """A name as inline code, on one line; no backtick in it ends the code, and no bar ends the cell."""
-    line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
+    line = _one_line(text)
     line = line if len(line) <= most else f"{line[: most - 1]}…"
     fence = "`" * (max((len(run) for run in re.findall(r"`+", line)), default=0) + 1)
     space = " " if line.startswith("`") or line.endswith("`") else ""
@@ -17,9 +17,12 @@ def code(text: str, *, most: int = 120) -> str:
 
 def plain(text: str) -> str:
     """A sentence that may hold names from others: nothing in it is markup, a link, or a mention."""
-    line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
-    escaped = re.sub(r"([\\`*_{}\[\]<>|#~])", r"\\\1", line)
+    escaped = re.sub(r"([\\`*_{}\[\]<>|#~])", r"\\\1", _one_line(text))
     return escaped.replace("@", "@\u200b").replace("://", ":\u200b//")
+
+
+def _one_line(text: str) -> str:
+    return " ".join("".join(one if one.isprintable() else " " for one in text).split())
 
 
 def pipe_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:

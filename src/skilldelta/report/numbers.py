@@ -27,6 +27,11 @@ def size(value: float, digits: int = 1) -> str:
     return f"{text} point" if text == "1.0" else f"{text} points"
 
 
+def distance(difference: float) -> str:
+    """A difference of rates in words: `0.3 points above`, or below."""
+    return f"{size(difference)} {'above' if difference >= 0 else 'below'}"
+
+
 def decimal(value: float | None, digits: int = 3) -> str:
     """0.7163 as 0.716."""
     return _formatted(value, f".{digits}f")

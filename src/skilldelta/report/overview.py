@@ -11,7 +11,7 @@ from skilldelta.nouns import plural
 from skilldelta.report.content import Cell, Figure, Plot, Table, columns
 from skilldelta.report.figures.advantage import TITLE, advantage_line, advantage_spec
 from skilldelta.report.figures.help_harm import distinct_labels
-from skilldelta.report.numbers import DASH, cell, count, decimal, percent, points, size, spread
+from skilldelta.report.numbers import DASH, cell, count, decimal, distance, percent, points, spread
 from skilldelta.report.verdict import Tone, summary
 
 _MEASURED = ("Pairs", "Never", "Always", "Gate", "Gate vs always, points", "Use rate", "Tokens saved", "AUROC")
@@ -75,18 +75,17 @@ def _row(line: _Line) -> list[Cell]:
 
 def _words(lines: Sequence[_Line]) -> list[str]:
     """Means over panels of equal weight, as the paper reports them."""
-    owned = [(line.panel, line.own) for line in lines if line.own is not None]
+    owned = [line.own for line in lines if line.own is not None]
     if not owned:
         return ["The gate was evaluated on none of these panels."]
-    mean_difference = sum(own.success_vs_always_on for _, own in owned) / len(owned)
-    side = "above" if mean_difference >= 0 else "below"
-    ahead = sum(own.success_vs_always_on > 0 for _, own in owned)
-    above_random = sum(own.advantage_vs_random > 0 for _, own in owned)
+    mean_difference = sum(own.success_vs_always_on for own in owned) / len(owned)
+    ahead = sum(own.success_vs_always_on > 0 for own in owned)
+    above_random = sum(own.advantage_vs_random > 0 for own in owned)
     text = (
-        f"Over {plural(len(owned), 'panel')} of equal weight, the gate is on average {size(mean_difference)} "
-        f"{side} always using the skill, ahead of it in {ahead} of them, and above random use at the same rate in {above_random}."
+        f"Over {plural(len(owned), 'panel')} of equal weight, the gate is on average {distance(mean_difference)} "
+        f"always using the skill, ahead of it in {ahead} of them, and above random use at the same rate in {above_random}."
     )
-    savings = [own.token_saving for _, own in owned if own.token_saving is not None]
+    savings = [own.token_saving for own in owned if own.token_saving is not None]
     if savings:
         text += f" It saves {percent(sum(savings) / len(savings), 0)} of tokens on average."
     return [text, "Choose a panel below, or in the bar above, to see it by itself."]

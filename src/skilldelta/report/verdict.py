@@ -13,7 +13,7 @@ from skilldelta.evaluation.comparison import Comparison, better_constant, compar
 from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.evaluation.results import PanelResult, PolicyResult
 from skilldelta.nouns import plural
-from skilldelta.report.numbers import certainty, count, percent, points, size, spread
+from skilldelta.report.numbers import certainty, count, distance, percent, points, size, spread
 
 Tone = Literal["yes", "trade", "no", "open"]
 
@@ -115,7 +115,7 @@ def _answer(panel: PanelResult, own: PolicyResult) -> str:
     """What the gate did and reached, against always-on, in one sentence."""
     on, off = (float(arm[own.rows].mean()) for arm in (panel.support.y1, panel.support.y0))
     difference = own.success - on
-    where = "exactly as often as" if abs(difference) < 5e-4 else f"{size(difference)} {_side(difference)}"
+    where = "exactly as often as" if abs(difference) < 5e-4 else distance(difference)
     tokens = ""
     if own.token_saving is not None:
         verb, joint = ("saving", own.token_saving) if own.token_saving >= 0 else ("spending", -own.token_saving)
@@ -157,9 +157,7 @@ def _comparison(panel: PanelResult, own: PolicyResult) -> str:
         parts.append("A gate that always decides the same cannot be told from a constant rule.")
     else:
         interval = certainty(own.intervals.get("advantage_vs_random"), as_points=True)
-        parts.append(
-            f"It is {size(own.advantage_vs_random)} {_side(own.advantage_vs_random)} random use at the same rate{interval}."
-        )
+        parts.append(f"It is {distance(own.advantage_vs_random)} random use at the same rate{interval}.")
     best = _best_control(panel, own)
     if best is not None:
         difference = own.success - best.success
@@ -178,7 +176,3 @@ def _best_control(panel: PanelResult, own: PolicyResult) -> PolicyResult | None:
     plain = {"always_off", "always_on", "random_matched", own.name}
     others = [p for p in panel.policies.values() if p.name not in plain and len(p.rows) == len(own.rows)]
     return max(others, key=lambda policy: policy.success, default=None)
-
-
-def _side(difference: float) -> str:
-    return "above" if difference >= 0 else "below"

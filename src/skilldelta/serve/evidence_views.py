@@ -51,6 +51,11 @@ class Catalogue:
     ages: Sequence[EvidenceAge]
     skills: Sequence[Skill]
 
+    def ages_of(self, panel: PanelKey, skill: str) -> list[EvidenceAge]:
+        """How old a panel's evidence on a skill is, by version of the skill."""
+        wanted = (panel.record, panel.suite, skill)
+        return [age for age in self.ages if (age.agent, age.suite, age.skill_id) == wanted]
+
     def chosen(self, agent: str | None, suite: str | None) -> PanelKey | None:
         """The panel that fits what was chosen, the largest where several do; None where the bank has no pair."""
         if not self.panels:

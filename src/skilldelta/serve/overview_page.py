@@ -49,11 +49,6 @@ def skill_line(shown: ShownPanel, skill: str, catalogue: Catalogue, tallies: Seq
     rows, verdict = shown.gated.of_skill(skill), shown.verdicts[skill]
     low, high = verdict.mean.interval.low, verdict.mean.interval.high
     own = [tally for tally in _of_agent(tallies, shown.key) if tally.skill_id == skill]
-    recorded = [
-        age.last
-        for age in catalogue.ages
-        if (age.agent, age.suite, age.skill_id) == (shown.key.record, shown.key.suite, skill)
-    ]
     return SkillLine(
         skill=skill,
         pairs=len(rows.support),
@@ -67,7 +62,7 @@ def skill_line(shown: ShownPanel, skill: str, catalogue: Catalogue, tallies: Seq
         sentence=skill_sentence(verdict).partition(": ")[2],
         gate=gate_document(rows),
         log=_tally(own, rows.extra_tokens),
-        recorded=max(recorded, default=None),
+        recorded=max((age.last for age in catalogue.ages_of(shown.key, skill)), default=None),
     )
 
 

@@ -135,11 +135,7 @@ def _versions(catalogue: Catalogue, panel: PanelKey, skill: str) -> list[Version
     """The newest first. The current one is that which arrived last; without any version there is one nameless line."""
     known = [one for one in catalogue.skills if one.skill_id == skill]
     current = next((one.digest for one in reversed(known) if one.digest), "")
-    ages = {
-        age.skill_digest: age
-        for age in catalogue.ages
-        if (age.agent, age.suite, age.skill_id) == (panel.record, panel.suite, skill)
-    }
+    ages = {age.skill_digest: age for age in catalogue.ages_of(panel, skill)}
     lines = []
     for one in reversed(known):
         age = ages.get(one.digest)

@@ -13,7 +13,7 @@ from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.evaluation.results import PanelResult, PolicyResult, Range
 from skilldelta.report import vega
 from skilldelta.report.content import Cell, Figure, Plot, Spec, Table, columns
-from skilldelta.report.numbers import DASH, cell, certainty, excludes_zero, percent, points, size, spread
+from skilldelta.report.numbers import DASH, cell, certainty, distance, excludes_zero, percent, points, size, spread
 from skilldelta.report.palette import role
 
 TITLE = (
@@ -108,10 +108,9 @@ def _advantage_words(own: PolicyResult | None) -> list[str]:
     ]
     if own is None:
         return sentences
-    direction = "above" if own.advantage_vs_random >= 0 else "below"
     sentences.append(
         f"{policy_words(own.name)} used the skill on {percent(own.use_rate, 0)} of tasks and is "
-        f"{size(own.advantage_vs_random)} {direction} random use at that rate{_both_intervals(own)}."
+        f"{distance(own.advantage_vs_random)} random use at that rate{_both_intervals(own)}."
     )
     return sentences
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,52 +25,47 @@ POINTS = 80
 DEFAULT, BEST = "threshold in use", "best in hindsight"
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """One policy's sweep."""
-
-    name: str
-    sweep: ThresholdSweep
-
-
 def tradeoff(panel: PanelResult, gate: str) -> Figure | None:
     """Every distinct threshold policy of the main scores; None where no policy has a score for every pair."""
     curves = _curves(panel, gate)
     if not curves:
         return None
-    data, constants, names = rows(curves), _constants(panel), [curve.name for curve in curves]
-    marks = f"(star: {policy_words(curves[0].name)} at the threshold in use; triangle: its best in hindsight)"
-    plots = [Plot("tradeoff-use-rate", spec(data, constants, names, "use_rate"), f"Success against use rate {marks}")]
+    data, constants, names = _rows(curves), _constants(panel), list(curves)
+    marks = f"(star: {policy_words(names[0])} at the threshold in use; triangle: its best in hindsight)"
+    plots = [Plot("tradeoff-use-rate", _spec(data, constants, names, "use_rate"), f"Success against use rate {marks}")]
     if any(line["tokens"] is not None for line in data):
-        plots.append(Plot("tradeoff-tokens", spec(data, constants, names, "tokens"), f"Success against tokens {marks}"))
+        spec = _spec(data, constants, names, "tokens")
+        plots.append(Plot("tradeoff-tokens", spec, f"Success against tokens {marks}"))
+    lines = [line for name, sweep in curves.items() for line in _lines(name, sweep)]
     return Figure(
         name="tradeoff",
         title="What would another threshold have bought?",
-        words=_words(panel, next((curve for curve in curves if curve.name == gate), curves[0])),
+        words=_words(panel, *next(iter(curves.items()))),
         plots=plots,
-        table=Table(columns(*_TITLES, words=2), [line for curve in curves for line in _lines(curve)]),
+        table=Table(columns(*_TITLES, words=2), lines),
     )
 
 
-def rows(curves: list[Curve]) -> list[dict[str, Any]]:
-    """Points along each curve from always-on to always-off; `mark` names the two of the gate's that are set off.
+def _rows(curves: dict[str, ThresholdSweep]) -> list[dict[str, Any]]:
+    """Points along each curve from always-on to always-off; `mark` names the two of the first curve that are set off.
 
     Curves run close together near their best, so that stars of all of them would lie on each other.
     """
     found = []
-    for curve in reversed(curves):  # the first curve is the gate's, and drawn last it lies on top
-        for index in thinned(curve.sweep):
-            point = curve.sweep.point(index)
+    first = next(iter(curves))
+    for name, sweep in reversed(curves.items()):  # drawn last, the first curve lies on top
+        for index in thinned(sweep):
+            point = sweep.point(index)
             row = {
-                "policy": policy_words(curve.name),
+                "policy": policy_words(name),
                 "threshold": round(point.threshold, 4) if np.isfinite(point.threshold) else None,
                 "use_rate": round(point.use_rate, 4),
                 "success": round(point.success, 5),
                 "tokens": None if point.tokens is None else round(point.tokens, 1),
             }
-            mark = DEFAULT if index == curve.sweep.default else BEST if index == curve.sweep.best else ""
-            mark = mark if curve is curves[0] else ""
-            found.append({**row, "mark": mark} if mark else row)
+            if name == first and index in (sweep.default, sweep.best):
+                row["mark"] = DEFAULT if index == sweep.default else BEST
+            found.append(row)
     return found
 
 
@@ -83,7 +77,7 @@ def thinned(sweep: ThresholdSweep, limit: int = POINTS) -> list[int]:
     return sorted(kept)
 
 
-def spec(data: list[dict[str, Any]], constants: list[dict[str, Any]], names: Sequence[str], x_field: str) -> Spec:
+def _spec(data: list[dict[str, Any]], constants: list[dict[str, Any]], names: Sequence[str], x_field: str) -> Spec:
     """Curves, their two marked points, and the two constant policies as labelled dots."""
     title, format = (
         ("Share of tasks with the skill", ".0%") if x_field == "use_rate" else ("Mean tokens of a task", "~s")
@@ -151,15 +145,16 @@ def _constant_label(line: dict[str, Any], place: Spec) -> Spec:
     return vega.layer(mark, data=[line], **place, text={"field": "policy", "type": "nominal"})
 
 
-def _curves(panel: PanelResult, gate: str) -> list[Curve]:
-    curves = []
+def _curves(panel: PanelResult, gate: str) -> dict[str, ThresholdSweep]:
+    """The sweep of each policy that has a score for every pair; the gate's comes first."""
+    curves = {}
     gains = [entry.name for entry in policies().values() if entry.predicts_gain]
     for name in dict.fromkeys((gate, *_FIRST, *gains)):
         policy = panel.policies.get(name)
         if policy is None or policy.scores is None or len(policy.rows) < panel.pairs:
             continue
         scores = sweepable(policy.scores, policy.supported)
-        curves.append(Curve(name, threshold_sweep(scores, panel.support, default=policy.threshold or 0.0)))
+        curves[name] = threshold_sweep(scores, panel.support, default=policy.threshold or 0.0)
     return curves
 
 
@@ -171,8 +166,8 @@ def _constants(panel: PanelResult) -> list[dict[str, Any]]:
     ]
 
 
-def _words(panel: PanelResult, curve: Curve) -> list[str]:
-    sweep, name = curve.sweep, policy_words(curve.name)
+def _words(panel: PanelResult, policy: str, sweep: ThresholdSweep) -> list[str]:
+    name = policy_words(policy)
     default, best = sweep.point(sweep.default), sweep.point(sweep.best)
     saving = (
         f", saving {percent(default.token_saving, 0)} of always-on's tokens" if default.token_saving is not None else ""
@@ -212,11 +207,11 @@ def _cheapest_as_good(panel: PanelResult, sweep: ThresholdSweep) -> list[str]:
     ]
 
 
-def _lines(curve: Curve) -> list[list[Cell]]:
-    default, best = curve.sweep.point(curve.sweep.default), curve.sweep.point(curve.sweep.best)
+def _lines(policy: str, sweep: ThresholdSweep) -> list[list[Cell]]:
+    default, best = sweep.point(sweep.default), sweep.point(sweep.best)
     return [
         [
-            Cell(policy_words(curve.name)),
+            Cell(policy_words(policy)),
             Cell(words),
             cell(decimal(point.threshold), point.threshold),
             cell(percent(point.success), point.success),
