@@ -19,7 +19,7 @@ from skilldelta.evaluation.results import PanelResult
 from skilldelta.evaluation.roster import Scorer
 from skilldelta.evaluation.skill_verdicts import skill_verdicts
 from skilldelta.noise_floor import noise_of_executions
-from skilldelta.predictor import PAPER, Settings, predict
+from skilldelta.predictor import predict
 from skilldelta.records import Execution
 from skilldelta.report.figures.score_quality import forecasts_of
 from skilldelta.report.panel import PanelReport
@@ -147,20 +147,18 @@ TIMED = 20
 """Questions that are timed; the median is what is reported."""
 
 
-def measured_routing(
-    support: Support, encoder: Encoder, *, settings: Settings = PAPER, scope: Scope = "family"
-) -> RoutingCost | None:
+def measured_routing(support: Support, encoder: Encoder) -> RoutingCost | None:
     """Median seconds of a decision, one question at a time; None where the texts were not kept. No token is spent."""
     if not support.texts:
         return None
-    labels = [str(label) for label in support.scope_labels(scope)]
-    blocks = {labels[block[0]]: block for block in support.blocks(scope)}
+    labels = [str(label) for label in support.scope_labels("family")]
+    blocks = {labels[block[0]]: block for block in support.blocks("family")}
     encoder.encode([support.texts[0]])  # the first call may load a model
     seconds = []
     for row in np.unique(np.linspace(0, len(support) - 1, TIMED).astype(int)):
         block = blocks[labels[row]]
         vectors, gains = support.vectors[block], support.gains[block]
         started = time.perf_counter()
-        predict(encoder.encode([support.texts[row]])[0], vectors, gains, settings=settings)
+        predict(encoder.encode([support.texts[row]])[0], vectors, gains)
         seconds.append(time.perf_counter() - started)
     return RoutingCost(seconds=float(np.median(seconds)))

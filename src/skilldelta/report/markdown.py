@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+_LONGEST_NAME = 120
 
-def code(text: str, *, most: int = 120) -> str:
+
+def code(text: str) -> str:
     """A name as inline code, on one line; no backtick in it ends the code, and no bar ends the cell."""
     line = _one_line(text)
-    line = line if len(line) <= most else f"{line[: most - 1]}…"
+    line = line if len(line) <= _LONGEST_NAME else f"{line[: _LONGEST_NAME - 1]}…"
     fence = "`" * (max((len(run) for run in re.findall(r"`+", line)), default=0) + 1)
     space = " " if line.startswith("`") or line.endswith("`") else ""
     return f"{fence}{space}{line}{space}{fence}".replace("|", "\\|")

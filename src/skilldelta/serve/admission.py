@@ -11,7 +11,7 @@ import ipaddress
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from skilldelta.serve.access_tokens import TokenFile, TokenScope
@@ -65,16 +65,9 @@ class RequestHead:
 class Admission:
     """The checks, and what they remember of clients."""
 
-    def __init__(
-        self,
-        rules: AdmissionRules,
-        *,
-        clock: Callable[[], float] = time.time,
-        pace: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, rules: AdmissionRules) -> None:
         self._rules = rules
-        self._clock = clock
-        self._rate = None if rules.per_second is None else _Rate(rules.per_second, pace)
+        self._rate = None if rules.per_second is None else _Rate(rules.per_second)
 
     def admit(self, head: RequestHead) -> Admitted:
         """Let a request pass, or raise the problem with it."""
@@ -118,7 +111,7 @@ class Admission:
         challenge = {"WWW-Authenticate": 'Bearer realm="skilldelta"'}
         if scheme.lower() != "bearer" or not secret.strip():
             raise Problem(401, "a token is needed: Authorization: Bearer TOKEN", headers=challenge)
-        token = self._rules.tokens.find(secret.strip(), self._clock())
+        token = self._rules.tokens.find(secret.strip(), time.time())
         if token is None:
             raise Problem(401, "the token is unknown, revoked or expired", headers=challenge)
         needed: TokenScope = "read" if head.method in _SAFE_METHODS or head.path in _QUESTIONS else "write"
@@ -143,13 +136,12 @@ class Admission:
 class _Rate:
     """A bucket per client that refills steadily; the least recently seen clients are forgotten."""
 
-    def __init__(self, per_second: float, pace: Callable[[], float]) -> None:
+    def __init__(self, per_second: float) -> None:
         self._per_second = per_second
-        self._pace = pace
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def allows(self, client: str) -> bool:
-        now, most = self._pace(), max(1.0, self._per_second)
+        now, most = time.monotonic(), max(1.0, self._per_second)
         left, since = self._left.pop(client, (most, now))
         left = min(most, left + (now - since) * self._per_second)
         self._left[client] = (left - 1 if left >= 1 else left, now)

@@ -87,9 +87,8 @@ def gate_app(
 class Upkeep:
     """What goes on beside the requests: the warm-up, then the removal of expired decisions."""
 
-    def __init__(self, gate: GateService, *, every: float = RETENTION_SECONDS) -> None:
+    def __init__(self, gate: GateService) -> None:
         self._gate = gate
-        self._every = every
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._run, name="skilldelta-upkeep", daemon=True)
         self.reason = "warming up"
@@ -119,7 +118,7 @@ class Upkeep:
                 self._gate.forget_expired()
             except Exception as error:
                 _log.error("expired decisions were not removed: %s", redacted(str(error)))
-            self._end.wait(self._every)
+            self._end.wait(RETENTION_SECONDS)
 
 
 @router.get("/v1/health", summary="Whether the server runs")

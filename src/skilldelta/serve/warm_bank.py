@@ -156,9 +156,8 @@ class WarmBank:
 class RememberingEncoder:
     """An encoder that remembers the vectors of single texts. Threads may share it; several texts at once pass through."""
 
-    def __init__(self, encoder: Encoder, *, most_bytes: int = _MOST_BYTES) -> None:
+    def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
-        self._most_bytes = most_bytes
         self._bytes = 0
         self._known: OrderedDict[str, Vectors] = OrderedDict()
         self._lock = threading.Lock()
@@ -189,7 +188,7 @@ class RememberingEncoder:
                 return
             self._known[text] = vectors
             self._bytes += _size(text, vectors)
-            while self._bytes > self._most_bytes:
+            while self._bytes > _MOST_BYTES:
                 self._bytes -= _size(*self._known.popitem(last=False))
 
 

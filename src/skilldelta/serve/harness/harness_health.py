@@ -26,11 +26,12 @@ from skilldelta.serve.hooks.hook_event import DIALECTS, HOSTS, Host
 from skilldelta.version import __version__
 
 _HOOK_SECONDS = 20.0
+_RECENT_HOURS = 24
 
 
-def check_harness(harness: HarnessName, folder: Path, *, run_hooks: bool = True) -> list[Finding]:
+def check_harness(harness: HarnessName, folder: Path) -> list[Finding]:
     """What is set up in a folder of settings; nothing where SkillDelta is not in it."""
-    if harness in HOSTS and run_hooks and (mark := _plugin_in(harness, folder)) is not None:
+    if harness in HOSTS and (mark := _plugin_in(harness, folder)) is not None:
         return [_version_of(harness), _run(harness, mark, "the plugin", f"skilldelta hook {harness} --ask server")]
     path = settings_file(harness, folder)
     if not path.is_file():
@@ -42,7 +43,7 @@ def check_harness(harness: HarnessName, folder: Path, *, run_hooks: bool = True)
         remedy = "fix the file; the harness cannot read it either"
         return [Finding(harness, "wrong", f"{path}: {' '.join(str(error).split())}", remedy)]
     if harness in HOSTS:
-        return [_version_of(harness), *(_entries(harness, path, found) if run_hooks else [])] if found else []
+        return [_version_of(harness), *_entries(harness, path, found)] if found else []
     return [_version_of(harness), _adapter_in(harness, path, text)] if "skilldelta" in text else []
 
 
@@ -161,15 +162,13 @@ def _named_modules(text: str) -> list[str]:
     return [url2pathname(unquote(urlsplit(word).path)) if word.startswith("file:") else word for word in found]
 
 
-def check_failures(state: Path, *, now: float, hours: float = 24.0) -> list[Finding]:
+def check_failures(state: Path, *, now: float) -> list[Finding]:
     """What went wrong in hooks lately."""
     dated = [row for row in last_failures(state, 100) if isinstance(row.get("time"), int | float)]
-    recent = [row for row in dated if row["time"] > now - 3_600 * hours]
+    recent = [row for row in dated if row["time"] > now - 3_600 * _RECENT_HOURS]
     if not recent:
         return []
-    told = (
-        f"{plural(len(recent), 'failure')} of hooks in {hours:g} hours, the last: {str(recent[0].get('failure'))[:200]}"
-    )
+    told = f"{plural(len(recent), 'failure')} of hooks in {_RECENT_HOURS} hours, the last: {str(recent[0].get('failure'))[:200]}"
     return [Finding("failures", "note", told, "fix what the other lines say; the list begins anew when it is long")]
 
 
