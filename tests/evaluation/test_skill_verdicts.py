@@ -7,7 +7,7 @@ import pytest
 
 from skilldelta.arrays import unit_rows
 from skilldelta.evaluation.skill_verdicts import SkillVerdict, skill_verdicts
-from skilldelta.report.skill_words import skill_sentence
+from skilldelta.report.skill_list import skill_sentence
 from skilldelta.support import Support
 
 

@@ -12,11 +12,10 @@ import vl_convert
 
 from skilldelta.evaluation.results import PanelResult, Range
 from skilldelta.evaluation.sweeps import threshold_sweep
-from skilldelta.report.figures.advantage import advantage
+from skilldelta.report.figures.advantage import advantage, components
+from skilldelta.report.figures.evidence_value import scaling
 from skilldelta.report.figures.help_harm import help_harm
-from skilldelta.report.figures.ranking import ranking
-from skilldelta.report.figures.scaling import scaling
-from skilldelta.report.figures.selection import components
+from skilldelta.report.figures.score_quality import ranking
 from skilldelta.report.figures.tradeoff import thinned, tradeoff
 from skilldelta.report.gathering import scaling_curves, spaced
 from skilldelta.report.palette import resolve

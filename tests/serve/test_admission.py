@@ -19,8 +19,8 @@ from skilldelta.errors import InputError
 from skilldelta.serve.access_tokens import TokenFile
 from skilldelta.serve.admission import Admission, AdmissionRules, RequestHead, is_loopback
 from skilldelta.serve.gate_service import GateService
+from skilldelta.serve.http_answers import Problem
 from skilldelta.serve.http_api import gate_app
-from skilldelta.serve.problem_details import Problem
 
 ASKED = {"task": "convert four miles to metres", "skill": "units-skill"}
 EVERY_ROUTE = [

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import skilldelta.serve
-from skilldelta.report.shared_style import shared_style
+from skilldelta.report.palette import shared_style
 
 FOLDER = Path(skilldelta.serve.__file__).parent / "dashboard"
 MODULES = sorted(FOLDER.glob("*.js"))

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from cli.conftest import Skilldelta, skilldelta  # noqa: F401
 from skilldelta.files import jsonable
-from skilldelta.serve.job_options import CalibrateOptions, EvaluateOptions, SweepOptions
+from skilldelta.serve.http_jobs import CalibrateOptions, EvaluateOptions, SweepOptions
 from skilldelta.serve.job_process import run_job
 from skilldelta.serve.study_jobs import MOST_WAITING
 

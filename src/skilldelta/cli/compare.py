@@ -196,7 +196,7 @@ def _write(report: ComparisonReport, options: dict[str, Any]) -> None:
         write_comparison(report, options["html"])
         note(f"wrote {options['html']}")
     if options["markdown"] or options["step_summary"]:
-        from skilldelta.report.comparison_markdown import comparison_markdown
+        from skilldelta.report.comparison_words import comparison_markdown
 
         text = comparison_markdown(report)
         if options["markdown"]:
@@ -224,7 +224,7 @@ def _show(report: ComparisonReport, most: int) -> None:
 
 
 def _tasks(title: str, tasks: Sequence[TaskDifference], most: int) -> Any:
-    from skilldelta.report.comparison_words import outcome_words
+    from skilldelta.report.numbers import outcome_words
 
     names = _short([one.task_id for one in tasks[:most]])
     rows = [

@@ -63,8 +63,7 @@ def command(bank: str, http: bool, host: str, port: int, **options: Any) -> None
 
 def _serve(service: GateService, host: str, port: int, options: dict[str, Any]) -> None:
     from skilldelta.cli.serve import admission_rules
-    from skilldelta.serve.mcp_http import PATH, http_app
-    from skilldelta.serve.mcp_tools import mcp_server
+    from skilldelta.serve.mcp_tools import PATH, http_app, mcp_server
 
     try:
         from skilldelta.serve.listening import listening_socket, run

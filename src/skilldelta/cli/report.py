@@ -54,7 +54,7 @@ def command(
     """
     from skilldelta.bank import Bank
     from skilldelta.evaluation.roster import check_names
-    from skilldelta.report import require_plots
+    from skilldelta.report.vega import require_plots
 
     options = with_paper_settings(ctx, options)
     require_plots()  # before minutes of evaluation, not after

@@ -78,7 +78,7 @@ def _with_skill(judged: list[JudgedPanel], skill: str) -> list[JudgedPanel]:
 
 
 def _show(judged: JudgedPanel, *, with_tasks: bool) -> None:
-    from skilldelta.report.skill_words import skill_sentence
+    from skilldelta.report.skill_list import skill_sentence
 
     out, support = console(), judged.panel.support
     title = f"{judged.panel.title}: {plural(len(judged.verdicts), 'skill')}"
@@ -110,7 +110,7 @@ def _range(found: Range) -> str:
 
 def _harm_lines(support: Support, one: SkillVerdict, *, with_tasks: bool) -> list[str]:
     """What a skill breaks and what skipping would buy; with its tasks by name where one skill was asked for."""
-    from skilldelta.report.skill_words import skipping_words
+    from skilldelta.report.skill_list import skipping_words
 
     tasks = one.mean.tasks
     lines = [

@@ -17,15 +17,16 @@ if TYPE_CHECKING:
 __all__ = ["PanelReport", "PanelSource", "gather", "require_plots", "write_images", "write_report"]
 
 _HOMES = {
-    "gathering": ("PanelSource", "gather"),
-    "panel": ("PanelReport",),
-    "vega": ("require_plots",),
-    "write": ("write_images", "write_report"),
+    "PanelSource": "gathering",
+    "gather": "gathering",
+    "PanelReport": "panel",
+    "require_plots": "vega",
+    "write_images": "write",
+    "write_report": "write",
 }
 
 
 def __getattr__(name: str) -> Any:
-    for module, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(f"skilldelta.report.{module}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"skilldelta.report.{_HOMES[name]}"), name)

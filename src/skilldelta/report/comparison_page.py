@@ -5,19 +5,17 @@ The two small drawings are plain elements, so that the page needs no plotting li
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from skilldelta.evaluation.paired_comparison import PairedComparison, TaskDifference
 from skilldelta.files import write_text
 from skilldelta.nouns import plural
-from skilldelta.report.comparison_words import ComparisonReport, comparison_facts, comparison_headline, outcome_words
-from skilldelta.report.content import Cell, Column, Table
-from skilldelta.report.content_html import table_html
-from skilldelta.report.html import Markup, element
-from skilldelta.report.numbers import cell, percent, points, words_cell
-from skilldelta.report.page import document_html
+from skilldelta.report.comparison_words import ComparisonReport, comparison_facts, comparison_headline
+from skilldelta.report.content import Cell, Column, Table, columns
+from skilldelta.report.html import Markup, element, small, table_html
+from skilldelta.report.numbers import cell, outcome_words, percent, points
+from skilldelta.report.page import document_html, header_html, sentence, verdict_html
 from skilldelta.report.palette import role
 
 MOST_ROWS = 2_000
@@ -31,50 +29,18 @@ def write_comparison(report: ComparisonReport, path: Path) -> None:
 
 def comparison_page(report: ComparisonReport) -> str:
     """The page as text; it loads nothing from anywhere."""
-    content = element(
-        "div",
-        _header(report),
-        _verdict(report),
+    line = comparison_headline(report.comparison)
+    evidence = [(fact.title, sentence(fact.text)) for fact in comparison_facts(report)]
+    sides = f"A is {report.a}. B is {report.b}. Differences are B minus A, task by task."
+    parts = [
+        header_html("SkillDelta comparison", report.title, sides),
+        verdict_html("Did B do better?", line.text, line.tone, evidence, warnings=report.warnings),
         _drawings(report.comparison),
         _moved(report),
         _left_out(report),
         _made(report),
-        element("footer", f"Made by SkillDelta {report.created}".strip() + ". This file loads nothing from anywhere."),
-        class_="page",
-    )
-    return document_html(report.title, content)
-
-
-def _header(report: ComparisonReport) -> Markup:
-    words = element(
-        "div",
-        element("p", "SkillDelta comparison", class_="overline"),
-        element("h1", report.title),
-        element("p", f"A is {report.a}. B is {report.b}. Differences are B minus A, task by task.", class_="quiet"),
-    )
-    return element("header", words, element("button", "Dark", type="button", id="theme", class_="theme js-only"))
-
-
-def _verdict(report: ComparisonReport) -> Markup:
-    line = comparison_headline(report.comparison)
-    facts = [
-        part
-        for fact in comparison_facts(report)
-        for part in (element("dt", fact.title), element("dd", _sentence(fact.text)))
     ]
-    warnings = [element("p", warning, class_="bad") for warning in report.warnings]
-    return element(
-        "div",
-        element("p", "Did B do better?", class_="overline"),
-        element("h2", line.text),
-        *warnings,
-        element("dl", *facts),
-        class_=f"verdict {line.tone}",
-    )
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
+    return document_html(report.title, parts, created=report.created)
 
 
 def _drawings(found: PairedComparison) -> Markup:
@@ -131,7 +97,7 @@ class _Scale:
 
 
 def _bar(found: PairedComparison) -> Markup:
-    """Better, the same and worse as one bar of a hundred percent."""
+    """Better, the same and worse as one stacked bar."""
     counts = ((found.better, "help", "better"), (found.same, "tie", "the same"), (found.worse, "harm", "worse"))
     total = max(1, sum(count for count, _, _ in counts))
     parts = [element("span", style=f"flex-grow:{count};background:{role(tone)}") for count, tone, _ in counts if count]
@@ -150,47 +116,34 @@ def _bar(found: PairedComparison) -> Markup:
     )
 
 
-def _moved(report: ComparisonReport) -> Markup | None:
+def _moved(report: ComparisonReport) -> Markup:
     tasks = [*report.comparison.flipped("worse"), *report.comparison.flipped("better")]
     if not tasks:
         return element("section", element("h2", "No task moved"), id="moved")
-    listed = tasks[:MOST_ROWS]
+    titles = columns("Task", "Family", "A", "B", "Difference, points", words=2)
+    table = Table([*titles, Column("", numeric=False)], [_row(one) for one in tasks[:MOST_ROWS]])
     more = f" The first {MOST_ROWS:,} of {len(tasks):,} are listed." if len(tasks) > MOST_ROWS else ""
     return element(
         "section",
         element("h2", "The tasks that moved"),
-        element(
-            "p",
-            f"A task flips when only one side solves it, in more than half of its runs. Click a heading to sort.{more}",
-            class_="quiet small",
+        small(
+            f"A task flips when only one side solves it, in more than half of its runs. Click a heading to sort.{more}"
         ),
-        table_html(_table(listed)),
+        table_html(table),
         id="moved",
         class_="long",
     )
 
 
-def _table(tasks: Sequence[TaskDifference]) -> Table:
-    columns = [
-        Column("Task", numeric=False),
-        Column("Family", numeric=False),
-        Column("A"),
-        Column("B"),
-        Column("Difference, points"),
-        Column("", numeric=False),
-    ]
-    return Table(columns, [_row(one) for one in tasks])
-
-
 def _row(one: TaskDifference) -> list[Cell]:
     tone = "good" if one.delta > 0 else "bad"
     return [
-        words_cell(one.task_id),
-        words_cell(one.family),
+        Cell(one.task_id),
+        Cell(one.family),
         cell(outcome_words(one.a, one.runs_a), one.a),
         cell(outcome_words(one.b, one.runs_b), one.b),
         Cell(points(one.delta, 0), one.delta, tone),
-        words_cell("flipped" if one.is_flipped else ""),
+        Cell("flipped" if one.is_flipped else ""),
     ]
 
 
@@ -201,7 +154,7 @@ def _left_out(report: ComparisonReport) -> Markup | None:
     return element(
         "section",
         element("h2", "Not compared"),
-        element("p", "A task that one side lacks is no failure of that side.", class_="quiet small"),
+        small("A task that one side lacks is no failure of that side."),
         element("ul", *items, class_="notes"),
         id="unpaired",
     )

@@ -1,4 +1,7 @@
-"""A comparison of two runs in words: the verdict in one line, then the facts behind it, the same in every output."""
+"""A comparison of two runs in words: the verdict in one line, then the facts behind it, the same in every output.
+
+As Markdown it is what a pull request shows at a glance, with the flipped tasks behind a click.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +9,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from skilldelta.evaluation.accounting import Unit
-from skilldelta.evaluation.paired_comparison import PairedComparison, SolvedSpending
+from skilldelta.evaluation.paired_comparison import Outcome, PairedComparison, SolvedSpending, TaskDifference
 from skilldelta.nouns import plural
-from skilldelta.report.numbers import percent, points, size, spread
+from skilldelta.report.markdown import code, details, pipe_table, plain
+from skilldelta.report.numbers import outcome_words, percent, points, size, spread
 from skilldelta.report.verdict import Headline, about_tasks
 
+MOST_TASKS = 50
+"""Tasks listed for each direction; a comment has to stay readable, and hosts bound its size."""
 _UNITS: Mapping[Unit, str] = {"tokens": "Tokens", "seconds": "Seconds", "usd": "Cost"}
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonReport:
-    """All that a page, a comment or a terminal says of a comparison."""
+    """Everything that a page, a comment or a terminal says about a comparison."""
 
     a: str
     b: str
     comparison: PairedComparison
     unpaired: Mapping[str, Sequence[str]]
-    """Reasons to the tasks that are left out for them."""
+    """The tasks left out, by reason."""
     uncounted_a: Mapping[str, int]
     uncounted_b: Mapping[str, int]
     warnings: Sequence[str] = ()
@@ -44,7 +50,7 @@ class Fact:
 
 
 def comparison_headline(found: PairedComparison) -> Headline:
-    """What the interval allows to say, then the difference and the interval."""
+    """The verdict that the interval allows, then the difference and the interval."""
     mean = found.mean
     interval = spread(mean.interval, as_points=True)
     numbers = f"{points(mean.mean)} points{f' ({percent(mean.level, 0)}: {interval})' if interval else ''}"
@@ -93,12 +99,6 @@ def p_words(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.2g}" if p < 0.1 else f"p = {p:.2f}"
 
 
-def outcome_words(mean: float, runs: int) -> str:
-    """How often a task was solved: `2 of 3` where outcomes are whole, else the mean."""
-    solved = mean * runs
-    return f"{round(solved)} of {runs}" if abs(solved - round(solved)) < 1e-9 else f"{mean:.2f}"
-
-
 def _spent(one: SolvedSpending, level: float) -> str:
     amounts = " to ".join(_amount(one.unit, value) for value in (one.a, one.b))
     interval = one.ratio_interval
@@ -116,3 +116,44 @@ def _amount(unit: Unit, value: float) -> str:
     if unit == "tokens":
         return f"{value:,.0f}"
     return f"${value:.4g}" if unit == "usd" else f"{value:,.1f}"
+
+
+def comparison_markdown(report: ComparisonReport) -> str:
+    """The verdict, the facts, the flipped tasks by name."""
+    found = report.comparison
+    parts = [
+        f"### {plain(comparison_headline(found).text)}\n",
+        f"A is {code(report.a)}, B is {code(report.b)}.\n",
+        *(f"> **Note:** {plain(warning)}\n" for warning in report.warnings),
+        pipe_table(("", ""), [(fact.title, plain(fact.text)) for fact in comparison_facts(report)], left=2),
+    ]
+    titles: tuple[tuple[Outcome, str], ...] = (("worse", "worse with B"), ("better", "better with B"))
+    for outcome, title in titles:
+        tasks = found.flipped(outcome)
+        if tasks:
+            parts.append(details(f"{plural(len(tasks), 'task')} {title}", _tasks(tasks)))
+    if report.unpaired:
+        listed = [
+            f"- {plain(reason)}: {', '.join(map(code, tasks[:MOST_TASKS]))}{_more(len(tasks))}"
+            for reason, tasks in report.unpaired.items()
+        ]
+        parts.append(details("Tasks that are not compared", "\n".join(listed) + "\n"))
+    return "\n".join(parts)
+
+
+def _tasks(tasks: Sequence[TaskDifference]) -> str:
+    rows = [
+        (
+            code(one.task_id),
+            outcome_words(one.a, one.runs_a),
+            outcome_words(one.b, one.runs_b),
+            points(one.delta, 0),
+            "flipped" if one.is_flipped else "",
+        )
+        for one in tasks[:MOST_TASKS]
+    ]
+    return pipe_table(("task", "A", "B", "points", ""), rows) + _more(len(tasks))
+
+
+def _more(tasks: int) -> str:
+    return f"\nand {tasks - MOST_TASKS} more.\n" if tasks > MOST_TASKS else ""

@@ -44,13 +44,17 @@ class Column:
     meaning: str = ""
 
 
+def columns(*titles: str, words: int = 1) -> list[Column]:
+    """Headings of which the first `words` stand above words, the others above numbers."""
+    return [Column(title, numeric=place >= words) for place, title in enumerate(titles)]
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """Rows that can be sorted by any column."""
 
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
-    caption: str = ""
 
 
 @dataclass(frozen=True, slots=True)

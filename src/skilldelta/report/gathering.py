@@ -19,9 +19,9 @@ from skilldelta.evaluation.results import PanelResult
 from skilldelta.evaluation.roster import Scorer
 from skilldelta.evaluation.skill_verdicts import skill_verdicts
 from skilldelta.noise_floor import noise_of_executions
-from skilldelta.predictor import PAPER, Settings, predict
+from skilldelta.predictor import predict
 from skilldelta.records import Execution
-from skilldelta.report.figures.reliability_curve import forecasts_of
+from skilldelta.report.figures.score_quality import forecasts_of
 from skilldelta.report.panel import PanelReport
 from skilldelta.support import Scope, Support
 
@@ -34,7 +34,7 @@ class PanelSource(Protocol):
         ...
 
     def routing(self, result: PanelResult) -> RoutingCost | None:
-        """What one decision costs, where it can be told."""
+        """What one decision costs, where that is known."""
         ...
 
     def left_out(self, result: PanelResult) -> tuple[str, ...]:
@@ -42,7 +42,7 @@ class PanelSource(Protocol):
         ...
 
     def votes(self, result: PanelResult) -> Floats | None:
-        """(n,) which way each task went on equally many runs of both arms, where that can be told."""
+        """(n,) which way each task went on equally many runs of both arms, where that is known."""
         ...
 
     def scorer(self, policy: str) -> Scorer | None:
@@ -147,25 +147,18 @@ TIMED = 20
 """Questions that are timed; the median is what is reported."""
 
 
-def measured_routing(
-    support: Support, encoder: Encoder, *, settings: Settings = PAPER, scope: Scope = "family"
-) -> RoutingCost | None:
+def measured_routing(support: Support, encoder: Encoder) -> RoutingCost | None:
     """Median seconds of a decision, one question at a time; None where the texts were not kept. No token is spent."""
     if not support.texts:
         return None
-    blocks = {str(support.scope_labels(scope)[block[0]]): block for block in support.blocks(scope)}
-    rows = np.unique(np.linspace(0, len(support) - 1, TIMED).astype(int))
-    encoder.encode([support.texts[rows[0]]])  # the first call may load a model
-    return RoutingCost(
-        seconds=float(np.median([_seconds(support, encoder, int(row), blocks, settings, scope) for row in rows]))
-    )
-
-
-def _seconds(
-    support: Support, encoder: Encoder, row: int, blocks: dict[str, np.ndarray], settings: Settings, scope: Scope
-) -> float:
-    block = blocks[str(support.scope_labels(scope)[row])]
-    vectors, gains = support.vectors[block], support.gains[block]
-    started = time.perf_counter()
-    predict(encoder.encode([support.texts[row]])[0], vectors, gains, settings=settings)
-    return time.perf_counter() - started
+    labels = [str(label) for label in support.scope_labels("family")]
+    blocks = {labels[block[0]]: block for block in support.blocks("family")}
+    encoder.encode([support.texts[0]])  # the first call may load a model
+    seconds = []
+    for row in np.unique(np.linspace(0, len(support) - 1, TIMED).astype(int)):
+        block = blocks[labels[row]]
+        vectors, gains = support.vectors[block], support.gains[block]
+        started = time.perf_counter()
+        predict(encoder.encode([support.texts[row]])[0], vectors, gains)
+        seconds.append(time.perf_counter() - started)
+    return RoutingCost(seconds=float(np.median(seconds)))

@@ -23,7 +23,7 @@ class JUnitCase:
 
 
 def junit_xml(cases: Sequence[JUnitCase], *, fail_on_too_little: bool = False) -> str:
-    """A document with one suite; names of others are text and nothing else in it."""
+    """A document with one suite; names that come from others are plain text in it."""
     failing = {"fail", "not enough evidence"} if fail_on_too_little else {"fail"}
     counts = {
         "tests": str(len(cases)),
@@ -47,5 +47,5 @@ def junit_xml(cases: Sequence[JUnitCase], *, fail_on_too_little: bool = False) -
 
 
 def _xml(text: str) -> str:
-    """Without the characters that no XML document may hold."""
+    """The text without the characters that no XML document may hold."""
     return _NOT_XML.sub("\ufffd", text)

@@ -1,25 +1,30 @@
-"""Markdown for a pull request: names of others are shown as code, so that they neither format nor notify anyone."""
+"""Markdown for a pull request: names that come from others are shown as code, so that they neither format anything nor notify anyone."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
+_LONGEST_NAME = 120
 
-def code(text: str, *, most: int = 120) -> str:
-    """A name as inline code, on one line; backticks in it end nothing, and a bar in it ends no cell."""
-    line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
-    line = line if len(line) <= most else f"{line[: most - 1]}…"
+
+def code(text: str) -> str:
+    """A name as inline code, on one line; no backtick in it ends the code, and no bar ends the cell."""
+    line = _one_line(text)
+    line = line if len(line) <= _LONGEST_NAME else f"{line[: _LONGEST_NAME - 1]}…"
     fence = "`" * (max((len(run) for run in re.findall(r"`+", line)), default=0) + 1)
     space = " " if line.startswith("`") or line.endswith("`") else ""
     return f"{fence}{space}{line}{space}{fence}".replace("|", "\\|")
 
 
 def plain(text: str) -> str:
-    """A sentence of ours that may hold names of others: nothing in it is markup, a link, or a mention."""
-    line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
-    escaped = re.sub(r"([\\`*_{}\[\]<>|#~])", r"\\\1", line)
+    """A sentence that may hold names from others: nothing in it is markup, a link, or a mention."""
+    escaped = re.sub(r"([\\`*_{}\[\]<>|#~])", r"\\\1", _one_line(text))
     return escaped.replace("@", "@\u200b").replace("://", ":\u200b//")
+
+
+def _one_line(text: str) -> str:
+    return " ".join("".join(one if one.isprintable() else " " for one in text).split())
 
 
 def pipe_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:

@@ -11,23 +11,14 @@ DASH = "–"
 MINUS = "−"
 
 
-def known(value: float | None) -> bool:
-    """Whether there is a finite number."""
-    return value is not None and math.isfinite(value)
-
-
 def percent(value: float | None, digits: int = 1) -> str:
     """0.737 as 73.7%."""
-    return DASH if value is None or not math.isfinite(value) else _minus(f"{100 * value:.{digits}f}%")
+    return _formatted(value, f".{digits}%")
 
 
 def points(value: float | None, digits: int = 1) -> str:
     """A difference of rates in percentage points, with its sign: -0.003 as −0.3."""
-    return (
-        DASH
-        if value is None or not math.isfinite(value)
-        else _minus(f"{_nonnegative_zero(100 * value, digits):+.{digits}f}")
-    )
+    return signed(None if value is None else 100 * value, digits)
 
 
 def size(value: float, digits: int = 1) -> str:
@@ -36,30 +27,42 @@ def size(value: float, digits: int = 1) -> str:
     return f"{text} point" if text == "1.0" else f"{text} points"
 
 
+def distance(difference: float) -> str:
+    """A difference of rates in words: `0.3 points above`, or below."""
+    return f"{size(difference)} {'above' if difference >= 0 else 'below'}"
+
+
 def decimal(value: float | None, digits: int = 3) -> str:
     """0.7163 as 0.716."""
-    return DASH if value is None or not math.isfinite(value) else _minus(f"{value:.{digits}f}")
+    return _formatted(value, f".{digits}f")
 
 
 def signed(value: float | None, digits: int = 3) -> str:
-    """A gain with its sign."""
-    return (
-        DASH if value is None or not math.isfinite(value) else _minus(f"{_nonnegative_zero(value, digits):+.{digits}f}")
-    )
+    """A gain with its sign; one that rounds to zero has no minus."""
+    return _formatted(value, f"+z.{digits}f")
 
 
 def count(value: float | None) -> str:
     """6511 as 6,511."""
-    return DASH if value is None or not math.isfinite(value) else _minus(f"{value:,.0f}")
+    return _formatted(value, ",.0f")
 
 
-def spread(found: Range | None, *, as_points: bool = False, digits: int | None = None) -> str:
+def _formatted(value: float | None, form: str) -> str:
+    return DASH if value is None or not math.isfinite(value) else format(value, form).replace("-", MINUS)
+
+
+def outcome_words(mean: float, runs: int) -> str:
+    """How often a task was solved: `2 of 3` where outcomes are whole, else the mean."""
+    solved = mean * runs
+    return f"{round(solved)} of {runs}" if abs(solved - round(solved)) < 1e-9 else f"{mean:.2f}"
+
+
+def spread(found: Range | None, *, as_points: bool = False) -> str:
     """An interval as `low to high`, in points or as plain decimals; empty where there is none."""
     if found is None or found.low is None or found.high is None:
         return ""
-    if as_points:
-        return f"{points(found.low, digits or 1)} to {points(found.high, digits or 1)}"
-    return f"{decimal(found.low, digits or 3)} to {decimal(found.high, digits or 3)}"
+    form = points if as_points else decimal
+    return f"{form(found.low)} to {form(found.high)}"
 
 
 def percent_spread(found: Range | None) -> str:
@@ -69,26 +72,26 @@ def percent_spread(found: Range | None) -> str:
     return f"{percent(found.low).removesuffix('%')} to {percent(found.high).removesuffix('%')}"
 
 
-def cell(text: str, value: float | None) -> Cell:
-    """A number in a table, sorted by its value."""
-    return Cell(text, float(value) if value is not None and math.isfinite(value) else None)
+def certainty(found: Range | None, *, as_points: bool = False) -> str:
+    """` (95% interval low to high)`, to follow its number; empty where there is none."""
+    interval = spread(found, as_points=as_points)
+    return f" (95% interval {interval})" if interval else ""
 
 
-def words_cell(text: str, tone: str = "") -> Cell:
-    """Words in a table."""
-    return Cell(text, tone=tone)
+def excludes_zero(found: Range | None) -> bool:
+    """Whether there is an interval, all of it on one side of zero."""
+    if found is None or found.low is None or found.high is None:
+        return False
+    return found.low > 0 or found.high < 0
+
+
+def cell(text: str, value: float | None, interval: str = "") -> Cell:
+    """A number in a table, sorted by its value; its interval stands below it."""
+    known = float(value) if value is not None and math.isfinite(value) else None
+    return Cell(f"{text}\n{interval}" if interval else text, known)
 
 
 def shorten(text: str, width: int) -> str:
     """One line of a text, cut with an ellipsis."""
     line = " ".join(text.split())
     return line if len(line) <= width else line[: width - 1].rstrip() + "…"
-
-
-def _nonnegative_zero(value: float, digits: int) -> float:
-    """A value that rounds to zero loses its minus sign."""
-    return 0.0 if round(value, digits) == 0 else value
-
-
-def _minus(text: str) -> str:
-    return text.replace("-", MINUS)

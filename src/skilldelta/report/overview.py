@@ -8,25 +8,14 @@ from dataclasses import dataclass
 from skilldelta.evaluation.comparison import default_gate
 from skilldelta.evaluation.results import PanelResult, PolicyResult
 from skilldelta.nouns import plural
-from skilldelta.report.content import Cell, Column, Figure, Plot, Table
-from skilldelta.report.families import distinct_labels
-from skilldelta.report.figures.advantage import TITLE, row, spec
-from skilldelta.report.numbers import cell, count, decimal, percent, points, size, spread, words_cell
+from skilldelta.report.content import Cell, Figure, Plot, Table, columns
+from skilldelta.report.figures.advantage import TITLE, advantage_line, advantage_spec
+from skilldelta.report.figures.help_harm import distinct_labels
+from skilldelta.report.numbers import DASH, cell, count, decimal, distance, percent, points, spread
 from skilldelta.report.verdict import Tone, summary
 
-_COLUMNS = (
-    Column("Panel", numeric=False),
-    Column("Use the gate?", numeric=False),
-    Column("Pairs"),
-    Column("Never"),
-    Column("Always"),
-    Column("Gate"),
-    Column("Gate vs always, points"),
-    Column("Use rate"),
-    Column("Tokens saved"),
-    Column("AUROC"),
-)
-
+_MEASURED = ("Pairs", "Never", "Always", "Gate", "Gate vs always, points", "Use rate", "Tokens saved", "AUROC")
+_COLUMNS = columns("Panel", "Use the gate?", *_MEASURED, words=2)
 _ANSWERS: dict[Tone, str] = {"yes": "yes", "trade": "to save tokens", "no": "no", "open": "not clear"}
 
 
@@ -51,13 +40,13 @@ def overview(panels: Sequence[PanelResult], places: Sequence[str], gate: str | N
         _Line(panel, gate or default_gate(panel), label, place)
         for panel, label, place in zip(panels, labels, places, strict=True)
     ]
-    drawn = [row(line.own, line.label) for line in lines if line.own is not None]
+    drawn = [advantage_line(line.own, line.label) for line in lines if line.own is not None]
     drawn.sort(key=lambda found: -found["advantage"])
     return Figure(
         name="overview",
         title=f"{plural(len(panels), 'panel')} at a glance",
         words=_words(lines),
-        plots=[Plot("overview", spec(drawn), TITLE)] if drawn else (),
+        plots=[Plot("overview", advantage_spec(drawn), TITLE)] if drawn else (),
         table=Table(_COLUMNS, [_row(line) for line in lines]),
     )
 
@@ -66,19 +55,18 @@ def _row(line: _Line) -> list[Cell]:
     panel, own = line.panel, line.own
     start = [
         Cell(line.label, link=line.place),
-        words_cell(_ANSWERS[summary(panel, line.gate).tone]),
+        Cell(_ANSWERS[summary(panel, line.gate).tone]),
         cell(count(panel.pairs), panel.pairs),
         cell(percent(panel.off), panel.off),
         cell(percent(panel.on), panel.on),
     ]
     if own is None:
-        return [*start, *[Cell("–")] * (len(_COLUMNS) - len(start))]
-    difference = own.success_vs_always_on
-    interval = spread(own.intervals.get("success_vs_always_on"), as_points=True)
+        return [*start, *[Cell(DASH)] * (len(_COLUMNS) - len(start))]
+    vs_on = own.success_vs_always_on
     return [
         *start,
         cell(percent(own.success), own.success),
-        cell(points(difference) + (f"\n{interval}" if interval else ""), difference),
+        cell(points(vs_on), vs_on, spread(own.intervals.get("success_vs_always_on"), as_points=True)),
         cell(percent(own.use_rate, 0), own.use_rate),
         cell(percent(own.token_saving), own.token_saving),
         cell(decimal(own.auroc), own.auroc),
@@ -87,18 +75,17 @@ def _row(line: _Line) -> list[Cell]:
 
 def _words(lines: Sequence[_Line]) -> list[str]:
     """Means over panels of equal weight, as the paper reports them."""
-    owned = [(line.panel, line.own) for line in lines if line.own is not None]
+    owned = [line.own for line in lines if line.own is not None]
     if not owned:
         return ["The gate was evaluated on none of these panels."]
-    mean_difference = sum(own.success_vs_always_on for _, own in owned) / len(owned)
-    side = "above" if mean_difference >= 0 else "below"
-    ahead = sum(own.success_vs_always_on > 0 for _, own in owned)
-    above_random = sum(own.advantage_vs_random > 0 for _, own in owned)
+    mean_difference = sum(own.success_vs_always_on for own in owned) / len(owned)
+    ahead = sum(own.success_vs_always_on > 0 for own in owned)
+    above_random = sum(own.advantage_vs_random > 0 for own in owned)
     text = (
-        f"Over {plural(len(owned), 'panel')} of equal weight, the gate is on average {size(mean_difference)} "
-        f"{side} always using the skill, ahead of it in {ahead} of them, and above random use at the same rate in {above_random}."
+        f"Over {plural(len(owned), 'panel')} of equal weight, the gate is on average {distance(mean_difference)} "
+        f"always using the skill, ahead of it in {ahead} of them, and above random use at the same rate in {above_random}."
     )
-    savings = [own.token_saving for _, own in owned if own.token_saving is not None]
+    savings = [own.token_saving for own in owned if own.token_saving is not None]
     if savings:
         text += f" It saves {percent(sum(savings) / len(savings), 0)} of tokens on average."
     return [text, "Choose a panel below, or in the bar above, to see it by itself."]

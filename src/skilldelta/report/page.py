@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from skilldelta.report.content import Figure, Spec, Table
-from skilldelta.report.content_html import family_list_html, figure_html, plot_id, table_html
-from skilldelta.report.families import FamilyList
-from skilldelta.report.html import Markup, element, json_script
-from skilldelta.report.provenance import Provenance, provenance_html
-from skilldelta.report.shared_style import asset, shared_style
+from skilldelta.report.figures.help_harm import FamilyList, family_list_html
+from skilldelta.report.html import Markup, element, facts, figure_html, json_script, plot_id, small, table_html
+from skilldelta.report.palette import asset, shared_style
 from skilldelta.report.skill_list import SkillList, skill_list_html
 from skilldelta.report.vega import config
 from skilldelta.report.verdict import Summary
@@ -37,7 +35,7 @@ _SECTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A whole report, ready to be set."""
+    """A whole report, ready to become HTML."""
 
     title: str
     subtitle: str
@@ -47,27 +45,41 @@ class Page:
     """What stands before the panels where there are several."""
 
 
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """How the report was made, and how to make it again: what its last section says."""
+
+    command: str
+    settings: Mapping[str, str] = field(default_factory=dict)
+    hashes: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    created: str = ""
+
+
 def page_html(page: Page, *, library: str) -> str:
-    """The document as text; `library` is the plotting script that it carries."""
-    several = len(page.panels) > 1
-    content = element(
-        "div",
-        _header(page),
+    """The document as text; `library` is the plotting script inside it."""
+    parts = [
         _bar(page),
         _overview(page.overview) if page.overview else None,
-        *[panel_html(panel, with_title=several) for panel in page.panels],
-        provenance_html(page.provenance),
-        element(
-            "footer",
-            f"Made by SkillDelta {page.provenance.created}".strip() + ". This file loads nothing from anywhere.",
-        ),
-        class_="page",
-    )
-    return document_html(page.title, content, plots=_plots(page), library=library)
+        *[panel_html(panel, with_title=len(page.panels) > 1) for panel in page.panels],
+        _provenance(page.provenance),
+    ]
+    heading = header_html("SkillDelta report", page.title, page.subtitle)
+    created = page.provenance.created
+    return document_html(page.title, [heading, *parts], created=created, plots=_plots(page), library=library)
 
 
-def document_html(title: str, content: Markup, *, plots: dict[str, Spec] | None = None, library: str = "") -> str:
-    """A whole document around its content; one without plots carries no plotting library."""
+def document_html(
+    title: str,
+    parts: Sequence[Markup | None],
+    *,
+    created: str,
+    plots: Mapping[str, Spec] | None = None,
+    library: str = "",
+) -> str:
+    """A whole document around its parts; one without plots carries no plotting library."""
+    made = f"Made by SkillDelta {created}".strip() + ". This file loads nothing from anywhere."
+    content = element("div", *parts, element("footer", made), class_="page")
     scripts = [*([library] if library else []), asset("report.js")]
     data = {"config": config(), "plots": plots or {}}
     carried = [json_script("report-data", data), *[element("script", Markup(script)) for script in scripts]]
@@ -92,12 +104,13 @@ def _security_policy(scripts: Sequence[str]) -> str:
     return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
 
 
-def _header(page: Page) -> Markup:
+def header_html(kind: str, title: str, subtitle: str) -> Markup:
+    """What stands on top: the kind of document, its title, what it is about, and the button for the theme."""
     words = element(
         "div",
-        element("p", "SkillDelta report", class_="overline"),
-        element("h1", page.title),
-        element("p", page.subtitle, class_="quiet"),
+        element("p", kind, class_="overline"),
+        element("h1", title),
+        element("p", subtitle, class_="quiet"),
     )
     return element("header", words, element("button", "Dark", type="button", id="theme", class_="theme js-only"))
 
@@ -146,7 +159,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class PanelContent:
-    """Everything that one panel shows, ready to be set."""
+    """Everything that one panel shows, ready to become HTML."""
 
     place: str
     """The panel's id in the page, and the prefix of its sections' ids."""
@@ -170,11 +183,17 @@ def panel_html(panel: PanelContent, *, with_title: bool) -> Markup:
         figure_html(figure, panel.place, after=family_list_html(panel.families) if figure.name == "help-harm" else None)
         for figure in panel.figures
     ]
+    tiles = [
+        element(
+            "div", element("b", tile.value), element("span", tile.words), class_="tile own" if tile.is_own else "tile"
+        )
+        for tile in panel.tiles
+    ]
     return element(
         "div",
         element("h2", panel.title, class_="panel-title") if with_title else None,
         _summary(panel.summary, panel.noise),
-        element("div", *[_tile(tile) for tile in panel.tiles], class_="tiles"),
+        element("div", *tiles, class_="tiles"),
         _policies(panel),
         skill_list_html(panel.skills, panel.place) if panel.skills else None,
         *figures,
@@ -191,34 +210,37 @@ def _summary(found: Summary, noise: str) -> Markup:
         ("Against what", found.comparison),
         ("Noise floor", noise),
     ]
-    facts = [part for title, text in lines if text for part in (element("dt", title), element("dd", text))]
+    return verdict_html("Should I use the gate here?", found.headline, found.tone, lines)
+
+
+def verdict_html(
+    question: str, answer: str, tone: str, lines: Sequence[tuple[str, str]], *, warnings: Sequence[str] = ()
+) -> Markup:
+    """The box that answers the reader's first question; a line without a text is left out."""
     return element(
         "div",
-        element("p", "Should I use the gate here?", class_="overline"),
-        element("h2", found.headline),
-        element("dl", *facts),
-        class_=f"verdict {found.tone}",
+        element("p", question, class_="overline"),
+        element("h2", answer),
+        *[element("p", warning, class_="bad") for warning in warnings],
+        facts((title, text) for title, text in lines if text),
+        class_=f"verdict {tone}",
     )
 
 
-def _tile(tile: Tile) -> Markup:
-    return element(
-        "div", element("b", tile.value), element("span", tile.words), class_="tile own" if tile.is_own else "tile"
-    )
+def sentence(words: str) -> str:
+    """Words with a capital letter and a full stop."""
+    return f"{words[0].upper()}{words[1:]}."
 
 
 def _policies(panel: PanelContent) -> Markup:
-    meanings = [part for name, text in panel.meanings for part in (element("dt", name), element("dd", text))]
     return element(
         "section",
         element("h2", "Every policy on the same tasks"),
         table_html(panel.policies, own=panel.gate, css="policies"),
-        element(
-            "p",
-            "Small print below a number is its 95% interval. A dash is unknown, never zero. Click a heading to sort.",
-            class_="quiet small",
+        small(
+            "Small print below a number is its 95% interval. A dash is unknown, never zero. Click a heading to sort."
         ),
-        element("details", element("summary", "What each policy does"), element("dl", *meanings, class_="facts")),
+        element("details", element("summary", "What each policy does"), facts(panel.meanings, css="facts")),
         id=f"{panel.place}-policies",
     )
 
@@ -229,4 +251,20 @@ def _notes(panel: PanelContent) -> Markup | None:
     items = [element("li", note) for note in panel.notes]
     return element(
         "section", element("h2", "Remarks"), element("ul", *items, class_="notes"), id=f"{panel.place}-remarks"
+    )
+
+
+def _provenance(found: Provenance) -> Markup:
+    listed = (("Settings", found.settings), ("Versions", found.versions), ("Hashes (SHA-256)", found.hashes))
+    return element(
+        "section",
+        element("h2", "How this was made"),
+        element("p", "This command makes the report again from the same bank:"),
+        element("pre", element("code", found.command), class_="command"),
+        *[
+            element("div", element("h3", title), facts(entries.items(), css="facts"))
+            for title, entries in listed
+            if entries
+        ],
+        id="made",
     )

@@ -1,4 +1,4 @@
-"""The report's colours: those of the page here, those of policies from their table.
+"""Colours and style of the report and the dashboard: those of the page here, those of policies from their table.
 
 Figures name a role, not a colour: `var(--c-skilldelta)`. In the page the style sheet gives the role its light, dark or
 printed colour without drawing again; for images `resolve` puts the light colour in.
@@ -8,34 +8,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from importlib.resources import files
 from typing import Any
 
 from skilldelta.evaluation.policy_table import ORACLE, Colours, policies, policy_words
 
-_LIGHT: dict[str, str] = {
-    "paper": "#ffffff",
-    "ink": "#1f2529",
-    "ink-2": "#565f66",
-    "ink-3": "#848c93",
-    "line": "#d9dcdf",
-    "grid": "#eceef0",
-    "accent": "#0b6b66",
-    "help": "#0b6b66",
-    "harm": "#b5482f",
-    "tie": "#d5d9dc",
-}
-
-_DARK: dict[str, str] = {
-    "paper": "#15191c",
-    "ink": "#e8eaeb",
-    "ink-2": "#a9b1b7",
-    "ink-3": "#7b848b",
-    "line": "#343b41",
-    "grid": "#262c31",
-    "accent": "#56c7bd",
-    "help": "#56c7bd",
-    "harm": "#e8866c",
-    "tie": "#3c444a",
+_PAGE = {
+    "paper": Colours("#ffffff", "#15191c"),
+    "ink": Colours("#1f2529", "#e8eaeb"),
+    "ink-2": Colours("#565f66", "#a9b1b7"),
+    "ink-3": Colours("#848c93", "#7b848b"),
+    "line": Colours("#d9dcdf", "#343b41"),
+    "grid": Colours("#eceef0", "#262c31"),
+    "accent": Colours("#0b6b66", "#56c7bd"),
+    "help": Colours("#0b6b66", "#56c7bd"),
+    "harm": Colours("#b5482f", "#e8866c"),
+    "tie": Colours("#d5d9dc", "#3c444a"),
 }
 
 _FALLBACK = "ink-2"
@@ -44,7 +32,7 @@ _ROLE = re.compile(r"var\(--c-([\w-]+)\)")
 
 def role(name: str) -> str:
     """The colour of a role or policy, as the style sheet's variable; an unknown policy is grey."""
-    return f"var(--c-{name if name in _LIGHT or name in _of_policies() else _FALLBACK})"
+    return f"var(--c-{name if name in _colours() else _FALLBACK})"
 
 
 def policy_scale(names: Iterable[str]) -> dict[str, Any]:
@@ -60,23 +48,35 @@ def resolve(value: Any) -> Any:
     if isinstance(value, list):
         return [resolve(item) for item in value]
     if isinstance(value, str):
-        return _ROLE.sub(lambda match: _LIGHT.get(match[1]) or _of_policies()[match[1]].light, value)
+        return _ROLE.sub(lambda match: _colours()[match[1]].light, value)
     return value
+
+
+def shared_style() -> str:
+    """The style sheet of report and dashboard: light or dark as the system says, unless `data-theme` says otherwise."""
+    light, dark = light_variables(), f"{dark_variables()}color-scheme:dark"
+    return (
+        asset("base.css") + f":root{{{light}}}"
+        f":root[data-theme=dark]{{{dark}}}"
+        f"@media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}"
+        f"@media print{{:root,:root[data-theme=dark]{{{light}color-scheme:light}}}}"
+    )
+
+
+def asset(name: str) -> str:
+    """A style sheet or script of this package."""
+    return files("skilldelta.report").joinpath("assets", name).read_text(encoding="utf-8")
 
 
 def light_variables() -> str:
     """The light colours as CSS declarations."""
-    return _declarations(_LIGHT | {name: both.light for name, both in _of_policies().items()})
+    return "".join(f"--c-{name}:{both.light};" for name, both in _colours().items())
 
 
 def dark_variables() -> str:
     """The dark colours as CSS declarations."""
-    return _declarations(_DARK | {name: both.dark for name, both in _of_policies().items()})
+    return "".join(f"--c-{name}:{both.dark};" for name, both in _colours().items())
 
 
-def _declarations(colours: dict[str, str]) -> str:
-    return "".join(f"--c-{name}:{colour};" for name, colour in colours.items())
-
-
-def _of_policies() -> dict[str, Colours]:
-    return {entry.name: entry.colours for entry in (*policies().values(), ORACLE) if entry.colours}
+def _colours() -> dict[str, Colours]:
+    return _PAGE | {entry.name: entry.colours for entry in (*policies().values(), ORACLE) if entry.colours}

@@ -1,4 +1,4 @@
-"""From one panel's results to what the page shows of it."""
+"""From one panel's results to what the page shows of it: its tiles, its table of policies, its figures, its remarks."""
 
 from __future__ import annotations
 
@@ -8,24 +8,19 @@ from dataclasses import dataclass
 from skilldelta.evaluation.accounting import Account
 from skilldelta.evaluation.comparison import default_gate
 from skilldelta.evaluation.evidence_scaling import EvidenceCurve
-from skilldelta.evaluation.policy_table import policy_words
-from skilldelta.evaluation.results import PanelResult
+from skilldelta.evaluation.policy_table import ORACLE, policies, policy_words
+from skilldelta.evaluation.results import PanelResult, PolicyResult, Range
 from skilldelta.evaluation.skill_verdicts import SkillVerdict
 from skilldelta.noise_floor import NoiseFloor
 from skilldelta.nouns import plural
-from skilldelta.report.content import Figure
-from skilldelta.report.families import family_lists
-from skilldelta.report.figures.advantage import advantage
-from skilldelta.report.figures.help_harm import help_harm
-from skilldelta.report.figures.payback import accounting
-from skilldelta.report.figures.ranking import ranking
-from skilldelta.report.figures.reliability_curve import Forecast, reliability
-from skilldelta.report.figures.scaling import scaling
-from skilldelta.report.figures.selection import components
+from skilldelta.report.content import Cell, Column, Figure, Table
+from skilldelta.report.figures.advantage import advantage, components
+from skilldelta.report.figures.evidence_value import accounting, scaling
+from skilldelta.report.figures.help_harm import family_lists, help_harm
+from skilldelta.report.figures.score_quality import Forecast, ranking, reliability
 from skilldelta.report.figures.tradeoff import tradeoff
-from skilldelta.report.numbers import decimal, percent
-from skilldelta.report.page import PanelContent, Tile
-from skilldelta.report.policies import meanings, policy_table
+from skilldelta.report.numbers import DASH, cell, count, decimal, percent, percent_spread, points, spread
+from skilldelta.report.page import PanelContent, Tile, sentence
 from skilldelta.report.skill_list import SkillList
 from skilldelta.report.verdict import summary
 
@@ -53,7 +48,7 @@ class PanelReport:
 
 
 def panel_content(panel: PanelReport, *, place: str, gate: str | None, per_kind: int) -> PanelContent:
-    """The panel ready to be set; `gate` is the policy that the summary is about."""
+    """The panel, ready to become HTML; `gate` is the policy that the summary is about."""
     result = panel.result
     chosen = gate or default_gate(result)
     return PanelContent(
@@ -61,19 +56,15 @@ def panel_content(panel: PanelReport, *, place: str, gate: str | None, per_kind:
         title=panel.title,
         gate=chosen,
         summary=summary(result, chosen),
-        noise=_sentence(panel.noise.sentence) if panel.noise else "",
+        noise=sentence(panel.noise.sentence) if panel.noise else "",
         tiles=_tiles(result, chosen),
         policies=policy_table(result),
-        meanings=meanings(result),
+        meanings=_meanings(result),
         figures=_figures(panel, chosen),
         families=family_lists(result, chosen, per_kind=per_kind),
         notes=_notes(panel),
         skills=SkillList(result.support, panel.verdicts) if panel.verdicts else None,
     )
-
-
-def _sentence(words: str) -> str:
-    return f"{words[0].upper()}{words[1:]}."
 
 
 def _figures(panel: PanelReport, gate: str) -> Sequence[Figure]:
@@ -117,3 +108,55 @@ def _notes(panel: PanelReport) -> list[str]:
     about = f"{plural(result.tasks, 'task')} in {plural(result.families, 'family', 'families')}{several}."
     by_policy = [f"{policy_words(policy.name)}: {note}" for policy in result.policies.values() for note in policy.notes]
     return [about, *panel.notes, *result.notes, *by_policy]
+
+
+COLUMNS = (
+    Column("Policy", numeric=False),
+    Column("Success", meaning="share of tasks solved under the policy's choices"),
+    Column("vs always on", meaning="difference of success to always using the skill, in points"),
+    Column("Use rate", meaning="share of tasks on which the skill is used"),
+    Column("Tokens", meaning="mean tokens of a task, a router call included"),
+    Column("Tokens saved", meaning="share of always-on's tokens not spent"),
+    Column("AUROC", meaning="chance that a helped task is scored above one that is not"),
+    Column("Balanced accuracy", meaning="mean of the shares decided rightly among helped and not-helped tasks"),
+    Column("Gain error", meaning="mean absolute error of the predicted gain"),
+)
+
+
+def policy_table(panel: PanelResult) -> Table:
+    """One row per policy in the order of the evaluation, then the oracle; intervals stand below their number."""
+    vs_on = panel.oracle - panel.on
+    oracle = [Cell("Oracle"), cell(percent(panel.oracle), panel.oracle), cell(points(vs_on), vs_on)]
+    oracle += [Cell(DASH)] * (len(COLUMNS) - len(oracle))
+    return Table(COLUMNS, [*[_policy_row(panel, policy) for policy in panel.policies.values()], oracle])
+
+
+def _policy_row(panel: PanelResult, policy: PolicyResult) -> list[Cell]:
+    name = policy_words(policy.name)
+    # A policy judged on its own test split is compared with always-on on that split.
+    if len(policy.rows) != panel.pairs:
+        name += f"\non {plural(len(policy.rows), 'test pair')}, always on {percent(policy.always_on)}"
+    vs_on = policy.success_vs_always_on
+    return [
+        Cell(name, tone=policy.name),
+        cell(percent(policy.success), policy.success, percent_spread(_open(policy, "success"))),
+        cell(points(vs_on), vs_on, spread(_open(policy, "success_vs_always_on"), as_points=True)),
+        cell(percent(policy.use_rate), policy.use_rate),
+        cell(count(policy.tokens), policy.tokens),
+        cell(percent(policy.token_saving), policy.token_saving, percent_spread(_open(policy, "token_saving"))),
+        cell(decimal(policy.auroc), policy.auroc, spread(policy.intervals.get("auroc"))),
+        cell(percent(policy.balanced_accuracy), policy.balanced_accuracy),
+        cell(decimal(policy.gain_mae), policy.gain_mae),
+    ]
+
+
+def _open(policy: PolicyResult, metric: str) -> Range | None:
+    """The interval, unless it is a point: a constant policy compared with itself has nothing uncertain."""
+    found = policy.intervals.get(metric)
+    return None if found is None or found.low == found.high else found
+
+
+def _meanings(panel: PanelResult) -> list[tuple[str, str]]:
+    """What each evaluated policy does, in words."""
+    known = {**policies(), ORACLE.name: ORACLE}
+    return [(known[name].title, known[name].meaning) for name in (*panel.policies, ORACLE.name) if name in known]

@@ -1,24 +1,92 @@
-"""The skills of a panel in the report: verdict and evidence of each, and, opened, the tasks that it breaks."""
+"""Verdicts on skills: each in one sentence, and all of a panel in the report, with the tasks that each skill breaks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from skilldelta.evaluation.skill_verdicts import FamilyEffect, HarmGroup, SkillVerdict
+from skilldelta.evaluation.comparison import ENOUGH
+from skilldelta.evaluation.skill_verdicts import FamilyEffect, HarmGroup, SkillVerdict, Skipping
 from skilldelta.nouns import plural
-from skilldelta.report.content import Cell, Column, Table
-from skilldelta.report.content_html import table_html
-from skilldelta.report.families import NO_FAMILY
-from skilldelta.report.html import Markup, element
-from skilldelta.report.numbers import cell, count, points, shorten, spread, words_cell
-from skilldelta.report.skill_words import skill_reason, skipping_words
+from skilldelta.report.content import Cell, Column, Table, columns
+from skilldelta.report.figures.help_harm import NO_FAMILY
+from skilldelta.report.html import Markup, element, small, table_html
+from skilldelta.report.numbers import cell, count, excludes_zero, percent, points, shorten, spread
+from skilldelta.report.verdict import about_tasks
 from skilldelta.support import Support
 
 MOST_LISTED = 12
 """Families, groups, and tasks of each, that one skill shows."""
 _TEXT_WIDTH = 120
+_NAMED = 3
+"""Families that a sentence names."""
+_COLUMNS = [
+    *columns("Skill", "Verdict", "Gain, points", "Tasks", "Helped", "Harmed", words=2),
+    Column("Why", numeric=False),
+]
 _TONES = {"keep": "good", "drop": "bad", "gate": "", "not enough evidence": ""}
+
+
+def skill_sentence(found: SkillVerdict) -> str:
+    """`keep: +12.3 points (95%: +5.0 to +19.1), helps in 9 of 10 families`."""
+    if found.reason in ("harmed families", "helped families"):
+        return f"{found.ruling}: {skill_reason(found)}; {_gain(found)} on average"
+    return f"{found.ruling}: {_gain(found)}, {skill_reason(found)}"
+
+
+def skill_reason(found: SkillVerdict) -> str:
+    """The evidence without the gain, for where the gain stands beside it."""
+    if found.reason == "harmed families":
+        return f"harms {_names(found.families, 'harms')}"
+    if found.reason == "helped families":
+        return f"helps only in {_names(found.families, 'helps')}"
+    if found.reason == "gain":
+        return _helped_families(found)
+    if found.reason == "harm":
+        return "interval excludes 0"
+    if found.reason == "saves tokens":
+        return f"no difference, and saves {percent(-(found.token_change or 0.0), 0)} of tokens"
+    if found.reason == "no difference":
+        change = found.token_change or 0.0
+        return f"no difference at {1 + change:.1f}× the tokens" if change > 0 else "no difference"
+    return _wanted(found)
+
+
+def _gain(found: SkillVerdict) -> str:
+    interval = spread(found.mean.interval, as_points=True)
+    return f"{points(found.mean.mean)} points{f' (95%: {interval})' if interval else ''}"
+
+
+def _helped_families(found: SkillVerdict) -> str:
+    families = found.families
+    if len(families) == 1:
+        return f"helps in {found.helped} of {plural(found.mean.tasks, 'task')}, harms in {found.harmed}"
+    return f"helps in {sum(one.gain > 0 for one in families)} of {plural(len(families), 'family', 'families')}"
+
+
+def _names(families: Sequence[FamilyEffect], effect: str) -> str:
+    names = [f"`{one.family}`" if one.family else NO_FAMILY for one in families if one.effect == effect]
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
+
+
+def _wanted(found: SkillVerdict) -> str:
+    tasks = plural(found.mean.tasks, "task")
+    only_alone = excludes_zero(found.mean.interval) and found.mean.tasks >= ENOUGH
+    looks = ", not clear after the correction for many skills" if only_alone else ""
+    if found.more_tasks is None:
+        return f"{tasks}{looks}"
+    return f"{tasks}{looks}; about {about_tasks(found.more_tasks)} would settle it"
+
+
+def skipping_words(found: Skipping, tasks: int) -> str:
+    """What skipping would buy: `skips 12 of 60 tasks: +4.2 points, saves 8% of tokens`."""
+    if not found.tasks:
+        return "skips nothing"
+    share, saved = found.token_share, ""
+    if share is not None:
+        saved = f", saves {percent(share, 0)} of tokens" if share >= 0 else f", costs {percent(-share, 0)} more tokens"
+    return f"skips {found.tasks} of {plural(tasks, 'task')}: {points(found.success)} points{saved}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,8 +103,8 @@ def skill_list_html(found: SkillList, place: str) -> Markup:
     return element(
         "section",
         element("h2", "Keep, gate or drop each skill"),
-        table_html(_table(found.verdicts), css="skills"),
-        element("p", _WORDS, class_="quiet small"),
+        table_html(Table(_COLUMNS, [_row(one) for one in found.verdicts]), css="skills"),
+        small(_WORDS),
         element("h3", "What each skill breaks, and what skipping there would buy") if broken else None,
         *[_skill(found.support, one) for one in broken],
         id=f"{place}-skills",
@@ -50,30 +118,13 @@ _WORDS = (
 )
 
 
-def _table(verdicts: Sequence[SkillVerdict]) -> Table:
-    columns = [
-        Column("Skill", numeric=False),
-        Column("Verdict", numeric=False),
-        Column("Gain, points"),
-        Column("Tasks"),
-        Column("Helped"),
-        Column("Harmed"),
-        Column("Why", numeric=False),
-    ]
-    return Table(columns, [_row(one) for one in verdicts])
-
-
 def _row(one: SkillVerdict) -> list[Cell]:
-    interval = spread(one.mean.interval, as_points=True)
-    gain = f"{points(one.mean.mean)}\n{interval}" if interval else points(one.mean.mean)
     return [
-        words_cell(one.skill),
-        words_cell(one.ruling, _TONES[one.ruling]),
-        cell(gain, one.mean.mean),
-        cell(count(one.mean.tasks), one.mean.tasks),
-        cell(count(one.helped), one.helped),
-        cell(count(one.harmed), one.harmed),
-        words_cell(skill_reason(one)),
+        Cell(one.skill),
+        Cell(one.ruling, tone=_TONES[one.ruling]),
+        cell(points(one.mean.mean), one.mean.mean, spread(one.mean.interval, as_points=True)),
+        *[cell(count(tasks), tasks) for tasks in (one.mean.tasks, one.helped, one.harmed)],
+        Cell(skill_reason(one)),
     ]
 
 
@@ -90,7 +141,7 @@ def _skill(support: Support, one: SkillVerdict) -> Markup:
         element("ul", *parts, class_="notes"),
         element("h4", "By nearest neighbours"),
         element("ul", *groups, class_="notes"),
-        element("p", hidden, class_="quiet small") if hidden else None,
+        small(hidden) if hidden else None,
         class_="skill",
     )
 

@@ -94,31 +94,36 @@ def number_axis(field: str, title: str | None, format: str, *, zero: bool = Fals
     }
 
 
-def reference_line(value: float, label: str = "", *, channel: str = "x", dash: bool = True) -> Spec:
-    """A thin line at a value that the others are compared with."""
+def layer(mark: Spec, *, data: Sequence[dict[str, Any]] | None = None, **encoding: Any) -> Spec:
+    """One layer of a plot; with `data` it draws these rows instead of the plot's own."""
+    own = {} if data is None else {"data": {"values": list(data)}}
+    return {**own, "mark": mark, "encoding": encoding}
+
+
+def measured(field: str) -> Spec:
+    """A number of the data on an axis that another layer describes."""
+    return {"field": field, "type": "quantitative"}
+
+
+def reference_line(value: float, *, dash: bool = True) -> Spec:
+    """A thin vertical line at a value that the others are compared with."""
     mark: Spec = {"type": "rule", "color": role("ink-3"), "strokeWidth": 1}
     if dash:
         mark["strokeDash"] = [4, 3]
-    return {
-        "data": {"values": [{"at": value, "label": label}]},
-        "mark": mark,
-        "encoding": {channel: {"field": "at", "type": "quantitative"}},
-    }
+    return layer(mark, data=[{"at": value, "label": ""}], x=measured("at"))
 
 
-def interval_over_bar(low: str, high: str, *, width: float = 1.6, **encoding: Any) -> list[Spec]:
+def interval_over_bar(**encoding: Any) -> list[Spec]:
     """A horizontal 95% interval with a halo of the paper's colour, so that it can be read on its bar."""
-    halo = interval_rule(low, high, width=width + 2.4, stroke="paper", **encoding)
-    return [halo, interval_rule(low, high, width=width, **encoding)]
+    halo = interval_rule("low", "high", width=4.0, stroke="paper", **encoding)
+    return [halo, interval_rule("low", "high", width=1.6, **encoding)]
 
 
-def interval_rule(low: str, high: str, *, width: float = 2.0, stroke: str = "ink", **encoding: Any) -> Spec:
+def interval_rule(low: str, high: str, *, width: float, stroke: str = "ink", **encoding: Any) -> Spec:
     """A horizontal 95% interval; a row without one has none."""
-    return {
-        "transform": [{"filter": f"isValid(datum['{low}'])"}],
-        "mark": {"type": "rule", "strokeWidth": width, "color": role(stroke)},
-        "encoding": {"x": {"field": low, "type": "quantitative"}, "x2": {"field": high}, **encoding},
-    }
+    mark = {"type": "rule", "strokeWidth": width, "color": role(stroke)}
+    filtered = {"transform": [{"filter": f"isValid(datum['{low}'])"}]}
+    return filtered | layer(mark, x=measured(low), x2={"field": high}, **encoding)
 
 
 def tooltip(*fields: tuple[str, str, str]) -> list[Spec]:
@@ -129,9 +134,6 @@ def tooltip(*fields: tuple[str, str, str]) -> list[Spec]:
         else {"field": field, "title": title, "type": "nominal"}
         for field, title, format in fields
     ]
-
-
-_IMAGE_WIDTH = 720
 
 
 @cache
@@ -146,23 +148,17 @@ def require_plots() -> None:
     _vl_convert()
 
 
-def png(plot: Plot, *, width: int = _IMAGE_WIDTH, scale: float = 2.0) -> bytes:
+def png(plot: Plot) -> bytes:
     """The plot as an image in the light colours, with its title."""
-    image: bytes = _vl_convert().vegalite_to_png(image_spec(plot, width), scale=scale)
+    image: bytes = _vl_convert().vegalite_to_png(image_spec(plot), scale=2.0)
     return image
 
 
-def image_spec(plot: Plot, width: int = _IMAGE_WIDTH) -> Spec:
+def image_spec(plot: Plot) -> Spec:
     """A specification that stands alone: a fixed width, a background, colours instead of roles."""
-    spec = {**plot.spec, "width": width, "config": {**config(), "background": role("paper")}, "padding": 16}
-    spec["title"] = {
-        "text": plot.title,
-        "anchor": "start",
-        "color": role("ink"),
-        "fontWeight": "normal",
-        "offset": 12,
-    }
-    resolved: Spec = resolve(spec)
+    spec = {**plot.spec, "width": 720, "config": {**config(), "background": role("paper")}, "padding": 16}
+    title = {"text": plot.title, "anchor": "start", "color": role("ink"), "fontWeight": "normal", "offset": 12}
+    resolved: Spec = resolve({**spec, "title": title})
     return resolved
 
 

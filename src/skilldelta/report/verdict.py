@@ -13,7 +13,7 @@ from skilldelta.evaluation.comparison import Comparison, better_constant, compar
 from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.evaluation.results import PanelResult, PolicyResult
 from skilldelta.nouns import plural
-from skilldelta.report.numbers import count, percent, points, size, spread
+from skilldelta.report.numbers import certainty, count, distance, percent, points, size, spread
 
 Tone = Literal["yes", "trade", "no", "open"]
 
@@ -91,7 +91,10 @@ def headline(found: Comparison) -> Headline:
             return Headline("yes", f"Equivalent to {rival}, and {saving}: {within}.")
         return Headline("open", f"Equivalent to {rival}, which is simpler: {within}.")
     also = f" It {saving}." if saves else ""
-    return Headline("open", f"Not enough evidence against {rival}: {numbers}.{_more(found)}{also}")
+    more = ""
+    if found.more_tasks is not None:
+        more = f" About {about_tasks(found.more_tasks)} would settle it, if the difference stays."
+    return Headline("open", f"Not enough evidence against {rival}: {numbers}.{more}{also}")
 
 
 def no_verdict(pairs: int) -> Headline:
@@ -101,29 +104,18 @@ def no_verdict(pairs: int) -> Headline:
     return Headline("open", "No verdict: intervals were not computed.")
 
 
-def _more(found: Comparison) -> str:
-    if found.more_tasks is None:
-        return ""
-    return f" About {about_tasks(found.more_tasks)} would settle it, if the difference stays."
-
-
 def about_tasks(more: int) -> str:
-    """`120 more tasks`, rounded up to what an estimate deserves."""
-    about = _rounded_up(more)
+    """`120 more tasks`, rounded up: two digits are all that an estimate deserves."""
+    step = int(10 ** max(0, len(str(more)) - 2))
+    about = -(-more // step) * step
     return "1 more task" if about == 1 else f"{count(about)} more tasks"
-
-
-def _rounded_up(tasks: int) -> int:
-    """Two digits are all that an estimate deserves."""
-    step = int(10 ** max(0, len(str(tasks)) - 2))
-    return -(-tasks // step) * step
 
 
 def _answer(panel: PanelResult, own: PolicyResult) -> str:
     """What the gate did and reached, against always-on, in one sentence."""
     on, off = (float(arm[own.rows].mean()) for arm in (panel.support.y1, panel.support.y0))
     difference = own.success - on
-    where = "exactly as often as" if abs(difference) < 5e-4 else f"{size(difference)} {_side(difference)}"
+    where = "exactly as often as" if abs(difference) < 5e-4 else distance(difference)
     tokens = ""
     if own.token_saving is not None:
         verb, joint = ("saving", own.token_saving) if own.token_saving >= 0 else ("spending", -own.token_saving)
@@ -164,11 +156,8 @@ def _comparison(panel: PanelResult, own: PolicyResult) -> str:
     if not 0.0 < own.use_rate < 1.0:
         parts.append("A gate that always decides the same cannot be told from a constant rule.")
     else:
-        interval = spread(own.intervals.get("advantage_vs_random"), as_points=True)
-        certainty = f" (95% interval {interval})" if interval else ""
-        parts.append(
-            f"It is {size(own.advantage_vs_random)} {_side(own.advantage_vs_random)} random use at the same rate{certainty}."
-        )
+        interval = certainty(own.intervals.get("advantage_vs_random"), as_points=True)
+        parts.append(f"It is {distance(own.advantage_vs_random)} random use at the same rate{interval}.")
     best = _best_control(panel, own)
     if best is not None:
         difference = own.success - best.success
@@ -187,7 +176,3 @@ def _best_control(panel: PanelResult, own: PolicyResult) -> PolicyResult | None:
     plain = {"always_off", "always_on", "random_matched", own.name}
     others = [p for p in panel.policies.values() if p.name not in plain and len(p.rows) == len(own.rows)]
     return max(others, key=lambda policy: policy.success, default=None)
-
-
-def _side(difference: float) -> str:
-    return "above" if difference >= 0 else "below"

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import platform
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from skilldelta.errors import InputError
@@ -11,12 +15,15 @@ from skilldelta.evaluation.results import PanelResult
 from skilldelta.files import write_bytes, write_text
 from skilldelta.nouns import plural
 from skilldelta.report.content import Figure
-from skilldelta.report.families import tasks_per_kind
+from skilldelta.report.figures.help_harm import tasks_per_kind
 from skilldelta.report.overview import overview
-from skilldelta.report.page import Page, page_html
+from skilldelta.report.page import Page, Provenance, page_html
 from skilldelta.report.panel import PanelReport, panel_content
-from skilldelta.report.provenance import Provenance, support_digest, versions
 from skilldelta.report.vega import javascript, png
+from skilldelta.support import Support
+from skilldelta.version import __version__
+
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "wordllama", "sentence-transformers", "vl-convert-python")
 
 
 def write_report(
@@ -30,7 +37,7 @@ def write_report(
     gate: str | None = None,
 ) -> Path:
     """Write the report whole or not at all; `gate` names the policy it is about (the stack, else the paper's rule)."""
-    page = report_page(panels, command=command, settings=settings, hashes=hashes, created=created, gate=gate)
+    page = _page(panels, Provenance(command, settings or {}, hashes or {}, _versions(), created), gate)
     target = Path(path)
     write_text(target, page_html(page, library=javascript()), errors="replace")
     return target
@@ -39,8 +46,8 @@ def write_report(
 def write_images(
     panels: Sequence[PanelReport | PanelResult], folder: str | Path, *, gate: str | None = None
 ) -> list[Path]:
-    """Every plot as a PNG from the same specification; several panels get their names in front."""
-    page = report_page(panels, command="", gate=gate)
+    """Every plot as a PNG from the same specification; with several panels, each file name starts with its panel."""
+    page = _page(panels, Provenance(""), gate)
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
     written = []
@@ -51,15 +58,7 @@ def write_images(
     return written
 
 
-def report_page(
-    panels: Sequence[PanelReport | PanelResult],
-    *,
-    command: str,
-    settings: dict[str, str] | None = None,
-    hashes: dict[str, str] | None = None,
-    created: str = "",
-    gate: str | None = None,
-) -> Page:
+def _page(panels: Sequence[PanelReport | PanelResult], provenance: Provenance, gate: str | None) -> Page:
     """Everything that the report says, before it is HTML."""
     if not panels:
         raise InputError("a report needs at least one panel; import or collect paired executions first")
@@ -67,6 +66,7 @@ def report_page(
     results = [report.result for report in reports]
     places = [f"panel-{number}" for number in range(1, len(reports) + 1)]
     per_kind = tasks_per_kind(results)
+    digests = {f"support of {report.title}": _support_digest(report.result.support) for report in reports}
     return Page(
         title=_title(reports),
         subtitle=_subtitle(results),
@@ -74,16 +74,7 @@ def report_page(
             panel_content(report, place=place, gate=gate, per_kind=per_kind)
             for report, place in zip(reports, places, strict=True)
         ],
-        provenance=Provenance(
-            command,
-            settings or {},
-            {
-                **(hashes or {}),
-                **{f"support of {report.title}": support_digest(report.result.support) for report in reports},
-            },
-            versions(),
-            created,
-        ),
+        provenance=replace(provenance, hashes={**provenance.hashes, **digests}),
         overview=overview(results, places, gate) if len(results) > 1 else None,
     )
 
@@ -107,13 +98,32 @@ def _subtitle(results: Sequence[PanelResult]) -> str:
     )
 
 
+def _versions() -> dict[str, str]:
+    """SkillDelta, Python and the installed packages that numbers depend on."""
+    found = {"skilldelta": __version__, "Python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _support_digest(support: Support) -> str:
+    """SHA-256 of everything in a support that a number depends on: rows, vectors, outcomes, repetitions, tokens."""
+    digest = hashlib.sha256()
+    for name in ("task_ids", "families", "skills"):
+        digest.update("\x1e".join(str(value) for value in getattr(support, name)).encode("utf-8", "surrogatepass"))
+        digest.update(b"\x1d")
+    for name in ("vectors", "y0", "y1", "r0", "r1", "tokens0", "tokens1"):
+        digest.update(getattr(support, name).tobytes())
+    return digest.hexdigest()
+
+
 def _figures_with_prefix(page: Page) -> list[tuple[str, Figure]]:
     found = [("", page.overview)] if page.overview else []
     for panel in page.panels:
-        prefix = f"{_slug(panel.title)}-" if len(page.panels) > 1 else ""
+        slug = re.sub(r"[^a-z0-9]+", "-", panel.title.lower()).strip("-") or "panel"
+        prefix = f"{slug}-" if len(page.panels) > 1 else ""
         found += [(prefix, figure) for figure in panel.figures]
     return [(prefix, figure) for prefix, figure in found if figure is not None]
-
-
-def _slug(title: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "panel"

@@ -27,7 +27,7 @@ PREFIX = "skd_"
 _MOST_BYTES = 1 << 20
 _LOCK_SECONDS = 10.0
 _MOST_DAYS = 36_500
-"""A hundred years; dates end somewhere, and lists of tokens show one."""
+"""A hundred years, so that the date can be shown in lists of tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class AccessToken:
     expires: float | None = None
 
     def allows(self, scope: TokenScope) -> bool:
-        """Whether the token reaches as far as that."""
+        """Whether the token covers a scope."""
         return self.scope == "write" or scope == "read"
 
 
@@ -65,7 +65,7 @@ class TokenFile:
             return self._tokens
 
     def find(self, secret: str, now: float) -> AccessToken | None:
-        """The valid token with that secret. Every kept digest is compared, in a time that tells nothing."""
+        """The valid token with that secret. Every stored digest is compared, in constant time."""
         offered = text_digest(secret)
         found = None
         for token in self.tokens():

@@ -11,23 +11,25 @@ import ipaddress
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from skilldelta.serve.access_tokens import TokenFile, TokenScope
-from skilldelta.serve.problem_details import Problem
+from skilldelta.serve.http_answers import Problem
 
 _SAFE_METHODS = frozenset({"GET", "HEAD"})
 _OPEN_PATHS = frozenset({"/v1/health"})
 _ASSETS = ("/assets/",)
 """Files of the package itself: they hold nothing of the bank."""
+_QUESTIONS = frozenset({"/v1/decide", "/v1/decide/batch", "/v1/choose", "/v1/dashboard/try"})
+"""Paths that need not write; their routes check that nothing is recorded for a token that may only read."""
 _MOST_CLIENTS = 10_000
 _HOST = re.compile(r"(?:\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?::[0-9]{1,5})?")
 
 
 @dataclass(frozen=True, slots=True)
 class AdmissionRules:
-    """What is asked of a request."""
+    """What a request must satisfy."""
 
     tokens: TokenFile | None = None
     """Whose tokens are accepted; None asks for none, which is for loopback alone."""
@@ -38,7 +40,7 @@ class AdmissionRules:
     most_bytes: int = 4 << 20
     most_import_bytes: int = 64 << 20
     per_second: float | None = None
-    """Requests per client, with as many more at once; None is no limit."""
+    """Requests per second and client, with a burst as large; None is no limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +65,9 @@ class RequestHead:
 class Admission:
     """The checks, and what they remember of clients."""
 
-    def __init__(
-        self,
-        rules: AdmissionRules,
-        *,
-        clock: Callable[[], float] = time.time,
-        pace: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, rules: AdmissionRules) -> None:
         self._rules = rules
-        self._clock = clock
-        self._rate = None if rules.per_second is None else _Rate(rules.per_second, pace)
+        self._rate = None if rules.per_second is None else _Rate(rules.per_second)
 
     def admit(self, head: RequestHead) -> Admitted:
         """Let a request pass, or raise the problem with it."""
@@ -116,16 +111,16 @@ class Admission:
         challenge = {"WWW-Authenticate": 'Bearer realm="skilldelta"'}
         if scheme.lower() != "bearer" or not secret.strip():
             raise Problem(401, "a token is needed: Authorization: Bearer TOKEN", headers=challenge)
-        token = self._rules.tokens.find(secret.strip(), self._clock())
+        token = self._rules.tokens.find(secret.strip(), time.time())
         if token is None:
             raise Problem(401, "the token is unknown, revoked or expired", headers=challenge)
-        needed: TokenScope = "read" if head.method in _SAFE_METHODS or _may_be_reading(head.path) else "write"
+        needed: TokenScope = "read" if head.method in _SAFE_METHODS or head.path in _QUESTIONS else "write"
         if not token.allows(needed):
             raise Problem(403, "the token may read only; create one with --scope write")
         return token.allows("write")
 
     def _check_body(self, head: RequestHead) -> int:
-        """How many bytes the body may have; its type must be one that no page can send elsewhere unasked."""
+        """How many bytes the body may have; its type must be one that no page of another origin can send unasked."""
         most = self._rules.most_import_bytes if head.path == "/v1/import" else self._rules.most_bytes
         given = head.headers.get("content-length")
         if given is not None and (not given.isdecimal() or int(given[:20]) > most):
@@ -139,15 +134,14 @@ class Admission:
 
 
 class _Rate:
-    """A bucket per client that refills steadily; the clients that were not seen for longest are forgotten."""
+    """A bucket per client that refills steadily; the least recently seen clients are forgotten."""
 
-    def __init__(self, per_second: float, pace: Callable[[], float]) -> None:
+    def __init__(self, per_second: float) -> None:
         self._per_second = per_second
-        self._pace = pace
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def allows(self, client: str) -> bool:
-        now, most = self._pace(), max(1.0, self._per_second)
+        now, most = time.monotonic(), max(1.0, self._per_second)
         left, since = self._left.pop(client, (most, now))
         left = min(most, left + (now - since) * self._per_second)
         self._left[client] = (left - 1 if left >= 1 else left, now)
@@ -174,8 +168,3 @@ def _host_name(host: str) -> str:
 
 def _is_open(path: str) -> bool:
     return path in _OPEN_PATHS or path == "/" or (path.startswith(_ASSETS) and ".." not in path)
-
-
-def _may_be_reading(path: str) -> bool:
-    """Questions that need not be recorded; their routes check that a reader's are not."""
-    return path in ("/v1/decide", "/v1/decide/batch", "/v1/choose", "/v1/dashboard/try")

@@ -13,7 +13,7 @@ from importlib.resources import files
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 
-from skilldelta.report.shared_style import shared_style
+from skilldelta.report.palette import shared_style
 
 _KINDS = {
     "html": "text/html; charset=utf-8",
@@ -39,7 +39,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.api_route("/", methods=["GET", "HEAD"])
 def page(request: Request) -> Response:
-    """The one page; which of its parts is shown stands behind the # of the address."""
+    """The one page; the address says behind its # which part is shown."""
     return _answer(request, "index.html")
 
 

@@ -35,7 +35,6 @@ class PanelKey:
     suite: str
     pairs: int
     unpaired: int
-    stale: int
     record: Agent
 
 
@@ -51,6 +50,11 @@ class Catalogue:
     """With a complete pair, the one with the most pairs first."""
     ages: Sequence[EvidenceAge]
     skills: Sequence[Skill]
+
+    def ages_of(self, panel: PanelKey, skill: str) -> list[EvidenceAge]:
+        """How old a panel's evidence on a skill is, by version of the skill."""
+        wanted = (panel.record, panel.suite, skill)
+        return [age for age in self.ages if (age.agent, age.suite, age.skill_id) == wanted]
 
     def chosen(self, agent: str | None, suite: str | None) -> PanelKey | None:
         """The panel that fits what was chosen, the largest where several do; None where the bank has no pair."""
@@ -115,7 +119,7 @@ class EvidenceViews:
             return self._panels[key]
 
     def _current(self, bank: Bank) -> Catalogue:
-        """The catalogue at the bank's revision; panels of an earlier one, or of another bank, are let go."""
+        """The catalogue at the bank's revision; panels of an earlier one, or of another bank, are dropped."""
         revision = bank.revision()
         if self._catalogue is None or self._bank is not bank or self._catalogue.revision != revision:
             self._panels.clear()
@@ -132,14 +136,7 @@ def _scored(bank: Bank, chosen: PanelKey, encoder: Encoder) -> ShownPanel:
 def _read(bank: Bank, revision: int) -> Catalogue:
     status, agents = bank.status(), bank.agents()
     panels = [
-        PanelKey(
-            agent=label_of(one.agent, agents),
-            suite=one.suite,
-            pairs=one.pairs,
-            unpaired=one.unpaired,
-            stale=one.stale,
-            record=one.agent,
-        )
+        PanelKey(label_of(one.agent, agents), one.suite, one.pairs, one.unpaired, record=one.agent)
         for one in status.panels
         if one.pairs
     ]

@@ -1,18 +1,36 @@
-"""What the routes of the HTTP API share: the gate behind a request, and JSON as the command line prints it."""
+"""The answers of the HTTP API: documents as JSON, as the command line prints them, and errors as RFC 9457 problem details.
+
+What is the caller's is said in words; what is ours is said in the server's log. No path, no secret and no text of a task
+goes into a problem: a message of the bank may name files, one of an encoder an address, so that these two reach the log
+only.
+"""
 
 from __future__ import annotations
 
 import json
+import logging
+from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 
-from fastapi import Request
-from fastapi.responses import Response
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from starlette.exceptions import HTTPException
 
+from skilldelta.encoders import EncoderError
+from skilldelta.endpoint import NoAnswerError
+from skilldelta.errors import BankError, ConflictError, MissingExtraError, NotRecordedError, SkillDeltaError
 from skilldelta.files import jsonable
+from skilldelta.redaction import redacted
 from skilldelta.serve.gate_service import GateService
-from skilldelta.serve.problem_details import MEDIA_TYPE, Problem
 from skilldelta.serve.service_metrics import ServiceMetrics
 from skilldelta.serve.wire_formats import ProblemBody
+
+MEDIA_TYPE = "application/problem+json"
+_MOST_ERRORS = 10
+
+_log = logging.getLogger("skilldelta.serve")
 
 _SAID = {
     400: "Malformed request",
@@ -51,10 +69,84 @@ def check_may_write(request: Request) -> None:
 
 
 def json_response(document: Any, *, status: int = 200) -> Response:
-    """A JSON document. What is not a number is unknown: null."""
+    """A JSON document in which NaN and infinity are null."""
     try:
         text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         body = text.encode("utf-8")
     except (ValueError, TypeError):  # rare: not a number, an array, or half a surrogate pair
         body = json.dumps(jsonable(document), allow_nan=False).encode()
     return Response(body, status_code=status, media_type="application/json")
+
+
+class Problem(Exception):  # noqa: N818 - the word of the standard
+    """An answer that is a problem: its status and one line for the caller."""
+
+    def __init__(self, status: int, detail: str, *, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.headers = headers
+
+
+def problem_response(
+    status: int, detail: str, *, headers: Mapping[str, str] | None = None, errors: list[dict[str, Any]] | None = None
+) -> JSONResponse:
+    """The response to something that went wrong."""
+    body: dict[str, Any] = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+    }
+    if errors:
+        body["errors"] = errors
+    return JSONResponse(body, status_code=status, media_type=MEDIA_TYPE, headers=dict(headers or {}))
+
+
+def problem_of(error: Exception) -> Problem:
+    """What an exception means to the caller; what went wrong in the server itself goes to its log."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, HTTPException):
+        return Problem(error.status_code, str(error.detail), headers=error.headers)
+    for kind, status in ((NotRecordedError, 404), (ConflictError, 409), (MissingExtraError, 501)):
+        if isinstance(error, kind):
+            return Problem(status, str(error))
+    retry = {"Retry-After": "1"}
+    if isinstance(error, BankError):
+        _log.error("bank: %s", redacted(str(error)))
+        return Problem(503, "the bank cannot be used at the moment; the server's log says why", headers=retry)
+    if isinstance(error, EncoderError | NoAnswerError):
+        _log.error("encoder: %s", redacted(str(error)))
+        return Problem(503, "the encoder does not answer; the server's log says why", headers=retry)
+    if isinstance(error, SkillDeltaError):
+        return Problem(422, redacted(str(error)))
+    _log.error("failed: %s", type(error).__name__, exc_info=error)
+    return Problem(500, "the server failed; its log says why")
+
+
+def answer_with_problems(app: FastAPI) -> None:
+    """Make every error of the app a problem."""
+
+    async def respond(request: Request, error: Exception) -> JSONResponse:
+        problem = problem_of(error)
+        return problem_response(problem.status, problem.detail, headers=problem.headers)
+
+    for kind in (Problem, HTTPException, SkillDeltaError):
+        app.add_exception_handler(kind, respond)
+    app.add_exception_handler(RequestValidationError, _invalid)
+
+
+async def _invalid(request: Request, error: Exception) -> JSONResponse:
+    """Where the body is wrong, without the values themselves, which may be a private text."""
+    assert isinstance(error, RequestValidationError)
+    found = [
+        {
+            "at": ".".join(str(part) for part in one["loc"])[:200],
+            "reason": one["msg"][:300].encode("utf-8", "replace").decode(),
+        }
+        for one in error.errors()[:_MOST_ERRORS]
+    ]
+    is_json = all(one["type"] != "json_invalid" for one in error.errors())
+    detail = "; ".join(f"{one['at']}: {one['reason']}" for one in found)
+    return problem_response(422 if is_json else 400, detail, errors=found)

@@ -18,11 +18,10 @@ from skilldelta.redaction import redacted
 from skilldelta.serve import dashboard_files, http_bank, http_dashboard, http_decisions, http_jobs
 from skilldelta.serve.admission import Admission, AdmissionRules
 from skilldelta.serve.gate_service import GateService
-from skilldelta.serve.http_answers import json_response, metrics_of
+from skilldelta.serve.http_answers import answer_with_problems, json_response, metrics_of
 from skilldelta.serve.http_guard import HttpGuard
-from skilldelta.serve.problem_details import answer_with_problems
 from skilldelta.serve.service_metrics import ServiceMetrics
-from skilldelta.serve.study_jobs import JobGround, StudyJobs
+from skilldelta.serve.study_jobs import StudyJobs
 from skilldelta.version import __version__
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def gate_app(
     with which jobs make theirs. Without `telemetry` nothing is sent anywhere. `beside` is entered and left with the
     application.
     """
-    jobs, upkeep, metrics = StudyJobs(JobGround(gate.opened_at, encoder or {})), Upkeep(gate), ServiceMetrics()
+    jobs, upkeep, metrics = StudyJobs(gate.opened_at, encoder or {}), Upkeep(gate), ServiceMetrics()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -91,9 +90,8 @@ def gate_app(
 class Upkeep:
     """What goes on beside the requests: the warm-up, then the removal of expired decisions."""
 
-    def __init__(self, gate: GateService, *, every: float = RETENTION_SECONDS) -> None:
+    def __init__(self, gate: GateService) -> None:
         self._gate = gate
-        self._every = every
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._run, name="skilldelta-upkeep", daemon=True)
         self.reason = "warming up"
@@ -104,11 +102,11 @@ class Upkeep:
         return not self.reason
 
     def start(self) -> None:
-        """Begin, in a thread of its own."""
+        """Start, in a thread of its own."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End; what is under way is waited for."""
+        """Stop, after waiting for what is under way."""
         self._end.set()
         self._thread.join()
 
@@ -123,7 +121,7 @@ class Upkeep:
                 self._gate.forget_expired()
             except Exception as error:
                 _log.error("expired decisions were not removed: %s", redacted(str(error)))
-            self._end.wait(self._every)
+            self._end.wait(RETENTION_SECONDS)
 
 
 @router.get("/v1/health", summary="Whether the server runs")

@@ -14,8 +14,7 @@ from fastapi.responses import Response
 from skilldelta.bank.importers import Defaults, Source, parse_arms, parse_mapping, read_any
 from skilldelta.errors import InputError
 from skilldelta.records import Skill
-from skilldelta.serve.http_answers import PROBLEMS, gate_of, json_response
-from skilldelta.serve.problem_details import Problem
+from skilldelta.serve.http_answers import PROBLEMS, Problem, gate_of, json_response
 from skilldelta.studies.importing import import_readings
 
 router = APIRouter(prefix="/v1", tags=["bank"], responses=PROBLEMS)

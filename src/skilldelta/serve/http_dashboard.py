@@ -32,12 +32,9 @@ if TYPE_CHECKING:
 router = APIRouter(prefix="/v1/dashboard", tags=["dashboard"], responses=PROBLEMS)
 
 _Skill = Annotated[str, Query(description="The skill, as the bank names it.", min_length=1, max_length=1_000)]
-_Agent = Annotated[
-    str | None, Query(description="The agent; that of the largest panel unless given.", max_length=1_000)
-]
-_Suite = Annotated[
-    str | None, Query(description="The suite; that of the largest panel unless given.", max_length=1_000)
-]
+_LARGEST = "that of the largest panel unless given."
+_Agent = Annotated[str | None, Query(description=f"The agent; {_LARGEST}", max_length=1_000)]
+_Suite = Annotated[str | None, Query(description=f"The suite; {_LARGEST}", max_length=1_000)]
 
 _making = threading.Lock()
 
@@ -89,7 +86,7 @@ def task_map(request: Request, skill: _Skill, agent: _Agent = None, suite: _Suit
 @router.post("/try", summary="Answer a question without recording it")
 def try_it(request: Request, body: TrialBody) -> TrialDocument:
     """The decision of `/v1/decide`, its place on the map, and what would change it."""
-    from skilldelta.serve.trial_page import trial_document
+    from skilldelta.serve.skill_page import trial_document
 
     gate = gate_of(request)
     policy = gate.settings.policy

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from skilldelta.redaction import redacted
 from skilldelta.serve.admission import Admission, RequestHead
-from skilldelta.serve.problem_details import problem_of, problem_response
+from skilldelta.serve.http_answers import problem_of, problem_response
 
 _log = logging.getLogger("skilldelta.serve.access")
 
@@ -85,7 +85,7 @@ def _head(scope: Scope) -> RequestHead:
 
 
 def _bounded(receive: Receive, most: int) -> Receive:
-    """A body that grows beyond its bound ends the request, whatever its length was said to be."""
+    """A body that grows beyond its bound ends the request, whatever length it declared."""
     seen = 0
 
     async def receive_bounded() -> Message:
@@ -100,6 +100,6 @@ def _bounded(receive: Receive, most: int) -> Receive:
 
 
 def _route(scope: Scope) -> str:
-    """The pattern of the route, so that there are as many numbers as routes, whatever is asked for."""
+    """The pattern of the route, so that there is one number per route, whatever paths are requested."""
     route: Any = scope.get("route")
     return getattr(route, "path", "") or "(none)"

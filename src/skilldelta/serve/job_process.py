@@ -69,7 +69,7 @@ def main() -> None:
 
 
 def run_job(said: dict[str, Any], progress: StudyProgress) -> dict[str, Any]:
-    """The document of a job's kind."""
+    """Run a job and return the document of its kind."""
     kinds: dict[str, Callable[[list[LoadedPanel], dict[str, Any], StudyProgress], dict[str, Any]]] = {
         "evaluate": _evaluated,
         "sweep": _swept,

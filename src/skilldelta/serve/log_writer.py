@@ -1,4 +1,4 @@
-"""Decisions and outcomes into the log, many in one commit: who waits is answered once their row is committed.
+"""Decisions and outcomes go to the log, many in one commit; each caller is answered once its row is committed.
 
 A commit costs about the same for one row as for fifty. While one is under way, what arrives is gathered for the next. An
 outcome is on the disk when it is acknowledged, and its decision with it. A decision alone survives the death of the
@@ -49,7 +49,7 @@ class LogWriter:
         return self.submit(entry).result()
 
     def submit(self, entry: DecisionRecord | RecordedOutcome) -> Future[Logged]:
-        """The promise of an id, kept when the entry is committed."""
+        """The future id of an entry, known when the entry is committed."""
         answer: Future[Logged] = Future()
         with self._starting:
             if self._is_closed:
@@ -61,7 +61,7 @@ class LogWriter:
         return answer
 
     def close(self) -> None:
-        """Write what is waiting, and end."""
+        """Write what is waiting, and stop."""
         with self._starting:
             self._is_closed = True
             thread = self._thread
@@ -78,13 +78,14 @@ class LogWriter:
             self._store(decisions, partial(self._bank.record_decisions, durable=False))
             self._store(outcomes, self._bank.record_outcomes)
             if is_last or (unsettled and not batch):
-                self._settle()
+                with suppress(BankError, OSError):  # replaced or gone: there is nothing left to settle
+                    self._bank.settle()
             unsettled = bool(decisions) and not outcomes
             if is_last:
                 return
 
     def _gathered(self, patience: float | None) -> tuple[list[_Waiting], bool]:
-        """Everything that waits, or nothing after so many seconds; and whether the writer is to end after it."""
+        """Everything that waits, or nothing after so many seconds; and whether the writer has to stop after it."""
         batch: list[_Waiting] = []
         try:
             item = self._queue.get(timeout=patience)
@@ -96,10 +97,6 @@ class LogWriter:
         except Empty:
             return batch, False
         return batch, True
-
-    def _settle(self) -> None:
-        with suppress(BankError, OSError):  # replaced or gone: there is nothing left to settle
-            self._bank.settle()
 
     def _store(
         self, waiting: list[_Waiting], record: Callable[[list[Entry]], list[Logged] | list[Logged | InputError]]

@@ -1,4 +1,4 @@
-"""The gate as tools and resources of the Model Context Protocol.
+"""The gate as tools and resources of the Model Context Protocol, for any transport and over streamable HTTP.
 
 A tool is advice: a model has to choose to call it, after its first step. The gate that decides before the first step is a
 hook or a plugin of the harness.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from skilldelta.bank.entries import RecordedOutcome
 from skilldelta.errors import InputError, MissingExtraError, SkillDeltaError
@@ -35,7 +35,13 @@ try:
 except ImportError as error:
     raise MissingExtraError("the MCP server", "mcp") from error
 
+if TYPE_CHECKING:
+    from skilldelta.serve.admission import AdmissionRules
+
 T = TypeVar("T")
+
+PATH = "/mcp"
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 INSTRUCTIONS = """SkillDelta predicts, from paired executions with and without a skill, whether the skill makes the agent \
 more likely to succeed at a task. Call skilldelta_route before you load a skill, or skilldelta_choose where several are on \
@@ -61,7 +67,7 @@ Recorded = Annotated[bool, Field(description="Write the decision into the log.")
 
 
 def mcp_server(service: GateService) -> MCPServer[Any]:
-    """A server whose tools ask a service. The service stays the caller's to close."""
+    """A server whose tools ask a service. The caller closes the service."""
     server: MCPServer[Any] = MCPServer(
         "skilldelta", title="SkillDelta", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING"
     )
@@ -69,6 +75,28 @@ def mcp_server(service: GateService) -> MCPServer[Any]:
     _add_log(server, service)
     _add_resources(server, service)
     return server
+
+
+def http_app(server: MCPServer[Any], rules: AdmissionRules) -> Any:
+    """The ASGI application, with MCP at `/mcp`, behind the same door as the HTTP API.
+
+    A token, where one is asked for, must allow writing.
+    """
+    try:
+        from mcp.server.transport_security import TransportSecuritySettings
+
+        from skilldelta.serve.admission import Admission
+        from skilldelta.serve.http_guard import HttpGuard
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("skilldelta mcp --http", "mcp,serve") from error
+    # The door does not look at the Origin of what is only read, which is a stream of messages here; so the SDK does.
+    hosts = [f"{name}{port}" for name in (*_LOOPBACK, *rules.hosts) for port in ("", ":*")]
+    origins = [f"http://{host}" for host in hosts]
+    inner = TransportSecuritySettings(
+        enable_dns_rebinding_protection=not rules.any_address, allowed_hosts=hosts, allowed_origins=origins
+    )
+    app = server.streamable_http_app(streamable_http_path=PATH, transport_security=inner)
+    return HttpGuard(app, Admission(rules), lambda *_: None)
 
 
 def _add_decisions(server: MCPServer[Any], service: GateService) -> None:
@@ -175,7 +203,7 @@ def _bank(service: GateService) -> dict[str, Any]:
 
 
 def _told(action: Callable[[], T]) -> T:
-    """An error that a caller can do something about reaches the model; any other stays in the server."""
+    """Errors that a caller can do something about reach the model; all others stay in the server."""
     try:
         return action()
     except SkillDeltaError as error:

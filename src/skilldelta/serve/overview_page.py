@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import PurePath
 from urllib.parse import urlsplit
 
 from skilldelta.bank.entries import DecisionTally
-from skilldelta.evaluation.results import Range
-from skilldelta.report.skill_words import skill_sentence
+from skilldelta.report.skill_list import skill_sentence
 from skilldelta.serve.evidence_documents import (
     GainInterval,
     GateDocument,
@@ -26,7 +26,8 @@ def overview_document(views: EvidenceViews, agent: str | None, suite: str | None
     shown, catalogue, tallies = views.panel(agent, suite), views.catalogue(), views.tallies()
     chosen = None if shown is None else shown.key
     rows = None if shown is None else shown.gated.rows
-    lines = [] if shown is None else skill_lines(shown, catalogue, tallies)
+    lines = [skill_line(shown, one, catalogue, tallies) for one in shown.gated.skills] if shown is not None else []
+    lines.sort(key=lambda line: (-line.gain, line.skill))
     return OverviewDocument(
         bank=bank_name(catalogue.location),
         revision=catalogue.revision,
@@ -43,21 +44,11 @@ def overview_document(views: EvidenceViews, agent: str | None, suite: str | None
     )
 
 
-def skill_lines(shown: ShownPanel, catalogue: Catalogue, tallies: Sequence[DecisionTally]) -> list[SkillLine]:
-    """The skills of a panel by mean gain, the most helpful first."""
-    lines = [skill_line(shown, skill, catalogue, tallies) for skill in shown.gated.skills]
-    return sorted(lines, key=lambda line: (-line.gain, line.skill))
-
-
 def skill_line(shown: ShownPanel, skill: str, catalogue: Catalogue, tallies: Sequence[DecisionTally]) -> SkillLine:
     """One skill with its verdict."""
     rows, verdict = shown.gated.of_skill(skill), shown.verdicts[skill]
+    low, high = verdict.mean.interval.low, verdict.mean.interval.high
     own = [tally for tally in _of_agent(tallies, shown.key) if tally.skill_id == skill]
-    recorded = [
-        age.last
-        for age in catalogue.ages
-        if (age.agent, age.suite, age.skill_id) == (shown.key.record, shown.key.suite, skill)
-    ]
     return SkillLine(
         skill=skill,
         pairs=len(rows.support),
@@ -66,12 +57,12 @@ def skill_line(shown: ShownPanel, skill: str, catalogue: Catalogue, tallies: Seq
         harmed=verdict.harmed,
         unchanged=len(rows.support) - verdict.helped - verdict.harmed,
         gain=verdict.mean.mean,
-        interval=_interval(verdict.mean.interval),
+        interval=None if low is None or high is None else GainInterval(low, high),
         verdict=verdict.ruling,
         sentence=skill_sentence(verdict).partition(": ")[2],
         gate=gate_document(rows),
         log=_tally(own, rows.extra_tokens),
-        recorded=max(recorded, default=None),
+        recorded=max((age.last for age in catalogue.ages_of(shown.key, skill)), default=None),
     )
 
 
@@ -92,18 +83,14 @@ def bank_name(location: str) -> str:
     return PurePath(path).name or "bank"
 
 
-def _interval(found: Range) -> GainInterval | None:
-    if found.low is None or found.high is None:
-        return None
-    return GainInterval(found.low, found.high)
-
-
 def _of_agent(tallies: Sequence[DecisionTally], panel: PanelKey) -> list[DecisionTally]:
     return [tally for tally in tallies if tally.agent == panel.record]
 
 
 def _tally(found: Sequence[DecisionTally], extra_tokens: float | None) -> LogTally:
-    by_action = {action: sum(one.decisions for one in found if one.action == action) for action in _ACTIONS}
+    by_action = {
+        action: sum(one.decisions for one in found if one.action == action) for action in ("use", "skip", "abstain")
+    }
     unused = by_action["skip"] + by_action["abstain"]
     return LogTally(
         decisions=sum(by_action.values()),
@@ -119,9 +106,4 @@ def _whole_log(tallies: Sequence[DecisionTally], lines: Sequence[SkillLine]) -> 
     """All skills together; tokens are saved where a skill's price is known."""
     whole = _tally(tallies, None)
     saved = [line.log.saved_tokens for line in lines if line.log.decisions and line.log.saved_tokens is not None]
-    return LogTally(
-        whole.decisions, whole.used, whole.skipped, whole.abstained, whole.last, sum(saved) if saved else None
-    )
-
-
-_ACTIONS = ("use", "skip", "abstain")
+    return replace(whole, saved_tokens=sum(saved) if saved else None)

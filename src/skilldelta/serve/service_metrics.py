@@ -7,7 +7,8 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from skilldelta.serve.gate_question import GateAnswer
 
-_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+"""Bounds of the histograms of the time to answer."""
 
 
 class ServiceMetrics:
@@ -22,7 +23,7 @@ class ServiceMetrics:
             "skilldelta_http_requests", "Requests by route and status.", ("method", "route", "status"), registry=own
         )
         self._seconds = Histogram(
-            "skilldelta_http_request_seconds", "Time to answer.", ("route",), buckets=_SECONDS, registry=own
+            "skilldelta_http_request_seconds", "Time to answer.", ("route",), buckets=SECONDS, registry=own
         )
         self._decisions = Counter(
             "skilldelta_decisions", "Decisions by action; repeated ones apart.", ("action", "repeated"), registry=own

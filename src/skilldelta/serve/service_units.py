@@ -1,4 +1,4 @@
-"""The service as the machine's own: a systemd user unit, and a launchd property list. No secret goes into either."""
+"""The service started by the system: a systemd user unit, and a launchd property list. No secret goes into either."""
 
 from __future__ import annotations
 

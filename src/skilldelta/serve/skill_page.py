@@ -1,24 +1,37 @@
-"""A skill's page: families, harmed tasks, versions, the threshold sweep and the map of its tasks."""
+"""A skill's page: families, harmed tasks, versions, the threshold sweep and the map of its tasks.
+
+And the page to try a skill: one question answered as everywhere else and not recorded, with its place on the map and what
+would change the answer.
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from skilldelta.advisor import Advice
+from skilldelta.advisor.turning_points import turning_points
 from skilldelta.arrays import Floats, Ints
-from skilldelta.report.families import NO_FAMILY
+from skilldelta.report.figures.help_harm import NO_FAMILY
 from skilldelta.report.numbers import shorten
 from skilldelta.serve.evidence_documents import (
+    FamilyAnswer,
     FamilyLine,
     HarmedTask,
     MapDocument,
     MapPoint,
+    Place,
     SkillEvidence,
     SweepDocument,
+    TrialDocument,
     VersionLine,
 )
 from skilldelta.serve.evidence_views import Catalogue, EvidenceViews, PanelKey, ShownPanel
+from skilldelta.serve.gate_question import GateQuestion
+from skilldelta.serve.gate_service import GateService
 from skilldelta.serve.overview_page import panel_name, skill_line
 from skilldelta.studies.gated_panel import GatedRows
 from skilldelta.studies.task_map import fixed_sample
@@ -27,6 +40,8 @@ HARMED = 100
 POINTS = 800
 POLICIES = 4_000
 TEXT_WIDTH = 280
+_FAMILIES = 3
+"""Families of the nearest pairs with which a tried question is asked again."""
 
 
 def skill_document(views: EvidenceViews, shown: ShownPanel, skill: str) -> SkillEvidence:
@@ -63,31 +78,31 @@ def sweep_document(rows: GatedRows, skill: str) -> SweepDocument:
 
 def map_document(rows: GatedRows, skill: str) -> MapDocument:
     """The tasks of a skill on their plane."""
-    support, shown = rows.support, fixed_sample(len(rows.support), POINTS)
-    places = rows.plane.places(support.vectors[shown])
-    return MapDocument(
-        skill=skill,
-        tasks=len(support),
-        points=[map_point(rows, int(row), place) for row, place in zip(shown, places, strict=True)],
-        shares=rows.plane.shares,
-    )
+    shown = fixed_sample(len(rows.support), POINTS)
+    return MapDocument(skill=skill, tasks=len(rows.support), points=_points(rows, shown), shares=rows.plane.shares)
 
 
-def map_point(rows: GatedRows, row: int, place: Floats) -> MapPoint:
+def _points(rows: GatedRows, shown: Ints) -> list[MapPoint]:
+    places = rows.plane.places(rows.support.vectors[shown])
+    return [
+        MapPoint(**_recorded(rows, int(row)), x=float(x), y=float(y)) for row, (x, y) in zip(shown, places, strict=True)
+    ]
+
+
+def _recorded(rows: GatedRows, row: int) -> dict[str, Any]:
+    """What the bank has of a task, and the gate's prediction for it."""
     support = rows.support
-    return MapPoint(
-        task_id=str(support.task_ids[row]),
-        family=str(support.families[row]),
-        text=_text(rows, row),
-        x=float(place[0]),
-        y=float(place[1]),
-        y0=float(support.y0[row]),
-        r0=int(support.r0[row]),
-        y1=float(support.y1[row]),
-        r1=int(support.r1[row]),
-        gain=float(support.gains[row]),
-        predicted=_finite(rows.scores[row]),
-    )
+    return {
+        "task_id": str(support.task_ids[row]),
+        "family": str(support.families[row]),
+        "text": shorten(support.texts[row], TEXT_WIDTH) if support.texts else "",
+        "y0": float(support.y0[row]),
+        "r0": int(support.r0[row]),
+        "y1": float(support.y1[row]),
+        "r1": int(support.r1[row]),
+        "gain": float(support.gains[row]),
+        "predicted": _finite(rows.scores[row]),
+    }
 
 
 def _families(shown: ShownPanel, skill: str) -> list[FamilyLine]:
@@ -111,35 +126,16 @@ def _families(shown: ShownPanel, skill: str) -> list[FamilyLine]:
 
 
 def _harmed(rows: GatedRows) -> list[HarmedTask]:
-    support = rows.support
-    worst = np.argsort(support.gains, kind="stable")[:HARMED]
-    return [
-        HarmedTask(
-            task_id=str(support.task_ids[row]),
-            family=str(support.families[row]),
-            text=_text(rows, int(row)),
-            y0=float(support.y0[row]),
-            r0=int(support.r0[row]),
-            y1=float(support.y1[row]),
-            r1=int(support.r1[row]),
-            gain=float(support.gains[row]),
-            predicted=_finite(rows.scores[row]),
-            used=bool(rows.used[row]),
-        )
-        for row in worst
-        if support.gains[row] < 0
-    ]
+    gains = rows.support.gains
+    worst = [int(row) for row in np.argsort(gains, kind="stable")[:HARMED] if gains[row] < 0]
+    return [HarmedTask(**_recorded(rows, row), used=bool(rows.used[row])) for row in worst]
 
 
 def _versions(catalogue: Catalogue, panel: PanelKey, skill: str) -> list[VersionLine]:
     """The newest first. The current one is that which arrived last; without any version there is one nameless line."""
     known = [one for one in catalogue.skills if one.skill_id == skill]
     current = next((one.digest for one in reversed(known) if one.digest), "")
-    ages = {
-        age.skill_digest: age
-        for age in catalogue.ages
-        if (age.agent, age.suite, age.skill_id) == (panel.record, panel.suite, skill)
-    }
+    ages = {age.skill_digest: age for age in catalogue.ages_of(panel, skill)}
     lines = []
     for one in reversed(known):
         age = ages.get(one.digest)
@@ -158,10 +154,6 @@ def _versions(catalogue: Catalogue, panel: PanelKey, skill: str) -> list[Version
     return lines
 
 
-def _text(rows: GatedRows, row: int) -> str:
-    return shorten(rows.support.texts[row], TEXT_WIDTH) if rows.support.texts else ""
-
-
 def _thinned(policies: int, always: tuple[int, ...]) -> Ints:
     if policies <= POLICIES:
         return np.arange(policies)
@@ -175,3 +167,44 @@ def _known(values: Floats) -> list[float | None]:
 
 def _finite(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
+
+
+def trial_document(gate: GateService, views: EvidenceViews, asked: GateQuestion) -> TrialDocument:
+    """The answer to a question that is only tried; it is not recorded."""
+    advice = gate.advise(asked)
+    shown = views.panel(asked.agent, advice.suite or None)
+    rows = None if shown is None or advice.skill not in shown.gated.skills else shown.gated.of_skill(advice.skill)
+    policy = asked.policy or gate.settings.policy
+    families = [] if shown is None or asked.family or advice.family else _family_answers(gate, shown, asked, advice)
+    return TrialDocument(
+        decision=advice.to_dict(),
+        familiarity=advice.familiarity_sentence,
+        interval=advice.interval_sentence,
+        would_change=[
+            *turning_points(advice, familiarity_limit=policy.limit),
+            *[
+                f"{one.action.capitalize()}, if the task is of the family {one.family} (predicted gain {one.gain:+.3f})."
+                for one in families
+                if one.action != advice.decision.action
+            ],
+        ],
+        families=families,
+        place=None if rows is None else Place(*rows.plane.places(gate.encoder().encode([asked.task]))[0].tolist()),
+        nearest=[] if rows is None else _points(rows, _nearest(rows, advice)),
+    )
+
+
+def _family_answers(gate: GateService, shown: ShownPanel, asked: GateQuestion, advice: Advice) -> list[FamilyAnswer]:
+    """The same question with each of the nearest pairs' families: the family is the first thing a harness could tell."""
+    support = shown.gated.rows.support
+    rows = [support.row_of_task[one.task_id][0] for one in advice.neighbors if one.task_id in support.row_of_task]
+    families = [family for family in dict.fromkeys(str(support.families[row]) for row in rows) if family][:_FAMILIES]
+    answers = [gate.advise(replace(asked, family=family)).decision for family in families]
+    return [FamilyAnswer(family, one.action, one.gain) for family, one in zip(families, answers, strict=True)]
+
+
+def _nearest(rows: GatedRows, advice: Advice) -> Ints:
+    """The rows of the nearest pairs that are of this skill, which the map may have left out."""
+    known = rows.support.row_of_task
+    found = [known[one.task_id][0] for one in advice.neighbors if one.task_id in known]
+    return np.array(found, np.int64)

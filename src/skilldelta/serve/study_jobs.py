@@ -13,15 +13,15 @@ import tempfile
 import threading
 import time
 import uuid
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import IO, Any, Literal
 
 from skilldelta.redaction import redacted
-from skilldelta.serve.problem_details import Problem
+from skilldelta.serve.http_answers import Problem
 
 JobStatus = Literal["queued", "running", "done", "failed", "cancelled"]
 FINISHED: tuple[JobStatus, ...] = ("done", "failed", "cancelled")
@@ -36,7 +36,7 @@ _log = logging.getLogger("skilldelta.serve")
 
 @dataclass(slots=True)
 class StudyJob:
-    """A job and how far it is. `version` moves with every change."""
+    """A job and its progress. `version` changes with every update."""
 
     kind: str
     options: Mapping[str, Any]
@@ -59,20 +59,14 @@ class StudyJob:
         return {**document, "result": self.result} if with_result else document
 
 
-@dataclass(frozen=True, slots=True)
-class JobGround:
-    """What every job works on. The encoder's key goes to the process over its standard input alone."""
-
-    bank: str
-    encoder: Mapping[str, Any]
-    """The arguments of `bank_encoder`."""
-
-
 class StudyJobs:
-    """The jobs of one server. Threads may share it."""
+    """The jobs of one server, all on its bank. Threads may share it.
 
-    def __init__(self, ground: JobGround) -> None:
-        self._ground = ground
+    `encoder` are the arguments of `bank_encoder`; its key goes to the process over its standard input alone.
+    """
+
+    def __init__(self, bank: str, encoder: Mapping[str, Any]) -> None:
+        self._ground = {"bank": bank, "encoder": dict(encoder)}
         self._jobs: OrderedDict[str, StudyJob] = OrderedDict()
         self._waiting: SimpleQueue[StudyJob | None] = SimpleQueue()
         self._lock = threading.RLock()
@@ -82,7 +76,7 @@ class StudyJobs:
         self._is_closed = False
 
     def start(self, kind: str, options: Mapping[str, Any]) -> StudyJob:
-        """Let a job wait for its turn; refused when too many wait already."""
+        """Queue a job; refused when too many wait already."""
         job = StudyJob(kind, options)
         with self._lock:
             if self._is_closed:
@@ -176,17 +170,10 @@ class StudyJobs:
             self._fail(job, {"status": 500, "detail": "the job ended without a result; the server's log says why"})
 
     def _tell(self, process: subprocess.Popen[bytes], job: StudyJob) -> None:
-        ground = self._ground
-        said = {
-            "kind": job.kind,
-            "options": dict(job.options),
-            "bank": ground.bank,
-            "encoder": dict(ground.encoder),
-            "report_file": str(self._report_file(job)),
-        }
+        said = {"kind": job.kind, "options": dict(job.options), "report_file": str(self._report_file(job))}
         assert process.stdin is not None
         try:
-            process.stdin.write(json.dumps(said).encode())
+            process.stdin.write(json.dumps({**said, **self._ground}).encode())
             process.stdin.close()
         except BrokenPipeError:  # stopped before it began
             return
@@ -231,24 +218,16 @@ class StudyJobs:
 
 
 class _Tail:
-    """The last words of a process, read while it runs so that it never waits for a reader."""
+    """The last lines that a process prints, read while it runs so that it never waits for a reader."""
 
     def __init__(self, stream: IO[bytes] | None) -> None:
-        self._lines: SimpleQueue[bytes] = SimpleQueue()
+        self._lines: deque[bytes] = deque(maxlen=50)
         self._thread = threading.Thread(target=self._read, args=(stream,), daemon=True)
         self._thread.start()
 
     def _read(self, stream: IO[bytes] | None) -> None:
-        for line in stream or ():
-            self._lines.put(line[:_WORDS_OF_A_FAILURE])
-            if self._lines.qsize() > 50:
-                self._lines.get()
+        self._lines.extend(line[:_WORDS_OF_A_FAILURE] for line in stream or ())
 
     def text(self) -> str:
         self._thread.join(timeout=1)
-        lines = []
-        try:
-            while True:
-                lines.append(self._lines.get_nowait())
-        except Empty:
-            return b"".join(lines)[-_WORDS_OF_A_FAILURE:].decode("utf-8", "replace")
+        return b"".join(self._lines.copy())[-_WORDS_OF_A_FAILURE:].decode("utf-8", "replace")

@@ -13,6 +13,7 @@ from skilldelta.advisor.recording import conversation_digest
 from skilldelta.bank.entries import RecordedOutcome
 from skilldelta.errors import InputError, MissingExtraError
 from skilldelta.serve.gate_question import GateAnswer
+from skilldelta.serve.service_metrics import SECONDS
 from skilldelta.version import __version__
 
 try:
@@ -30,14 +31,16 @@ except ModuleNotFoundError as error:
 
 _EXPORT_SECONDS = 2
 _METRICS_EVERY_MS = 15_000
-_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
 
 class Telemetry:
     """Sends to one collector until it is closed. A collector that does not answer costs nothing but its data."""
 
     def __init__(self, endpoint: str) -> None:
-        base = _checked(endpoint).rstrip("/")
+        parts = urlsplit(endpoint)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise InputError(f"{endpoint!r} is no address of a collector; give one like http://127.0.0.1:4318")
+        base = endpoint.rstrip("/")
         resource = Resource.create({"service.name": "skilldelta", "service.version": __version__})
         self._traces = TracerProvider(resource=resource)
         exporter = OTLPSpanExporter(endpoint=f"{base}/v1/traces", timeout=_EXPORT_SECONDS)
@@ -51,7 +54,7 @@ class Telemetry:
         self._decisions = meter.create_counter("skilldelta.decisions", "{decision}", "Decisions by action")
         self._outcomes = meter.create_counter("skilldelta.outcomes", "{outcome}", "Outcomes recorded")
         self._requests = meter.create_histogram(
-            "http.server.request.duration", "s", "Time to answer", explicit_bucket_boundaries_advisory=list(_SECONDS)
+            "http.server.request.duration", "s", "Time to answer", explicit_bucket_boundaries_advisory=list(SECONDS)
         )
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
@@ -111,10 +114,3 @@ class Telemetry:
         """Send what is waiting, and end."""
         self._traces.shutdown()
         self._meters.shutdown(timeout_millis=3_000)
-
-
-def _checked(endpoint: str) -> str:
-    parts = urlsplit(endpoint)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InputError(f"{endpoint!r} is no address of a collector; give one like http://127.0.0.1:4318")
-    return endpoint

@@ -11,19 +11,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from skilldelta.advisor import Advice, Advisor, Policy, Question
+from skilldelta.arrays import Vectors
 from skilldelta.bank.reading import chosen_agent, current_skill
 from skilldelta.bank.store import Bank
 from skilldelta.encoders import Encoder
 from skilldelta.errors import unknown_name
 from skilldelta.records import Agent, Skill
 from skilldelta.serve.log_writer import LogWriter
-from skilldelta.serve.text_vectors import RememberingEncoder
 
 EncoderMaker = Callable[[Bank], Encoder]
 
 _MOST_ANSWERS = 4_096
 _LONGEST_REMEMBERED = 4_000
 """Characters of a text whose answer is remembered, so that all of them take a bounded memory."""
+_MOST_BYTES = 32 << 20
+"""Of texts and vectors together; the least recently used make room."""
 _OF_THE_BANK = ("tfidf", "imported/")
 """Encoders that learn from the bank's own texts, and so are made anew when it has grown."""
 
@@ -38,7 +40,7 @@ class KnownNames:
     suites: Sequence[str]
 
     def agent(self, name: str | None) -> Agent:
-        """The agent of that name, None the only one; an unknown one is refused."""
+        """The agent of that name, or the only one for None; an unknown name is refused."""
         return chosen_agent(self.agents, name)
 
     def skill(self, name: str) -> Skill:
@@ -71,7 +73,7 @@ class WarmBank:
         self._asking = threading.Lock()
 
     def names(self) -> KnownNames:
-        """The names as they are now; what belongs to an earlier revision is let go."""
+        """The names as they are now; what belongs to an earlier revision is dropped."""
         revision = self.bank.revision()
         names = self._names
         if names is not None and names.revision == revision:
@@ -149,3 +151,46 @@ class WarmBank:
                 self._encoder, self._advisors = RememberingEncoder(self._make_encoder(self.bank)), {}
                 self._encoder_revision = revision
             return self._encoder
+
+
+class RememberingEncoder:
+    """An encoder that remembers the vectors of single texts. Threads may share it; several texts at once pass through."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+        self._bytes = 0
+        self._known: OrderedDict[str, Vectors] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @property
+    def identity(self) -> str:
+        """The identity of the encoder behind it."""
+        return self._encoder.identity
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """(n, dim) as the encoder has it."""
+        if len(texts) != 1 or not isinstance(texts[0], str):
+            return self._encoder.encode(texts)
+        text = texts[0]
+        with self._lock:
+            known = self._known.get(text)
+            if known is not None:
+                self._known.move_to_end(text)
+                return known
+        vectors = self._encoder.encode(texts)
+        vectors.setflags(write=False)
+        self._remember(text, vectors)
+        return vectors
+
+    def _remember(self, text: str, vectors: Vectors) -> None:
+        with self._lock:
+            if text in self._known:
+                return
+            self._known[text] = vectors
+            self._bytes += _size(text, vectors)
+            while self._bytes > _MOST_BYTES:
+                self._bytes -= _size(*self._known.popitem(last=False))
+
+
+def _size(text: str, vectors: Vectors) -> int:
+    return 4 * len(text) + vectors.nbytes + 200  # what the dictionary adds

@@ -95,7 +95,7 @@ def compare_sides(a: ComparedSide, b: ComparedSide, settings: ComparisonSettings
 
 
 def comparison_report(compared: ComparedSides, *, command: str = "", created: str = "") -> ComparisonReport:
-    """The comparison as pages and comments say it: `report.comparison_page` and `report.comparison_markdown` take it.
+    """The comparison as pages and comments say it: `report.comparison_page` and `report.comparison_words` take it.
 
     Examples:
         >>> comparison_report(compare_sides(*both_arms(bank_runs(bank)))).title

@@ -13,7 +13,7 @@ from skilldelta.evaluation.paired_comparison import vote
 from skilldelta.evaluation.results import MARGIN
 from skilldelta.evaluation.skill_verdicts import FamilyEffect, HarmGroup, SkillVerdict, skill_verdicts
 from skilldelta.pairing import arms_of
-from skilldelta.report.skill_words import skill_sentence
+from skilldelta.report.skill_list import skill_sentence
 from skilldelta.studies.loaded_panel import LoadedPanel
 from skilldelta.support import Support
 

@@ -1,1 +1,1 @@
-"""One file a figure: what is drawn, how, and the words below it."""
+"""What is drawn, how, and the words below it; figures that answer related questions share a file."""

@@ -1,66 +1,85 @@
-"""Matched-rate advantage: what choosing tasks adds over using the skill equally often on randomly chosen ones."""
+"""Matched-rate advantage: what choosing tasks adds over using the skill equally often on randomly chosen ones.
+
+Its two components say how much of it is choosing within families, and how much choosing between them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.evaluation.results import PanelResult, PolicyResult, Range
-from skilldelta.report.content import Cell, Column, Figure, Plot, Spec, Table
-from skilldelta.report.numbers import cell, percent, points, size, spread, words_cell
+from skilldelta.report import vega
+from skilldelta.report.content import Cell, Figure, Plot, Spec, Table, columns
+from skilldelta.report.numbers import DASH, cell, certainty, distance, excludes_zero, percent, points, size, spread
 from skilldelta.report.palette import role
-from skilldelta.report.vega import BAR_STEP, base, interval_rule, number_axis, reference_line, row_axis, tooltip
 
 TITLE = (
     "Success above random use at the same rate, in points; 95% intervals over tasks (thick) and whole families (thin)"
 )
 _CONSTANT = ("always_off", "always_on", "random_matched")
+_WEAK_SHARE = 0.25
+"""Share of the advantage up to which selection within families is called weak."""
+WITHIN, BETWEEN = "Within families", "Between families"
 
 
 def advantage(panel: PanelResult, gate: str) -> Figure:
     """Advantage over random use at the same rate, by policy, with task and whole-family intervals."""
-    chosen = _selecting(panel)
-    return Figure(
-        name="advantage",
-        title="Does it choose the right tasks?",
-        words=_words(panel.policies.get(gate)),
-        plots=[Plot("advantage", spec(rows(chosen)), TITLE)] if chosen else (),
-        table=_table(chosen) if chosen else None,
-    )
+    words, chosen = _advantage_words(panel.policies.get(gate)), _selecting(panel)
+    found = Figure("advantage", "Does it choose the right tasks?", words)
+    if not chosen:
+        return found
+    lines = [advantage_line(policy, policy_words(policy.name)) for policy in chosen]
+    rows = [
+        [
+            *_advantage_cells(policy),
+            _interval_cell(policy, "advantage_vs_random"),
+            _interval_cell(policy, "advantage_vs_random_by_family"),
+            cell(percent(policy.use_rate), policy.use_rate),
+        ]
+        for policy in chosen
+    ]
+    table = Table(columns("Policy", "Advantage, points", "95%, tasks", "95%, families", "Use rate"), rows)
+    return replace(found, plots=[Plot("advantage", advantage_spec(lines), TITLE)], table=table)
 
 
-def rows(policies: list[PolicyResult]) -> list[dict[str, Any]]:
-    """One row per policy, in percentage points."""
-    return [row(policy, policy_words(policy.name)) for policy in policies]
+def _selecting(panel: PanelResult) -> list[PolicyResult]:
+    """The policies that choose tasks, the one with the largest advantage first."""
+    chosen = [policy for name, policy in panel.policies.items() if name not in _CONSTANT]
+    return sorted(chosen, key=lambda policy: -policy.advantage_vs_random)
 
 
-def row(policy: PolicyResult, label: str) -> dict[str, Any]:
+def advantage_line(policy: PolicyResult, label: str) -> dict[str, Any]:
     """The advantage of one policy in percentage points, under the label of its line in the plot."""
-    task, family = policy.intervals.get("advantage_vs_random"), policy.intervals.get("advantage_vs_random_by_family")
+    low, high = _ends(policy.intervals.get("advantage_vs_random"))
+    family_low, family_high = _ends(policy.intervals.get("advantage_vs_random_by_family"))
     return {
         "name": policy.name,
         "policy": label,
         "advantage": 100 * policy.advantage_vs_random,
         "use_rate": policy.use_rate,
-        "low": _scaled(task, "low"),
-        "high": _scaled(task, "high"),
-        "family_low": _scaled(family, "low"),
-        "family_high": _scaled(family, "high"),
+        "low": low,
+        "high": high,
+        "family_low": family_low,
+        "family_high": family_high,
     }
 
 
-def spec(data: list[dict[str, Any]]) -> Spec:
+def _ends(found: Range | None) -> list[float | None]:
+    """Both ends of an interval in percentage points."""
+    ends = (None, None) if found is None else (found.low, found.high)
+    return [None if end is None else 100 * float(end) for end in ends]
+
+
+def advantage_spec(data: Sequence[dict[str, Any]]) -> Spec:
     """A point per policy; the thick line resamples tasks, the thin one whole families."""
-    y = row_axis("policy", [line["policy"] for line in data])
-    x = number_axis("advantage", None, "+.1f")
+    y = vega.row_axis("policy", [line["policy"] for line in data])
     names = list(dict.fromkeys(line["name"] for line in data))
-    color = {
-        "field": "name",
-        "type": "nominal",
-        "scale": {"domain": names, "range": [role(name) for name in names]},
-        "legend": None,
-    }
-    hover = tooltip(
+    scale = {"domain": names, "range": [role(name) for name in names]}
+    color = {"field": "name", "type": "nominal", "scale": scale, "legend": None}
+    hover = vega.tooltip(
         ("policy", "Policy", ""),
         ("advantage", "Advantage (points)", "+.2f"),
         ("low", "95% from (tasks)", "+.2f"),
@@ -69,55 +88,35 @@ def spec(data: list[dict[str, Any]]) -> Spec:
         ("family_high", "95% to (families)", "+.2f"),
         ("use_rate", "Use rate", ".1%"),
     )
-    return base(
+    dot = {"type": "point", "filled": True, "size": 75, "opacity": 1, "stroke": role("paper"), "strokeWidth": 1}
+    return vega.base(
         data,
-        height={"step": BAR_STEP},
+        height={"step": vega.BAR_STEP},
         layer=[
-            reference_line(0.0),
-            interval_rule("family_low", "family_high", width=1, y=y, color=color),
-            interval_rule("low", "high", width=3.5, y=y, color=color),
-            {
-                "mark": {
-                    "type": "point",
-                    "filled": True,
-                    "size": 75,
-                    "opacity": 1,
-                    "stroke": role("paper"),
-                    "strokeWidth": 1,
-                },
-                "encoding": {"y": y, "x": x, "color": color, "tooltip": hover},
-            },
+            vega.reference_line(0.0),
+            vega.interval_rule("family_low", "family_high", width=1, y=y, color=color),
+            vega.interval_rule("low", "high", width=3.5, y=y, color=color),
+            vega.layer(dot, y=y, x=vega.number_axis("advantage", None, "+.1f"), color=color, tooltip=hover),
         ],
     )
 
 
-def _selecting(panel: PanelResult) -> list[PolicyResult]:
-    chosen = [policy for name, policy in panel.policies.items() if name not in _CONSTANT]
-    return sorted(chosen, key=lambda policy: -policy.advantage_vs_random)
-
-
-def _scaled(found: Range | None, end: str) -> float | None:
-    value = getattr(found, end) if found is not None else None
-    return None if value is None else 100 * float(value)
-
-
-def _words(own: PolicyResult | None) -> list[str]:
+def _advantage_words(own: PolicyResult | None) -> list[str]:
     sentences = [
         "A policy that uses the skill often gains from the skill itself. Compared with random use at the same rate, only the "
         "choice of tasks counts."
     ]
     if own is None:
         return sentences
-    task, family = own.intervals.get("advantage_vs_random"), own.intervals.get("advantage_vs_random_by_family")
-    direction = "above" if own.advantage_vs_random >= 0 else "below"
     sentences.append(
         f"{policy_words(own.name)} used the skill on {percent(own.use_rate, 0)} of tasks and is "
-        f"{size(own.advantage_vs_random)} {direction} random use at that rate{_certainty(task, family)}."
+        f"{distance(own.advantage_vs_random)} random use at that rate{_both_intervals(own)}."
     )
     return sentences
 
 
-def _certainty(task: Range | None, family: Range | None) -> str:
+def _both_intervals(own: PolicyResult) -> str:
+    task, family = own.intervals.get("advantage_vs_random"), own.intervals.get("advantage_vs_random_by_family")
     parts = []
     if spread(task):
         parts.append(f"95% interval {spread(task, as_points=True)}")
@@ -125,32 +124,103 @@ def _certainty(task: Range | None, family: Range | None) -> str:
         parts.append(f"{spread(family, as_points=True)} when whole families are resampled")
     if not parts:
         return ""
-    excludes = task is not None and task.low is not None and task.high is not None and (task.low > 0 or task.high < 0)
-    return f" ({'; '.join(parts)})" + ("" if excludes else ", which may be chance")
+    return f" ({'; '.join(parts)})" + ("" if excludes_zero(task) else ", which may be chance")
 
 
-def _table(chosen: list[PolicyResult]) -> Table:
-    columns = [
-        Column("Policy", numeric=False),
-        Column("Advantage, points"),
-        Column("95%, tasks"),
-        Column("95%, families"),
-        Column("Use rate"),
-    ]
-    return Table(
-        columns,
+def components(panel: PanelResult, gate: str) -> Figure:
+    """Within-group selection and between-group allocation; they sum to the advantage exactly."""
+    words, chosen = _components_words(panel, panel.policies.get(gate)), _selecting(panel)
+    found = Figure("components", "Where does the advantage come from?", words)
+    if not chosen:
+        return found
+    title = "The two parts of the advantage over random use, in points, with 95% intervals"
+    rows = [
         [
-            [
-                words_cell(policy_words(policy.name)),
-                cell(points(policy.advantage_vs_random, 2), policy.advantage_vs_random),
-                _interval_cell(policy.intervals.get("advantage_vs_random")),
-                _interval_cell(policy.intervals.get("advantage_vs_random_by_family")),
-                cell(percent(policy.use_rate), policy.use_rate),
-            ]
-            for policy in chosen
+            *_advantage_cells(policy),
+            cell(points(policy.between_group, 2), policy.between_group),
+            _interval_cell(policy, "between_group"),
+            cell(points(policy.within_group, 2), policy.within_group),
+            _interval_cell(policy, "within_group"),
+        ]
+        for policy in chosen
+    ]
+    table = Table(columns("Policy", "Advantage, points", "Between", "95%", "Within", "95%"), rows)
+    return replace(found, plots=[Plot("components", _components_spec(_parts(chosen)), title)], table=table)
+
+
+def _parts(policies: list[PolicyResult]) -> list[dict[str, Any]]:
+    """Two rows per policy, in percentage points."""
+    found = []
+    for policy in policies:
+        for part, field in ((WITHIN, "within_group"), (BETWEEN, "between_group")):
+            low, high = _ends(policy.intervals.get(field))
+            value = 100 * getattr(policy, field)
+            found.append({"policy": policy_words(policy.name), "part": part, "value": value, "low": low, "high": high})
+    return found
+
+
+def _components_spec(data: list[dict[str, Any]]) -> Spec:
+    """Two thin bars per policy, each with its interval."""
+    y = vega.row_axis("policy", list(dict.fromkeys(line["policy"] for line in data)))
+    offset = {"field": "part", "type": "nominal", "sort": [BETWEEN, WITHIN]}
+    x = vega.number_axis("value", None, "+.1f", zero=True)
+    color = {
+        "field": "part",
+        "type": "nominal",
+        "scale": {"domain": [BETWEEN, WITHIN], "range": [role("always_off"), role("accent")]},
+        "legend": {"columns": {"expr": f"{vega.NARROW} ? 1 : 0"}},
+    }
+    hover = vega.tooltip(
+        ("policy", "Policy", ""),
+        ("part", "Part", ""),
+        ("value", "Points", "+.2f"),
+        ("low", "95% from", "+.2f"),
+        ("high", "95% to", "+.2f"),
+    )
+    return vega.base(
+        data,
+        height={"step": 17},
+        layer=[
+            vega.layer({"type": "bar", "cornerRadiusEnd": 1}, y=y, yOffset=offset, x=x, color=color, tooltip=hover),
+            *vega.interval_over_bar(y=y, yOffset=offset, tooltip={"value": None}),
+            vega.reference_line(0.0, dash=False),
         ],
     )
 
 
-def _interval_cell(found: Range | None) -> Cell:
-    return cell(spread(found, as_points=True) or "–", found.low if found else None)
+def _components_words(panel: PanelResult, own: PolicyResult | None) -> list[str]:
+    sentences = [
+        "Between families: using the skill more in families where it helps more. Within families: picking the right tasks "
+        "inside a family. The two add up to the advantage over random use."
+    ]
+    if own is not None:
+        sentences.append(
+            f"Of {policy_words(own.name)}'s {points(own.advantage_vs_random)} points, {points(own.between_group)} come from "
+            f"allocation between families and {points(own.within_group)} from selection within them"
+            f"{certainty(own.intervals.get('within_group'), as_points=True)}. {_reading(own)}"
+        )
+    if panel.structure.singletons:
+        sentences.append("Families with a single task can contribute only between families.")
+    return sentences
+
+
+def _reading(own: PolicyResult) -> str:
+    interval = own.intervals.get("within_group")
+    if interval is not None and interval.low is not None and interval.low > 0:
+        weak = own.within_group <= _WEAK_SHARE * own.advantage_vs_random
+        return "It does tell tasks of one family apart" + (", a little." if weak else ".")
+    if interval is not None and interval.high is not None and interval.high < 0:
+        return f"Within a family its choices lose {size(own.within_group)}: a rule by family would do better."
+    if own.within_group <= _WEAK_SHARE * abs(own.advantage_vs_random):
+        return "It mainly knows which families merit the skill; telling tasks of one family apart is weak."
+    return "Both parts count."
+
+
+def _advantage_cells(policy: PolicyResult) -> list[Cell]:
+    advantage = policy.advantage_vs_random
+    return [Cell(policy_words(policy.name)), cell(points(advantage, 2), advantage)]
+
+
+def _interval_cell(policy: PolicyResult, metric: str) -> Cell:
+    found = policy.intervals.get(metric)
+    return cell(spread(found, as_points=True) or DASH, found.low if found else None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,24 +11,18 @@ from skilldelta.evaluation.panel_policy import sweepable
 from skilldelta.evaluation.policy_table import policies, policy_words
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.evaluation.sweeps import SweepPoint, ThresholdSweep, threshold_sweep
-from skilldelta.report.content import Cell, Column, Figure, Plot, Spec, Table
-from skilldelta.report.numbers import cell, count, decimal, percent, points, size, words_cell
+from skilldelta.report import vega
+from skilldelta.report.content import Cell, Figure, Plot, Spec, Table, columns
+from skilldelta.report.numbers import cell, count, decimal, percent, points, size
 from skilldelta.report.palette import policy_scale, role
-from skilldelta.report.vega import base, number_axis, tooltip
 
 _FIRST = ("skilldelta", "stack", "family_mean", "tfidf_knn")
 """In the order of the legend, before policies of other packages."""
+_CONSTANTS = {"always_off": 0.0, "always_on": 1.0}
+_TITLES = ("Policy", "Point", "Threshold", "Success", "Use rate", "Tokens", "Tokens saved", "vs in use, points")
 POINTS = 80
-"""Points of a curve at most; the default, the best and both ends are always among them."""
+"""Most points per curve; the default, the best and both ends are always among them."""
 DEFAULT, BEST = "threshold in use", "best in hindsight"
-
-
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """One policy's sweep."""
-
-    name: str
-    sweep: ThresholdSweep
 
 
 def tradeoff(panel: PanelResult, gate: str) -> Figure | None:
@@ -37,39 +30,42 @@ def tradeoff(panel: PanelResult, gate: str) -> Figure | None:
     curves = _curves(panel, gate)
     if not curves:
         return None
-    data, constants, names = rows(curves), _constants(panel), [curve.name for curve in curves]
-    marks = f"(star: {policy_words(curves[0].name)} at the threshold in use; triangle: its best in hindsight)"
-    plots = [Plot("tradeoff-use-rate", spec(data, constants, names, "use_rate"), f"Success against use rate {marks}")]
+    data, constants, names = _rows(curves), _constants(panel), list(curves)
+    marks = f"(star: {policy_words(names[0])} at the threshold in use; triangle: its best in hindsight)"
+    plots = [Plot("tradeoff-use-rate", _spec(data, constants, names, "use_rate"), f"Success against use rate {marks}")]
     if any(line["tokens"] is not None for line in data):
-        plots.append(Plot("tradeoff-tokens", spec(data, constants, names, "tokens"), f"Success against tokens {marks}"))
+        spec = _spec(data, constants, names, "tokens")
+        plots.append(Plot("tradeoff-tokens", spec, f"Success against tokens {marks}"))
+    lines = [line for name, sweep in curves.items() for line in _lines(name, sweep)]
     return Figure(
         name="tradeoff",
         title="What would another threshold have bought?",
-        words=_words(panel, next((curve for curve in curves if curve.name == gate), curves[0])),
+        words=_words(panel, *next(iter(curves.items()))),
         plots=plots,
-        table=_table(curves),
+        table=Table(columns(*_TITLES, words=2), lines),
     )
 
 
-def rows(curves: list[Curve]) -> list[dict[str, Any]]:
-    """Points along each curve from always-on to always-off; `mark` names the two of the gate's that are set off.
+def _rows(curves: dict[str, ThresholdSweep]) -> list[dict[str, Any]]:
+    """Points along each curve from always-on to always-off; `mark` names the two of the first curve that are set off.
 
     Curves run close together near their best, so that stars of all of them would lie on each other.
     """
     found = []
-    for curve in reversed(curves):  # the first curve is the gate's, and drawn last it lies on top
-        for index in thinned(curve.sweep):
-            point = curve.sweep.point(index)
+    first = next(iter(curves))
+    for name, sweep in reversed(curves.items()):  # drawn last, the first curve lies on top
+        for index in thinned(sweep):
+            point = sweep.point(index)
             row = {
-                "policy": policy_words(curve.name),
+                "policy": policy_words(name),
                 "threshold": round(point.threshold, 4) if np.isfinite(point.threshold) else None,
                 "use_rate": round(point.use_rate, 4),
                 "success": round(point.success, 5),
                 "tokens": None if point.tokens is None else round(point.tokens, 1),
             }
-            mark = DEFAULT if index == curve.sweep.default else BEST if index == curve.sweep.best else ""
-            mark = mark if curve is curves[0] else ""
-            found.append({**row, "mark": mark} if mark else row)
+            if name == first and index in (sweep.default, sweep.best):
+                row["mark"] = DEFAULT if index == sweep.default else BEST
+            found.append(row)
     return found
 
 
@@ -81,18 +77,18 @@ def thinned(sweep: ThresholdSweep, limit: int = POINTS) -> list[int]:
     return sorted(kept)
 
 
-def spec(data: list[dict[str, Any]], constants: list[dict[str, Any]], names: Sequence[str], x_field: str) -> Spec:
+def _spec(data: list[dict[str, Any]], constants: list[dict[str, Any]], names: Sequence[str], x_field: str) -> Spec:
     """Curves, their two marked points, and the two constant policies as labelled dots."""
     title, format = (
         ("Share of tasks with the skill", ".0%") if x_field == "use_rate" else ("Mean tokens of a task", "~s")
     )
-    x = number_axis(x_field, title, format)
+    x = vega.number_axis(x_field, title, format)
     if x_field == "tokens":
         x["axis"]["labelExpr"] = "format(datum.value, '~s')"
     # Room around the curves, so that the dots at their ends can be named.
-    y = {**number_axis("success", "Success", ".0%"), "scale": {"zero": False, "nice": False, "padding": 22}}
+    y = {**vega.number_axis("success", "Success", ".0%"), "scale": {"zero": False, "nice": False, "padding": 22}}
     color = {"field": "policy", "type": "nominal", "scale": policy_scale(names)}
-    hover = tooltip(
+    hover = vega.tooltip(
         ("policy", "Policy", ""),
         ("threshold", "Threshold", "+.3f"),
         ("success", "Success", ".1%"),
@@ -100,22 +96,16 @@ def spec(data: list[dict[str, Any]], constants: list[dict[str, Any]], names: Seq
         ("tokens", "Tokens", ",.0f"),
     )
     shown = {"condition": {"param": "chosen", "value": 1}, "value": 0.15}
-    place = {"x": x, "y": y, "color": color}
-    line = {
-        "params": [{"name": "chosen", "select": {"type": "point", "fields": ["policy"]}, "bind": "legend"}],
-        "mark": {"type": "line", "strokeWidth": 1.8, "interpolate": "linear"},
-        "encoding": {**place, "order": {"field": "use_rate", "type": "quantitative"}, "opacity": shown},
-    }
-    touch = {
-        "mark": {"type": "point", "size": 90, "opacity": 0, "filled": True},
-        "encoding": {**place, "tooltip": hover},
-    }
-    return base(
+    place: Spec = {"x": x, "y": y, "color": color}
+    legend = {"params": [{"name": "chosen", "select": {"type": "point", "fields": ["policy"]}, "bind": "legend"}]}
+    line = {"type": "line", "strokeWidth": 1.8, "interpolate": "linear"}
+    touch = {"type": "point", "size": 90, "opacity": 0, "filled": True}
+    return vega.base(
         data,
         height=300,
         layer=[
-            line,
-            touch,
+            legend | vega.layer(line, **place, order=vega.measured("use_rate"), opacity=shown),
+            vega.layer(touch, **place, tooltip=hover),
             *_constant_dots(constants, x_field),
             _marked(BEST, "triangle-up", 110, place, hover, shown),
             _marked(DEFAULT, _STAR, 210, place, hover, shown),
@@ -131,23 +121,16 @@ _STAR = (
 
 def _marked(mark: str, shape: str, area: int, place: Spec, hover: list[Spec], shown: Spec) -> Spec:
     style = {"type": "point", "shape": shape, "size": area, "filled": True, "stroke": role("paper"), "strokeWidth": 1.2}
-    return {
-        "transform": [{"filter": f"datum.mark === '{mark}'"}],
-        "mark": style,
-        "encoding": {**place, "tooltip": hover, "opacity": shown},
-    }
+    filtered = {"transform": [{"filter": f"datum.mark === '{mark}'"}]}
+    return filtered | vega.layer(style, **place, tooltip=hover, opacity=shown)
 
 
 def _constant_dots(constants: list[dict[str, Any]], x_field: str) -> list[Spec]:
     known = [line for line in constants if line[x_field] is not None]
-    place = {"x": {"field": x_field, "type": "quantitative"}, "y": {"field": "success", "type": "quantitative"}}
-    hover = tooltip(("policy", "Policy", ""), ("success", "Success", ".1%"), ("tokens", "Tokens", ",.0f"))
-    dots = {
-        "data": {"values": known},
-        "mark": {"type": "point", "filled": True, "size": 55, "color": role("ink-2"), "opacity": 1},
-        "encoding": {**place, "tooltip": hover},
-    }
-    return [dots, *[_constant_label(line, place) for line in known]]
+    place = {"x": vega.measured(x_field), "y": vega.measured("success")}
+    hover = vega.tooltip(("policy", "Policy", ""), ("success", "Success", ".1%"), ("tokens", "Tokens", ",.0f"))
+    dot = {"type": "point", "filled": True, "size": 55, "color": role("ink-2"), "opacity": 1}
+    return [vega.layer(dot, data=known, **place, tooltip=hover), *[_constant_label(line, place) for line in known]]
 
 
 def _constant_label(line: dict[str, Any], place: Spec) -> Spec:
@@ -159,38 +142,32 @@ def _constant_label(line: dict[str, Any], place: Spec) -> Spec:
         "dx": 6 if left_end else -6,
         "dy": 17,  # below the dot, since every curve rises from it
     }
-    return {
-        "data": {"values": [line]},
-        "mark": mark,
-        "encoding": {**place, "text": {"field": "policy", "type": "nominal"}},
-    }
+    return vega.layer(mark, data=[line], **place, text={"field": "policy", "type": "nominal"})
 
 
-def _curves(panel: PanelResult, gate: str) -> list[Curve]:
-    curves = []
+def _curves(panel: PanelResult, gate: str) -> dict[str, ThresholdSweep]:
+    """The sweep of each policy that has a score for every pair; the gate's comes first."""
+    curves = {}
     gains = [entry.name for entry in policies().values() if entry.predicts_gain]
     for name in dict.fromkeys((gate, *_FIRST, *gains)):
         policy = panel.policies.get(name)
         if policy is None or policy.scores is None or len(policy.rows) < panel.pairs:
             continue
         scores = sweepable(policy.scores, policy.supported)
-        curves.append(Curve(name, threshold_sweep(scores, panel.support, default=policy.threshold or 0.0)))
+        curves[name] = threshold_sweep(scores, panel.support, default=policy.threshold or 0.0)
     return curves
 
 
 def _constants(panel: PanelResult) -> list[dict[str, Any]]:
-    found = []
-    for name, rate in (("always_off", 0.0), ("always_on", 1.0)):
-        policy = panel.policies.get(name)
-        if policy is not None:
-            found.append(
-                {"policy": policy_words(name), "use_rate": rate, "success": policy.success, "tokens": policy.tokens}
-            )
-    return found
+    found = [(panel.policies[name], rate) for name, rate in _CONSTANTS.items() if name in panel.policies]
+    return [
+        {"policy": policy_words(policy.name), "use_rate": rate, "success": policy.success, "tokens": policy.tokens}
+        for policy, rate in found
+    ]
 
 
-def _words(panel: PanelResult, curve: Curve) -> list[str]:
-    sweep, name = curve.sweep, policy_words(curve.name)
+def _words(panel: PanelResult, policy: str, sweep: ThresholdSweep) -> list[str]:
+    name = policy_words(policy)
     default, best = sweep.point(sweep.default), sweep.point(sweep.best)
     saving = (
         f", saving {percent(default.token_saving, 0)} of always-on's tokens" if default.token_saving is not None else ""
@@ -230,27 +207,18 @@ def _cheapest_as_good(panel: PanelResult, sweep: ThresholdSweep) -> list[str]:
     ]
 
 
-def _table(curves: list[Curve]) -> Table:
-    columns = [Column("Policy", numeric=False), Column("Point", numeric=False), Column("Threshold"), Column("Success")]
-    columns += [Column("Use rate"), Column("Tokens"), Column("Tokens saved"), Column("vs in use, points")]
-    return Table(columns, [line for curve in curves for line in _lines(curve)])
-
-
-def _lines(curve: Curve) -> list[list[Cell]]:
-    default = curve.sweep.point(curve.sweep.default)
-    found = []
-    for words, index in ((DEFAULT, curve.sweep.default), (BEST, curve.sweep.best)):
-        point = curve.sweep.point(index)
-        found.append(
-            [
-                words_cell(policy_words(curve.name)),
-                words_cell(words),
-                cell(decimal(point.threshold), point.threshold),
-                cell(percent(point.success), point.success),
-                cell(percent(point.use_rate), point.use_rate),
-                cell(count(point.tokens), point.tokens),
-                cell(percent(point.token_saving), point.token_saving),
-                cell(points(point.success - default.success), point.success - default.success),
-            ]
-        )
-    return found
+def _lines(policy: str, sweep: ThresholdSweep) -> list[list[Cell]]:
+    default, best = sweep.point(sweep.default), sweep.point(sweep.best)
+    return [
+        [
+            Cell(policy_words(policy)),
+            Cell(words),
+            cell(decimal(point.threshold), point.threshold),
+            cell(percent(point.success), point.success),
+            cell(percent(point.use_rate), point.use_rate),
+            cell(count(point.tokens), point.tokens),
+            cell(percent(point.token_saving), point.token_saving),
+            cell(points(point.success - default.success), point.success - default.success),
+        ]
+        for words, point in ((DEFAULT, default), (BEST, best))
+    ]

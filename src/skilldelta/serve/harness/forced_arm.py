@@ -45,13 +45,16 @@ class ForcedArm:
         if path != "/v1/decide":
             return 404, {"title": "Not found", "status": 404}
         self.asked += 1
+        # What adapters read of a decision, and nothing that looks like evidence.
+        document = {"action": self.condition, "gain": 0.0, "threshold": 0.0, "reason": REASON, "fallback": False}
+        document |= {"skill": str(body.get("skill", "")), "repeated": False, "decision_id": self.asked}
         text = {"skill_text": self.skill_text or None} if body.get("include_skill_text") else {}
-        return 200, {**_document(self.condition, str(body.get("skill", ""))), "decision_id": self.asked, **text}
+        return 200, {**document, **text}
 
 
 class _QuietServer(ThreadingHTTPServer):
     def handle_error(self, request: object, client_address: object) -> None:
-        """Nothing: a peer that goes away in the middle is no news, and its trace belongs on nobody's screen."""
+        """Print nothing: a peer that disconnects early is no news, and its traceback belongs on nobody's screen."""
 
 
 @contextmanager
@@ -84,7 +87,7 @@ def forced_arm(condition: Condition, skill_text: str) -> Iterator[ForcedArm]:
             self.wfile.write(content)
 
         def log_message(self, *_: object) -> None:
-            """Nothing: standard error belongs to the command."""
+            """Print nothing: standard error belongs to the command."""
 
     server = _QuietServer(("127.0.0.1", 0), Handler)
     arm.url = f"http://127.0.0.1:{server.server_address[1]}"
@@ -96,16 +99,3 @@ def forced_arm(condition: Condition, skill_text: str) -> Iterator[ForcedArm]:
         server.shutdown()
         server.server_close()
         serving.join(5)
-
-
-def _document(condition: Condition, skill: str) -> dict[str, Any]:
-    """What adapters read of a decision, and nothing that looks like evidence."""
-    return {
-        "action": condition,
-        "gain": 0.0,
-        "threshold": 0.0,
-        "reason": REASON,
-        "fallback": False,
-        "skill": skill,
-        "repeated": False,
-    }

@@ -91,7 +91,7 @@ class HarnessAgent:
         return Agent(name, fingerprint(self.settings))
 
     def largest(self, attempt: Attempt) -> Amount:
-        """Nothing bounds a harness's tokens beforehand: unknown, then the largest run so far stands in for the next."""
+        """Unknown at first, as nothing limits a harness's tokens; then the largest run so far stands in for the next."""
         return self._largest
 
     async def drive(self, todo: Sequence[Planned], concurrency: int, execute: Execute) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,9 +13,8 @@ import yaml
 
 import skilldelta
 from skilldelta.errors import InputError
-from skilldelta.serve.harness.hook_entries import with_entries, without_entries
 from skilldelta.serve.harness.installation import FileChange, content_of
-from skilldelta.serve.harness.wanted_setup import HarnessName, Scope, WantedSetup
+from skilldelta.serve.harness.wanted_setup import HarnessName, Scope, WantedSetup, with_entries, without_entries
 from skilldelta.serve.hooks.hook_event import HOSTS
 
 _SETTINGS = {"claude-code": "settings.json", "codex": "hooks.json", "gemini": "settings.json"}
@@ -74,19 +74,14 @@ def planned_change(harness: HarnessName, folder: Path, wanted: WantedSetup) -> F
     """The file as it is, and with SkillDelta in it; empty where it is there already."""
     path = settings_file(harness, folder)
     before = content_of(path)
-    try:
-        text = (before or b"").decode("utf-8")
-        after = _edited(harness, text, wanted)
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: is not UTF-8 text; SkillDelta leaves it alone") from None
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+    with _naming(path):
+        after = _edited(harness, (before or b"").decode("utf-8"), wanted)
     return FileChange(path, before, after.encode())
 
 
 def cleaned(harness: HarnessName, path: Path, content: bytes) -> bytes | None:
     """What a file holds without SkillDelta, whatever else has changed in it; None where it was all ours."""
-    try:
+    with _naming(path):
         text = content.decode("utf-8")
         if harness in HOSTS:
             return without_entries(text, harness).encode()
@@ -94,7 +89,14 @@ def cleaned(harness: HarnessName, path: Path, content: bytes) -> bytes | None:
             return _without_row(text).encode()
         if not text.startswith(_WRITTEN):
             raise InputError("somebody else has written it; remove it by hand")
-        return None
+    return None
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Errors about a file's content name the file."""
+    try:
+        yield
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not UTF-8 text; SkillDelta leaves it alone") from None
     except InputError as error:

@@ -12,34 +12,26 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
+from urllib.request import url2pathname
 
 from skilldelta.nouns import plural
 from skilldelta.serve.harness.harness_files import settings_file
+from skilldelta.serve.harness.harness_recipes import RECIPES
 from skilldelta.serve.harness.health import SAMPLE_TASK, Finding
-from skilldelta.serve.harness.hook_entries import Entry, installed_entries
-from skilldelta.serve.harness.wanted_setup import HarnessName
+from skilldelta.serve.harness.wanted_setup import Entry, HarnessName, installed_entries
 from skilldelta.serve.hooks.failure_log import last_failures
 from skilldelta.serve.hooks.hook_event import DIALECTS, HOSTS, Host
 from skilldelta.version import __version__
 
 _HOOK_SECONDS = 20.0
-_PROGRAMS: Mapping[HarnessName, str] = {
-    "claude-code": "claude",
-    "codex": "codex",
-    "gemini": "gemini",
-    "opencode": "opencode",
-    "pi": "pi",
-    "dsh": "dsh",
-}
+_RECENT_HOURS = 24
 
 
-def check_harness(harness: HarnessName, folder: Path, *, run_hooks: bool = True) -> list[Finding]:
+def check_harness(harness: HarnessName, folder: Path) -> list[Finding]:
     """What is set up in a folder of settings; nothing where SkillDelta is not in it."""
-    if harness in HOSTS and run_hooks and (mark := _plugin_in(harness, folder)) is not None:
+    if harness in HOSTS and (mark := _plugin_in(harness, folder)) is not None:
         return [_version_of(harness), _run(harness, mark, "the plugin", f"skilldelta hook {harness} --ask server")]
     path = settings_file(harness, folder)
     if not path.is_file():
@@ -51,7 +43,7 @@ def check_harness(harness: HarnessName, folder: Path, *, run_hooks: bool = True)
         remedy = "fix the file; the harness cannot read it either"
         return [Finding(harness, "wrong", f"{path}: {' '.join(str(error).split())}", remedy)]
     if harness in HOSTS:
-        return [_version_of(harness), *(_entries(harness, path, found) if run_hooks else [])] if found else []
+        return [_version_of(harness), *_entries(harness, path, found)] if found else []
     return [_version_of(harness), _adapter_in(harness, path, text)] if "skilldelta" in text else []
 
 
@@ -79,7 +71,7 @@ def installed_banks(harness: HarnessName, folder: Path) -> list[str]:
 
 
 def _version_of(harness: HarnessName) -> Finding:
-    program = _PROGRAMS[harness]
+    program = RECIPES[harness].program
     place = shutil.which(program)
     if place is None:
         return Finding(harness, "note", f"{program} is not on the PATH", f"install {program}, or add it to the PATH")
@@ -165,28 +157,19 @@ def _adapter_in(harness: HarnessName, path: Path, text: str) -> Finding:
 
 def _named_modules(text: str) -> list[str]:
     """Paths of JavaScript modules in a text, plain or as file URLs."""
-    from urllib.parse import unquote
-    from urllib.request import url2pathname
-
     words = (word.strip("\"'(),") for line in text.splitlines() for word in line.replace("name:", " ").split())
     found = [word for word in words if word.endswith((".mjs", ".js"))]
     return [url2pathname(unquote(urlsplit(word).path)) if word.startswith("file:") else word for word in found]
 
 
-def check_failures(state: Path, *, now: float, hours: float = 24.0) -> list[Finding]:
+def check_failures(state: Path, *, now: float) -> list[Finding]:
     """What went wrong in hooks lately."""
-    recent = [row for row in last_failures(state, 100) if _time(row) > now - 3_600 * hours]
+    dated = [row for row in last_failures(state, 100) if isinstance(row.get("time"), int | float)]
+    recent = [row for row in dated if row["time"] > now - 3_600 * _RECENT_HOURS]
     if not recent:
         return []
-    told = (
-        f"{plural(len(recent), 'failure')} of hooks in {hours:g} hours, the last: {str(recent[0].get('failure'))[:200]}"
-    )
+    told = f"{plural(len(recent), 'failure')} of hooks in {_RECENT_HOURS} hours, the last: {str(recent[0].get('failure'))[:200]}"
     return [Finding("failures", "note", told, "fix what the other lines say; the list begins anew when it is long")]
-
-
-def _time(row: Mapping[str, Any]) -> float:
-    value = row.get("time")
-    return float(value) if isinstance(value, int | float) else 0.0
 
 
 def _words(command: str) -> list[str]:

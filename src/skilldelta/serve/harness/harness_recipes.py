@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from skilldelta.collect.execution_errors import IncompleteError
 from skilldelta.serve.harness.wanted_setup import HarnessName
 
 Permission = Literal["default", "edits", "full"]
-PERMISSIONS: tuple[Permission, ...] = ("default", "edits", "full")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,23 +29,16 @@ class HarnessRecipe:
 
     program: str
     words: tuple[str, ...]
-    permissions: Mapping[Permission, tuple[str, ...]]
-    """The words of each permission mode that it has."""
-    model_option: str
-    home: Mapping[str, str]
-    """Variables that lead it into the run's own home; `{home}` is that folder."""
     passed: tuple[str, ...]
-    """Variables of the person's that it needs to reach its model: keys and addresses."""
+    """The person's variables that it needs to reach its model: keys and addresses."""
     read: Callable[[str], HarnessReply]
+    home: Mapping[str, str] = field(default_factory=dict)
+    """Variables that lead it into the run's own home; `{home}` is that folder."""
+    permissions: Mapping[Permission, tuple[str, ...]] = field(default_factory=lambda: {"default": ()})
+    """The words of each permission mode that it has."""
+    model_option: str = "--model"
     quiet: tuple[str, ...] = ()
-    """Variables that keep it from updating itself and from talking to others than its model."""
-
-
-def _last_event(printed: str, kind: str) -> dict[str, Any]:
-    found = [event for event in _events(printed) if event.get("type") == kind]
-    if not found:
-        raise IncompleteError(f"the harness printed no {kind!r} event: {printed.strip()[-160:]!r}")
-    return found[-1]
+    """Variables that keep it from updating itself and from talking to anything but its model."""
 
 
 def _events(printed: str) -> Iterable[dict[str, Any]]:
@@ -60,30 +52,25 @@ def _events(printed: str) -> Iterable[dict[str, Any]]:
             yield event
 
 
-def _sum(document: Any, *names: str) -> float | None:
-    """The sum of the counts that are there; None where there is none."""
-    counts: list[Any] = [document.get(name) for name in names] if isinstance(document, dict) else []
-    known = [float(count) for count in counts if _is_count(count)]
-    return sum(known) if known else None
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e15
-
-
-def _total(counts: Iterable[float | None]) -> float | None:
-    known = [count for count in counts if count is not None]
+def _sum(documents: Iterable[Any], *names: str) -> float | None:
+    """The sum of the counts of these names that the documents have; None where there is none."""
+    values: list[Any] = [one.get(name) for one in documents if isinstance(one, dict) for name in names]
+    numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
+    known = [float(number) for number in numbers if 0 <= number < 1e15]
     return sum(known) if known else None
 
 
 def _claude_code(printed: str) -> HarnessReply:
-    result = _last_event(printed, "result")
+    results = [event for event in _events(printed) if event.get("type") == "result"]
+    if not results:
+        raise IncompleteError(f"the harness printed no 'result' event: {printed.strip()[-160:]!r}")
+    result = results[-1]
     if result.get("is_error") or not isinstance(result.get("result"), str):
         raise IncompleteError(f"Claude Code ended with {result.get('subtype')!r}: {str(result.get('result'))[:160]!r}")
     names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
     models = result.get("modelUsage")
     model = next(iter(models), "") if isinstance(models, dict) else ""
-    return HarnessReply(result["result"], _sum(result.get("usage"), *names), _sum(result, "total_cost_usd"), model)
+    return HarnessReply(result["result"], _sum([result.get("usage")], *names), _sum([result], "total_cost_usd"), model)
 
 
 def _codex(printed: str) -> HarnessReply:
@@ -95,7 +82,7 @@ def _codex(printed: str) -> HarnessReply:
     turns = [event.get("usage") for event in events if event.get("type") == "turn.completed"]
     if not turns:
         raise IncompleteError(f"Codex completed no turn: {printed.strip()[-160:]!r}")
-    return HarnessReply(said[-1] if said else "", _total(_sum(turn, "input_tokens", "output_tokens") for turn in turns))
+    return HarnessReply(said[-1] if said else "", _sum(turns, "input_tokens", "output_tokens"))
 
 
 def _gemini(printed: str) -> HarnessReply:
@@ -105,7 +92,7 @@ def _gemini(printed: str) -> HarnessReply:
     except (ValueError, KeyError, TypeError, RecursionError):
         raise IncompleteError(f"Gemini CLI printed no answer: {printed.strip()[-160:]!r}") from None
     models = (document.get("stats") or {}).get("models") or {}
-    tokens = _total(_sum((one or {}).get("tokens"), "total") for one in models.values())
+    tokens = _sum([(one or {}).get("tokens") for one in models.values()], "total")
     return HarnessReply(str(answer or ""), tokens, model=",".join(models))
 
 
@@ -119,8 +106,8 @@ def _opencode(printed: str) -> HarnessReply:
         raise IncompleteError(f"OpenCode finished no step: {printed.strip()[-160:]!r}")
     last = steps[-1].get("messageID")
     said = [str(p.get("text", "")) for p in parts if p.get("type") == "text" and p.get("messageID") == last]
-    tokens = _total(_sum(step.get("tokens"), "total") for step in steps)
-    return HarnessReply("".join(said), tokens, _total(_sum(step, "cost") for step in steps))
+    tokens = _sum([step.get("tokens") for step in steps], "total")
+    return HarnessReply("".join(said), tokens, _sum(steps, "cost"))
 
 
 def _pi(printed: str) -> HarnessReply:
@@ -131,14 +118,12 @@ def _pi(printed: str) -> HarnessReply:
     content = replies[-1].get("content") or []
     said = [str(part.get("text", "")) for part in content if isinstance(part, dict) and part.get("type") == "text"]
     usages = [reply.get("usage") or {} for reply in replies]
-    cost = _total(_sum(usage.get("cost"), "total") for usage in usages)
+    cost = _sum([usage.get("cost") for usage in usages], "total")
     model = str(replies[-1].get("responseModel") or replies[-1].get("model") or "")
-    return HarnessReply("".join(said), _total(_sum(usage, "totalTokens") for usage in usages), cost, model)
+    return HarnessReply("".join(said), _sum(usages, "totalTokens"), cost, model)
 
 
-def _plain(printed: str) -> HarnessReply:
-    return HarnessReply(printed.strip())
-
+_ANY_PROVIDER = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY")
 
 RECIPES: Mapping[HarnessName, HarnessRecipe] = {
     "claude-code": HarnessRecipe(
@@ -149,7 +134,6 @@ RECIPES: Mapping[HarnessName, HarnessRecipe] = {
             "edits": ("--permission-mode", "acceptEdits"),
             "full": ("--dangerously-skip-permissions",),
         },
-        model_option="--model",
         home={"CLAUDE_CONFIG_DIR": "{home}/.claude"},
         passed=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN"),
         quiet=("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY"),
@@ -164,7 +148,6 @@ RECIPES: Mapping[HarnessName, HarnessRecipe] = {
             "edits": ("--sandbox", "workspace-write"),
             "full": ("--dangerously-bypass-approvals-and-sandbox",),
         },
-        model_option="--model",
         home={"CODEX_HOME": "{home}/.codex"},
         passed=("OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL"),
         read=_codex,
@@ -172,13 +155,7 @@ RECIPES: Mapping[HarnessName, HarnessRecipe] = {
     "gemini": HarnessRecipe(
         program="gemini",
         words=("--output-format", "json"),
-        permissions={
-            "default": (),
-            "edits": ("--approval-mode", "auto_edit"),
-            "full": ("--approval-mode", "yolo"),
-        },
-        model_option="--model",
-        home={},
+        permissions={"default": (), "edits": ("--approval-mode", "auto_edit"), "full": ("--approval-mode", "yolo")},
         passed=("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL"),
         quiet=("GEMINI_CLI_TRUST_WORKSPACE",),
         read=_gemini,
@@ -186,29 +163,24 @@ RECIPES: Mapping[HarnessName, HarnessRecipe] = {
     "opencode": HarnessRecipe(
         program="opencode",
         words=("run", "--format", "json"),
-        permissions={"default": ()},
-        model_option="--model",
         home={"XDG_CONFIG_HOME": "{home}/.config", "XDG_DATA_HOME": "{home}/.local/share"},
-        passed=("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"),
+        passed=_ANY_PROVIDER,
         quiet=("OPENCODE_DISABLE_AUTOUPDATE",),
         read=_opencode,
     ),
     "pi": HarnessRecipe(
         program="pi",
         words=("-p", "--mode", "json"),
-        permissions={"default": ()},
-        model_option="--model",
         home={"PI_CODING_AGENT_DIR": "{home}/.pi/agent"},
-        passed=("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"),
+        passed=_ANY_PROVIDER,
         read=_pi,
     ),
     "dsh": HarnessRecipe(
         program="dsh",
         words=("--profile", "headless", "{prompt}"),
-        permissions={"default": ()},
         model_option="",
         home={"DSH_HOME": "{home}/.dsh"},
         passed=("DEEPSEEK_API_KEY", "DEEPSEEK_BASE_URL"),
-        read=_plain,
+        read=lambda printed: HarnessReply(printed.strip()),
     ),
 }

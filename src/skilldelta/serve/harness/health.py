@@ -22,7 +22,7 @@ SAMPLE_TASK = "How many cans are in 3 pallets and 5 crates of beans?"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
     status: Status
@@ -66,9 +66,10 @@ def check_server(url: str, token: str, banks: list[str], *, timeout: float) -> F
     try:
         health = _get(url, "/v1/health", token, timeout)
         bank = _get(url, "/v1/bank", token, timeout)
-    except _NoServerError as error:
-        return Finding("server", "note", f"{url}: {error}; hooks decide in their own process", "skilldelta serve")
-    except _StrangeServerError as error:
+    except OSError as error:
+        told = f"{url}: {error.strerror or error}; hooks decide in their own process"
+        return Finding("server", "note", told, "skilldelta serve")
+    except ValueError as error:
         return Finding("server", "wrong", f"{url}: {error}", "check SKILLDELTA_SERVER and SKILLDELTA_TOKEN")
     version, served = str(health.get("version")), _size(bank.get("tasks"), bank.get("executions"))
     told = f"{url}: version {version}, a bank of {served}"
@@ -90,37 +91,30 @@ def _size_of(location: str) -> str:
 
 
 def _size(tasks: object, executions: object) -> str:
-    """What tells one bank from another over HTTP, where paths are not told."""
+    """What distinguishes one bank from another over HTTP, which does not reveal paths."""
     runs = sum(executions.values()) if isinstance(executions, Mapping) else 0
     return f"{tasks} tasks and {runs} executions"
 
 
-class _NoServerError(Exception):
-    pass
-
-
-class _StrangeServerError(Exception):
-    pass
-
-
 def _get(url: str, path: str, token: str, timeout: float) -> dict[str, Any]:
+    """A document of a server; an OSError where there is none, a ValueError where it answers as another would."""
     from http.client import HTTPConnection, HTTPException, HTTPSConnection
 
     address = urlsplit(url)
     kind = HTTPSConnection if address.scheme == "https" else HTTPConnection
     if not address.hostname:
-        raise _StrangeServerError("is no address")
+        raise ValueError("is no address")
     connection = kind(address.hostname, address.port, timeout=timeout)
     try:
         connection.request("GET", path, headers={"Authorization": f"Bearer {token}"} if token else {})
         response = connection.getresponse()
         document = json.loads(response.read(1 << 20))
-    except OSError as error:
-        raise _NoServerError(error.strerror or str(error)) from None
+    except OSError:  # some of these are HTTPExceptions or ValueErrors, too
+        raise
     except (HTTPException, ValueError, RecursionError) as error:
-        raise _StrangeServerError(f"does not answer as SkillDelta does ({type(error).__name__})") from None
+        raise ValueError(f"does not answer as SkillDelta does ({type(error).__name__})") from None
     finally:
         connection.close()
     if response.status != 200 or not isinstance(document, dict):
-        raise _StrangeServerError(f"answered {path} with status {response.status}")
+        raise ValueError(f"answered {path} with status {response.status}")
     return document

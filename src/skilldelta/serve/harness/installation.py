@@ -63,7 +63,7 @@ class InstallationRecord:
 
 
 class Installations:
-    """The records of what was installed, one per name, in a folder of the user's."""
+    """The records of what was installed, one per name, in a folder of the user."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "installed"

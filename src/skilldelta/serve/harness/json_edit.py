@@ -32,13 +32,12 @@ class Node:
     elements: tuple[Node, ...] = ()
     """Of an array."""
     begin: int = -1
-    """Where a member begins, which is at its key, and an element."""
+    """Where a member, at its key, or an element begins."""
 
     @property
-    def last(self) -> Node | None:
-        """The member or element that stands last."""
-        held = [*self.members.values(), *self.elements]
-        return held[-1] if held else None
+    def held(self) -> list[Node]:
+        """The members or elements."""
+        return [*self.members.values(), *self.elements]
 
 
 def parse(text: str) -> Node:
@@ -53,7 +52,7 @@ def parse(text: str) -> Node:
 
 
 def appended(text: str, path: Sequence[str], element: object) -> str:
-    """The text with an element more in the array at a path of keys; what is missing on the way is made."""
+    """The text with one more element in the array at a path of keys; keys that are missing on the way are added."""
     root = parse(text)
     if root.start == root.end:  # nothing but blanks and comments
         return text + _pretty(_nested(path, [element]), 0) + "\n"
@@ -98,7 +97,7 @@ def _without_member(text: str, path: Sequence[str]) -> str:
 def _cut(text: str, holder: Node | None, at: int) -> str:
     """Without one member or element, its comma, and the blanks before it."""
     assert holder is not None
-    held = list(holder.members.values()) or list(holder.elements)
+    held = holder.held
     if at + 1 < len(held):
         return text[: held[at].begin] + text[held[at + 1].begin :]
     before = held[at - 1].end if at else holder.start + 1
@@ -107,11 +106,11 @@ def _cut(text: str, holder: Node | None, at: int) -> str:
 
 def _inserted(text: str, holder: Node, addition: str, depth: int) -> str:
     """With an addition at the end of an object or array, on a line of its own."""
-    last, close = holder.last, holder.end - 1
-    pad = "\n" + _INDENT * depth
-    if last is None:
+    close, pad = holder.end - 1, "\n" + _INDENT * depth
+    if not holder.held:
         inside = text[holder.start + 1 : close].rstrip()
         return text[: holder.start + 1] + inside + pad + addition + "\n" + _INDENT * (depth - 1) + text[close:]
+    last = holder.held[-1]
     after = _skip(text, last.end)
     if text[after] == ",":  # a trailing comma serves the addition
         return text[: after + 1] + pad + addition + text[after + 1 :]

@@ -1,22 +1,34 @@
-"""What a harness is to be set up with, in words for a hook's command line and as settings for an adapter."""
+"""What a harness is to be set up with: the words of a hook's command line, hook entries, and settings for an adapter.
+
+Hook entries are put into the settings of Claude Code, Codex and Gemini CLI, and taken out of them, as text edits.
+"""
 
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from skilldelta.errors import InputError
-from skilldelta.serve.hooks.hook_event import Host
+from skilldelta.serve.harness import json_edit
+from skilldelta.serve.hooks.hook_event import DIALECTS, HOSTS, Host
 from skilldelta.serve.hooks.offered_skill import LONGEST, OfferedSkill, in_parts, skill_body
 
 HarnessName = Literal["claude-code", "codex", "gemini", "opencode", "pi", "dsh"]
-HARNESSES: tuple[HarnessName, ...] = ("claude-code", "codex", "gemini", "opencode", "pi", "dsh")
+HARNESSES: tuple[HarnessName, ...] = get_args(HarnessName)
 Scope = Literal["user", "project"]
+
+HOOK_SECONDS = 15
+"""What the harness gives a hook; the hook itself answers sooner."""
+_LAST_SECONDS = 3
+"""The most that Codex gives a hook at the end of a session."""
+
+_OURS = re.compile(rf"skilldelta\S*\s+hook\s+(?:{'|'.join(HOSTS)})\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +49,8 @@ class WantedSetup:
             words += ["--skill-file", str(skill.file)] if skill.file is not None else []
         for name, value in self.options.items():
             words += [f"--{name}", value]
-        return _quoted([*words, *(["--part", part] if part else [])])
+        words += ["--part", part] if part else []
+        return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
 
     def parts(self, host: Host) -> int:
         """How many hook entries it takes to inject the longest of the skills."""
@@ -67,5 +80,77 @@ def skilldelta_command(program: str) -> tuple[str, ...]:
     return (str(beside),) if beside.is_file() else (sys.executable, "-m", "skilldelta")
 
 
-def _quoted(words: list[str]) -> str:
-    return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A group of hooks at one event."""
+
+    event: str
+    group: dict[str, Any]
+
+    @property
+    def commands(self) -> list[str]:
+        """What the harness runs."""
+        return [str(hook.get("command", "")) for hook in self.group["hooks"]]
+
+
+def entries(host: Host, wanted: WantedSetup) -> list[Entry]:
+    """Injection with every submitted prompt, denial of the skill tool, and the end of a conversation."""
+    dialect, count = DIALECTS[host], wanted.parts(host)
+    parts = [f"{i}/{count}" for i in range(1, count + 1)] if count > 1 else [""]
+    plain = _hook(host, wanted.hook_command(host))
+    found = [Entry(dialect.prompt, {"hooks": [_hook(host, wanted.hook_command(host, part)) for part in parts]})]
+    if host != "codex":  # has no skill tool
+        found.append(Entry(dialect.tool, {"matcher": dialect.skill_tool, "hooks": [plain]}))
+    last = {**plain, "timeout": _LAST_SECONDS} if host == "codex" else plain
+    return [*found, Entry(dialect.end, {"hooks": [last]})]
+
+
+def with_entries(text: str, host: Host, wanted: WantedSetup) -> str:
+    """The settings with exactly these entries of ours; as they are where they have them already."""
+    new = entries(host, wanted)
+    if installed_entries(text, host) == new:
+        return text
+    text = without_entries(text, host)
+    for entry in new:
+        text = json_edit.appended(text, ["hooks", entry.event], entry.group)
+    return text
+
+
+def without_entries(text: str, host: Host) -> str:
+    """The settings without entries of ours."""
+    for event in _events(host):
+        text = json_edit.without(text, ["hooks", event], _is_ours)
+    return text
+
+
+def installed_entries(text: str, host: Host) -> list[Entry]:
+    """The entries of ours that the settings have."""
+    hooks = json_edit.parse(text).value
+    hooks = hooks.get("hooks") if isinstance(hooks, dict) else None
+    groups = {event: hooks.get(event) for event in _events(host)} if isinstance(hooks, dict) else {}
+    return [
+        Entry(event, group)
+        for event, several in groups.items()
+        if isinstance(several, list)
+        for group in several
+        if _is_ours(group)
+    ]
+
+
+def _hook(host: Host, command: str) -> dict[str, Any]:
+    if host == "gemini":
+        return {"name": "skilldelta", "type": "command", "command": command, "timeout": 1000 * HOOK_SECONDS}
+    return {"type": "command", "command": command, "timeout": HOOK_SECONDS}
+
+
+def _is_ours(group: object) -> bool:
+    hooks = group.get("hooks") if isinstance(group, dict) else None
+    return isinstance(hooks, list) and any(
+        isinstance(hook, dict) and _OURS.search(str(hook.get("command", "")).replace("'", "").replace('"', ""))
+        for hook in hooks
+    )
+
+
+def _events(host: Host) -> tuple[str, str, str]:
+    dialect = DIALECTS[host]
+    return dialect.prompt, dialect.tool, dialect.end

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skilldelta.evaluation.results import PanelResult
-from skilldelta.report.policies import COLUMNS, policy_table
+from skilldelta.report.panel import COLUMNS, policy_table
 
 from .toy_panel import panel_of, support_of
 

@@ -11,7 +11,7 @@ from skilldelta.evaluation.accounting import RoutingCost
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.evaluation.roster import Scorer
 from skilldelta.records import Agent, Condition, Execution
-from skilldelta.report.figures.payback import accounting
+from skilldelta.report.figures.evidence_value import accounting
 from skilldelta.report.gathering import gather, measured_routing
 from skilldelta.report.panel import panel_content
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from skilldelta.evaluation.results import PanelResult
-from skilldelta.report.families import distinct_labels, family_lists, groups, tasks_per_kind
+from skilldelta.report.figures.help_harm import distinct_labels, family_lists, groups, tasks_per_kind
 from skilldelta.support import Support
 
 from .toy_panel import panel_of, support_of
