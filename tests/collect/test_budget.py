@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from skilldelta.collect.budget import Amount, Budget, Caps, Prices, Retries
+from skilldelta.collect.budget import Budget, Caps, Prices, Retries
 from skilldelta.collect.execution_errors import CapReachedError, IncompleteError, StopCollectionError, TransportError
-from skilldelta.collect.ledger import Ledger, read_spend
+from skilldelta.collect.ledger import Amount, Ledger, read_spend
 from skilldelta.collect.line_log import repair_end
 from skilldelta.errors import InputError
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from skilldelta.collect.arms import Message
-from skilldelta.collect.budget import Amount, Budget
+from skilldelta.collect.budget import Budget
+from skilldelta.collect.ledger import Amount
 from skilldelta.collect.plan import Planned
 from skilldelta.records import Agent, Execution
 
@@ -122,22 +123,6 @@ class Asks(CollectAgent, Protocol):
     async def ask(self, name: str, messages: list[Message], budget: Budget) -> Asked:
         """One call at temperature 0 outside the tasks; `name` is for the ledger."""
         ...
-
-
-class Prompts(Protocol):
-    """Whoever asks in words of its own."""
-
-    @property
-    def prompt(self) -> str: ...
-
-    @property
-    def skill_prompt(self) -> str: ...
-
-
-def prompt_settings(asks: Prompts) -> dict[str, str]:
-    """The prompts for a fingerprint; those that are not used leave it as it was before there were any."""
-    found = {"prompt": asks.prompt, "skill_prompt": asks.skill_prompt}
-    return {name: text for name, text in found.items() if text}
 
 
 def fingerprint(settings: Mapping[str, Any]) -> str:

@@ -1,7 +1,4 @@
-"""The agent behind an OpenAI-compatible chat endpoint, with the `generate` or the `code` solver.
-
-`generate`: the reply is the answer. `code`: the reply is a function, its return value in the sandbox is the answer.
-"""
+"""The agent behind an OpenAI-compatible chat endpoint, with the `generate` or the `code` solver."""
 
 from __future__ import annotations
 
@@ -9,87 +6,44 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from skilldelta.collect.agents.base import (
-    ASK_TOKENS,
-    Asked,
-    Attempt,
-    Execute,
-    Outcome,
-    fingerprint,
-    prompt_settings,
-    run_pool,
-)
-from skilldelta.collect.arms import Message, arm_messages
-from skilldelta.collect.budget import Amount, Budget, Prices
+from skilldelta.collect.agents.base import ASK_TOKENS, Asked, Attempt, Execute, Outcome, run_pool
+from skilldelta.collect.agents.model_agent import ModelAgent
+from skilldelta.collect.arms import Message
+from skilldelta.collect.budget import Budget, priced
 from skilldelta.collect.chat_endpoint import ChatEndpoint, Completion, Sampling, request_body
-from skilldelta.collect.code_answer import PREFILL, PROTOCOL, STOP, extract_code, run_answer
+from skilldelta.collect.code_answer import PROTOCOL, extract_code, run_answer
+from skilldelta.collect.ledger import Amount
 from skilldelta.collect.plan import Planned
-from skilldelta.collect.sandbox import Sandbox, check_sandbox
-from skilldelta.collect.suite import AgentSettings
-from skilldelta.records import Agent
+from skilldelta.collect.sandbox import check_sandbox
 
-ChatSolver = Literal["generate", "code"]
-CHAT_SOLVERS: tuple[ChatSolver, ...] = ("generate", "code")
+CHAT_SOLVERS = ("generate", "code")
 _GENERATE_PROTOCOL = "generate/1"
 
 
-@dataclass(frozen=True, slots=True)
-class ChatAgent:
-    """One call per execution. `sandbox` is there exactly when the solver is `code`."""
+@dataclass(slots=True, kw_only=True)
+class ChatAgent(ModelAgent):
+    """One call per execution."""
 
-    name: str
     endpoint: ChatEndpoint
-    sampling: Sampling
-    system: str
-    prompt: str = ""
-    skill_prompt: str = ""
-    sandbox: Sandbox | None = None
-    prices: Prices | None = None
-    needs_workdir: bool = False
 
     @property
     def settings(self) -> Mapping[str, Any]:
         return {
-            "model": self.sampling.model,
+            "model": self.model,
             "harness": PROTOCOL if self.sandbox else _GENERATE_PROTOCOL,
             "sandbox": self.sandbox.name if self.sandbox else None,
-            "temperature": self.sampling.temperature,
-            "max_tokens": self.sampling.max_tokens,
-            "top_p": self.sampling.top_p,
-            "stop": list(self.sampling.stop),
-            "system": self.system,
-            **prompt_settings(self),
+            **self.asking_settings,
         }
 
-    @property
-    def identity(self) -> Agent:
-        return Agent(self.name, fingerprint(self.settings))
-
-    def messages(self, attempt: Attempt) -> list[Message]:
-        """The conversation of one arm."""
-        return arm_messages(
-            attempt.planned.task.text,
-            attempt.planned.condition,
-            skill_text=attempt.skill_text,
-            system=self.system,
-            prompt=self.prompt,
-            skill_prompt=self.skill_prompt,
-            prefill=PREFILL if self.sandbox else "",
-        )
-
     def largest(self, attempt: Attempt) -> Amount:
-        """No token is shorter than a byte, so the request's bytes bound its tokens."""
-        return largest_amount(self.sampling, request_body(self.sampling, self.messages(attempt), seed=0), self.prices)
+        return self._largest(self._sampling, request_body(self._sampling, self.messages(attempt), seed=0))
 
     async def drive(self, todo: Sequence[Planned], concurrency: int, execute: Execute) -> None:
         """Some workers more than calls at once: one reserves, runs code or records while the endpoint is kept busy."""
         self.endpoint.limit(concurrency)
         await run_pool(todo, concurrency + -(-concurrency // 4), execute)
-
-    async def identify(self) -> None:
-        pass
 
     async def prepare(self, folder: Path) -> None:
         await self.endpoint.client.check()
@@ -97,12 +51,10 @@ class ChatAgent:
             await check_sandbox(self.sandbox)
 
     async def run(self, attempt: Attempt, budget: Budget) -> Outcome:
-        messages = self.messages(attempt)
-        body = request_body(self.sampling, messages, seed=attempt.seed)
-        completion = await paid_completion(
-            attempt.planned.name, self.endpoint, self.sampling, body, budget=budget, prices=self.prices
-        )
-        spent = completion_amount(completion, self.prices)
+        messages, sampling = self.messages(attempt), self._sampling
+        body = request_body(sampling, messages, seed=attempt.seed)
+        completion = await self._paid(attempt.planned.name, sampling, body, budget)
+        spent = self._amount(completion)
         code = extract_code(completion.text) if self.sandbox else ""
         started = time.monotonic()
         answer = await run_answer(code, self.sandbox) if self.sandbox else completion.text
@@ -124,50 +76,36 @@ class ChatAgent:
 
     def largest_ask(self, messages: list[Message]) -> Amount:
         sampling = self._ask_sampling
-        return largest_amount(sampling, request_body(sampling, messages, seed=0), self.prices)
+        return self._largest(sampling, request_body(sampling, messages, seed=0))
 
     async def ask(self, name: str, messages: list[Message], budget: Budget) -> Asked:
         sampling = self._ask_sampling
-        body = request_body(sampling, messages, seed=0)
-        completion = await paid_completion(name, self.endpoint, sampling, body, budget=budget, prices=self.prices)
-        spent = completion_amount(completion, self.prices)
-        return Asked(completion.text, spent.tokens)
-
-    @property
-    def _ask_sampling(self) -> Sampling:
-        return Sampling(self.sampling.model, temperature=0.0, max_tokens=ASK_TOKENS)
+        completion = await self._paid(name, sampling, request_body(sampling, messages, seed=0), budget)
+        return Asked(completion.text, self._amount(completion).tokens)
 
     async def close(self) -> None:
         await self.endpoint.client.close()
 
+    @property
+    def _sampling(self) -> Sampling:
+        """The suite's settings as request fields."""
+        return Sampling(self.model, self.wanted.temperature, self.wanted.max_tokens, self.wanted.top_p, self.stop)
 
-def chat_sampling(model: str, settings: AgentSettings) -> Sampling:
-    """A suite's settings as request fields; the code solver's stop texts belong to its protocol."""
-    stop = STOP if settings.solver == "code" else settings.stop
-    return Sampling(model, settings.temperature, settings.max_tokens, settings.top_p, stop)
+    @property
+    def _ask_sampling(self) -> Sampling:
+        return Sampling(self.model, temperature=0.0, max_tokens=ASK_TOKENS)
 
+    async def _paid(self, name: str, sampling: Sampling, body: bytes, budget: Budget) -> Completion:
+        """One completion on the ledger."""
+        most = self._largest(sampling, body)
+        return await budget.call(name, most, lambda: self.endpoint.complete(sampling, body), self._amount)
 
-async def paid_completion(
-    name: str, endpoint: ChatEndpoint, sampling: Sampling, body: bytes, *, budget: Budget, prices: Prices | None
-) -> Completion:
-    """One completion on the ledger."""
-    return await budget.call(
-        name,
-        largest_amount(sampling, body, prices),
-        lambda: endpoint.complete(sampling, body),
-        lambda completion: completion_amount(completion, prices),
-    )
+    def _largest(self, sampling: Sampling, body: bytes) -> Amount:
+        """The most a request can come to. No token is shorter than a byte, so the request's bytes bound its tokens."""
+        return priced(len(body), sampling.max_tokens, self.prices)
 
-
-def largest_amount(sampling: Sampling, body: bytes, prices: Prices | None) -> Amount:
-    """The most a request can come to."""
-    usd = prices.usd(len(body), sampling.max_tokens) if prices else None
-    return Amount(float(len(body) + sampling.max_tokens), usd)
-
-
-def completion_amount(completion: Completion, prices: Prices | None) -> Amount:
-    """What a completion came to, as far as the endpoint says."""
-    tokens_in, tokens_out = completion.tokens_in, completion.tokens_out
-    if tokens_in is None or tokens_out is None:
-        return Amount(None, None)
-    return Amount(float(tokens_in + tokens_out), prices.usd(tokens_in, tokens_out) if prices else None)
+    def _amount(self, completion: Completion) -> Amount:
+        """What a completion came to, as far as the endpoint says."""
+        if completion.tokens_in is None or completion.tokens_out is None:
+            return Amount(None, None)
+        return priced(completion.tokens_in, completion.tokens_out, self.prices)
