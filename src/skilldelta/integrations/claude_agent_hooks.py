@@ -7,8 +7,7 @@ import math
 from typing import Any
 
 from skilldelta.errors import InputError
-from skilldelta.integrations.missing_framework import required
-from skilldelta.integrations.skill_gate import RecentNames, SkillGate
+from skilldelta.integrations.skill_gate import RecentNames, SkillGate, required
 
 with required("claude-agent-sdk"):
     from claude_agent_sdk import HookMatcher, ResultMessage

@@ -7,19 +7,38 @@ agent: if nobody can be asked, the answer is the configured fallback, which is t
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from skilldelta.bank.skill_versions import read_skill_text
-from skilldelta.errors import InputError
+from skilldelta.errors import InputError, MissingExtraError, SkillDeltaError
 from skilldelta.records import text_digest
 from skilldelta.serve.hooks.server_client import DEFAULT_SERVER, ServerAddress, ask_server
 
 if TYPE_CHECKING:
     from skilldelta.encoders.base import Encoder
+
+
+class MissingFrameworkError(MissingExtraError):
+    """An agent framework that is not installed; whoever uses one installs it, so it is no extra of ours."""
+
+    def __init__(self, package: str) -> None:
+        SkillDeltaError.__init__(self, f"this adapter needs {package}; install it with: pip install {package}")
+
+
+@contextmanager
+def required(package: str) -> Iterator[None]:
+    """Import a framework inside; where it is missing, the error says what to install."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise MissingFrameworkError(package) from error
+
 
 Route = Callable[[dict[str, Any]], Mapping[str, Any]]
 """Takes the body of `POST /v1/decide` and returns its answer; raises if there is none."""
@@ -93,12 +112,22 @@ class SkillGate:
     @classmethod
     def from_bank(cls, skill: str, bank: str | Path, *, encoder: Encoder | None = None, **options: Any) -> SkillGate:
         """A gate that decides in this process; the bank is opened here and stays open, and must know the skill."""
-        from skilldelta.integrations.own_service import OwnService
+        from skilldelta.bank.entries import RecordedOutcome
+        from skilldelta.serve.gate_question import GateQuestion
+        from skilldelta.serve.gate_service import GateService
+        from skilldelta.serve.policy_settings import policy_with
 
-        service = OwnService(bank, encoder)
-        service.check_skill(skill)
-        service.check_policy(options.get("policy") or {})
-        return cls(skill, service.decide, report=service.record, **options)
+        service = GateService.open(bank, encoder=encoder)
+        service.skill(skill)  # refuses an unknown one: a misspelled name must not pass for a skill that never helps
+        # Settings that no question could be answered with are refused here; later they would be the fallback for ever.
+        given = policy_with(options.get("policy") or {}, service.settings.policy)
+        policy = None if options.get("policy") is None else given
+        return cls(
+            skill,
+            lambda question: service.decide(GateQuestion(**{**question, "policy": policy})).to_dict(),
+            report=lambda outcome: service.record_outcome(RecordedOutcome(**outcome, time=time.time())),
+            **options,
+        )
 
     def decide(self, task: str, *, conversation: str = "") -> GatedSkill:
         """The answer for a task; a conversation keeps the first answer it was given."""
@@ -125,14 +154,9 @@ class SkillGate:
 
     def prepare(self, messages: Sequence[Mapping[str, Any]], *, conversation: str = "") -> list[Mapping[str, Any]]:
         """Chat messages with the skill as a system message before the first user message, where the gate says use."""
-        at = next((i for i, message in enumerate(messages) if message.get("role") == "user"), None)
-        task = "" if at is None else plain_text(messages[at].get("content"))
-        if at is None or not task:
-            return list(messages)
-        answer = self.decide(task, conversation=conversation)
-        if not answer.use:
-            return list(messages)
-        return [*messages[:at], {"role": "system", "content": answer.text}, *messages[at:]]
+        task = first_user_text(messages)
+        answer = self.decide(task, conversation=conversation) if task else None
+        return with_system_text(messages, answer.text) if answer and answer.use else list(messages)
 
     def _ask(self, task: str, conversation: str) -> GatedSkill:
         if not task.strip():
@@ -177,6 +201,29 @@ class RecentNames:
             while len(self._met) > _MOST_CONVERSATIONS:
                 self._met.popitem(last=False)
             return is_new
+
+
+def first_user_text(messages: Sequence[Any]) -> str:
+    """The text of the first user message; empty where there is none."""
+    at = _first_user_turn(messages)
+    return plain_text(messages[at]["content"]) if at < len(messages) else ""
+
+
+def with_system_text(messages: Sequence[Any], text: str) -> list[Any]:
+    """The messages with a text as a system message before the first user message."""
+    at = _first_user_turn(messages)
+    return [*messages[:at], {"role": "system", "content": text}, *messages[at:]]
+
+
+def _first_user_turn(messages: Sequence[Any]) -> int:
+    """Its place; behind the last message where there is none."""
+    is_user = (isinstance(turn, Mapping) and turn.get("role") == "user" and "content" in turn for turn in messages)
+    return next((place for place, found in enumerate(is_user) if found), len(messages))
+
+
+def with_text_below(instructions: str | None, text: str) -> str:
+    """Instructions with a text below them."""
+    return "\n\n".join(filter(None, (instructions, text)))
 
 
 def plain_text(content: Any) -> str:
