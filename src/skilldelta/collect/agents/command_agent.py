@@ -50,9 +50,9 @@ class CommandAgent(ProgramAgent):
     """None: the whole output is the answer."""
     expected_model: str = ""
 
-    @property
-    def program_name(self) -> str:
-        return command_words(self.command)[0]
+    def __post_init__(self) -> None:
+        self._check_skill_as()
+        self.find_program(command_words(self.command)[0])
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -119,7 +119,7 @@ class CommandAgent(ProgramAgent):
             details={"model": model} if model else {},
         )
 
-    def check(self) -> None:
+    def _check_skill_as(self) -> None:
         kind, _, detail = self.skill_as.partition(":")
         if self.skill_as == "text":
             return

@@ -38,7 +38,7 @@ _MOST_OUTPUT = 64 << 20
 
 @dataclass(slots=True, kw_only=True)
 class ProgramAgent:
-    """Subclasses name the program and run it once per attempt."""
+    """Subclasses say which program it is, and how it is run for one attempt."""
 
     version: str = ""
     """Empty: `identify` asks the program itself."""
@@ -49,19 +49,10 @@ class ProgramAgent:
     _largest: Amount = field(default_factory=lambda: Amount(None, None))
     _program: str = field(init=False, default="", repr=False)
 
-    def __post_init__(self) -> None:
+    def find_program(self, name: str) -> None:
+        """Settle which program runs; subclasses call it once their own settings are checked."""
         check_timeout(self.timeout)
-        self.check()
-        self._program = found_program(self.program_name)
-
-    @property
-    def program_name(self) -> str:
-        """The program as it was named."""
-        raise NotImplementedError
-
-    def check(self) -> None:
-        """Refuse settings that no run could work with."""
-        raise NotImplementedError
+        self._program = found_program(name)
 
     async def execution(self, attempt: Attempt, workdir: Path) -> Outcome:
         """One run of the program, without the budget."""

@@ -45,11 +45,7 @@ class HarnessAgent(ProgramAgent):
     """A folder that is copied as every run's home: settings and logins of the harness."""
     name: str = ""
 
-    @property
-    def program_name(self) -> str:
-        return self.recipe.program
-
-    def check(self) -> None:
+    def __post_init__(self) -> None:
         if self.permission not in self.recipe.permissions:
             known = ", ".join(self.recipe.permissions)
             raise InputError(f"{self.harness} has no permission mode {self.permission!r}; it has: {known}")
@@ -59,6 +55,7 @@ class HarnessAgent(ProgramAgent):
             )
         if self.home is not None and not self.home.is_dir():
             raise InputError(f"{self.home} is not a folder; --agent-home names one with the harness's settings")
+        self.find_program(self.recipe.program)
 
     @property
     def recipe(self) -> HarnessRecipe:
