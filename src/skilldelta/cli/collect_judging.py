@@ -12,7 +12,7 @@ from skilldelta.nouns import plural
 from skilldelta.redaction import redacted
 
 if TYPE_CHECKING:
-    from skilldelta.collect.ledger import Amount
+    from skilldelta.collect.budget import Amount
     from skilldelta.collect.self_judging import JudgePlan, JudgeStanding
     from skilldelta.collect.session import Session
     from skilldelta.records import Judgement

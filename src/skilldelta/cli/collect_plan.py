@@ -13,7 +13,7 @@ from skilldelta.nouns import plural
 from skilldelta.records import CONDITIONS, Condition, Execution
 
 if TYPE_CHECKING:
-    from skilldelta.collect.ledger import Amount
+    from skilldelta.collect.budget import Amount
     from skilldelta.collect.plan import Planned
     from skilldelta.collect.session import Session
 
@@ -62,7 +62,7 @@ def largest_in_words(most: Amount) -> str:
 
 def _largest(session: Session, plan: Sequence[Planned]) -> Amount:
     from skilldelta.collect.agents.base import Attempt
-    from skilldelta.collect.ledger import Amount
+    from skilldelta.collect.budget import Amount
 
     skills = session.suite.skills
     return Amount.total(

@@ -242,7 +242,7 @@ def _judging_in_words(judged: Mapping[str, Any]) -> str:
 
 def _largest(plan: Mapping[str, Any]) -> str:
     from skilldelta.cli.collect_plan import largest_in_words
-    from skilldelta.collect.ledger import Amount
+    from skilldelta.collect.budget import Amount
 
     return largest_in_words(Amount(**plan["largest"]))
 

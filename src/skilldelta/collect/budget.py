@@ -16,7 +16,8 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from skilldelta.collect.execution_errors import CapReachedError, IncompleteError, StopCollectionError, TransportError
-from skilldelta.collect.ledger import Amount, Ledger, Spend
+from skilldelta.collect.ledger import Amount as Amount
+from skilldelta.collect.ledger import Ledger, Spend
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
 

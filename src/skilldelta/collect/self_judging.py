@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from skilldelta.collect.agents.base import Asks, run_pool
 from skilldelta.collect.arms import Message
-from skilldelta.collect.budget import Budget
+from skilldelta.collect.budget import Amount, Budget
 from skilldelta.collect.execution_errors import CapReachedError, TransportError
-from skilldelta.collect.ledger import Amount, Spend
+from skilldelta.collect.ledger import Spend
 from skilldelta.collect.plan import make_plan
 from skilldelta.collect.recorder import Recorder
 from skilldelta.collect.reply_text import storable, unique_label

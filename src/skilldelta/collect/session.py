@@ -68,25 +68,22 @@ async def collect(session: Session, on_progress: OnProgress) -> Result:
         graders = session.make_graders(budget)
         known = await recorder.open(session.suite, session.agent.identity)
         todo = missing(plan, known, retry=session.retry_errors)
-        standing = standing_before(plan, todo, known)
         if todo:
-            await _prepare(session)
+            await session.agent.prepare(session.folder)
+            if session.judge is not None:
+                await session.judge.prepare(session.folder)
         collection = Collection(
             suite=session.suite,
             agent=session.agent,
+            identity=session.agent.identity,
             graders=graders,
             budget=budget,
             recorder=recorder,
+            standing=standing_before(plan, todo, known),
             seed=session.seed,
             concurrency=session.concurrency,
         )
-        return await run_missing(collection, standing, todo, on_progress)
-
-
-async def _prepare(session: Session) -> None:
-    await session.agent.prepare(session.folder)
-    if session.judge is not None:
-        await session.judge.prepare(session.folder)
+        return await run_missing(collection, todo, on_progress)
 
 
 @asynccontextmanager

@@ -7,7 +7,9 @@ the model sent it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,3 +47,17 @@ def read_row(line: bytes) -> dict[str, Any] | None:
             continue
         return row if isinstance(row, dict) and "sample" in row else None
     return None
+
+
+def count_reasons(folder: Path, samples: Collection[str]) -> Counter[str]:
+    """The last reason of each named sample that has no result yet. Reasons that differ in the task alone are one."""
+    reasons: dict[str, str] = {}
+    for row in read_rows(folder / TRANSCRIPT_FILE):
+        sample = str(row["sample"])
+        if sample not in samples:
+            continue
+        if row.get("error"):
+            reasons[sample] = re.sub(r"\btask '[^']*'", "a task", str(row["error"]))
+        else:
+            reasons.pop(sample, None)
+    return Counter(reasons.values())

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from skilldelta.collect.arms import Message
-from skilldelta.collect.budget import Budget
-from skilldelta.collect.ledger import Amount
+from skilldelta.collect.budget import Amount, Budget
 from skilldelta.collect.plan import Planned
 from skilldelta.records import Agent, Execution
 

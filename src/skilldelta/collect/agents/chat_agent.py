@@ -11,10 +11,9 @@ from typing import Any
 from skilldelta.collect.agents.base import ASK_TOKENS, Asked, Attempt, Execute, Outcome, run_pool
 from skilldelta.collect.agents.model_agent import ModelAgent
 from skilldelta.collect.arms import Message
-from skilldelta.collect.budget import Budget, priced
+from skilldelta.collect.budget import Amount, Budget, priced
 from skilldelta.collect.chat_endpoint import ChatEndpoint, Completion, Sampling, request_body
 from skilldelta.collect.code_answer import PROTOCOL, extract_code, run_answer
-from skilldelta.collect.ledger import Amount
 from skilldelta.collect.plan import Planned
 from skilldelta.collect.sandbox import check_sandbox
 

@@ -20,11 +20,10 @@ from skilldelta.collect.agents.inspect_metering import Calls, booking, meter
 from skilldelta.collect.agents.inspect_names import describe_solver, inspect_version, load_solver, open_model
 from skilldelta.collect.agents.model_agent import ModelAgent
 from skilldelta.collect.arms import Message
-from skilldelta.collect.budget import Budget, priced
+from skilldelta.collect.budget import Amount, Budget, priced
 from skilldelta.collect.chat_endpoint import check_model
 from skilldelta.collect.code_answer import PROTOCOL, extract_code, run_answer
 from skilldelta.collect.execution_errors import CapReachedError, IncompleteError, StopCollectionError, TransportError
-from skilldelta.collect.ledger import Amount
 from skilldelta.collect.plan import Planned
 from skilldelta.collect.sandbox import check_sandbox
 from skilldelta.collect.suite import SuiteTask

@@ -8,9 +8,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from skilldelta.collect.budget import Budget, Prices, priced
+from skilldelta.collect.budget import Amount, Budget, Prices, priced
 from skilldelta.collect.execution_errors import CapReachedError
-from skilldelta.collect.ledger import Amount
 
 _BYTES_PER_MESSAGE = 64
 """Room for the role and the template's marks around a message."""

@@ -18,9 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from skilldelta.collect.agents.base import Attempt, Execute, Outcome, run_pool
-from skilldelta.collect.budget import Budget
+from skilldelta.collect.budget import Amount, Budget
 from skilldelta.collect.execution_errors import IncompleteError
-from skilldelta.collect.ledger import Amount
 from skilldelta.collect.plan import Planned
 from skilldelta.collect.process import run_tree
 from skilldelta.endpoint import check_timeout
