@@ -98,13 +98,22 @@ class PaperCounts:
 class Preset:
     """The paper's settings for a suite."""
 
-    agent: AgentSettings
+    max_tokens: int
+    system: str = ""
+    prompt: str = ""
     repetitions: int = 1
     known_per_group: int | None = None
     """Tasks of each group that the prospective protocol records first; None is two fifths of the group."""
     frozen_rule: FrozenRule = field(default_factory=FrozenRule)
     """How the prospective protocol predicts. Thresholds are made from the support as the paper's were, since its numbers
     are those of its own agents."""
+
+    @property
+    def agent(self) -> AgentSettings:
+        """What the suite's agents are asked with."""
+        return AgentSettings(
+            system=self.system, prompt=self.prompt, skill_prompt=SKILL_PROMPT, max_tokens=self.max_tokens
+        )
 
 
 @dataclass(frozen=True, slots=True)

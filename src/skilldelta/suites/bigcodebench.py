@@ -3,18 +3,8 @@ intervention. The first annotated skill is the task's focal group."""
 
 from __future__ import annotations
 
-from skilldelta.collect.suite import AgentSettings
 from skilldelta.evaluation.prospective.frozen_rule import FrozenRule
-from skilldelta.suites.base import (
-    SKILL_PROMPT,
-    BenchmarkData,
-    GivenFiles,
-    OmittedTask,
-    PaperCounts,
-    PaperSuite,
-    Preset,
-    TaskSheet,
-)
+from skilldelta.suites.base import BenchmarkData, GivenFiles, OmittedTask, PaperCounts, PaperSuite, Preset, TaskSheet
 from skilldelta.suites.sra_instances import Instance, read_instances, skills_of
 
 _REFERENCE_FAILS = {
@@ -64,11 +54,7 @@ SUITE = PaperSuite(
         fewest_skills=2,
         most_skills=6,
     ),
-    preset=Preset(
-        AgentSettings(skill_prompt=SKILL_PROMPT, max_tokens=4096),
-        known_per_group=20,
-        frozen_rule=FrozenRule(k=None, threshold="prevalence"),
-    ),
+    preset=Preset(4096, known_per_group=20, frozen_rule=FrozenRule(k=None, threshold="prevalence")),
     grader={"type": "unit_tests"},
     read=_read,
 )

@@ -60,7 +60,8 @@ def prepare(
             f"no text for {plural(len(missing), 'skill')} of {suite.title}, such as {missing[0]}; name a corpus or a folder "
             "that has them with --skills, or take only some families with --family"
         )
-    _check_places(reading)
+    for place in (*reading.written, *reading.copied):
+        check_inside(place, "a file of the prepared suite")
     unfinished = folder.with_name(f".skilldelta-{uuid.uuid4().hex[:12]}.partial")
     try:
         _write(suite, reading, given, unfinished, families)
@@ -69,14 +70,7 @@ def prepare(
         unfinished.rename(folder)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
-    return PreparedFolder(
-        suite,
-        folder,
-        inventory=found,
-        missing_skills=missing,
-        left_out=tuple(reading.left_out),
-        notes=tuple(reading.notes),
-    )
+    return PreparedFolder(suite, folder, found, missing, tuple(reading.left_out), tuple(reading.notes))
 
 
 def _of_families(reading: BenchmarkData, families: Sequence[str]) -> BenchmarkData:
@@ -181,11 +175,6 @@ def _line(task: TaskSheet) -> str:
 def _write_file(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, text, errors="replace")
-
-
-def _check_places(reading: BenchmarkData) -> None:
-    for place in (*reading.written, *reading.copied):
-        check_inside(place, "a file of the prepared suite")
 
 
 def _digest(path: Path) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from skilldelta.errors import InputError, shown
 from skilldelta.files import json_lines, json_list, read_text
+from skilldelta.front_matter import split_front_matter
 from skilldelta.suites.base import SkillSheet
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -43,10 +44,12 @@ def read_one_skill(path: Path, skill_id: str) -> SkillSheet:
     file = path / "SKILL.md" if path.is_dir() else path
     if not file.is_file():
         raise InputError(f"{file}: there is no such file; --skills names one Markdown file with the skill")
-    description, text = _split(read_text(file))
-    if not text:
+    parts = split_front_matter(read_text(file))
+    if not parts.body:
         raise InputError(f"{file}: the skill has no text")
-    return SkillSheet(skill_id, description or f"The skill {skill_id}.", text)
+    described = re.search(r"^description:[ \t]*(.+)$", "".join(parts.front), re.MULTILINE)
+    description = described[1].strip().strip("\"'") if described else ""
+    return SkillSheet(skill_id, description or f"The skill {skill_id}.", parts.body)
 
 
 def _from_folder(folder: Path, name: str) -> SkillSheet | None:
@@ -72,12 +75,3 @@ def _sheet(skill_id: str, row: Mapping[str, Any], where: str) -> SkillSheet:
     if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
         raise InputError(f"{where}: the tools of {skill_id} must be a list of objects")
     return SkillSheet(skill_id, str(described), text.strip(), tuple(tools))
-
-
-def _split(text: str) -> tuple[str, str]:
-    """The description in the front matter, where there is one, and the text below it."""
-    front = re.match(r"\A---[ \t]*\n(.*?)\n---[ \t]*\n", text, re.DOTALL)
-    if not front:
-        return "", text.strip()
-    described = re.search(r"^description:[ \t]*(.+)$", front[1], re.MULTILINE)
-    return (described[1].strip().strip("\"'") if described else ""), text[front.end() :].strip()

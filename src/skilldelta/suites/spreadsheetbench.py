@@ -8,19 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from skilldelta.collect.graders.workbook_file import parse_ranges, preview
-from skilldelta.collect.suite import AgentSettings
 from skilldelta.errors import InputError, shown
 from skilldelta.files import json_lines, json_list
-from skilldelta.suites.base import (
-    SKILL_PROMPT,
-    BenchmarkData,
-    GivenFiles,
-    OmittedTask,
-    PaperCounts,
-    PaperSuite,
-    Preset,
-    TaskSheet,
-)
+from skilldelta.suites.base import BenchmarkData, GivenFiles, OmittedTask, PaperCounts, PaperSuite, Preset, TaskSheet
 from skilldelta.suites.skill_corpus import check_name, read_one_skill
 
 SKILL = "spreadsheet"
@@ -112,7 +102,7 @@ SUITE = PaperSuite(
         group_sizes={125: 1, 274: 1},
         named_groups={_CELL_LEVEL: 274, _SHEET_LEVEL: 125},
     ),
-    preset=Preset(AgentSettings(system=_SYSTEM, prompt=_PROMPT, skill_prompt=SKILL_PROMPT, max_tokens=16_384)),
+    preset=Preset(16_384, _SYSTEM, _PROMPT),
     grader={"type": "workbook"},
     read=_read,
 )

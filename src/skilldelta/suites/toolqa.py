@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from skilldelta.collect.suite import AgentSettings
 from skilldelta.evaluation.prospective.frozen_rule import FrozenRule
-from skilldelta.suites.base import SKILL_PROMPT, BenchmarkData, GivenFiles, PaperCounts, PaperSuite, Preset, TaskSheet
+from skilldelta.suites.base import BenchmarkData, GivenFiles, PaperCounts, PaperSuite, Preset, TaskSheet
 from skilldelta.suites.lookup_corpora import check_corpora
 from skilldelta.suites.sra_instances import Instance, only_skill, read_instances, skills_of
 
@@ -59,11 +58,7 @@ SUITE = PaperSuite(
     origin="github.com/oneal2000/SR-Agents: data/bench/instances/toolqa.json; github.com/night-chen/ToolQA: corpora",
     needs="--from toolqa.json --skills corpus.json --corpora FOLDER",
     counts=PaperCounts(tasks=1430, skills=14, groups=14, group_sizes={100: 13, 130: 1}),
-    preset=Preset(
-        AgentSettings(system=_SYSTEM, prompt=_PROMPT, skill_prompt=SKILL_PROMPT, max_tokens=384),
-        known_per_group=12,
-        frozen_rule=FrozenRule(k=3, threshold="prevalence"),
-    ),
+    preset=Preset(384, _SYSTEM, _PROMPT, known_per_group=12, frozen_rule=FrozenRule(k=3, threshold="prevalence")),
     grader={"type": "short_answer"},
     read=_read,
 )
