@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from collect.sandboxed import in_sandbox, needs_bwrap
-from skilldelta.collect.code_answer import PREFILL, extract_code, run_answer
+from skilldelta.collect.agents.model_agent import PREFILL, extract_code, run_answer
 from skilldelta.collect.execution_errors import StopCollectionError
 from skilldelta.collect.sandbox import Bubblewrap, Docker, Limits, check_sandbox, find_sandbox
 from skilldelta.errors import InputError

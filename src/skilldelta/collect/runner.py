@@ -10,7 +10,7 @@ import asyncio
 import shutil
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -215,13 +215,12 @@ def _count_errors(collection: Collection, error: str) -> None:
         )
 
 
-def _working_copy(task: SuiteTask, *, needed: bool) -> AbstractAsyncContextManager[Path | None]:
-    """A folder for one execution alone, with a copy of the task's files; none where nobody looks for one."""
-    return _filled_folder(task) if needed or task.files is not None else nullcontext()
-
-
 @asynccontextmanager
-async def _filled_folder(task: SuiteTask) -> AsyncIterator[Path]:
+async def _working_copy(task: SuiteTask, *, needed: bool) -> AsyncIterator[Path | None]:
+    """A folder for one execution alone, with a copy of the task's files; none where nobody looks for one."""
+    if not needed and task.files is None:
+        yield None
+        return
     async with temporary_folder() as place:
         copy = place / "work"
         if task.files is None:

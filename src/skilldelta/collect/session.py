@@ -17,14 +17,13 @@ from skilldelta.collect.agents.base import Asks, CollectAgent
 from skilldelta.collect.budget import Budget, Caps, Retries
 from skilldelta.collect.graders import Grader
 from skilldelta.collect.ledger import Ledger
-from skilldelta.collect.line_log import repair_end
 from skilldelta.collect.manifest import MANIFEST_FILE, describe_run, open_manifest, read_manifest
 from skilldelta.collect.plan import Selection, make_plan
 from skilldelta.collect.recorder import Recorder
 from skilldelta.collect.runner import Collection, Result, missing, run_missing, standing_before
 from skilldelta.collect.standing import OnProgress
 from skilldelta.collect.suite import Suite
-from skilldelta.collect.transcript import TRANSCRIPT_FILE
+from skilldelta.collect.transcript import TRANSCRIPT_FILE, repair_end
 from skilldelta.errors import InputError
 from skilldelta.file_lock import LockHeldError, file_lock
 from skilldelta.records import Agent

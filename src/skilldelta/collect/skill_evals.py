@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from skilldelta.collect.suite import SUITE_FILE, read_skill
+from skilldelta.collect.suite import SUITE_FILE, check_new_folder, read_skill
 from skilldelta.errors import InputError, shown
 from skilldelta.files import check_file, json_document, read_bytes, write_bytes, write_text
 from skilldelta.records import Skill
@@ -33,8 +33,7 @@ def is_skill_with_evals(folder: Path) -> bool:
 
 def write_suite_of_skill(skill_folder: Path, folder: Path) -> list[Path]:
     """Write the suite into a new or empty folder, whole or not at all; returns its files."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder} exists and is not empty; name a new folder")
+    check_new_folder(folder)
     _build(skill_folder, folder)
     return sorted(path for path in folder.rglob("*") if path.is_file())
 

@@ -122,6 +122,12 @@ def load_suite(folder: Path) -> Suite:
     )
 
 
+def check_new_folder(folder: Path, remedy: str = "name a new folder") -> None:
+    """Refuse to write a suite where something is already."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder} exists and is not empty; {remedy}")
+
+
 def _read_settings(folder: Path) -> dict[str, Any]:
     path = folder / SUITE_FILE
     if not os.path.isfile(path):

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from skilldelta.collect.suite import SUITE_FILE, AgentSettings
+from skilldelta.collect.suite import SUITE_FILE, AgentSettings, check_new_folder
 from skilldelta.collect.workspace import check_inside
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.files import json_document, write_text
@@ -48,8 +48,7 @@ def prepare(
     With `families`, only the tasks of these, and the skills that they name. With `all_skills`, a skill without a text is a
     fault; otherwise its text can be added later.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder} exists and is not empty; name a new folder with --output")
+    check_new_folder(folder, "name a new folder with --output")
     reading = _of_families(suite.read(given), families)
     if not reading.tasks:
         raise InputError(f"{given.data}: no task of {suite.title} in it")

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from skilldelta.collect.agents.base import ASK_TOKENS, Asked, Attempt, Execute, Outcome, run_pool
-from skilldelta.collect.agents.model_agent import ModelAgent
+from skilldelta.collect.agents.model_agent import PROTOCOL, ModelAgent
 from skilldelta.collect.arms import Message
 from skilldelta.collect.budget import Amount, Budget, priced
 from skilldelta.collect.chat_endpoint import ChatEndpoint, Completion, Sampling, request_body
-from skilldelta.collect.code_answer import PROTOCOL, extract_code, run_answer
 from skilldelta.collect.plan import Planned
 from skilldelta.collect.sandbox import check_sandbox
 
@@ -54,11 +53,10 @@ class ChatAgent(ModelAgent):
         body = request_body(sampling, messages, seed=attempt.seed)
         completion = await self._paid(attempt.planned.name, sampling, body, budget)
         spent = self._amount(completion)
-        code = extract_code(completion.text) if self.sandbox else ""
         started = time.monotonic()
-        answer = await run_answer(code, self.sandbox) if self.sandbox else completion.text
+        read = await self.read_reply(completion.text)
         return Outcome(
-            answer=answer,
+            answer=read.answer,
             tokens=spent.tokens,
             usd=spent.usd,
             messages=tuple(messages),
@@ -69,7 +67,7 @@ class ChatAgent(ModelAgent):
                 "finish": completion.finish,
                 "tokens_in": completion.tokens_in,
                 "tokens_out": completion.tokens_out,
-                **({"code": code} if self.sandbox else {}),
+                **read.details,
             },
         )
 

@@ -18,11 +18,10 @@ from typing import Any
 from skilldelta.collect.agents.base import ASK_TOKENS, Asked, Attempt, Execute, Outcome
 from skilldelta.collect.agents.inspect_metering import Calls, booking, meter
 from skilldelta.collect.agents.inspect_names import describe_solver, inspect_version, load_solver, open_model
-from skilldelta.collect.agents.model_agent import ModelAgent
+from skilldelta.collect.agents.model_agent import PROTOCOL, ModelAgent
 from skilldelta.collect.arms import Message
 from skilldelta.collect.budget import Amount, Budget, priced
 from skilldelta.collect.chat_endpoint import check_model
-from skilldelta.collect.code_answer import PROTOCOL, extract_code, run_answer
 from skilldelta.collect.execution_errors import CapReachedError, IncompleteError, StopCollectionError, TransportError
 from skilldelta.collect.plan import Planned
 from skilldelta.collect.sandbox import check_sandbox
@@ -103,11 +102,11 @@ class InspectAgent(ModelAgent):
                 raise calls.stop or self._meaning(error) from error
         self._check_models(calls)
         reply = state.output.completion or ""
-        code = extract_code(reply) if self.sandbox else ""
+        read = await self.read_reply(reply)
         known = calls.known and bool(calls.models)
         spent = priced(calls.tokens_in, calls.tokens_out, self.prices) if known else Amount(None, None)
         return Outcome(
-            answer=await run_answer(code, self.sandbox) if self.sandbox else reply,
+            answer=read.answer,
             tokens=spent.tokens,
             usd=spent.usd,
             messages=tuple(messages),
@@ -117,7 +116,7 @@ class InspectAgent(ModelAgent):
                 "calls": len(calls.models),
                 "tokens_in": calls.tokens_in if known else None,
                 "tokens_out": calls.tokens_out if known else None,
-                **({"code": code} if self.sandbox else {}),
+                **read.details,
             },
         )
 

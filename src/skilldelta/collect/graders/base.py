@@ -31,7 +31,6 @@ class Grader(Protocol):
 
     async def grade(self, answer: str, task: SuiteTask, workdir: Path | None) -> float | Graded:
         """Success in [0, 1], with or without a remark. `workdir` is the execution's own copy of the task's files, when it has one."""
-        ...
 
 
 def take_options(spec: Mapping[str, Any], where: str, **known: type | tuple[type, ...]) -> dict[str, Any]:

@@ -50,17 +50,14 @@ class Sandbox(Protocol):
     @property
     def name(self) -> str:
         """What it is, for the agent's fingerprint."""
-        ...
 
     @property
     def python(self) -> str:
         """The interpreter inside."""
-        ...
 
     @property
     def limiter(self) -> str:
         """What holds the whole payload to its limits here: `cgroup` or `watchdog`."""
-        ...
 
     async def run(
         self,
@@ -75,4 +72,3 @@ class Sandbox(Protocol):
 
         Raises StopCollectionError when the sandbox itself cannot start; whatever the payload does is a Finished.
         """
-        ...
