@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from skilldelta.collect.agents.inspect_names import require_inspect
-from skilldelta.collect.sandbox import Limits, Sandbox, find_sandbox
+from skilldelta.collect.sandbox import Limits, Payload, Sandbox, find_sandbox
 from skilldelta.errors import InputError
 from skilldelta.files import json_list
 from skilldelta.suites.preparation import TOOLS_FILE
@@ -50,10 +50,9 @@ class SkillTool:
 
     async def call(self, arguments: Mapping[str, Any], sandbox: Sandbox) -> str:
         """What the function returns as text, or why it did not; it runs in the sandbox."""
-        payload = {"implementation": self.implementation, "name": self.name, "arguments": dict(arguments)}
-        finished = await sandbox.run(
-            [sandbox.python, "-I", "-c", _WRAPPER], stdin=json.dumps(payload, default=str), limits=_LIMITS
-        )
+        given = {"implementation": self.implementation, "name": self.name, "arguments": dict(arguments)}
+        stdin = json.dumps(given, default=str)
+        finished = await sandbox.run(Payload([sandbox.python, "-I", "-c", _WRAPPER], _LIMITS, stdin))
         if finished.exit_code == 0:
             return finished.stdout[:_MOST_RESULT]
         if finished.stopped:

@@ -16,7 +16,7 @@ from skilldelta.collect.agents.base import Attempt, fingerprint
 from skilldelta.collect.arms import Message, arm_messages
 from skilldelta.collect.budget import Prices
 from skilldelta.collect.reply_text import without_surrogates
-from skilldelta.collect.sandbox import Limits, Sandbox
+from skilldelta.collect.sandbox import Limits, Payload, Sandbox
 from skilldelta.collect.suite import AgentSettings
 from skilldelta.records import Agent
 
@@ -108,7 +108,7 @@ async def run_answer(code: str, sandbox: Sandbox) -> str:
     """What `solve()` returns, as text; empty when it does not."""
     if not code.strip():
         return ""
-    finished = await sandbox.run([sandbox.python, "-I", "-c", _WRAPPER], stdin=without_surrogates(code), limits=LIMITS)
+    finished = await sandbox.run(Payload([sandbox.python, "-I", "-c", _WRAPPER], LIMITS, without_surrogates(code)))
     return finished.stdout.strip() if finished.exit_code == 0 else ""
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skilldelta.collect.execution_errors import GraderError
-from skilldelta.collect.sandbox import Limits, Sandbox
+from skilldelta.collect.sandbox import Limits, Payload, Sandbox
 from skilldelta.collect.suite import SuiteTask
 from skilldelta.collect.workspace import check_inside, intact, temporary_folder, write_below
 
@@ -39,7 +39,7 @@ class Command:
         if not intact(place):
             return 0.0
         write_below(place, self.answer_file, answer)
-        finished = await self.sandbox.run(["/bin/sh", "-c", self.run], limits=self.limits, workdir=place)
+        finished = await self.sandbox.run(Payload(["/bin/sh", "-c", self.run], self.limits, workdir=place))
         if finished.exit_code in _CANNOT_RUN:
             await self._check_programs(task)
         return float(finished.exit_code == 0)
@@ -48,7 +48,7 @@ class Command:
         """Where the answer is not at hand, a program that is missing is the suite's mistake and not the agent's."""
         for program in _programs(self.run):
             question = ["/bin/sh", "-c", 'command -v -- "$1"', "sh", program]
-            found = await self.sandbox.run(question, limits=self.limits)
+            found = await self.sandbox.run(Payload(question, self.limits))
             if found.exit_code != 0 and not found.stopped:
                 raise GraderError(
                     f"the grading command of task {task.task_id!r} cannot be run: "

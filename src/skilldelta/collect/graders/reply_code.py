@@ -18,7 +18,7 @@ from typing import Any
 from skilldelta.collect.graders.base import LIMIT_OPTIONS, chosen_limits, take_options
 from skilldelta.collect.graders.final_answer import without_thoughts
 from skilldelta.collect.process import Finished
-from skilldelta.collect.sandbox import PACKAGES, Limits, Sandbox, SandboxName, find_sandbox
+from skilldelta.collect.sandbox import PACKAGES, Limits, Payload, Sandbox, SandboxName, find_sandbox
 from skilldelta.errors import InputError
 
 _FENCE = re.compile(r"```[ \t]*(?:[\w+-]*)[ \t]*\n(.*?)(?:\n?```|\Z)", re.DOTALL)
@@ -38,15 +38,11 @@ class CodeGrader:
     packages: Path
     limits: Limits
 
-    async def run_script(self, script: str, payload: Mapping[str, Any], workdir: Path) -> Finished:
-        """Run a script of ours, which reads the payload as JSON from its stdin."""
-        return await self.sandbox.run(
-            [self.sandbox.python, "-I", "-c", script],
-            stdin=json.dumps({**payload, "packages": PACKAGES}),
-            limits=self.limits,
-            workdir=workdir,
-            packages=self.packages,
-        )
+    async def run_script(self, script: str, given: Mapping[str, Any], workdir: Path) -> Finished:
+        """Run a script of ours, which reads what it is given as JSON from its stdin."""
+        stdin = json.dumps({**given, "packages": PACKAGES})
+        command = [self.sandbox.python, "-I", "-c", script]
+        return await self.sandbox.run(Payload(command, self.limits, stdin, workdir, self.packages))
 
     def stopped(self, finished: Finished) -> str:
         """In words, the limit that ended the code; empty when it ended by itself."""
