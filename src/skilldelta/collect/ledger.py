@@ -108,7 +108,9 @@ class Ledger:
 
     async def reserve(self, number: int, name: str, most: Amount) -> None:
         """Put a call on disk; it may be made when this returns."""
-        await self._append({"call": number, "name": name, "reserved": {"tokens": most.tokens, "usd": most.usd}})
+        await asyncio.shield(
+            self._queue({"call": number, "name": name, "reserved": {"tokens": most.tokens, "usd": most.usd}})
+        )
 
     def settle(self, number: int, spent: Amount, *, seconds: float) -> None:
         """Replace a reservation by what the call came to. On disk with the next sync; until then the reservation holds."""
@@ -118,13 +120,10 @@ class Ledger:
     async def close(self, seconds: float) -> None:
         """Write what is queued and the time that was spent."""
         try:
-            await self._append({"seconds": round(seconds, 3)})
+            await asyncio.shield(self._queue({"seconds": round(seconds, 3)}))
         finally:
             self._thread.shutdown(wait=True)
             os.close(self._file)
-
-    async def _append(self, entry: dict[str, Any]) -> None:
-        await asyncio.shield(self._queue(entry))
 
     def _queue(self, entry: dict[str, Any]) -> asyncio.Future[None]:
         loop = asyncio.get_running_loop()

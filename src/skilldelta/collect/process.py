@@ -11,6 +11,7 @@ import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from skilldelta.collect import supervisor
@@ -78,8 +79,9 @@ async def run_tree(
     On Linux a supervisor adopts the children that leave their parent, so daemons and new sessions are ended too.
     Elsewhere the command's process group is ended (on Windows its tree of parents), which a child can leave.
     """
+    run = partial(run_process, stdin=stdin, seconds=seconds, cwd=cwd, keep=keep, environment=environment)
     if sys.platform != "linux":
-        return await run_process(command, stdin=stdin, seconds=seconds, cwd=cwd, keep=keep, environment=environment)
+        return await run(command)
     control, ours = os.pipe()
     open_ends = [control, ours]
 
@@ -89,13 +91,8 @@ async def run_tree(
             os.close(end)
 
     try:
-        return await run_process(
+        return await run(
             [sys.executable, "-I", "-S", str(Path(supervisor.__file__)), str(control), *command],
-            stdin=stdin,
-            seconds=seconds,
-            cwd=cwd,
-            keep=keep,
-            environment=environment,
             pass_fds=(control,),
             on_start=lambda: close(control),
             ask_to_end=lambda: close(ours),

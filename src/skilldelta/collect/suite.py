@@ -105,7 +105,7 @@ def load_suite(folder: Path) -> Suite:
         if task.task_id in seen:
             raise InputError(f"{where}: task_id {task.task_id!r} is already used in line {seen[task.task_id]}")
         seen[task.task_id] = number
-        names = _skill_names(row, where)
+        names = skill_names(row, where)
         skills.setdefault(task.skill_id, _bundle(names, single, where, skills_folder))
         tasks.append(task)
     if not tasks:
@@ -207,7 +207,7 @@ def _task(row: dict[str, Any], where: str, *, default_grader: Any, folder: Path)
         task_id=task_id,
         text=_text(row, "text", where),
         family=_text(row, "family", where, default=""),
-        skill_id="+".join(_skill_names(row, where)),
+        skill_id="+".join(skill_names(row, where)),
         answer=row.get("answer"),
         grader=grader,
         metadata=metadata,
@@ -224,8 +224,8 @@ def _files(row: dict[str, Any], where: str, folder: Path) -> Path | None:
     return files
 
 
-def _skill_names(row: dict[str, Any], where: str) -> list[str]:
-    """The sorted names; a bundle is the same bundle in whatever order it is written."""
+def skill_names(row: Mapping[str, Any], where: str) -> list[str]:
+    """The sorted names of a task's skills; a bundle is the same bundle in whatever order it is written."""
     value = row.get("skill")
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, list) or not names or not all(isinstance(name, str) and name for name in names):

@@ -47,6 +47,8 @@ class TaskSheet:
     skills: tuple[str, ...]
     answer: Any = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, Path] = field(default_factory=dict)
+    """Files to copy, by their place in the folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +68,15 @@ class BenchmarkData:
     left_out: Sequence[OmittedTask] = ()
     agent: AgentSettings | None = None
     """Settings in place of the preset's, where the files call for others: tools need a solver."""
-    copied: Mapping[str, Path] = field(default_factory=dict)
-    """Files to copy, by their place in the folder."""
-    owners: Mapping[str, str] = field(default_factory=dict)
-    """The task that a copied file belongs to, by its place; a file of no task is always copied."""
     written: Mapping[str, str] = field(default_factory=dict)
     """Texts to write, by their place in the folder."""
     notes: Sequence[str] = ()
     """What a person should know, such as tools that are missing."""
+
+    @property
+    def copied(self) -> dict[str, Path]:
+        """The files of all tasks, by their place in the folder."""
+        return {place: path for task in self.tasks for place, path in task.files.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from skilldelta.collect.suite import SUITE_FILE
-from skilldelta.errors import InputError
+from skilldelta.collect.suite import SUITE_FILE, skill_names
 from skilldelta.files import json_lines, read_text
 from skilldelta.settings_text import MOST_SETTINGS, yaml_value
 from skilldelta.suites import NAMES, find_suite
@@ -93,14 +92,13 @@ def count(rows: Sequence[tuple[str, tuple[str, ...]]]) -> TaskInventory:
 
 def inventory_of(folder: Path) -> TaskInventory:
     """The inventory of a suite folder, whether or not its skill texts are there."""
-    rows = []
-    for number, row in json_lines(folder / "tasks.jsonl"):
-        names = row.get("skill")
-        names = [names] if isinstance(names, str) else names
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise InputError(f"{folder / 'tasks.jsonl'}:{number}: skill must be a name or a list of names")
-        rows.append((str(row.get("family") or ""), tuple(names)))
-    return count(rows)
+    path = folder / "tasks.jsonl"
+    return count(
+        [
+            (str(row.get("family") or ""), tuple(skill_names(row, f"{path}:{number}")))
+            for number, row in json_lines(path)
+        ]
+    )
 
 
 def inspect_folder(folder: Path) -> Inspection | None:

@@ -81,13 +81,8 @@ def _of_families(reading: BenchmarkData, families: Sequence[str]) -> BenchmarkDa
             raise unknown_name("family", family, known)
     tasks = [task for task in reading.tasks if task.family in families]
     named = {name for task in tasks for name in task.skills}
-    kept = {task.task_id for task in tasks}
-    return replace(
-        reading,
-        tasks=tasks,
-        skills={name: sheet for name, sheet in reading.skills.items() if name in named},
-        copied={place: path for place, path in reading.copied.items() if reading.owners.get(place, "") in {"", *kept}},
-    )
+    skills = {name: sheet for name, sheet in reading.skills.items() if name in named}
+    return replace(reading, tasks=tasks, skills=skills)
 
 
 def source_digests(given: GivenFiles) -> dict[str, str]:
