@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from skilldelta.evaluation.prospective.frozen_rule import FrozenRule
 from skilldelta.suites.base import BenchmarkData, GivenFiles, OmittedTask, PaperCounts, PaperSuite, Preset, TaskSheet
-from skilldelta.suites.sra_instances import Instance, read_instances, skills_of
+from skilldelta.suites.source_files import Instance, read_instances, skills_of
 
 _REFERENCE_FAILS = {
     "bigcodebench_00039": "its reference solution fails with NumPy 2",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skilldelta.errors import InputError
 from skilldelta.suites.base import BenchmarkData, GivenFiles, PaperCounts, PaperSuite, Preset, TaskSheet
-from skilldelta.suites.sra_instances import Instance, only_skill, read_instances, skills_of
+from skilldelta.suites.source_files import Instance, only_skill, read_instances, skills_of
 
 _PROMPT = """\
 {task}

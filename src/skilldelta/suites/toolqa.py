@@ -7,7 +7,7 @@ from dataclasses import replace
 from skilldelta.evaluation.prospective.frozen_rule import FrozenRule
 from skilldelta.suites.base import BenchmarkData, GivenFiles, PaperCounts, PaperSuite, Preset, TaskSheet
 from skilldelta.suites.lookup_corpora import check_corpora
-from skilldelta.suites.sra_instances import Instance, only_skill, read_instances, skills_of
+from skilldelta.suites.source_files import Instance, only_skill, read_instances, skills_of
 
 STEPS = 8
 _PROMPT = """\

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,14 @@ from skilldelta.collect.agents.base import ASK_TOKENS, Asked, Attempt, Execute, 
 from skilldelta.collect.agents.model_agent import PROTOCOL, ModelAgent
 from skilldelta.collect.arms import Message
 from skilldelta.collect.budget import Amount, Budget, priced
-from skilldelta.collect.chat_endpoint import ChatEndpoint, Completion, Sampling, request_body
+from skilldelta.collect.chat_endpoint import ChatEndpoint, Completion, request_body
 from skilldelta.collect.plan import Planned
 from skilldelta.collect.sandbox import check_sandbox
+from skilldelta.collect.suite import AgentSettings
 
 CHAT_SOLVERS = ("generate", "code")
 _GENERATE_PROTOCOL = "generate/1"
+_ASKING = AgentSettings(max_tokens=ASK_TOKENS)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -36,7 +38,7 @@ class ChatAgent(ModelAgent):
         }
 
     def largest(self, attempt: Attempt) -> Amount:
-        return self._largest(self._sampling, request_body(self._sampling, self.messages(attempt), seed=0))
+        return self._largest(self._body(self.messages(attempt), seed=0), self.wanted.max_tokens)
 
     async def drive(self, todo: Sequence[Planned], concurrency: int, execute: Execute) -> None:
         """Some workers more than calls at once: one reserves, runs code or records while the endpoint is kept busy."""
@@ -49,9 +51,9 @@ class ChatAgent(ModelAgent):
             await check_sandbox(self.sandbox)
 
     async def run(self, attempt: Attempt, budget: Budget) -> Outcome:
-        messages, sampling = self.messages(attempt), self._sampling
-        body = request_body(sampling, messages, seed=attempt.seed)
-        completion = await self._paid(attempt.planned.name, sampling, body, budget)
+        messages = self.messages(attempt)
+        body = self._body(messages, seed=attempt.seed)
+        completion = await self._paid(attempt.planned.name, body, self.wanted.max_tokens, budget)
         spent = self._amount(completion)
         started = time.monotonic()
         read = await self.read_reply(completion.text)
@@ -72,34 +74,27 @@ class ChatAgent(ModelAgent):
         )
 
     def largest_ask(self, messages: list[Message]) -> Amount:
-        sampling = self._ask_sampling
-        return self._largest(sampling, request_body(sampling, messages, seed=0))
+        return self._largest(request_body(self.model, _ASKING, messages, seed=0), ASK_TOKENS)
 
     async def ask(self, name: str, messages: list[Message], budget: Budget) -> Asked:
-        sampling = self._ask_sampling
-        completion = await self._paid(name, sampling, request_body(sampling, messages, seed=0), budget)
+        body = request_body(self.model, _ASKING, messages, seed=0)
+        completion = await self._paid(name, body, ASK_TOKENS, budget)
         return Asked(completion.text, self._amount(completion).tokens)
 
     async def close(self) -> None:
         await self.endpoint.client.close()
 
-    @property
-    def _sampling(self) -> Sampling:
-        """The suite's settings as request fields."""
-        return Sampling(self.model, self.wanted.temperature, self.wanted.max_tokens, self.wanted.top_p, self.stop)
+    def _body(self, messages: list[Message], seed: int) -> bytes:
+        return request_body(self.model, replace(self.wanted, stop=self.stop), messages, seed=seed)
 
-    @property
-    def _ask_sampling(self) -> Sampling:
-        return Sampling(self.model, temperature=0.0, max_tokens=ASK_TOKENS)
-
-    async def _paid(self, name: str, sampling: Sampling, body: bytes, budget: Budget) -> Completion:
+    async def _paid(self, name: str, body: bytes, reply_tokens: int, budget: Budget) -> Completion:
         """One completion on the ledger."""
-        most = self._largest(sampling, body)
-        return await budget.call(name, most, lambda: self.endpoint.complete(sampling, body), self._amount)
+        most = self._largest(body, reply_tokens)
+        return await budget.call(name, most, lambda: self.endpoint.complete(self.model, body), self._amount)
 
-    def _largest(self, sampling: Sampling, body: bytes) -> Amount:
+    def _largest(self, body: bytes, reply_tokens: int) -> Amount:
         """The most a request can come to. No token is shorter than a byte, so the request's bytes bound its tokens."""
-        return priced(len(body), sampling.max_tokens, self.prices)
+        return priced(len(body), reply_tokens, self.prices)
 
     def _amount(self, completion: Completion) -> Amount:
         """What a completion came to, as far as the endpoint says."""
