@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from skilldelta.errors import InputError
-from skilldelta.integrations.skill_gate import RecentNames, SkillGate, required
+from skilldelta.integrations.skill_gate import FirstGiven, SkillGate, required
 
 with required("claude-agent-sdk"):
     from claude_agent_sdk import HookMatcher, ResultMessage
@@ -42,13 +42,14 @@ async def record_result(gate: SkillGate, result: ResultMessage) -> bool:
 
 def _inject(gate: SkillGate, part: int) -> Any:
     """The hook that hands over one part of the skill, once: a session's later prompts add nothing."""
-    met = RecentNames()
+    handed_over = FirstGiven[object]()
 
     async def on_prompt(event: Any, tool_use_id: str | None, context: Any) -> dict[str, Any]:
         session = str(event.get("session_id") or "")
         answer = await asyncio.to_thread(gate.decide, str(event.get("prompt") or ""), conversation=session)
         text = answer.text[part * _LONGEST_CONTEXT : (part + 1) * _LONGEST_CONTEXT]
-        if not text or not met.is_new(session):
+        now = object()
+        if not text or handed_over.first(session, now) is not now:
             return {}
         return {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": text}}
 

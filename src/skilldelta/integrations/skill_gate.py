@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from skilldelta.bank.skill_versions import read_skill_text
 from skilldelta.errors import InputError, MissingExtraError, SkillDeltaError
@@ -45,6 +45,7 @@ Route = Callable[[dict[str, Any]], Mapping[str, Any]]
 Report = Callable[[dict[str, Any]], object]
 """Takes the body of `POST /v1/outcomes`; raises if it is not accepted."""
 
+T = TypeVar("T")
 _MOST_CONVERSATIONS = 4096
 """Answers that a gate remembers. The decision log of the bank remembers the older ones."""
 
@@ -60,6 +61,26 @@ class GatedSkill:
     reason: str
     decision_id: int | None = None
     """The answer's place in the decision log; None where it was not recorded."""
+
+
+class FirstGiven(Generic[T]):
+    """What each conversation was given first; those that were met long ago are forgotten. Safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._given: OrderedDict[str, T] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, conversation: str) -> T | None:
+        with self._lock:
+            return self._given.get(conversation)
+
+    def first(self, conversation: str, value: T) -> T:
+        """What the conversation has; the value, if it has nothing yet. The first one wins where two threads ask at once."""
+        with self._lock:
+            first = self._given.setdefault(conversation, value)
+            while len(self._given) > _MOST_CONVERSATIONS:
+                self._given.popitem(last=False)
+            return first
 
 
 class SkillGate:
@@ -93,8 +114,7 @@ class SkillGate:
         version = {"include_skill_text": True} if self.text is None else {"skill_digest": text_digest(self.text)}
         self._fixed = _without_nothing(skill=skill, agent=agent, family=family, policy=policy, source=source, **version)
         self._fallback = fallback
-        self._answers: OrderedDict[str, GatedSkill] = OrderedDict()
-        self._lock = threading.Lock()
+        self._answers = FirstGiven[GatedSkill]()
 
     @classmethod
     def at_server(
@@ -134,12 +154,11 @@ class SkillGate:
         if conversation and (known := self.answer_of(conversation)):
             return known
         answer = self._ask(task, conversation)
-        return self._kept(conversation, answer) if conversation else answer
+        return self._answers.first(conversation, answer) if conversation else answer
 
     def answer_of(self, conversation: str) -> GatedSkill | None:
         """The answer that a conversation was given, as far as this gate remembers."""
-        with self._lock:
-            return self._answers.get(conversation)
+        return self._answers.get(conversation)
 
     def record(self, answer: GatedSkill, **outcome: float | None) -> bool:
         """Tell the decision log what happened: success, tokens, seconds, cost_usd. False if it could not be told."""
@@ -176,31 +195,6 @@ class SkillGate:
         if use and not text:
             use, reason = False, f"{reason}; but neither the caller nor the bank has the skill's text"
         return GatedSkill(use, self.skill, str(text) if use else "", reason, document.get("decision_id"))
-
-    def _kept(self, conversation: str, answer: GatedSkill) -> GatedSkill:
-        """The first answer wins where two threads ask at once."""
-        with self._lock:
-            first = self._answers.setdefault(conversation, answer)
-            while len(self._answers) > _MOST_CONVERSATIONS:
-                self._answers.popitem(last=False)
-            return first
-
-
-class RecentNames:
-    """Tells a conversation that is met for the first time; forgets those that were met long ago."""
-
-    def __init__(self) -> None:
-        self._met: OrderedDict[str, None] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def is_new(self, name: str) -> bool:
-        """Whether the name was not met before; it is from now on."""
-        with self._lock:
-            is_new = name not in self._met
-            self._met[name] = None
-            while len(self._met) > _MOST_CONVERSATIONS:
-                self._met.popitem(last=False)
-            return is_new
 
 
 def first_user_text(messages: Sequence[Any]) -> str:

@@ -19,11 +19,8 @@ _REFERENCE_FAILS = {
 def _read(given: GivenFiles) -> BenchmarkData:
     instances = read_instances(given, "bigcodebench")
     kept = [one for one in instances if one.instance_id not in _REFERENCE_FAILS]
-    left_out = [
-        OmittedTask(one.instance_id, _REFERENCE_FAILS[one.instance_id])
-        for one in instances
-        if one.instance_id in _REFERENCE_FAILS
-    ]
+    found = {one.instance_id for one in instances}
+    left_out = [OmittedTask(task_id, reason) for task_id, reason in _REFERENCE_FAILS.items() if task_id in found]
     return BenchmarkData([_task(one) for one in kept], skills_of(given, kept), left_out=left_out)
 
 

@@ -93,12 +93,8 @@ def count(rows: Sequence[tuple[str, tuple[str, ...]]]) -> TaskInventory:
 def inventory_of(folder: Path) -> TaskInventory:
     """The inventory of a suite folder, whether or not its skill texts are there."""
     path = folder / "tasks.jsonl"
-    return count(
-        [
-            (str(row.get("family") or ""), tuple(skill_names(row, f"{path}:{number}")))
-            for number, row in json_lines(path)
-        ]
-    )
+    rows = list(json_lines(path))
+    return count([(str(row.get("family") or ""), tuple(skill_names(row, f"{path}:{n}"))) for n, row in rows])
 
 
 def inspect_folder(folder: Path) -> Inspection | None:

@@ -96,12 +96,9 @@ def _tool(row: Mapping[str, Any], where: str) -> SkillTool:
     parameters = row.get("parameters") or {}
     if not isinstance(parameters, dict):
         raise InputError(f"{where}: the parameters of {name} must be an object")
-    described = {str(key): _described(value) for key, value in parameters.items()}
+    types = {str(key): value.get("type", "") if isinstance(value, dict) else value for key, value in parameters.items()}
+    described = {key: str(kind) for key, kind in types.items()}
     return SkillTool(name, str(row.get("description") or name), described, code)
-
-
-def _described(value: Any) -> str:
-    return str(value.get("type", "") if isinstance(value, dict) else value)
 
 
 def _as_inspect_tool(tool: SkillTool, sandbox: Sandbox) -> Any:

@@ -14,6 +14,10 @@ _PROMPT = """\
 {task}
 
 End with one line of this form and nothing after it: Finish[your answer]"""
+_NO_CORPORA = (
+    "without ToolQA's corpora the agent has no tools and answers from memory; download its data folder and prepare with "
+    "--corpora PATH"
+)
 _SYSTEM = "You answer questions about recorded data. The answer is a number, a name, a time, a list, or yes or no."
 _SOLVER = f'''\
 """Gives the agent ToolQA's table, text and arithmetic tools, the same in both arms."""
@@ -32,14 +36,7 @@ def _read(given: GivenFiles) -> BenchmarkData:
     instances = read_instances(given, "toolqa")
     tasks, skills = [_task(one) for one in instances], skills_of(given, instances)
     if given.corpora is None:
-        return BenchmarkData(
-            tasks,
-            skills,
-            notes=[
-                "without ToolQA's corpora the agent has no tools and answers from memory; download its data folder and "
-                "prepare with --corpora PATH"
-            ],
-        )
+        return BenchmarkData(tasks, skills, notes=[_NO_CORPORA])
     notes = check_corpora(given.corpora)
     solver = _SOLVER.format(corpora=repr(str(given.corpora.resolve())))
     agent = replace(SUITE.preset.agent, solver="lookup.py@lookup")

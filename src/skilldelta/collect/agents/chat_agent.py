@@ -56,9 +56,9 @@ class ChatAgent(ModelAgent):
         completion = await self._paid(attempt.planned.name, body, self.wanted.max_tokens, budget)
         spent = self._amount(completion)
         started = time.monotonic()
-        read = await self.read_reply(completion.text)
+        answer, noted = await self.read_reply(completion.text)
         return Outcome(
-            answer=read.answer,
+            answer=answer,
             tokens=spent.tokens,
             usd=spent.usd,
             messages=tuple(messages),
@@ -69,7 +69,7 @@ class ChatAgent(ModelAgent):
                 "finish": completion.finish,
                 "tokens_in": completion.tokens_in,
                 "tokens_out": completion.tokens_out,
-                **read.details,
+                **noted,
             },
         )
 

@@ -102,11 +102,11 @@ class InspectAgent(ModelAgent):
                 raise calls.stop or self._meaning(error) from error
         self._check_models(calls)
         reply = state.output.completion or ""
-        read = await self.read_reply(reply)
+        answer, noted = await self.read_reply(reply)
         known = calls.known and bool(calls.models)
         spent = priced(calls.tokens_in, calls.tokens_out, self.prices) if known else Amount(None, None)
         return Outcome(
-            answer=read.answer,
+            answer=answer,
             tokens=spent.tokens,
             usd=spent.usd,
             messages=tuple(messages),
@@ -116,7 +116,7 @@ class InspectAgent(ModelAgent):
                 "calls": len(calls.models),
                 "tokens_in": calls.tokens_in if known else None,
                 "tokens_out": calls.tokens_out if known else None,
-                **read.details,
+                **noted,
             },
         )
 

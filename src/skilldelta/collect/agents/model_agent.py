@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from skilldelta.collect.agents.base import Attempt, fingerprint
 from skilldelta.collect.arms import Message, arm_messages
@@ -89,19 +89,12 @@ class ModelAgent:
     async def identify(self) -> None:
         """Everything is known before the agent is run."""
 
-    async def read_reply(self, reply: str) -> ReadReply:
+    async def read_reply(self, reply: str) -> tuple[str, dict[str, str]]:
         """The answer in a reply, and with the `code` solver its code for the transcript."""
         if self.sandbox is None:
-            return ReadReply(reply, {})
+            return reply, {}
         code = extract_code(reply)
-        return ReadReply(await run_answer(code, self.sandbox), {"code": code})
-
-
-class ReadReply(NamedTuple):
-    """What a reply comes to, and details beside it."""
-
-    answer: str
-    details: Mapping[str, str]
+        return await run_answer(code, self.sandbox), {"code": code}
 
 
 async def run_answer(code: str, sandbox: Sandbox) -> str:

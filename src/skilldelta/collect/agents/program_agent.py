@@ -49,9 +49,12 @@ class ProgramAgent:
     _program: str = field(init=False, default="", repr=False)
 
     def find_program(self, name: str) -> None:
-        """Settle which program runs; subclasses call it once their own settings are checked."""
+        """Settle which program runs, as seen from where the person stands: executions run in folders of their own."""
         check_timeout(self.timeout)
-        self._program = found_program(name)
+        path = shutil.which(name)
+        if path is None:
+            raise InputError(f"the command {name!r} is not on this machine; install it or give its full path")
+        self._program = os.path.abspath(path)
 
     async def execution(self, attempt: Attempt, workdir: Path) -> Outcome:
         """One run of the program, without the budget."""
@@ -109,14 +112,6 @@ def agent_environment(mine: Mapping[str, str], named: Sequence[str]) -> dict[str
             raise InputError(f"the variable {name!r} that the command is to get is not set; set it or do not name it")
     wanted = {*USUAL_VARIABLES, *named}
     return {name: value for name, value in mine.items() if name in wanted}
-
-
-def found_program(program: str) -> str:
-    """The program's full path, as seen from where the person stands: executions run in folders of their own."""
-    path = shutil.which(program)
-    if path is None:
-        raise InputError(f"the command {program!r} is not on this machine; install it or give its full path")
-    return os.path.abspath(path)
 
 
 def program_version(program: str, environment: Mapping[str, str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,19 +31,14 @@ class Command:
         check_inside(self.answer_file, "answer_file of the command grader")
 
     async def grade(self, answer: str, task: SuiteTask, workdir: Path | None) -> float:
-        if workdir is not None:
-            return await self._grade_in(workdir, answer, task)
-        async with temporary_folder() as place:
-            return await self._grade_in(place, answer, task)
-
-    async def _grade_in(self, place: Path, answer: str, task: SuiteTask) -> float:
-        if not intact(place):
-            return 0.0
-        write_below(place, self.answer_file, answer)
-        finished = await self.sandbox.run(Payload(["/bin/sh", "-c", self.run], self.limits, workdir=place))
-        if finished.exit_code in _CANNOT_RUN:
-            await self._check_programs(task)
-        return float(finished.exit_code == 0)
+        async with temporary_folder() if workdir is None else nullcontext(workdir) as place:
+            if not intact(place):
+                return 0.0
+            write_below(place, self.answer_file, answer)
+            finished = await self.sandbox.run(Payload(["/bin/sh", "-c", self.run], self.limits, workdir=place))
+            if finished.exit_code in _CANNOT_RUN:
+                await self._check_programs(task)
+            return float(finished.exit_code == 0)
 
     async def _check_programs(self, task: SuiteTask) -> None:
         """Where the answer is not at hand, a program that is missing is the suite's mistake and not the agent's."""

@@ -79,11 +79,6 @@ def code_blocks(reply: str) -> list[str]:
     return [block for block in _FENCE.findall(spoken) if block.strip()] or [spoken]
 
 
-def first_block(reply: str) -> str:
-    """The first fenced block of a reply, else the whole of it."""
-    return code_blocks(reply)[0]
-
-
 def code_defining(reply: str, name: str) -> str:
     """The part of a reply's code that `name` needs; empty where no code that can be parsed defines it."""
     blocks = code_blocks(reply)

@@ -16,7 +16,7 @@ from typing import Any
 
 from skilldelta.collect.execution_errors import GraderError
 from skilldelta.collect.graders.base import Graded
-from skilldelta.collect.graders.reply_code import CodeGrader, first_block
+from skilldelta.collect.graders.reply_code import CodeGrader, code_blocks
 from skilldelta.collect.graders.workbook_file import CellRange, WorkbookError, parse_ranges, read_cells
 from skilldelta.collect.own_thread import in_own_thread
 from skilldelta.collect.sandbox import WORKSPACE, Limits
@@ -43,7 +43,7 @@ class Workbook(CodeGrader):
     folder: Path
 
     async def grade(self, answer: str, task: SuiteTask, workdir: Path | None) -> Graded:
-        code = first_block(answer)
+        code = code_blocks(answer)[0]
         if not code.strip():
             return Graded(0.0, "no code in the reply")
         ranges = parse_ranges(task.metadata["answer_position"])

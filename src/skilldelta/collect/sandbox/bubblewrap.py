@@ -13,6 +13,7 @@ import os
 import platform
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -46,7 +47,7 @@ class Bubblewrap:
         return "cgroup" if find_cgroups() else "watchdog"
 
     async def run(self, payload: Payload) -> Finished:
-        with Channel() as channel:
+        with closing(Channel()) as channel:
             options = [*_options(self.program, payload), *channel.options]
             channel.send_options(options, syscall_filter(platform.machine()))
             watching = asyncio.create_task(

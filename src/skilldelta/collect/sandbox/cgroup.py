@@ -100,12 +100,8 @@ def find_cgroups(process: Path = Path("/proc/self")) -> Cgroup | None:
 
 def _own_groups(text: str) -> dict[str, str]:
     """This process's group by controller; version 2 under the empty name."""
-    groups = {}
-    for line in text.splitlines():
-        _, controllers, path = line.split(":", 2)
-        for controller in controllers.split(","):
-            groups[controller] = path
-    return groups
+    rows = (line.split(":", 2) for line in text.splitlines())
+    return {controller: path for _, controllers, path in rows for controller in controllers.split(",")}
 
 
 def _version_2(own: Mapping[str, str], mounts: list[str]) -> Cgroup | None:
