@@ -136,13 +136,12 @@ def _task_digest(task: SuiteTask) -> str:
 
 
 def _file_digests(folder: Path) -> dict[str, str]:
-    found = {}
-    for path in sorted(folder.rglob("*")):
-        inside = path.relative_to(folder)
-        hidden = any(part.startswith(".") or part == "__pycache__" for part in inside.parts)
-        if path.is_file() and not hidden:
-            found[inside.as_posix()] = hashlib.sha256(path.read_bytes()).hexdigest()
-    return found
+    places = (path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file())
+    return {
+        place.as_posix(): hashlib.sha256((folder / place).read_bytes()).hexdigest()
+        for place in places
+        if not any(part.startswith(".") or part == "__pycache__" for part in place.parts)
+    }
 
 
 def _versions() -> dict[str, str]:

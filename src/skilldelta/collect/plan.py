@@ -19,9 +19,8 @@ ExecutionKey = tuple[str, str, str, str, int]
 """task_id, condition, skill_id, skill_digest, repetition: what makes an execution of one agent and suite unique."""
 
 
-def execution_key(execution: Execution) -> ExecutionKey:
+def execution_key(one: Execution) -> ExecutionKey:
     """The key of an execution of the bank."""
-    one = execution
     return (one.task_id, one.condition, one.skill_id, one.skill_digest, one.repetition)
 
 

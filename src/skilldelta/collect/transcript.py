@@ -69,7 +69,7 @@ def count_reasons(folder: Path, samples: Collection[str]) -> Counter[str]:
 
 def append_lines(path: Path, lines: Sequence[bytes]) -> None:
     """Add whole lines, or none: what a full disk cut off is taken back. A new file is for its owner alone."""
-    with open(path, "ab", buffering=0, opener=_private) as file:
+    with open(path, "ab", buffering=0, opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
         length = file.seek(0, os.SEEK_END)
         left = memoryview(b"".join(lines))
         try:
@@ -103,10 +103,6 @@ def repair_end(path: Path) -> str:
         append_lines(aside, [tail, b"\n"])
         file.truncate(start)
     return f"{path}: a crash or a full disk tore its last line; the {len(tail)} bytes are kept in {aside.name}"
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 def _after_last_line(file: IO[bytes]) -> int:

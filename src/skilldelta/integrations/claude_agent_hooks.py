@@ -33,9 +33,8 @@ async def record_result(gate: SkillGate, result: ResultMessage) -> bool:
     answer, usage = gate.answer_of(result.session_id), result.usage or {}
     if answer is None:
         return False
-    counted = [usage.get(name) for name in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")]
-    counted.append(usage.get("output_tokens"))
-    tokens = float(sum(count for count in counted if isinstance(count, int))) or None
+    kinds = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
+    tokens = float(sum(usage[kind] for kind in kinds if isinstance(usage.get(kind), int))) or None
     seconds = result.duration_ms / 1000
     return await asyncio.to_thread(gate.record, answer, tokens=tokens, cost_usd=result.total_cost_usd, seconds=seconds)
 
