@@ -153,7 +153,7 @@ def _measure(suite_folder: str, url: str, bank: str, repetitions: str) -> dict[s
     import aiohttp  # noqa: F401  (what is imported on first use is start-up, not rate)
 
     from skilldelta.bank import Bank
-    from skilldelta.collect.agents.chat_agent import ChatAgent, chat_sampling
+    from skilldelta.collect.agents.chat_agent import ChatAgent
     from skilldelta.collect.chat_endpoint import ChatEndpoint
     from skilldelta.collect.graders import GraderTools, make_graders
     from skilldelta.collect.plan import Selection
@@ -163,7 +163,7 @@ def _measure(suite_folder: str, url: str, bank: str, repetitions: str) -> dict[s
     with Bank.open(f"{bank}.warm", create=True):
         pass
     suite = load_suite(Path(suite_folder))
-    agent = ChatAgent("bench", ChatEndpoint(url), chat_sampling("bench", suite.agent), suite.agent.system)
+    agent = ChatAgent(name="bench", model="bench", wanted=suite.agent, endpoint=ChatEndpoint(url))
     session = Session(
         suite=suite,
         agent=agent,

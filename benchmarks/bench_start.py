@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.figure import Figure, Peer
 from benchmarks.timing import in_turns, launch, timed
-from skilldelta.collect.sandbox import Limits, find_sandbox
+from skilldelta.collect.sandbox import Limits, Payload, find_sandbox
 from skilldelta.errors import InputError
 
 COMMAND = [sys.executable, "-m", "skilldelta"]
@@ -59,7 +59,7 @@ def sandbox() -> list[Figure]:
     program = ["-I", "-c", "pass"]
 
     def boxed() -> None:
-        finished = asyncio.run(box.run([box.python, *program], limits=Limits(seconds=30)))
+        finished = asyncio.run(box.run(Payload([box.python, *program], Limits(seconds=30))))
         assert finished.exit_code == 0, finished.stderr
 
     ours, bare = in_turns(boxed, launch([sys.executable, *program]), rounds=9)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skilldelta.collect.process import Finished
-from skilldelta.collect.sandbox import Limits, find_sandbox
+from skilldelta.collect.sandbox import Limits, Payload, find_sandbox
 
 needs_bwrap = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
 
@@ -18,4 +18,4 @@ def in_sandbox(code: str, *, limits: Limits | None = None, workdir: Path | None 
     """What became of some Python code inside."""
     sandbox = find_sandbox("bubblewrap")
     command = [sandbox.python, "-I", "-c", code]
-    return asyncio.run(sandbox.run(command, stdin=stdin, limits=limits or Limits(seconds=60), workdir=workdir))
+    return asyncio.run(sandbox.run(Payload(command, limits or Limits(seconds=60), stdin, workdir)))

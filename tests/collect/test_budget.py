@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from skilldelta.collect.budget import Amount, Budget, Caps, Prices, Retries
+from skilldelta.collect.budget import Budget, Caps, Prices, Retries
 from skilldelta.collect.execution_errors import CapReachedError, IncompleteError, StopCollectionError, TransportError
-from skilldelta.collect.ledger import Ledger, read_spend
-from skilldelta.collect.line_log import repair_end
+from skilldelta.collect.ledger import Amount, Ledger, read_spend
+from skilldelta.collect.transcript import repair_end
 from skilldelta.errors import InputError
 
 NO_WAIT = Retries(times=2, first_wait=0.0)

@@ -8,10 +8,11 @@ import pytest
 
 from collect.endpoint import completion, serving
 from skilldelta.collect.arms import Message
-from skilldelta.collect.chat_endpoint import ChatEndpoint, Completion, Sampling, check_model, request_body
+from skilldelta.collect.chat_endpoint import ChatEndpoint, Completion, check_model, request_body
 from skilldelta.collect.execution_errors import IncompleteError, StopCollectionError, TransportError
+from skilldelta.collect.suite import AgentSettings
 
-SAMPLING = Sampling("m", temperature=0.2, max_tokens=9, stop=("\n",))
+SETTINGS = AgentSettings(temperature=0.2, max_tokens=9, stop=("\n",))
 
 
 def ask(answer: Any, *, key: str = "", model: str | None = None) -> Completion:
@@ -22,7 +23,7 @@ def ask(answer: Any, *, key: str = "", model: str | None = None) -> Completion:
 def complete(chat: ChatEndpoint) -> Completion:
     async def main() -> Completion:
         try:
-            return await chat.complete(SAMPLING, request_body(SAMPLING, [], seed=1))
+            return await chat.complete("m", request_body("m", SETTINGS, [], seed=1))
         finally:
             await chat.client.close()
 
@@ -30,10 +31,10 @@ def complete(chat: ChatEndpoint) -> Completion:
 
 
 def test_a_request_is_the_same_bytes_every_time_and_leaves_out_what_is_not_set() -> None:
-    body = request_body(Sampling("m"), [Message("user", "é")], seed=3)
+    body = request_body("m", AgentSettings(), [Message("user", "é")], seed=3)
     expected = '{"model":"m","messages":[{"role":"user","content":"é"}],"temperature":0.0,"max_tokens":1024,"seed":3}'
     assert body == expected.encode()
-    assert b'"stop":["\\n"]' in request_body(SAMPLING, [], seed=3)
+    assert b'"stop":["\\n"]' in request_body("m", SETTINGS, [], seed=3)
 
 
 def test_a_completion_is_read_with_its_tokens() -> None:
@@ -124,4 +125,4 @@ def test_a_usage_of_another_kind_is_unknown(usage: Any) -> None:
 
 def test_a_lone_surrogate_is_read_and_can_be_sent_again() -> None:
     assert ask("x\ud800y").text == "x\ud800y"
-    assert rb'"content":"x\ud800y"' in request_body(SAMPLING, [Message("user", "x\ud800y")], seed=0)
+    assert rb'"content":"x\ud800y"' in request_body("m", SETTINGS, [Message("user", "x\ud800y")], seed=0)

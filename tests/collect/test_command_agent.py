@@ -14,7 +14,7 @@ from skilldelta.bank import Bank
 from skilldelta.cli.main import run
 from skilldelta.collect.agents.base import Attempt
 from skilldelta.collect.agents.command_agent import CommandAgent, OutputFields
-from skilldelta.collect.agents.environment import USUAL_VARIABLES
+from skilldelta.collect.agents.program_agent import USUAL_VARIABLES
 from skilldelta.collect.budget import Budget
 from skilldelta.collect.execution_errors import IncompleteError
 from skilldelta.collect.ledger import Ledger

@@ -13,7 +13,7 @@ from skilldelta.collect.execution_errors import GraderError
 from skilldelta.collect.graders import GraderTools, make_graders
 from skilldelta.collect.graders.command import Command
 from skilldelta.collect.graders.text import chosen_letter
-from skilldelta.collect.labels import unique_label
+from skilldelta.collect.reply_text import unique_label
 from skilldelta.collect.sandbox import find_sandbox
 from skilldelta.collect.suite import load_suite
 from skilldelta.errors import InputError

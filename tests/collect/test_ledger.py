@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skilldelta.collect import ledger as module
-from skilldelta.collect.ledger import Ledger, read_spend
+from skilldelta.collect.ledger import Amount, Ledger, read_spend
 from skilldelta.errors import InputError
 
 FAILURES = [OSError(28, "No space left on device"), AttributeError("no fdatasync"), MemoryError()]
@@ -30,12 +30,12 @@ def test_any_failure_reaches_every_caller_at_once(
 
     async def reserve_five() -> list[object]:
         ledger = Ledger(tmp_path / "ledger.jsonl")
-        calls = [ledger.reserve(ledger.new_call(), "call", tokens=1, usd=0) for _ in range(4)]
+        calls = [ledger.reserve(ledger.new_call(), "call", Amount(1, 0)) for _ in range(4)]
         waiting = [asyncio.ensure_future(call) for call in calls]
         await asyncio.sleep(0)
-        ledger.settle(0, tokens=1, usd=0, seconds=0)  # queued behind the first flush; nobody waits for it
+        ledger.settle(0, Amount(1, 0), seconds=0)  # queued behind the first flush; nobody waits for it
         results = await asyncio.gather(*waiting, return_exceptions=True)
-        results += await asyncio.gather(ledger.reserve(9, "later", tokens=1, usd=0), return_exceptions=True)
+        results += await asyncio.gather(ledger.reserve(9, "later", Amount(1, 0)), return_exceptions=True)
         with pytest.raises(InputError):
             await ledger.close(0.0)
         return list(results)
@@ -50,7 +50,7 @@ def test_a_ledger_works_where_there_is_no_fdatasync(tmp_path: Path, monkeypatch:
 
     async def one_call() -> None:
         ledger = Ledger(tmp_path / "ledger.jsonl")
-        await ledger.reserve(ledger.new_call(), "call", tokens=5, usd=0.5)
+        await ledger.reserve(ledger.new_call(), "call", Amount(5, 0.5))
         await ledger.close(1.0)
 
     asyncio.run(asyncio.wait_for(one_call(), 10))

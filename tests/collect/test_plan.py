@@ -8,7 +8,7 @@ import pytest
 from collect.suites import write_suite
 from skilldelta.collect.arms import Message, arm_messages
 from skilldelta.collect.plan import Selection, arm_order, make_plan, sampling_seed
-from skilldelta.collect.suite import Suite, load_suite
+from skilldelta.collect.suite import AgentSettings, Suite, load_suite
 from skilldelta.errors import InputError
 
 
@@ -88,9 +88,9 @@ def test_an_unknown_family_or_task_is_answered_with_the_nearest(suite: Suite) ->
 
 
 def test_the_skip_arm_has_no_trace_of_the_skill() -> None:
-    skip = arm_messages("task", "skip", skill_text="skill", system="", prefill="")
+    skip = arm_messages("task", "skip", AgentSettings(), skill_text="skill")
     assert skip == [Message("user", "task")]
-    use = arm_messages("task", "use", skill_text="skill", system="be exact", prefill="go")
+    use = arm_messages("task", "use", AgentSettings(system="be exact"), skill_text="skill", prefill="go")
     assert use == [
         Message("system", "be exact"),
         Message("system", "skill"),

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from collect.sandboxed import in_sandbox, needs_bwrap
-from skilldelta.collect.code_answer import PREFILL, extract_code, run_answer
+from skilldelta.collect.agents.model_agent import PREFILL, extract_code, run_answer
 from skilldelta.collect.execution_errors import StopCollectionError
-from skilldelta.collect.sandbox import Bubblewrap, Docker, Limits, check_sandbox, find_sandbox
+from skilldelta.collect.sandbox import Bubblewrap, Docker, Limits, Payload, check_sandbox, find_sandbox
 from skilldelta.errors import InputError
 
 
@@ -82,7 +82,7 @@ def test_a_sandbox_that_cannot_start_stops_the_collection(tmp_path: Path) -> Non
     broken.write_text("#!/bin/sh\necho 'bwrap: No permissions to create a new namespace' >&2\nexit 1\n")
     broken.chmod(0o755)
     with pytest.raises(StopCollectionError, match="cannot start: bwrap: No permissions"):
-        asyncio.run(Bubblewrap(str(broken)).run(["true"], limits=Limits()))
+        asyncio.run(Bubblewrap(str(broken)).run(Payload(["true"], Limits())))
 
 
 def test_without_any_sandbox_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from collect.sandboxed import in_sandbox, needs_bwrap
 from skilldelta.collect.execution_errors import StopCollectionError
-from skilldelta.collect.sandbox import Bubblewrap, Docker, Limits, bubblewrap, find_sandbox
+from skilldelta.collect.sandbox import Bubblewrap, Docker, Limits, Payload, bubblewrap, find_sandbox
 from skilldelta.collect.sandbox.syscalls import syscall_filter
 from skilldelta.errors import InputError
 
@@ -151,9 +151,9 @@ def test_no_payload_can_pass_for_a_sandbox_that_cannot_start(code: str) -> None:
 def test_a_sandbox_that_fails_after_its_start_was_announced_is_told_from_a_payload(tmp_path: Path) -> None:
     sandbox = find_sandbox("bubblewrap")
     with pytest.raises(StopCollectionError, match="cannot start: bwrap: Can't find source path"):
-        asyncio.run(sandbox.run(["true"], limits=Limits(), workdir=tmp_path / "missing"))
+        asyncio.run(sandbox.run(Payload(["true"], Limits(), workdir=tmp_path / "missing")))
     with pytest.raises(StopCollectionError, match="cannot start: bwrap: execvp"):
-        asyncio.run(sandbox.run(["/no/such/program"], limits=Limits()))
+        asyncio.run(sandbox.run(Payload(["/no/such/program"], Limits())))
 
 
 def test_a_bwrap_that_says_nothing_cannot_start(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_a_bwrap_that_says_nothing_cannot_start(tmp_path: Path) -> None:
     broken.write_text("#!/bin/sh\nexit 3\n")
     broken.chmod(0o755)
     with pytest.raises(StopCollectionError, match="cannot start: exit code 3"):
-        asyncio.run(Bubblewrap(str(broken)).run(["true"], limits=Limits()))
+        asyncio.run(Bubblewrap(str(broken)).run(Payload(["true"], Limits())))
 
 
 def test_a_bwrap_that_hangs_is_no_failure_of_the_payload(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_a_bwrap_that_hangs_is_no_failure_of_the_payload(tmp_path: Path) -> None
     broken.write_text("#!/bin/sh\n[ $1 = --help ] || exec sleep 60\n")
     broken.chmod(0o755)
     with pytest.raises(StopCollectionError, match="did not start in time"):
-        asyncio.run(Bubblewrap(str(broken)).run(["true"], limits=Limits(seconds=0.5)))
+        asyncio.run(Bubblewrap(str(broken)).run(Payload(["true"], Limits(seconds=0.5))))
 
 
 def fake_docker(folder: Path, script: str) -> Docker:
@@ -186,10 +186,10 @@ RUN_AFTER_IMAGE = 'while [ "$1" != IMAGE ]; do shift; done; shift; exec "$@"'
 def test_docker_tells_its_own_failure_from_a_payloads(tmp_path: Path) -> None:
     working = fake_docker(tmp_path, RUN_AFTER_IMAGE)
     forged = ["sh", "-c", "echo 'docker: Error response from daemon' >&2; exit 125"]
-    finished = asyncio.run(working.run(forged, limits=Limits()))
+    finished = asyncio.run(working.run(Payload(forged, Limits())))
     assert (finished.exit_code, finished.stdout) == (125, "")
-    finished = asyncio.run(working.run(["echo", "42"], limits=Limits()))
+    finished = asyncio.run(working.run(Payload(["echo", "42"], Limits())))
     assert (finished.exit_code, finished.stdout) == (0, "42\n")
     broken = fake_docker(tmp_path, "echo 'docker: Cannot connect to the daemon' >&2; exit 125")
     with pytest.raises(StopCollectionError, match="cannot start: docker: Cannot connect"):
-        asyncio.run(broken.run(["echo", "42"], limits=Limits()))
+        asyncio.run(broken.run(Payload(["echo", "42"], Limits())))

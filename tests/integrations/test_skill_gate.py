@@ -13,8 +13,7 @@ from integrations.gates import SKILL_TEXT, TASK, Desk
 from skilldelta.bank import Bank
 from skilldelta.cli.main import run
 from skilldelta.errors import InputError, MissingExtraError
-from skilldelta.integrations.missing_framework import required
-from skilldelta.integrations.skill_gate import SkillGate, plain_text
+from skilldelta.integrations.skill_gate import SkillGate, plain_text, required
 
 
 def broken(_: dict[str, Any]) -> Any:

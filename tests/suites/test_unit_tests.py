@@ -14,8 +14,8 @@ import pytest
 from collect.sandboxed import needs_bwrap
 from skilldelta.collect.execution_errors import GraderError
 from skilldelta.collect.graders.base import Graded
-from skilldelta.collect.graders.reply_code import code_defining
-from skilldelta.collect.graders.unit_tests import TEST_LIMITS, UnitTests, make_unit_tests, packages_of
+from skilldelta.collect.graders.reply_code import code_defining, code_settings, packages_of
+from skilldelta.collect.graders.unit_tests import TEST_LIMITS, UnitTests
 from skilldelta.collect.sandbox import find_sandbox
 from skilldelta.errors import InputError
 from suites.grading import task_of
@@ -202,10 +202,11 @@ def test_with_docker_the_suite_names_the_image(tmp_path: Path, monkeypatch: pyte
     docker.write_text("#!/bin/sh\n")
     docker.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    made = make_unit_tests({"type": "unit_tests", "image": "bench:1", "memory_mb": 512}, "docker", "task 't1'")
-    assert (made.sandbox.name, made.limits.memory_mb, made.limits.seconds) == ("docker:bench:1", 512, 240.0)
+    spec = {"type": "unit_tests", "image": "bench:1", "memory_mb": 512}
+    sandbox, _, limits = code_settings(spec, "docker", TEST_LIMITS, "task 't1'")
+    assert (sandbox.name, limits.memory_mb, limits.seconds) == ("docker:bench:1", 512, 240.0)
     with pytest.raises(InputError, match="has no option 'images'"):
-        make_unit_tests({"type": "unit_tests", "images": "x"}, "docker", "task 't1'")
+        code_settings({"type": "unit_tests", "images": "x"}, "docker", TEST_LIMITS, "task 't1'")
 
 
 def test_hostile_replies_are_read_in_a_moment() -> None:

@@ -15,7 +15,7 @@ from collect.sandboxed import needs_bwrap
 from skilldelta.collect.execution_errors import GraderError
 from skilldelta.collect.graders import workbook_file
 from skilldelta.collect.graders.base import Graded
-from skilldelta.collect.graders.unit_tests import packages_of
+from skilldelta.collect.graders.reply_code import packages_of
 from skilldelta.collect.graders.workbook import CODE_LIMITS, Workbook, same_value
 from skilldelta.collect.graders.workbook_file import WorkbookError, parse_ranges, preview, read_cells
 from skilldelta.collect.sandbox import find_sandbox
@@ -109,7 +109,7 @@ def grade_all(folder: Path, replies: list[str], *, position: str = "'Data'!B2:B4
     if not (folder / "out.xlsx").exists():
         write_workbook(folder / "out.xlsx", {"Data": [["n", "2n"], [1, 2], [2, 4], [3, 6]]})
     grader = Workbook(
-        find_sandbox("bubblewrap"), packages_of("", "test"), folder, replace(CODE_LIMITS, **{"seconds": 60.0, **limits})
+        find_sandbox("bubblewrap"), packages_of("", "test"), replace(CODE_LIMITS, **{"seconds": 60.0, **limits}), folder
     )
     task = task_of(metadata={"cases": [["in.xlsx", "out.xlsx"]], "answer_position": position})
 

@@ -101,7 +101,7 @@ def _spend_in_words(spend: Spend) -> str:
 
 def _reasons(session: Session) -> Counter[str]:
     from skilldelta.collect.plan import make_plan
-    from skilldelta.collect.reasons import count_reasons
+    from skilldelta.collect.transcript import count_reasons
 
     plan = make_plan(session.suite, session.selection, seed=session.seed)
     return count_reasons(session.folder, {planned.name for planned in plan})

@@ -133,7 +133,7 @@ def _model_agent(
     prices: Prices | None,
 ) -> Asks:
     """A chat endpoint is talked to directly; everything else, and every other solver, runs on Inspect AI."""
-    from skilldelta.collect.agents.chat_agent import CHAT_SOLVERS, ChatAgent, chat_sampling
+    from skilldelta.collect.agents.chat_agent import CHAT_SOLVERS, ChatAgent
     from skilldelta.collect.chat_endpoint import ChatEndpoint
     from skilldelta.collect.sandbox import find_sandbox
     from skilldelta.endpoint import check_base_url, check_key
@@ -155,11 +155,9 @@ def _model_agent(
         )
         return ChatAgent(
             name=options["agent"] or model,
+            model=model,
+            wanted=wanted,
             endpoint=endpoint,
-            sampling=chat_sampling(model, wanted),
-            system=wanted.system,
-            prompt=wanted.prompt,
-            skill_prompt=wanted.skill_prompt,
             sandbox=sandbox,
             prices=prices,
         )
@@ -184,7 +182,7 @@ def _model_agent(
 
 def _command_agent(suite: Suite, options: dict[str, Any]) -> CollectAgent:
     from skilldelta.collect.agents.command_agent import CommandAgent, OutputFields, command_words
-    from skilldelta.collect.agents.environment import agent_environment
+    from skilldelta.collect.agents.program_agent import agent_environment
 
     if options["solver"]:
         raise InputError("--solver belongs to a model; a --command is an agent of its own")
@@ -217,7 +215,7 @@ def _is_harness(options: dict[str, Any]) -> bool:
 
 
 def _harness_agent(suite: Suite, options: dict[str, Any]) -> CollectAgent:
-    from skilldelta.collect.agents.environment import agent_environment
+    from skilldelta.collect.agents.program_agent import agent_environment
     from skilldelta.serve.harness.harness_agent import HarnessAgent
     from skilldelta.serve.harness.harness_recipes import RECIPES
     from skilldelta.serve.harness.wanted_setup import skilldelta_command
@@ -229,7 +227,7 @@ def _harness_agent(suite: Suite, options: dict[str, Any]) -> CollectAgent:
     return HarnessAgent(
         options["agent"],
         skilldelta_command(sys.argv[0]),
-        environment,
+        environment=environment,
         model=options["model"] or "",
         permission=options["permission"],
         home=options["agent_home"],

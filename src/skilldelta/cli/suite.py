@@ -103,7 +103,7 @@ def check(folder: Path, as_json: bool) -> int:
 
     One of the paper's suites is also compared with the paper's counts: exit code 1 if anything differs.
     """
-    from skilldelta.suites.inspection import inspect_folder
+    from skilldelta.suites.inventory import inspect_folder
 
     found = inspect_folder(folder)
     suite = None if found and found.missing_skills else _load(folder)

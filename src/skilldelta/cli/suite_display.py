@@ -10,8 +10,7 @@ from skilldelta.cli.output import console, note, table
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
-    from skilldelta.suites.inspection import Inspection
-    from skilldelta.suites.inventory import CountedDifference
+    from skilldelta.suites.inventory import CountedDifference, Inspection
     from skilldelta.suites.preparation import PreparedFolder
 
 _NAMED = 5

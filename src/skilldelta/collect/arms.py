@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from skilldelta.collect.suite import AgentSettings
 from skilldelta.records import Condition
 
 Role = Literal["system", "user", "assistant"]
@@ -24,22 +25,15 @@ class Message:
 
 
 def arm_messages(
-    task_text: str,
-    condition: Condition,
-    *,
-    skill_text: str,
-    system: str,
-    prompt: str = "",
-    skill_prompt: str = "",
-    prefill: str = "",
+    task_text: str, condition: Condition, wanted: AgentSettings, *, skill_text: str, prefill: str = ""
 ) -> list[Message]:
-    """The messages of one arm. `prompt` and `prefill`, which begins the assistant's turn, are the same in both arms."""
-    messages = [Message("system", system)] if system else []
-    if condition == "use" and not skill_prompt:
+    """The messages of one arm. The prompt and `prefill`, which begins the assistant's turn, are the same in both arms."""
+    messages = [Message("system", wanted.system)] if wanted.system else []
+    if condition == "use" and not wanted.skill_prompt:
         messages.append(Message("system", skill_text))
-    asked = prompt.replace("{task}", task_text) if prompt else task_text
-    if condition == "use" and skill_prompt:
-        before, _, after = skill_prompt.partition("{task}")
+    asked = wanted.prompt.replace("{task}", task_text) if wanted.prompt else task_text
+    if condition == "use" and wanted.skill_prompt:
+        before, _, after = wanted.skill_prompt.partition("{task}")
         # Filled one place at a time, since a skill's text and a task's may hold braces of their own.
         asked = before.replace("{skill}", skill_text) + asked + after.replace("{skill}", skill_text)
     messages.append(Message("user", asked))

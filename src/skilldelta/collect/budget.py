@@ -11,11 +11,12 @@ import asyncio
 import math
 import random
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from skilldelta.collect.execution_errors import CapReachedError, IncompleteError, StopCollectionError, TransportError
+from skilldelta.collect.ledger import Amount as Amount
 from skilldelta.collect.ledger import Ledger, Spend
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
@@ -37,6 +38,11 @@ class Prices:
 
     def usd(self, tokens_in: float, tokens_out: float) -> float:
         return (tokens_in * self.input + tokens_out * self.output) / 1e6
+
+
+def priced(tokens_in: int, tokens_out: int, prices: Prices | None) -> Amount:
+    """Tokens with their price, where it is known."""
+    return Amount(float(tokens_in + tokens_out), prices.usd(tokens_in, tokens_out) if prices else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,24 +75,6 @@ class Retries:
         """Doubling waits with jitter, so that many workers do not come back at the same moment."""
         backoff = min(self.longest_wait, self.first_wait * 2.0**attempt) * rng.uniform(0.5, 1.0)
         return min(max(backoff, retry_after or 0.0), self.longest_wait)
-
-
-@dataclass(frozen=True, slots=True)
-class Amount:
-    """Tokens and dollars of one call; None is unknown, which is not nothing."""
-
-    tokens: float | None = 0.0
-    usd: float | None = 0.0
-
-    @classmethod
-    def total(cls, amounts: Iterable[Amount]) -> Amount:
-        """The sum; unknown where one of them is."""
-        rows = list(amounts)
-        return cls(_sum([one.tokens for one in rows]), _sum([one.usd for one in rows]))
-
-    def at_least(self, tokens: float | None, usd: float | None) -> Amount:
-        """The larger of this and another amount; what is unknown in one is taken from the other."""
-        return Amount(_larger(self.tokens, tokens), _larger(self.usd, usd))
 
 
 @dataclass(slots=True)
@@ -167,7 +155,7 @@ class Budget:
         self._held_usd += most.usd or 0.0
         number = self.ledger.new_call()
         try:
-            await self.ledger.reserve(number, name, tokens=most.tokens, usd=most.usd)
+            await self.ledger.reserve(number, name, most)
         except BaseException:
             self._settle(number, most, Amount())  # stopped before the call was made
             raise
@@ -177,8 +165,8 @@ class Budget:
         self._flying -= 1
         self._held_tokens -= most.tokens or 0.0
         self._held_usd -= most.usd or 0.0
-        self._finished = self._finished.plus(_named(spent), _named(most))
-        self.ledger.settle(number, tokens=spent.tokens, usd=spent.usd, seconds=self.seconds)
+        self._finished = self._finished.plus(spent, most)
+        self.ledger.settle(number, spent, seconds=self.seconds)
         self._room.set()
 
     def _full(self, most: Amount) -> str:
@@ -202,16 +190,3 @@ def _is_unpaid(error: Exception) -> bool:
     if isinstance(error, TransportError | IncompleteError | StopCollectionError):
         return not error.may_be_paid
     return isinstance(getattr(error, "status_code", None), int)
-
-
-def _sum(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
-
-
-def _named(amount: Amount) -> dict[str, float | None]:
-    return {"tokens": amount.tokens, "usd": amount.usd}
-
-
-def _larger(one: float | None, other: float | None) -> float | None:
-    return max((value for value in (one, other) if value is not None), default=None)

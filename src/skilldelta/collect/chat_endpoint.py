@@ -18,21 +18,11 @@ from typing import Any
 
 from skilldelta.collect.arms import Message
 from skilldelta.collect.execution_errors import IncompleteError, StopCollectionError, TransportError
+from skilldelta.collect.suite import AgentSettings
 from skilldelta.endpoint import Answer, JsonEndpoint, NoAnswerError, one_line, read_json
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _MOST_TOKENS = 10**12
-
-
-@dataclass(frozen=True, slots=True)
-class Sampling:
-    """Everything a request carries besides the messages; None is left out of it."""
-
-    model: str
-    temperature: float = 0.0
-    max_tokens: int = 1024
-    top_p: float | None = None
-    stop: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +60,7 @@ class ChatEndpoint:
         """Let no more calls be open at the same time; further ones wait for their turn."""
         self._turn = asyncio.Semaphore(calls_at_once)
 
-    async def complete(self, sampling: Sampling, body: bytes) -> Completion:
+    async def complete(self, model: str, body: bytes) -> Completion:
         """One request, never sent again from here. The returned model name is checked against the asked one."""
         async with self._turn or contextlib.nullcontext():
             started = time.monotonic()
@@ -79,25 +69,25 @@ class ChatEndpoint:
             except NoAnswerError as error:
                 raise TransportError(str(error), may_be_paid=error.sent) from None
         seconds = time.monotonic() - started
-        _refuse_failures(answer, self.base_url, sampling.model)
+        _refuse_failures(answer, self.base_url, model)
         completion = _completion(answer.body, seconds)
-        check_model(self.expected_model or sampling.model, completion.model)
+        check_model(self.expected_model or model, completion.model)
         return completion
 
 
-def request_body(sampling: Sampling, messages: Sequence[Message], *, seed: int) -> bytes:
+def request_body(model: str, settings: AgentSettings, messages: Sequence[Message], *, seed: int) -> bytes:
     """The request as sent; keys in one fixed order. A lone surrogate, which UTF-8 cannot hold, goes as its JSON escape."""
     request: dict[str, Any] = {
-        "model": sampling.model,
+        "model": model,
         "messages": [{"role": message.role, "content": message.content} for message in messages],
-        "temperature": sampling.temperature,
-        "max_tokens": sampling.max_tokens,
+        "temperature": settings.temperature,
+        "max_tokens": settings.max_tokens,
         "seed": seed,
     }
-    if sampling.top_p is not None:
-        request["top_p"] = sampling.top_p
-    if sampling.stop:
-        request["stop"] = list(sampling.stop)
+    if settings.top_p is not None:
+        request["top_p"] = settings.top_p
+    if settings.stop:
+        request["stop"] = list(settings.stop)
     return _encode(request).encode("utf-8", "backslashreplace")
 
 

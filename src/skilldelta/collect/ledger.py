@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +20,24 @@ from skilldelta.errors import InputError
 from skilldelta.files import flush_durably
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """Tokens and dollars of one call; None is unknown, which is not nothing."""
+
+    tokens: float | None = 0.0
+    usd: float | None = 0.0
+
+    @classmethod
+    def total(cls, amounts: Iterable[Amount]) -> Amount:
+        """The sum; unknown where one of them is."""
+        rows = list(amounts)
+        return cls(_sum([one.tokens for one in rows]), _sum([one.usd for one in rows]))
+
+    def at_least(self, tokens: float | None, usd: float | None) -> Amount:
+        """The larger of this and another amount; what is unknown in one is taken from the other."""
+        return Amount(_larger(self.tokens, tokens), _larger(self.usd, usd))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +70,9 @@ class Spend:
         """The dollars of all calls; None when one of them has no price."""
         return None if self.usd_unknown else self.usd
 
-    def plus(self, spent: Mapping[str, float | None], reserved: Mapping[str, float | None]) -> Spend:
-        """With one finished call more, of which `tokens` and `usd` may be unknown."""
-        tokens, usd = spent["tokens"], spent["usd"]
+    def plus(self, spent: Amount, reserved: Amount) -> Spend:
+        """With one finished call more; what is unknown of it counts in the sums of the most that calls can have taken."""
+        tokens, usd = spent.tokens, spent.usd
         return Spend(  # once per call: `replace` takes three times as long
             calls=self.calls,
             tokens=self.tokens + (tokens or 0.0),
@@ -63,8 +81,8 @@ class Spend:
             unsettled=self.unsettled,
             tokens_unknown=self.tokens_unknown + (tokens is None),
             usd_unknown=self.usd_unknown + (usd is None),
-            most_tokens=self.most_tokens + ((reserved["tokens"] or 0.0) if tokens is None else 0.0),
-            most_usd=self.most_usd + ((reserved["usd"] or 0.0) if usd is None else 0.0),
+            most_tokens=self.most_tokens + ((reserved.tokens or 0.0) if tokens is None else 0.0),
+            most_usd=self.most_usd + ((reserved.usd or 0.0) if usd is None else 0.0),
         )
 
 
@@ -88,24 +106,24 @@ class Ledger:
         self._next_id += 1
         return self._next_id - 1
 
-    async def reserve(self, number: int, name: str, *, tokens: float | None, usd: float | None) -> None:
+    async def reserve(self, number: int, name: str, most: Amount) -> None:
         """Put a call on disk; it may be made when this returns."""
-        await self._append({"call": number, "name": name, "reserved": {"tokens": tokens, "usd": usd}})
+        await asyncio.shield(
+            self._queue({"call": number, "name": name, "reserved": {"tokens": most.tokens, "usd": most.usd}})
+        )
 
-    def settle(self, number: int, *, tokens: float | None, usd: float | None, seconds: float) -> None:
+    def settle(self, number: int, spent: Amount, *, seconds: float) -> None:
         """Replace a reservation by what the call came to. On disk with the next sync; until then the reservation holds."""
-        self._queue({"call": number, "settled": {"tokens": tokens, "usd": usd}, "seconds": round(seconds, 3)})
+        settled = {"tokens": spent.tokens, "usd": spent.usd}
+        self._queue({"call": number, "settled": settled, "seconds": round(seconds, 3)})
 
     async def close(self, seconds: float) -> None:
         """Write what is queued and the time that was spent."""
         try:
-            await self._append({"seconds": round(seconds, 3)})
+            await asyncio.shield(self._queue({"seconds": round(seconds, 3)}))
         finally:
             self._thread.shutdown(wait=True)
             os.close(self._file)
-
-    async def _append(self, entry: dict[str, Any]) -> None:
-        await asyncio.shield(self._queue(entry))
 
     def _queue(self, entry: dict[str, Any]) -> asyncio.Future[None]:
         loop = asyncio.get_running_loop()
@@ -165,20 +183,33 @@ def _replay(path: Path) -> tuple[Spend, int, int]:
         return Spend(), 0, 0
     data = path.read_bytes()
     length = data.rfind(b"\n") + 1
-    spend, open_calls, last = Spend(), {}, -1
+    spend, last = Spend(), -1
+    open_calls: dict[int, Amount] = {}
     for number, line in enumerate(data[:length].splitlines(), start=1):
         try:
             entry = json.loads(line)
             spend = replace(spend, seconds=entry.get("seconds", spend.seconds))
             if "reserved" in entry:
-                open_calls[entry["call"]] = entry["reserved"]
+                open_calls[entry["call"]] = _amount(entry["reserved"])
                 last = max(last, entry["call"])
                 spend = replace(spend, calls=spend.calls + 1)
             elif "settled" in entry:
-                reserved = open_calls.pop(entry["call"], entry["settled"])
-                spend = spend.plus(entry["settled"], reserved)
+                spent = _amount(entry["settled"])
+                spend = spend.plus(spent, open_calls.pop(entry["call"], spent))
         except (ValueError, KeyError, TypeError, AttributeError):
             raise InputError(f"{path}:{number}: not a line of a ledger; restore the file or move it away") from None
     for reserved in open_calls.values():
         spend = spend.plus(reserved, reserved)
     return replace(spend, unsettled=len(open_calls)), last + 1, length
+
+
+def _amount(entry: Mapping[str, float | None]) -> Amount:
+    return Amount(entry["tokens"], entry["usd"])
+
+
+def _sum(values: Sequence[float | None]) -> float | None:
+    return None if None in values else sum(value for value in values if value is not None)
+
+
+def _larger(one: float | None, other: float | None) -> float | None:
+    return max((value for value in (one, other) if value is not None), default=None)

@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from skilldelta.collect.manifest import Manifest
@@ -46,12 +47,8 @@ def write_logs(folder: Path, manifest: Manifest, now: datetime) -> list[Path]:
 
 def _covered(folder: Path) -> int:
     """Up to which byte of the transcript logs exist."""
-    ends = [
-        int(match[1])
-        for path in folder.glob("*.eval")
-        if (match := re.search(r"transcript-\d+-(\d+)\.eval$", path.name))
-    ]
-    return max(ends, default=0)
+    matches = (re.search(r"transcript-\d+-(\d+)\.eval$", path.name) for path in folder.glob("*.eval"))
+    return max((int(match[1]) for match in matches if match), default=0)
 
 
 def _portion(file: Any) -> list[dict[str, Any]]:
@@ -126,12 +123,8 @@ def _sample(row: Mapping[str, Any], epoch: int, model: str) -> dict[str, Any]:
 
 def _summary(sample: Mapping[str, Any]) -> dict[str, Any]:
     kept = ("id", "epoch", "input", "target", "metadata", "scores", "model_usage", "total_time")
-    summary = {key: sample[key] for key in kept if key in sample}
-    return (
-        {**summary, "error": sample["error"]["message"], "completed": True}
-        if "error" in sample
-        else {**summary, "completed": True}
-    )
+    error = {"error": sample["error"]["message"]} if "error" in sample else {}
+    return {**{key: sample[key] for key in kept if key in sample}, **error, "completed": True}
 
 
 def _header(
@@ -139,18 +132,19 @@ def _header(
 ) -> dict[str, Any]:
     identity = f"{manifest.agent.fingerprint}-{path.stem}"
     created = now.astimezone(UTC).isoformat(timespec="seconds")
-    successes = [row["success"] for row in rows if row["success"] is not None]
-    means = {
-        name: {"name": name, "value": sum(values) / len(values)}
-        for name, values in {
-            "mean": successes,
-            "with_skill": [r["success"] for r in rows if r["success"] is not None and r["condition"] == "use"],
-            "without_skill": [r["success"] for r in rows if r["success"] is not None and r["condition"] == "skip"],
-        }.items()
-        if values
+    scored = [row for row in rows if row["success"] is not None]
+    parts = {
+        "mean": [row["success"] for row in scored],
+        "with_skill": [row["success"] for row in scored if row["condition"] == "use"],
+        "without_skill": [row["success"] for row in scored if row["condition"] == "skip"],
     }
-    score = {"name": "success", "scorer": "success", "scored_samples": len(successes), "metrics": means}
-    score["unscored_samples"] = len(rows) - len(successes)
+    score = {
+        "name": "success",
+        "scorer": "success",
+        "scored_samples": len(scored),
+        "metrics": {name: {"name": name, "value": fmean(values)} for name, values in parts.items() if values},
+        "unscored_samples": len(rows) - len(scored),
+    }
     return {
         "version": 2,
         "status": "success",
@@ -171,7 +165,7 @@ def _header(
                 "seed": manifest.seed,
             },
         },
-        "results": {"total_samples": len(rows), "completed_samples": len(successes), "scores": [score]},
+        "results": {"total_samples": len(rows), "completed_samples": len(scored), "scores": [score]},
         "stats": {"started_at": created, "completed_at": created},
     }
 

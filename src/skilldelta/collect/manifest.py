@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
+import itertools
 import json
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +35,12 @@ class Manifest:
     agent: Agent
     settings: Mapping[str, Any]
     seed: int
-    tasks: Mapping[str, str]
+    versions: Mapping[str, str]
+    invocations: tuple[Mapping[str, Any], ...]
+    """Each start: when, which command, which part of the suite."""
     skills: Mapping[str, str]
     files: Mapping[str, str]
-    versions: Mapping[str, str]
-    invocations: tuple[Mapping[str, Any], ...] = ()
-    """Each start: when, which command, which part of the suite."""
+    tasks: Mapping[str, str]
 
 
 def describe_run(suite: Suite, agent: Agent, settings: Mapping[str, Any], *, seed: int) -> Manifest:
@@ -49,10 +50,11 @@ def describe_run(suite: Suite, agent: Agent, settings: Mapping[str, Any], *, see
         agent=agent,
         settings=settings,
         seed=seed,
-        tasks={task.task_id: _task_digest(task) for task in suite.tasks},
+        versions=_versions(),
+        invocations=(),
         skills={skill_id: skill.digest for skill_id, skill in suite.skills.items()},
         files=_file_digests(suite.folder),
-        versions=_versions(),
+        tasks={task.task_id: _task_digest(task) for task in suite.tasks},
     )
 
 
@@ -108,24 +110,10 @@ def read_manifest(path: Path) -> Manifest:
 
 def write_manifest(path: Path, manifest: Manifest) -> None:
     """Whole or not at all."""
-    document = {
-        "format": _FORMAT,
-        "suite": manifest.suite,
-        "agent": {"name": manifest.agent.name, "fingerprint": manifest.agent.fingerprint},
-        "settings": {name: _shown(value) for name, value in manifest.settings.items()},
-        "seed": manifest.seed,
-        "versions": dict(manifest.versions),
-        "invocations": [dict(one) for one in manifest.invocations],
-        "skills": dict(manifest.skills),
-        "files": dict(manifest.files),
-        "tasks": dict(manifest.tasks),
-    }
+    # A command may hold keys. The fingerprint is of the whole one.
+    kept = {name: redacted(value) if isinstance(value, str) else value for name, value in manifest.settings.items()}
+    document = {"format": _FORMAT, **asdict(replace(manifest, settings=kept))}
     write_text(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n", private=True)
-
-
-def _shown(value: Any) -> Any:
-    """A setting as it may be kept: a command may hold keys. The fingerprint is of the whole one."""
-    return redacted(value) if isinstance(value, str) else value
 
 
 def _changed(kind: str, old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
@@ -148,13 +136,12 @@ def _task_digest(task: SuiteTask) -> str:
 
 
 def _file_digests(folder: Path) -> dict[str, str]:
-    found = {}
-    for path in sorted(folder.rglob("*")):
-        inside = path.relative_to(folder)
-        hidden = any(part.startswith(".") or part == "__pycache__" for part in inside.parts)
-        if path.is_file() and not hidden:
-            found[inside.as_posix()] = hashlib.sha256(path.read_bytes()).hexdigest()
-    return found
+    places = (path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file())
+    return {
+        place.as_posix(): hashlib.sha256((folder / place).read_bytes()).hexdigest()
+        for place in places
+        if not any(part.startswith(".") or part == "__pycache__" for part in place.parts)
+    }
 
 
 def _versions() -> dict[str, str]:
@@ -167,7 +154,5 @@ def _versions() -> dict[str, str]:
 
 
 def _numbered(folder: Path) -> Path:
-    number = 1
-    while (path := folder / f"manifest-{number}.json").exists():
-        number += 1
-    return path
+    names = (folder / f"manifest-{number}.json" for number in itertools.count(1))
+    return next(path for path in names if not path.exists())

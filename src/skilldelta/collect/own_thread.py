@@ -6,9 +6,9 @@ The loop's shared pool has few threads and is waited for at the end, so a functi
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -16,25 +16,14 @@ T = TypeVar("T")
 
 async def in_own_thread(function: Callable[..., T], *arguments: object, name: str) -> T:
     """What the function returns or raises. Nobody waits for the thread when the caller is cancelled."""
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[T] = loop.create_future()
-
-    def succeed(value: T) -> None:
-        if not future.done():
-            future.set_result(value)
-
-    def fail(error: Exception) -> None:
-        if not future.done():
-            future.set_exception(error)
+    future: Future[T] = Future()
+    future.set_running_or_notify_cancel()  # a cancelled caller leaves it as it is, so the thread can always end
 
     def work() -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            try:
-                value = function(*arguments)
-            except Exception as error:
-                loop.call_soon_threadsafe(fail, error)
-            else:
-                loop.call_soon_threadsafe(succeed, value)
+        try:
+            future.set_result(function(*arguments))
+        except Exception as error:
+            future.set_exception(error)
 
     threading.Thread(target=work, daemon=True, name=name).start()
-    return await future
+    return await asyncio.wrap_future(future)

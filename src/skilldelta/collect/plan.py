@@ -19,9 +19,8 @@ ExecutionKey = tuple[str, str, str, str, int]
 """task_id, condition, skill_id, skill_digest, repetition: what makes an execution of one agent and suite unique."""
 
 
-def execution_key(execution: Execution) -> ExecutionKey:
+def execution_key(one: Execution) -> ExecutionKey:
     """The key of an execution of the bank."""
-    one = execution
     return (one.task_id, one.condition, one.skill_id, one.skill_digest, one.repetition)
 
 
@@ -74,14 +73,13 @@ def make_plan(suite: Suite, selection: Selection, *, seed: int) -> list[Planned]
     """Every execution of a collection, in the order in which they start."""
     tasks = _selected(suite, selection)
     repeated = _repeated(tasks, selection, seed)
-    rounds = selection.repetitions * (2 if selection.same_condition else 1)
-    once = 2 if selection.same_condition else 1
+    same, once = selection.same_condition, 2 if selection.same_condition else 1
     return [
         Planned(task, condition, repetition, suite.skills[task.skill_id].digest)
-        for repetition in range(rounds)
+        for repetition in range(selection.repetitions * once)
         for task in tasks
         if repetition < once or task.task_id in repeated
-        for condition in _conditions(task, repetition, selection.same_condition, seed)
+        for condition in ((same,) if same else arm_order(task.task_id, repetition, seed=seed))
     ]
 
 
@@ -94,10 +92,6 @@ def arm_order(task_id: str, repetition: int, *, seed: int) -> tuple[Condition, .
     """Which arm of a task goes first, by hash of seed:task:repetition."""
     first = hashlib.sha256(f"{seed}:{task_id}:{repetition}".encode()).digest()[0] & 1
     return CONDITIONS if first == 0 else CONDITIONS[::-1]
-
-
-def _conditions(task: SuiteTask, repetition: int, same: Condition | None, seed: int) -> tuple[Condition, ...]:
-    return (same,) if same else arm_order(task.task_id, repetition, seed=seed)
 
 
 def _selected(suite: Suite, selection: Selection) -> list[SuiteTask]:

@@ -7,10 +7,14 @@ import contextlib
 import os
 import shlex
 import signal
+import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+
+from skilldelta.collect import supervisor
 
 _AFTER_KILL = 5.0
 
@@ -65,6 +69,37 @@ async def run_process(
     finally:
         await _end(process, ask_to_end)
     return Finished(code, stdout.decode("utf-8", "replace"), stderr.decode("utf-8", "replace"))
+
+
+async def run_tree(
+    command: Sequence[str], *, stdin: str, seconds: float, cwd: Path | None, keep: int, environment: Mapping[str, str]
+) -> Finished:
+    """Run a command as `run_process` does; when it ends, so does everything it started.
+
+    On Linux a supervisor adopts the children that leave their parent, so daemons and new sessions are ended too.
+    Elsewhere the command's process group is ended (on Windows its tree of parents), which a child can leave.
+    """
+    run = partial(run_process, stdin=stdin, seconds=seconds, cwd=cwd, keep=keep, environment=environment)
+    if sys.platform != "linux":
+        return await run(command)
+    control, ours = os.pipe()
+    open_ends = [control, ours]
+
+    def close(end: int) -> None:
+        if end in open_ends:
+            open_ends.remove(end)
+            os.close(end)
+
+    try:
+        return await run(
+            [sys.executable, "-I", "-S", str(Path(supervisor.__file__)), str(control), *command],
+            pass_fds=(control,),
+            on_start=lambda: close(control),
+            ask_to_end=lambda: close(ours),
+        )
+    finally:
+        close(control)
+        close(ours)
 
 
 def split_words(command: str, *, windows: bool = os.name == "nt") -> list[str]:

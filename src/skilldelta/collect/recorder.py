@@ -17,9 +17,8 @@ from typing import Any, TypeVar
 
 from skilldelta.bank import Bank
 from skilldelta.bank.batch import Batch
-from skilldelta.collect.line_log import append_lines
 from skilldelta.collect.suite import Suite
-from skilldelta.collect.transcript import TRANSCRIPT_FILE, encode_row
+from skilldelta.collect.transcript import TRANSCRIPT_FILE, append_lines, encode_row
 from skilldelta.records import Agent, Execution, Judgement
 
 T = TypeVar("T")
@@ -48,7 +47,8 @@ class Recorder:
         """Take a finished execution. Waits only when the bank cannot keep up; an error of the bank surfaces here."""
         self._pending.append((execution, encode_row(transcript)))
         if self._flushing is None or self._flushing.done():
-            self._raise_earlier_error()
+            if self._flushing is not None and (error := self._flushing.exception()) is not None:
+                raise error
             self._flushing = asyncio.get_running_loop().create_task(self._flush())
         if len(self._pending) > _MOST_PENDING:
             await asyncio.shield(self._flushing)
@@ -96,10 +96,6 @@ class Recorder:
     def _close(self) -> None:
         if self._bank is not None:
             self._bank.close()
-
-    def _raise_earlier_error(self) -> None:
-        if self._flushing is not None and (error := self._flushing.exception()) is not None:
-            raise error
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)

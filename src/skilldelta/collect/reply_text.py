@@ -1,9 +1,10 @@
-"""Texts of a model that not everything can hold: lone surrogates have no UTF-8, and PostgreSQL stores no NUL."""
+"""Texts of a model: labels in them, and what not everything can hold (lone surrogates have no UTF-8, PostgreSQL no NUL)."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPED = "json:"
@@ -22,3 +23,9 @@ def storable(text: str) -> str:
     if "\x00" in text or _SURROGATE.search(text) or text.startswith(f'{_ESCAPED}"'):
         return _ESCAPED + json.dumps(text)
     return text
+
+
+def unique_label(reply: str, labels: Sequence[str]) -> str | None:
+    """The only one of the labels that stands in the reply as a word, in any case; none or several is None."""
+    found = {label for label in labels if re.search(rf"(?<![\w-]){re.escape(label)}(?![\w-])", reply, re.IGNORECASE)}
+    return found.pop() if len(found) == 1 else None

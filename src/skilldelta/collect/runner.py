@@ -10,14 +10,20 @@ import asyncio
 import shutil
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from dataclasses import dataclass, field
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from skilldelta.collect.agents.base import Attempt, CollectAgent, Outcome
 from skilldelta.collect.budget import Budget
-from skilldelta.collect.execution_errors import CapReachedError, IncompleteError, StopCollectionError, TransportError
+from skilldelta.collect.execution_errors import (
+    CapReachedError,
+    GraderError,
+    IncompleteError,
+    StopCollectionError,
+    TransportError,
+)
 from skilldelta.collect.graders.base import Graded, Grader
 from skilldelta.collect.plan import ExecutionKey, Planned, execution_key, sampling_seed
 from skilldelta.collect.recorder import Recorder
@@ -32,29 +38,24 @@ FINAL: frozenset[Status] = frozenset({"completed", "incomplete", "grader_error"}
 """Statuses that a later start leaves alone; a transport error is tried again by the next one."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Collection:
-    """Everything one run of the collector works with."""
+    """Everything one run of the collector works with, and how far it has come."""
 
     suite: Suite
     agent: CollectAgent
+    identity: Agent
     graders: Mapping[str, Grader]
     budget: Budget
     recorder: Recorder
+    standing: Standing
     seed: int
     concurrency: int = 4
     patience: int = 20
     """Executions in a row without a result after which something is taken to be broken."""
-
-
-@dataclass(slots=True)
-class _State:
-    identity: Agent
-    standing: Standing
     errors_in_a_row: int = 0
     answered: bool = False
     stopped: str = ""
-    started: float = field(default_factory=time.monotonic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,24 +88,22 @@ def standing_before(plan: Sequence[Planned], todo: Sequence[Planned], known: Ite
     return standing
 
 
-async def run_missing(
-    collection: Collection, standing: Standing, todo: Sequence[Planned], on_progress: OnProgress
-) -> Result:
+async def run_missing(collection: Collection, todo: Sequence[Planned], on_progress: OnProgress) -> Result:
     """Run what is missing. A cap ends the run early with a reason; a StopCollectionError ends it as an error."""
-    state = _State(collection.agent.identity, standing)
+    standing, started = collection.standing, time.monotonic()
 
     def tell() -> None:
         standing.spend = collection.budget.spend
-        standing.seconds = time.monotonic() - state.started
+        standing.seconds = time.monotonic() - started
         on_progress(standing)
 
     async def execute(planned: Planned) -> Execution | None:
-        if state.stopped:
+        if collection.stopped:
             return None
         try:
-            execution = await _execute(collection, state, planned)
+            execution = await _execute(collection, planned)
         except CapReachedError as error:
-            state.stopped = str(error)
+            collection.stopped = str(error)
             return None
         tell()
         return execution
@@ -112,7 +111,7 @@ async def run_missing(
     async with _ticking(tell):
         await collection.agent.drive(todo, collection.concurrency, execute)
     standing.spend = collection.budget.spend
-    return Result(standing, state.stopped)
+    return Result(standing, collection.stopped)
 
 
 @asynccontextmanager
@@ -143,12 +142,12 @@ class _Run:
     seconds: float = 0.0
 
 
-async def _execute(collection: Collection, state: _State, planned: Planned) -> Execution:
+async def _execute(collection: Collection, planned: Planned) -> Execution:
     """One execution from plan to bank."""
-    run = await _run_and_grade(collection, state, planned)
-    _count_errors(collection, state, run.error)
+    run = await _run_and_grade(collection, planned)
+    _count_errors(collection, run.error)
     execution = Execution(
-        agent=state.identity,
+        agent=collection.identity,
         suite=collection.suite.name,
         task_id=planned.task.task_id,
         condition=planned.condition,
@@ -162,11 +161,11 @@ async def _execute(collection: Collection, state: _State, planned: Planned) -> E
         status=run.status,
     )
     await collection.recorder.record(execution, _transcript(planned, execution, run))
-    state.standing.add(execution)
+    collection.standing.add(execution)
     return execution
 
 
-async def _run_and_grade(collection: Collection, state: _State, planned: Planned) -> _Run:
+async def _run_and_grade(collection: Collection, planned: Planned) -> _Run:
     """Let the agent work and grade its answer; every failure that belongs to this execution becomes its status."""
     run = _Run()
     started = time.monotonic()
@@ -174,24 +173,20 @@ async def _run_and_grade(collection: Collection, state: _State, planned: Planned
         try:
             run.outcome = await collection.agent.run(_attempt(collection, planned, workdir), collection.budget)
             run.seconds = time.monotonic() - started if run.outcome.seconds is None else run.outcome.seconds
-            state.answered = True
+            collection.answered = True
             grader = collection.graders[planned.task.task_id]
             graded = await _grade(grader, without_surrogates(run.outcome.answer), planned.task, workdir)
             run.success, run.remark = graded.success, graded.remark
         except TransportError as failure:
             run.status, run.error = "transport_error", str(failure)
-            if not state.answered:
+            if not collection.answered:
                 raise StopCollectionError(f"{failure}; fix the endpoint and run the same command again") from failure
         except IncompleteError as failure:
             run.status, run.error = "incomplete", str(failure)
-        except _GradingError as failure:
+        except GraderError as failure:
             run.status, run.error = "grader_error", str(failure)
     run.seconds = run.seconds or time.monotonic() - started
     return run
-
-
-class _GradingError(Exception):
-    pass
 
 
 async def _grade(grader: Grader, answer: str, task: SuiteTask, workdir: Path | None) -> Graded:
@@ -201,7 +196,7 @@ async def _grade(grader: Grader, answer: str, task: SuiteTask, workdir: Path | N
     except (CapReachedError, StopCollectionError):
         raise
     except Exception as error:
-        raise _GradingError(f"grader of task {task.task_id!r}: {type(error).__name__}: {error}") from error
+        raise GraderError(f"grader of task {task.task_id!r}: {type(error).__name__}: {error}") from error
 
 
 def _attempt(collection: Collection, planned: Planned, workdir: Path | None) -> Attempt:
@@ -210,23 +205,22 @@ def _attempt(collection: Collection, planned: Planned, workdir: Path | None) -> 
     return Attempt(planned, skill, seed, workdir, collection.suite.agent.prompt)
 
 
-def _count_errors(collection: Collection, state: _State, error: str) -> None:
+def _count_errors(collection: Collection, error: str) -> None:
     """Stop after many executions in a row without a result: the endpoint, the agent or the grader is broken."""
-    state.errors_in_a_row = state.errors_in_a_row + 1 if error else 0
-    if state.errors_in_a_row >= max(collection.patience, 2 * collection.concurrency):
+    collection.errors_in_a_row = collection.errors_in_a_row + 1 if error else 0
+    if collection.errors_in_a_row >= max(collection.patience, 2 * collection.concurrency):
         raise StopCollectionError(
-            f"{state.errors_in_a_row} executions in a row came to nothing, the last one: {error}; "
+            f"{collection.errors_in_a_row} executions in a row came to nothing, the last one: {error}; "
             "fix the cause and run the same command to go on (--retry-errors runs these again)"
         )
 
 
-def _working_copy(task: SuiteTask, *, needed: bool) -> AbstractAsyncContextManager[Path | None]:
-    """A folder for one execution alone, with a copy of the task's files; none where nobody looks for one."""
-    return _filled_folder(task) if needed or task.files is not None else nullcontext()
-
-
 @asynccontextmanager
-async def _filled_folder(task: SuiteTask) -> AsyncIterator[Path]:
+async def _working_copy(task: SuiteTask, *, needed: bool) -> AsyncIterator[Path | None]:
+    """A folder for one execution alone, with a copy of the task's files; none where nobody looks for one."""
+    if not needed and task.files is None:
+        yield None
+        return
     async with temporary_folder() as place:
         copy = place / "work"
         if task.files is None:

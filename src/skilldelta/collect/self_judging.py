@@ -13,11 +13,10 @@ from skilldelta.collect.agents.base import Asks, run_pool
 from skilldelta.collect.arms import Message
 from skilldelta.collect.budget import Amount, Budget
 from skilldelta.collect.execution_errors import CapReachedError, TransportError
-from skilldelta.collect.labels import unique_label
 from skilldelta.collect.ledger import Spend
 from skilldelta.collect.plan import make_plan
 from skilldelta.collect.recorder import Recorder
-from skilldelta.collect.reply_text import storable
+from skilldelta.collect.reply_text import storable, unique_label
 from skilldelta.collect.session import Session, opened
 from skilldelta.collect.suite import SuiteTask
 from skilldelta.errors import InputError

@@ -17,14 +17,13 @@ from skilldelta.collect.agents.base import Asks, CollectAgent
 from skilldelta.collect.budget import Budget, Caps, Retries
 from skilldelta.collect.graders import Grader
 from skilldelta.collect.ledger import Ledger
-from skilldelta.collect.line_log import repair_end
 from skilldelta.collect.manifest import MANIFEST_FILE, describe_run, open_manifest, read_manifest
 from skilldelta.collect.plan import Selection, make_plan
 from skilldelta.collect.recorder import Recorder
 from skilldelta.collect.runner import Collection, Result, missing, run_missing, standing_before
 from skilldelta.collect.standing import OnProgress
 from skilldelta.collect.suite import Suite
-from skilldelta.collect.transcript import TRANSCRIPT_FILE
+from skilldelta.collect.transcript import TRANSCRIPT_FILE, repair_end
 from skilldelta.errors import InputError
 from skilldelta.file_lock import LockHeldError, file_lock
 from skilldelta.records import Agent
@@ -68,25 +67,22 @@ async def collect(session: Session, on_progress: OnProgress) -> Result:
         graders = session.make_graders(budget)
         known = await recorder.open(session.suite, session.agent.identity)
         todo = missing(plan, known, retry=session.retry_errors)
-        standing = standing_before(plan, todo, known)
         if todo:
-            await _prepare(session)
+            await session.agent.prepare(session.folder)
+            if session.judge is not None:
+                await session.judge.prepare(session.folder)
         collection = Collection(
             suite=session.suite,
             agent=session.agent,
+            identity=session.agent.identity,
             graders=graders,
             budget=budget,
             recorder=recorder,
+            standing=standing_before(plan, todo, known),
             seed=session.seed,
             concurrency=session.concurrency,
         )
-        return await run_missing(collection, standing, todo, on_progress)
-
-
-async def _prepare(session: Session) -> None:
-    await session.agent.prepare(session.folder)
-    if session.judge is not None:
-        await session.judge.prepare(session.folder)
+        return await run_missing(collection, todo, on_progress)
 
 
 @asynccontextmanager

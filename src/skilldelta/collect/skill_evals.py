@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import yaml
 
-from skilldelta.collect.suite import SUITE_FILE, read_skill
+from skilldelta.collect.suite import SUITE_FILE, check_new_folder, read_skill
 from skilldelta.errors import InputError, shown
 from skilldelta.files import check_file, json_document, read_bytes, write_bytes, write_text
 from skilldelta.records import Skill
@@ -33,8 +34,7 @@ def is_skill_with_evals(folder: Path) -> bool:
 
 def write_suite_of_skill(skill_folder: Path, folder: Path) -> list[Path]:
     """Write the suite into a new or empty folder, whole or not at all; returns its files."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder} exists and is not empty; name a new folder")
+    check_new_folder(folder)
     _build(skill_folder, folder)
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
@@ -69,7 +69,9 @@ def _write(skill_folder: Path, folder: Path) -> None:
         "grader": {"type": "expectations"},
     }
     rows = [_row(one, number, skill, skill_folder, folder) for number, one in enumerate(evals)]
-    _check_unique(rows, skill_folder)
+    (name, times), *_ = Counter(row["task_id"] for row in rows).most_common(1)
+    if times > 1:
+        raise InputError(f"{skill_folder / EVALS_FILE}: two evals are called {name!r}; give each its own id")
     (folder / "skills" / skill.skill_id).mkdir(parents=True)
     write_text(folder / SUITE_FILE, yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
     write_text(folder / "tasks.jsonl", "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
@@ -148,13 +150,3 @@ def _copy_files(names: list[str], skill_folder: Path, target: Path, where: str) 
         if not source.is_file() or not source.is_relative_to(home):
             raise InputError(f"{where}: the file {name!r} is not in the skill's folder")
         write_bytes(target / source.name, read_bytes(source, most=_MOST_FILE_BYTES))
-
-
-def _check_unique(rows: list[dict[str, Any]], skill_folder: Path) -> None:
-    seen: set[str] = set()
-    for row in rows:
-        if row["task_id"] in seen:
-            raise InputError(
-                f"{skill_folder / EVALS_FILE}: two evals are called {row['task_id']!r}; give each its own id"
-            )
-        seen.add(row["task_id"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from skilldelta.errors import InputError
+from skilldelta.collect.suite import check_new_folder
 from skilldelta.files import write_text
 
 _SUITE = """\
@@ -43,22 +43,15 @@ _TASKS = [
 
 def write_starter(folder: Path) -> list[Path]:
     """Write the suite into a new or empty folder; returns the files."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder} exists and is not empty; name a new folder")
+    check_new_folder(folder)
     files = {folder / "suite.yaml": _SUITE.format(name=folder.resolve().name)}
-    files[folder / "tasks.jsonl"] = "".join(
-        json.dumps(
-            {
-                "task_id": task_id,
-                "text": text,
-                "family": skill,
-                "skill": skill,
-                "answer": answer,
-                **({"grader": {"type": "numeric"}} if isinstance(answer, int) else {}),
-            }
-        )
-        + "\n"
+    rows = [
+        {"task_id": task_id, "text": text, "family": skill, "skill": skill, "answer": answer}
         for task_id, text, skill, answer in _TASKS
+    ]
+    numeric = {"grader": {"type": "numeric"}}
+    files[folder / "tasks.jsonl"] = "".join(
+        json.dumps(row | numeric if isinstance(row["answer"], int) else row) + "\n" for row in rows
     )
     for name, (description, body) in _SKILLS.items():
         files[folder / "skills" / name / "SKILL.md"] = f"---\nname: {name}\ndescription: {description}\n---\n\n{body}\n"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -25,17 +25,6 @@ UNANSWERED_GRADERS = ("python", "command", "judge", "inspect", "unit_tests", "wo
 
 _SUITE_KEYS = ("name", "description", "tasks", "agent", "grader", "skills", "benchmark", "repetitions")
 _TASK_KEYS = ("task_id", "text", "family", "skill", "answer", "grader", "metadata", "files")
-_AGENT_KEYS = (
-    "solver",
-    "system",
-    "prompt",
-    "skill_prompt",
-    "temperature",
-    "max_tokens",
-    "top_p",
-    "stop",
-    "environment",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,17 +90,22 @@ def load_suite(folder: Path) -> Suite:
     default_grader = settings.get("grader")
     if default_grader is not None:
         _check_grader(default_grader, f"{folder / SUITE_FILE}: grader")
+    repetitions = settings.get("repetitions", 1)
+    rule = f"{folder / SUITE_FILE}: repetitions must be a whole number from 1 to 1000"
+    _check_number(repetitions, 1, 1000, rule, whole=True)
     single = _read_skills(skills_folder)
     skills: dict[str, Skill] = {}
     tasks: list[SuiteTask] = []
     seen: dict[str, int] = {}
-    for number, row in _read_rows(tasks_file):
+    if not os.path.isfile(tasks_file):
+        raise InputError(f"{tasks_file}: the tasks file is missing; name another with `tasks:` in {SUITE_FILE}")
+    for number, row in list(json_lines(tasks_file)):
         where = f"{tasks_file}:{number}"
         task = _task(row, where, default_grader=default_grader, folder=folder)
         if task.task_id in seen:
             raise InputError(f"{where}: task_id {task.task_id!r} is already used in line {seen[task.task_id]}")
         seen[task.task_id] = number
-        names = _skill_names(row, where)
+        names = skill_names(row, where)
         skills.setdefault(task.skill_id, _bundle(names, single, where, skills_folder))
         tasks.append(task)
     if not tasks:
@@ -124,8 +118,14 @@ def load_suite(folder: Path) -> Suite:
         skills=skills,
         agent=_agent_settings(settings.get("agent") or {}, f"{folder / SUITE_FILE}: agent"),
         benchmark=_text(settings, "benchmark", SUITE_FILE, default=""),
-        repetitions=_repetitions(settings.get("repetitions", 1), str(folder / SUITE_FILE)),
+        repetitions=repetitions,
     )
+
+
+def check_new_folder(folder: Path, remedy: str = "name a new folder") -> None:
+    """Refuse to write a suite where something is already."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder} exists and is not empty; {remedy}")
 
 
 def _read_settings(folder: Path) -> dict[str, Any]:
@@ -146,23 +146,29 @@ def _read_settings(folder: Path) -> dict[str, Any]:
 def _agent_settings(settings: Any, where: str) -> AgentSettings:
     if not isinstance(settings, dict):
         raise InputError(f"{where}: expected settings like `solver: generate`, got {shown(settings)}")
-    _refuse_unknown(settings, _AGENT_KEYS, where)
-    temperature = settings.get("temperature", 0.0)
-    max_tokens = settings.get("max_tokens", 1024)
-    if not isinstance(temperature, int | float) or isinstance(temperature, bool) or not 0 <= temperature < 1e6:
-        raise InputError(f"{where}: temperature must be a number of at least 0, got {shown(temperature)}")
-    if not isinstance(max_tokens, int) or isinstance(max_tokens, bool) or not 1 <= max_tokens < 2**31:
-        raise InputError(f"{where}: max_tokens must be at least 1, got {shown(max_tokens)}")
+    _refuse_unknown(settings, tuple(field.name for field in fields(AgentSettings)), where)
+    usual = AgentSettings()
+    stop, environment, top_p = settings.get("stop") or [], settings.get("environment") or [], settings.get("top_p")
+    texts = [stop] if isinstance(stop, str) else stop
+    if not _all_texts(texts):
+        raise InputError(f"{where}: stop must be a text or a list of texts, got {shown(stop)}")
+    if not _all_texts(environment) or not all(re.fullmatch(r"\w+", name) for name in environment):
+        raise InputError(f"{where}: environment must be a list of names of variables, without their values")
+    temperature, most = settings.get("temperature", usual.temperature), settings.get("max_tokens", usual.max_tokens)
+    _check_number(temperature, 0, 1e6, f"{where}: temperature must be a number of at least 0")
+    _check_number(most, 1, 2**31 - 1, f"{where}: max_tokens must be at least 1", whole=True)
+    if top_p is not None:
+        _check_number(top_p, 0, 1, f"{where}: top_p must be a number from 0 to 1")
     return AgentSettings(
-        solver=_text(settings, "solver", where, default="generate"),
+        solver=_text(settings, "solver", where, default=usual.solver),
         system=_text(settings, "system", where, default=""),
         prompt=_template(settings, "prompt", ("{task}",), where),
         skill_prompt=_template(settings, "skill_prompt", ("{skill}", "{task}"), where),
         temperature=float(temperature),
-        max_tokens=max_tokens,
-        top_p=_share(settings.get("top_p"), where),
-        stop=_texts(settings.get("stop") or [], where),
-        environment=_variable_names(settings.get("environment") or [], where),
+        max_tokens=most,
+        top_p=None if top_p is None else float(top_p),
+        stop=tuple(texts),
+        environment=tuple(environment),
     )
 
 
@@ -175,37 +181,14 @@ def _template(settings: Mapping[str, Any], key: str, places: tuple[str, ...], wh
     return text
 
 
-def _repetitions(value: Any, where: str) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 1000:
-        raise InputError(f"{where}: repetitions must be a whole number from 1 to 1000, got {shown(value)}")
-    return value
+def _check_number(value: Any, least: float, most: float, rule: str, *, whole: bool = False) -> None:
+    is_number = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
+    if not is_number or not least <= value <= most:
+        raise InputError(f"{rule}, got {shown(value)}")
 
 
-def _share(value: Any, where: str) -> float | None:
-    if value is None:
-        return None
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 1:
-        raise InputError(f"{where}: top_p must be a number from 0 to 1, got {shown(value)}")
-    return float(value)
-
-
-def _texts(value: Any, where: str) -> tuple[str, ...]:
-    texts = [value] if isinstance(value, str) else value
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise InputError(f"{where}: stop must be a text or a list of texts, got {shown(value)}")
-    return tuple(texts)
-
-
-def _variable_names(names: Any, where: str) -> tuple[str, ...]:
-    if not isinstance(names, list) or not all(isinstance(name, str) and re.fullmatch(r"\w+", name) for name in names):
-        raise InputError(f"{where}: environment must be a list of names of variables, without their values")
-    return tuple(names)
-
-
-def _read_rows(path: Path) -> list[tuple[int, dict[str, Any]]]:
-    if not os.path.isfile(path):
-        raise InputError(f"{path}: the tasks file is missing; name another with `tasks:` in {SUITE_FILE}")
-    return list(json_lines(path))
+def _all_texts(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
 
 
 def _task(row: dict[str, Any], where: str, *, default_grader: Any, folder: Path) -> SuiteTask:
@@ -224,7 +207,7 @@ def _task(row: dict[str, Any], where: str, *, default_grader: Any, folder: Path)
         task_id=task_id,
         text=_text(row, "text", where),
         family=_text(row, "family", where, default=""),
-        skill_id="+".join(_skill_names(row, where)),
+        skill_id="+".join(skill_names(row, where)),
         answer=row.get("answer"),
         grader=grader,
         metadata=metadata,
@@ -241,8 +224,8 @@ def _files(row: dict[str, Any], where: str, folder: Path) -> Path | None:
     return files
 
 
-def _skill_names(row: dict[str, Any], where: str) -> list[str]:
-    """The sorted names; a bundle is the same bundle in whatever order it is written."""
+def skill_names(row: Mapping[str, Any], where: str) -> list[str]:
+    """The sorted names of a task's skills; a bundle is the same bundle in whatever order it is written."""
     value = row.get("skill")
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, list) or not names or not all(isinstance(name, str) and name for name in names):

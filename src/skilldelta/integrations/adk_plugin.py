@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from skilldelta.integrations.missing_framework import required
-from skilldelta.integrations.skill_gate import SkillGate
+from skilldelta.integrations.skill_gate import SkillGate, required
 
 with required("google-adk"):
     from google.adk.plugins.base_plugin import BasePlugin

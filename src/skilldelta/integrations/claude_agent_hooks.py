@@ -7,8 +7,7 @@ import math
 from typing import Any
 
 from skilldelta.errors import InputError
-from skilldelta.integrations.missing_framework import required
-from skilldelta.integrations.skill_gate import RecentNames, SkillGate
+from skilldelta.integrations.skill_gate import FirstGiven, SkillGate, required
 
 with required("claude-agent-sdk"):
     from claude_agent_sdk import HookMatcher, ResultMessage
@@ -34,22 +33,22 @@ async def record_result(gate: SkillGate, result: ResultMessage) -> bool:
     answer, usage = gate.answer_of(result.session_id), result.usage or {}
     if answer is None:
         return False
-    counted = [usage.get(name) for name in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")]
-    counted.append(usage.get("output_tokens"))
-    tokens = float(sum(count for count in counted if isinstance(count, int))) or None
+    kinds = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
+    tokens = float(sum(usage[kind] for kind in kinds if isinstance(usage.get(kind), int))) or None
     seconds = result.duration_ms / 1000
     return await asyncio.to_thread(gate.record, answer, tokens=tokens, cost_usd=result.total_cost_usd, seconds=seconds)
 
 
 def _inject(gate: SkillGate, part: int) -> Any:
     """The hook that hands over one part of the skill, once: a session's later prompts add nothing."""
-    met = RecentNames()
+    handed_over = FirstGiven[object]()
 
     async def on_prompt(event: Any, tool_use_id: str | None, context: Any) -> dict[str, Any]:
         session = str(event.get("session_id") or "")
         answer = await asyncio.to_thread(gate.decide, str(event.get("prompt") or ""), conversation=session)
         text = answer.text[part * _LONGEST_CONTEXT : (part + 1) * _LONGEST_CONTEXT]
-        if not text or not met.is_new(session):
+        now = object()
+        if not text or handed_over.first(session, now) is not now:
             return {}
         return {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": text}}
 

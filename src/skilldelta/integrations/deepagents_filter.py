@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NotRequired
 
 from skilldelta.integrations.langchain_middleware import first_user_text
-from skilldelta.integrations.missing_framework import required
-from skilldelta.integrations.skill_gate import SkillGate
+from skilldelta.integrations.skill_gate import SkillGate, required
 
 with required("deepagents"):
     from deepagents.middleware.skills import SkillsState

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
-from skilldelta.integrations.missing_framework import required
-from skilldelta.integrations.skill_gate import SkillGate
+from skilldelta.integrations.skill_gate import SkillGate, required
 
 with required("inspect-ai"):
     from inspect_ai.model import ChatMessageSystem, ChatMessageUser
@@ -20,14 +18,15 @@ def gated_skill(gate: SkillGate) -> Solver:
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         conversation = f"{state.sample_id}/{state.epoch}/{state.uuid}"
         answer = await asyncio.to_thread(gate.decide, state.input_text, conversation=conversation)
-        state.metadata["skilldelta"] = _noted(answer.use, gate.skill, answer.reason, answer.decision_id)
+        state.metadata["skilldelta"] = {
+            "arm": "use" if answer.use else "skip",
+            "skill": gate.skill,
+            "reason": answer.reason,
+            "decision_id": answer.decision_id,
+        }
         if answer.use:
             at = next((i for i, m in enumerate(state.messages) if isinstance(m, ChatMessageUser)), len(state.messages))
             state.messages.insert(at, ChatMessageSystem(content=answer.text))
         return state
 
     return solve
-
-
-def _noted(use: bool, skill: str, reason: str, decision_id: int | None) -> dict[str, Any]:
-    return {"arm": "use" if use else "skip", "skill": skill, "reason": reason, "decision_id": decision_id}

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, NotRequired
 
-from skilldelta.integrations.missing_framework import required
-from skilldelta.integrations.skill_gate import GatedSkill, SkillGate
+from skilldelta.integrations.skill_gate import GatedSkill, SkillGate, required
 
 with required("langchain"):
     from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse

@@ -12,8 +12,14 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from skilldelta.integrations.missing_framework import required
-from skilldelta.integrations.skill_gate import GatedSkill, SkillGate, plain_text
+from skilldelta.integrations.skill_gate import (
+    GatedSkill,
+    SkillGate,
+    first_user_text,
+    required,
+    with_system_text,
+    with_text_below,
+)
 
 with required("litellm"):
     from litellm.integrations.custom_logger import CustomLogger
@@ -35,35 +41,20 @@ class SkillDeltaCallback(CustomLogger):
         if self._only_with_tools and not data.get("tools"):
             return data
         turns = data.get("messages") if "messages" in data else data.get("input")
-        task = first_user_text(turns)
+        task = turns if isinstance(turns, str) else first_user_text(turns) if isinstance(turns, list) else ""
         if not task:
             return data
         answer = await asyncio.to_thread(self._gate.decide, task, conversation=_conversation(data, task))
         return with_skill(data, answer, call_type) if answer.use else data
 
 
-def first_user_text(turns: Any) -> str:
-    """The text of the first user message of a chat or of the Responses interface, whose input may be a plain string."""
-    if isinstance(turns, str):
-        return turns
-    return (
-        next((plain_text(turn["content"]) for turn in turns if _is_user(turn)), "") if isinstance(turns, list) else ""
-    )
-
-
 def with_skill(data: Mapping[str, Any], answer: GatedSkill, call_type: str) -> dict[str, Any]:
     """A copy of the request with the skill behind its system prompt, in the place that the interface has for it."""
     if "messages" not in data:
-        return {**data, "instructions": "\n\n".join(filter(None, (data.get("instructions"), answer.text)))}
+        return {**data, "instructions": with_text_below(data.get("instructions"), answer.text)}
     if call_type == "anthropic_messages":
         return {**data, "system": _system_blocks(data.get("system"), answer.text)}
-    messages = data["messages"]
-    at = next(i for i, message in enumerate(messages) if _is_user(message))
-    return {**data, "messages": [*messages[:at], {"role": "system", "content": answer.text}, *messages[at:]]}
-
-
-def _is_user(turn: Any) -> bool:
-    return isinstance(turn, Mapping) and turn.get("role") == "user" and "content" in turn
+    return {**data, "messages": with_system_text(data["messages"], answer.text)}
 
 
 def _system_blocks(system: Any, text: str) -> list[Any]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Any
 
-from skilldelta.integrations.missing_framework import required
-from skilldelta.integrations.skill_gate import GatedSkill, SkillGate, plain_text
+from skilldelta.integrations.skill_gate import GatedSkill, SkillGate, first_user_text, required, with_text_below
 
 with required("openai-agents"):
     from agents import RunHooks
@@ -25,13 +24,11 @@ def skill_filter(
 
     async def add_skill(data: CallModelData[Any]) -> ModelInputData:
         given = data.model_data
-        task = _first_user_text(given.input)
+        task = first_user_text(given.input)
         answer = await asyncio.to_thread(gate.decide, task, conversation=conversation or task)
         if not answer.use:
             return given
-        return ModelInputData(
-            input=given.input, instructions="\n\n".join(filter(None, (given.instructions, answer.text)))
-        )
+        return ModelInputData(input=given.input, instructions=with_text_below(given.instructions, answer.text))
 
     return add_skill
 
@@ -48,10 +45,3 @@ class TokenRecorder(RunHooks[Any]):
         answer: GatedSkill | None = self._gate.answer_of(self._conversation)
         if answer is not None and context.usage.total_tokens:
             await asyncio.to_thread(self._gate.record, answer, tokens=float(context.usage.total_tokens))
-
-
-def _first_user_text(items: list[Any]) -> str:
-    for item in items:
-        if isinstance(item, Mapping) and item.get("role") == "user":
-            return plain_text(item.get("content"))
-    return ""

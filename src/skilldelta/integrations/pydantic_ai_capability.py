@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from skilldelta.integrations.missing_framework import required
-from skilldelta.integrations.skill_gate import GatedSkill, SkillGate, plain_text
+from skilldelta.integrations.skill_gate import GatedSkill, SkillGate, plain_text, required
 
 with required("pydantic-ai-slim"):
     import anyio.to_thread
     from pydantic_ai import RunContext
     from pydantic_ai.capabilities import AbstractCapability
-    from pydantic_ai.messages import ModelMessage, UserPromptPart
+    from pydantic_ai.messages import UserPromptPart
     from pydantic_ai.run import AgentRunResult
 
 
@@ -45,11 +43,5 @@ class SkillDeltaCapability(AbstractCapability[Any]):
 
 def first_user_text(ctx: RunContext[Any]) -> str:
     """The text that opened the conversation: from its history, else the run's own prompt."""
-    for part in _parts(ctx.messages):
-        if isinstance(part, UserPromptPart):
-            return plain_text(part.content)
-    return plain_text(ctx.prompt)
-
-
-def _parts(messages: Sequence[ModelMessage]) -> Sequence[Any]:
-    return [part for message in messages for part in message.parts]
+    parts = (part for message in ctx.messages for part in message.parts)
+    return plain_text(next((part.content for part in parts if isinstance(part, UserPromptPart)), ctx.prompt))

@@ -7,25 +7,45 @@ agent: if nobody can be asked, the answer is the configured fallback, which is t
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from skilldelta.bank.skill_versions import read_skill_text
-from skilldelta.errors import InputError
+from skilldelta.errors import InputError, MissingExtraError, SkillDeltaError
 from skilldelta.records import text_digest
 from skilldelta.serve.hooks.server_client import DEFAULT_SERVER, ServerAddress, ask_server
 
 if TYPE_CHECKING:
     from skilldelta.encoders import Encoder
 
+
+class MissingFrameworkError(MissingExtraError):
+    """An agent framework that is not installed; whoever uses one installs it, so it is no extra of ours."""
+
+    def __init__(self, package: str) -> None:
+        SkillDeltaError.__init__(self, f"this adapter needs {package}; install it with: pip install {package}")
+
+
+@contextmanager
+def required(package: str) -> Iterator[None]:
+    """Import a framework inside; where it is missing, the error says what to install."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise MissingFrameworkError(package) from error
+
+
 Route = Callable[[dict[str, Any]], Mapping[str, Any]]
 """Takes the body of `POST /v1/decide` and returns its answer; raises if there is none."""
 Report = Callable[[dict[str, Any]], object]
 """Takes the body of `POST /v1/outcomes`; raises if it is not accepted."""
 
+T = TypeVar("T")
 _MOST_CONVERSATIONS = 4096
 """Answers that a gate remembers. The decision log of the bank remembers the older ones."""
 
@@ -41,6 +61,26 @@ class GatedSkill:
     reason: str
     decision_id: int | None = None
     """The answer's place in the decision log; None where it was not recorded."""
+
+
+class FirstGiven(Generic[T]):
+    """What each conversation was given first; those that were met long ago are forgotten. Safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._given: OrderedDict[str, T] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, conversation: str) -> T | None:
+        with self._lock:
+            return self._given.get(conversation)
+
+    def first(self, conversation: str, value: T) -> T:
+        """What the conversation has; the value, if it has nothing yet. The first one wins where two threads ask at once."""
+        with self._lock:
+            first = self._given.setdefault(conversation, value)
+            while len(self._given) > _MOST_CONVERSATIONS:
+                self._given.popitem(last=False)
+            return first
 
 
 class SkillGate:
@@ -74,8 +114,7 @@ class SkillGate:
         version = {"include_skill_text": True} if self.text is None else {"skill_digest": text_digest(self.text)}
         self._fixed = _without_nothing(skill=skill, agent=agent, family=family, policy=policy, source=source, **version)
         self._fallback = fallback
-        self._answers: OrderedDict[str, GatedSkill] = OrderedDict()
-        self._lock = threading.Lock()
+        self._answers = FirstGiven[GatedSkill]()
 
     @classmethod
     def at_server(
@@ -93,24 +132,33 @@ class SkillGate:
     @classmethod
     def from_bank(cls, skill: str, bank: str | Path, *, encoder: Encoder | None = None, **options: Any) -> SkillGate:
         """A gate that decides in this process; the bank is opened here and stays open, and must know the skill."""
-        from skilldelta.integrations.own_service import OwnService
+        from skilldelta.bank.entries import RecordedOutcome
+        from skilldelta.serve.gate_question import GateQuestion
+        from skilldelta.serve.gate_service import GateService
+        from skilldelta.serve.policy_settings import policy_with
 
-        service = OwnService(bank, encoder)
-        service.check_skill(skill)
-        service.check_policy(options.get("policy") or {})
-        return cls(skill, service.decide, report=service.record, **options)
+        service = GateService.open(bank, encoder=encoder)
+        service.skill(skill)  # refuses an unknown one: a misspelled name must not pass for a skill that never helps
+        # Settings that no question could be answered with are refused here; later they would be the fallback for ever.
+        given = policy_with(options.get("policy") or {}, service.settings.policy)
+        policy = None if options.get("policy") is None else given
+        return cls(
+            skill,
+            lambda question: service.decide(GateQuestion(**{**question, "policy": policy})).to_dict(),
+            report=lambda outcome: service.record_outcome(RecordedOutcome(**outcome, time=time.time())),
+            **options,
+        )
 
     def decide(self, task: str, *, conversation: str = "") -> GatedSkill:
         """The answer for a task; a conversation keeps the first answer it was given."""
         if conversation and (known := self.answer_of(conversation)):
             return known
         answer = self._ask(task, conversation)
-        return self._kept(conversation, answer) if conversation else answer
+        return self._answers.first(conversation, answer) if conversation else answer
 
     def answer_of(self, conversation: str) -> GatedSkill | None:
         """The answer that a conversation was given, as far as this gate remembers."""
-        with self._lock:
-            return self._answers.get(conversation)
+        return self._answers.get(conversation)
 
     def record(self, answer: GatedSkill, **outcome: float | None) -> bool:
         """Tell the decision log what happened: success, tokens, seconds, cost_usd. False if it could not be told."""
@@ -125,14 +173,9 @@ class SkillGate:
 
     def prepare(self, messages: Sequence[Mapping[str, Any]], *, conversation: str = "") -> list[Mapping[str, Any]]:
         """Chat messages with the skill as a system message before the first user message, where the gate says use."""
-        at = next((i for i, message in enumerate(messages) if message.get("role") == "user"), None)
-        task = "" if at is None else plain_text(messages[at].get("content"))
-        if at is None or not task:
-            return list(messages)
-        answer = self.decide(task, conversation=conversation)
-        if not answer.use:
-            return list(messages)
-        return [*messages[:at], {"role": "system", "content": answer.text}, *messages[at:]]
+        task = first_user_text(messages)
+        answer = self.decide(task, conversation=conversation) if task else None
+        return with_system_text(messages, answer.text) if answer and answer.use else list(messages)
 
     def _ask(self, task: str, conversation: str) -> GatedSkill:
         if not task.strip():
@@ -153,30 +196,28 @@ class SkillGate:
             use, reason = False, f"{reason}; but neither the caller nor the bank has the skill's text"
         return GatedSkill(use, self.skill, str(text) if use else "", reason, document.get("decision_id"))
 
-    def _kept(self, conversation: str, answer: GatedSkill) -> GatedSkill:
-        """The first answer wins where two threads ask at once."""
-        with self._lock:
-            first = self._answers.setdefault(conversation, answer)
-            while len(self._answers) > _MOST_CONVERSATIONS:
-                self._answers.popitem(last=False)
-            return first
+
+def first_user_text(messages: Sequence[Any]) -> str:
+    """The text of the first user message; empty where there is none."""
+    at = _first_user_turn(messages)
+    return plain_text(messages[at]["content"]) if at < len(messages) else ""
 
 
-class RecentNames:
-    """Tells a conversation that is met for the first time; forgets those that were met long ago."""
+def with_system_text(messages: Sequence[Any], text: str) -> list[Any]:
+    """The messages with a text as a system message before the first user message."""
+    at = _first_user_turn(messages)
+    return [*messages[:at], {"role": "system", "content": text}, *messages[at:]]
 
-    def __init__(self) -> None:
-        self._met: OrderedDict[str, None] = OrderedDict()
-        self._lock = threading.Lock()
 
-    def is_new(self, name: str) -> bool:
-        """Whether the name was not met before; it is from now on."""
-        with self._lock:
-            is_new = name not in self._met
-            self._met[name] = None
-            while len(self._met) > _MOST_CONVERSATIONS:
-                self._met.popitem(last=False)
-            return is_new
+def _first_user_turn(messages: Sequence[Any]) -> int:
+    """Its place; behind the last message where there is none."""
+    is_user = (isinstance(turn, Mapping) and turn.get("role") == "user" and "content" in turn for turn in messages)
+    return next((place for place, found in enumerate(is_user) if found), len(messages))
+
+
+def with_text_below(instructions: str | None, text: str) -> str:
+    """Instructions with a text below them."""
+    return "\n\n".join(filter(None, (instructions, text)))
 
 
 def plain_text(content: Any) -> str:

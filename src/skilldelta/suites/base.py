@@ -47,6 +47,8 @@ class TaskSheet:
     skills: tuple[str, ...]
     answer: Any = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, Path] = field(default_factory=dict)
+    """Files to copy, by their place in the folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +68,15 @@ class BenchmarkData:
     left_out: Sequence[OmittedTask] = ()
     agent: AgentSettings | None = None
     """Settings in place of the preset's, where the files call for others: tools need a solver."""
-    copied: Mapping[str, Path] = field(default_factory=dict)
-    """Files to copy, by their place in the folder."""
-    owners: Mapping[str, str] = field(default_factory=dict)
-    """The task that a copied file belongs to, by its place; a file of no task is always copied."""
     written: Mapping[str, str] = field(default_factory=dict)
     """Texts to write, by their place in the folder."""
     notes: Sequence[str] = ()
     """What a person should know, such as tools that are missing."""
+
+    @property
+    def copied(self) -> dict[str, Path]:
+        """The files of all tasks, by their place in the folder."""
+        return {place: path for task in self.tasks for place, path in task.files.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +101,22 @@ class PaperCounts:
 class Preset:
     """The paper's settings for a suite."""
 
-    agent: AgentSettings
+    max_tokens: int
+    system: str = ""
+    prompt: str = ""
     repetitions: int = 1
     known_per_group: int | None = None
     """Tasks of each group that the prospective protocol records first; None is two fifths of the group."""
     frozen_rule: FrozenRule = field(default_factory=FrozenRule)
     """How the prospective protocol predicts. Thresholds are made from the support as the paper's were, since its numbers
     are those of its own agents."""
+
+    @property
+    def agent(self) -> AgentSettings:
+        """What the suite's agents are asked with."""
+        return AgentSettings(
+            system=self.system, prompt=self.prompt, skill_prompt=SKILL_PROMPT, max_tokens=self.max_tokens
+        )
 
 
 @dataclass(frozen=True, slots=True)

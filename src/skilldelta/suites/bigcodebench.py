@@ -3,19 +3,9 @@ intervention. The first annotated skill is the task's focal group."""
 
 from __future__ import annotations
 
-from skilldelta.collect.suite import AgentSettings
 from skilldelta.evaluation.prospective.frozen_rule import FrozenRule
-from skilldelta.suites.base import (
-    SKILL_PROMPT,
-    BenchmarkData,
-    GivenFiles,
-    OmittedTask,
-    PaperCounts,
-    PaperSuite,
-    Preset,
-    TaskSheet,
-)
-from skilldelta.suites.sra_instances import Instance, read_instances, skills_of
+from skilldelta.suites.base import BenchmarkData, GivenFiles, OmittedTask, PaperCounts, PaperSuite, Preset, TaskSheet
+from skilldelta.suites.source_files import Instance, read_instances, skills_of
 
 _REFERENCE_FAILS = {
     "bigcodebench_00039": "its reference solution fails with NumPy 2",
@@ -29,11 +19,8 @@ _REFERENCE_FAILS = {
 def _read(given: GivenFiles) -> BenchmarkData:
     instances = read_instances(given, "bigcodebench")
     kept = [one for one in instances if one.instance_id not in _REFERENCE_FAILS]
-    left_out = [
-        OmittedTask(one.instance_id, _REFERENCE_FAILS[one.instance_id])
-        for one in instances
-        if one.instance_id in _REFERENCE_FAILS
-    ]
+    found = {one.instance_id for one in instances}
+    left_out = [OmittedTask(task_id, reason) for task_id, reason in _REFERENCE_FAILS.items() if task_id in found]
     return BenchmarkData([_task(one) for one in kept], skills_of(given, kept), left_out=left_out)
 
 
@@ -64,11 +51,7 @@ SUITE = PaperSuite(
         fewest_skills=2,
         most_skills=6,
     ),
-    preset=Preset(
-        AgentSettings(skill_prompt=SKILL_PROMPT, max_tokens=4096),
-        known_per_group=20,
-        frozen_rule=FrozenRule(k=None, threshold="prevalence"),
-    ),
+    preset=Preset(4096, known_per_group=20, frozen_rule=FrozenRule(k=None, threshold="prevalence")),
     grader={"type": "unit_tests"},
     read=_read,
 )

@@ -1,16 +1,18 @@
-"""What a prepared suite holds, counted, and how that differs from the paper's inventory."""
+"""A suite folder beside the paper: which benchmark it is, what it holds, and how that differs from the paper's inventory."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from skilldelta.errors import InputError
-from skilldelta.files import json_lines
-from skilldelta.suites.base import PaperCounts
+from skilldelta.collect.suite import SUITE_FILE, skill_names
+from skilldelta.files import json_lines, read_text
+from skilldelta.settings_text import MOST_SETTINGS, yaml_value
+from skilldelta.suites import NAMES, find_suite
+from skilldelta.suites.base import PaperCounts, PaperSuite
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,25 @@ class CountedDifference:
         return self.paper == self.here
 
 
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What a folder of one of the paper's suites holds beside what the paper reports."""
+
+    suite: PaperSuite
+    inventory: TaskInventory
+    figures: tuple[CountedDifference, ...]
+    missing_skills: tuple[str, ...]
+    """Skills that tasks name and that have no text."""
+
+    @property
+    def differences(self) -> tuple[CountedDifference, ...]:
+        return tuple(one for one in self.figures if not one.is_equal)
+
+    @property
+    def is_as_in_the_paper(self) -> bool:
+        return not self.differences and not self.missing_skills
+
+
 def count(rows: Sequence[tuple[str, tuple[str, ...]]]) -> TaskInventory:
     """The inventory of tasks, given as group and skills."""
     return TaskInventory(Counter(group for group, _ in rows), Counter(tuple(sorted(set(names))) for _, names in rows))
@@ -71,41 +92,54 @@ def count(rows: Sequence[tuple[str, tuple[str, ...]]]) -> TaskInventory:
 
 def inventory_of(folder: Path) -> TaskInventory:
     """The inventory of a suite folder, whether or not its skill texts are there."""
-    rows = []
-    for number, row in json_lines(folder / "tasks.jsonl"):
-        names = row.get("skill")
-        names = [names] if isinstance(names, str) else names
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise InputError(f"{folder / 'tasks.jsonl'}:{number}: skill must be a name or a list of names")
-        rows.append((str(row.get("family") or ""), tuple(names)))
-    return count(rows)
+    path = folder / "tasks.jsonl"
+    rows = list(json_lines(path))
+    return count([(str(row.get("family") or ""), tuple(skill_names(row, f"{path}:{n}"))) for n, row in rows])
+
+
+def inspect_folder(folder: Path) -> Inspection | None:
+    """The inspection of a suite folder; None where it is none of the paper's suites."""
+    name = benchmark_of(folder)
+    if name is None:
+        return None
+    suite, found = find_suite(name), inventory_of(folder)
+    missing = tuple(one for one in found.skills if not (folder / "skills" / one / "SKILL.md").is_file())
+    return Inspection(suite, found, tuple(compared(found, suite.counts)), missing)
+
+
+def benchmark_of(folder: Path) -> str | None:
+    """The benchmark that suite.yaml names; a folder without one, or with one that is not the paper's, has none."""
+    path = folder / SUITE_FILE
+    if not path.is_file():
+        return None
+    settings = yaml_value(read_text(path, most=MOST_SETTINGS), str(path))
+    name = settings.get("benchmark") if isinstance(settings, dict) else None
+    return name if name in NAMES else None
 
 
 def compared(here: TaskInventory, paper: PaperCounts) -> list[CountedDifference]:
     """Every figure that the paper reports beside what is here, in the paper's order."""
-    return [CountedDifference(*row) for row in _figures(here, paper)]
-
-
-def _figures(here: TaskInventory, paper: PaperCounts) -> Iterator[tuple[str, str, str]]:
     sizes = here.sizes
-    per_task = sorted(len(names) for names in here.skill_sets)
-    yield "tasks", f"{paper.tasks:,}", f"{here.tasks:,}"
-    yield "skills", f"{paper.skills:,}", f"{len(here.skills):,}"
-    if paper.groups is not None:
-        yield "groups", f"{paper.groups:,}", f"{len(sizes):,}"
-    if paper.group_sizes is not None:
-        yield "tasks per group", _sizes(paper.group_sizes), _sizes(Counter(sizes))
-    if paper.median_group is not None:
-        yield "median group", f"{paper.median_group:g}", f"{median(sizes) if sizes else 0:g}"
-    if paper.singletons is not None:
-        yield "groups of one task", f"{paper.singletons:,}", f"{here.singletons:,}"
-    if paper.bundles is not None:
-        yield "bundles", f"{paper.bundles:,}", f"{here.bundles:,}"
-    if paper.edges is not None:
-        yield "annotation edges", f"{paper.edges:,}", f"{here.edges:,}"
-    yield "skills per task", _span(paper.fewest_skills, paper.most_skills), _span(*_ends(per_task))
-    for name, tasks in paper.named_groups.items():
-        yield name, f"{tasks:,}", f"{here.groups.get(name, 0):,}"
+    per_task = sorted(len(names) for names in here.skill_sets) or [0]
+    figures: list[tuple[str, float | str | None, float | str]] = [
+        ("tasks", paper.tasks, here.tasks),
+        ("skills", paper.skills, len(here.skills)),
+        ("groups", paper.groups, len(sizes)),
+        ("tasks per group", _sizes(paper.group_sizes) if paper.group_sizes else None, _sizes(Counter(sizes))),
+        ("median group", paper.median_group, median(sizes) if sizes else 0),
+        ("groups of one task", paper.singletons, here.singletons),
+        ("bundles", paper.bundles, here.bundles),
+        ("annotation edges", paper.edges, here.edges),
+        ("skills per task", _span(paper.fewest_skills, paper.most_skills), _span(per_task[0], per_task[-1])),
+        *((name, tasks, here.groups.get(name, 0)) for name, tasks in paper.named_groups.items()),
+    ]
+    return [CountedDifference(what, _shown(said), _shown(found)) for what, said, found in figures if said is not None]
+
+
+def _shown(figure: float | str) -> str:
+    if isinstance(figure, str):
+        return figure
+    return f"{figure:,}" if isinstance(figure, int) else f"{figure:g}"
 
 
 def _sizes(sizes: Mapping[int, int]) -> str:
@@ -114,7 +148,3 @@ def _sizes(sizes: Mapping[int, int]) -> str:
 
 def _span(fewest: int, most: int) -> str:
     return str(fewest) if fewest == most else f"{fewest}–{most}"
-
-
-def _ends(values: Sequence[int]) -> tuple[int, int]:
-    return (values[0], values[-1]) if values else (0, 0)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from skilldelta.collect.suite import AgentSettings
 from skilldelta.errors import InputError
-from skilldelta.suites.base import SKILL_PROMPT, BenchmarkData, GivenFiles, PaperCounts, PaperSuite, Preset, TaskSheet
-from skilldelta.suites.sra_instances import Instance, only_skill, read_instances, skills_of
+from skilldelta.suites.base import BenchmarkData, GivenFiles, PaperCounts, PaperSuite, Preset, TaskSheet
+from skilldelta.suites.source_files import Instance, only_skill, read_instances, skills_of
 
 _PROMPT = """\
 {task}
@@ -36,7 +35,7 @@ SUITE = PaperSuite(
     origin="github.com/oneal2000/SR-Agents: data/bench/instances/logicbench.json",
     needs="--from logicbench.json --skills corpus.json",
     counts=PaperCounts(tasks=760, skills=19, groups=19, group_sizes={40: 19}),
-    preset=Preset(AgentSettings(prompt=_PROMPT, skill_prompt=SKILL_PROMPT, max_tokens=1024), repetitions=3),
+    preset=Preset(1024, prompt=_PROMPT, repetitions=3),
     grader={"type": "logic_answer"},
     read=_read,
 )

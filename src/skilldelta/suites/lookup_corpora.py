@@ -30,7 +30,6 @@ TEXTS = {
     "scirex": ("scirex/Preprocessed_Scirex.jsonl", "content"),
 }
 _MOST_FIELD = 16 << 20
-_ROWS_AT_ONCE = 10_000
 
 
 def check_corpora(folder: Path) -> list[str]:
@@ -90,13 +89,8 @@ def _fill(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute("PRAGMA journal_mode=OFF")
     connection.execute(f"CREATE TABLE data ({', '.join(f'{quoted(name)} TEXT' for name in columns)})")
     places = ", ".join("?" for _ in columns)
-    batch: list[list[str]] = []
-    for row in rows:
-        batch.append((row + [""] * len(columns))[: len(columns)])
-        if len(batch) == _ROWS_AT_ONCE:
-            connection.executemany(f"INSERT INTO data VALUES ({places})", batch)
-            batch.clear()
-    connection.executemany(f"INSERT INTO data VALUES ({places})", batch)
+    whole = ((row + [""] * len(columns))[: len(columns)] for row in rows)
+    connection.executemany(f"INSERT INTO data VALUES ({places})", whole)
     connection.commit()
 
 

@@ -151,16 +151,7 @@ def compute(formula: str) -> str:
         if len(formula) > 1000:
             raise ValueError(formula)
         value = _value(ast.parse(formula.strip(), mode="eval").body)
-    except (
-        ValueError,
-        SyntaxError,
-        KeyError,
-        TypeError,
-        ZeroDivisionError,
-        OverflowError,
-        RecursionError,
-        MemoryError,
-    ):
+    except (ValueError, SyntaxError, KeyError, TypeError, ArithmeticError, RecursionError, MemoryError):
         return "This is not a formula of numbers, + - * / % and brackets that has a value."
     return f"{value:.12g}" if isinstance(value, float) else str(value)
 

@@ -6,11 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from skilldelta.collect.graders.clinical_value import Kind
-from skilldelta.collect.suite import AgentSettings
 from skilldelta.errors import InputError
 from skilldelta.evaluation.prospective.frozen_rule import FrozenRule
-from skilldelta.suites.base import SKILL_PROMPT, BenchmarkData, GivenFiles, PaperCounts, PaperSuite, Preset, TaskSheet
-from skilldelta.suites.sra_instances import Instance, only_skill, read_instances, skills_of
+from skilldelta.suites.base import BenchmarkData, GivenFiles, PaperCounts, PaperSuite, Preset, TaskSheet
+from skilldelta.suites.source_files import Instance, only_skill, read_instances, skills_of
 
 TOOL_ROUNDS = 5
 _DUE_DATES = (13, 68)
@@ -72,11 +71,7 @@ SUITE = PaperSuite(
     origin="github.com/oneal2000/SR-Agents: data/bench/instances/medcalcbench.json",
     needs="--from medcalcbench.json --skills corpus.json",
     counts=PaperCounts(tasks=1100, skills=55, groups=55, group_sizes={20: 55}),
-    preset=Preset(
-        AgentSettings(system=_SYSTEM, prompt=_PROMPT, skill_prompt=SKILL_PROMPT, max_tokens=512),
-        known_per_group=8,
-        frozen_rule=FrozenRule(k=3, threshold="prevalence"),
-    ),
+    preset=Preset(512, _SYSTEM, _PROMPT, known_per_group=8, frozen_rule=FrozenRule(k=3, threshold="prevalence")),
     grader={"type": "clinical_value"},
     read=_read,
 )

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from skilldelta.collect.suite import SUITE_FILE, AgentSettings
+from skilldelta.collect.suite import SUITE_FILE, AgentSettings, check_new_folder
 from skilldelta.collect.workspace import check_inside
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.files import json_document, write_text
@@ -48,8 +48,7 @@ def prepare(
     With `families`, only the tasks of these, and the skills that they name. With `all_skills`, a skill without a text is a
     fault; otherwise its text can be added later.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder} exists and is not empty; name a new folder with --output")
+    check_new_folder(folder, "name a new folder with --output")
     reading = _of_families(suite.read(given), families)
     if not reading.tasks:
         raise InputError(f"{given.data}: no task of {suite.title} in it")
@@ -60,7 +59,8 @@ def prepare(
             f"no text for {plural(len(missing), 'skill')} of {suite.title}, such as {missing[0]}; name a corpus or a folder "
             "that has them with --skills, or take only some families with --family"
         )
-    _check_places(reading)
+    for place in (*reading.written, *reading.copied):
+        check_inside(place, "a file of the prepared suite")
     unfinished = folder.with_name(f".skilldelta-{uuid.uuid4().hex[:12]}.partial")
     try:
         _write(suite, reading, given, unfinished, families)
@@ -69,14 +69,7 @@ def prepare(
         unfinished.rename(folder)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
-    return PreparedFolder(
-        suite,
-        folder,
-        inventory=found,
-        missing_skills=missing,
-        left_out=tuple(reading.left_out),
-        notes=tuple(reading.notes),
-    )
+    return PreparedFolder(suite, folder, found, missing, tuple(reading.left_out), tuple(reading.notes))
 
 
 def _of_families(reading: BenchmarkData, families: Sequence[str]) -> BenchmarkData:
@@ -88,13 +81,8 @@ def _of_families(reading: BenchmarkData, families: Sequence[str]) -> BenchmarkDa
             raise unknown_name("family", family, known)
     tasks = [task for task in reading.tasks if task.family in families]
     named = {name for task in tasks for name in task.skills}
-    kept = {task.task_id for task in tasks}
-    return replace(
-        reading,
-        tasks=tasks,
-        skills={name: sheet for name, sheet in reading.skills.items() if name in named},
-        copied={place: path for place, path in reading.copied.items() if reading.owners.get(place, "") in {"", *kept}},
-    )
+    skills = {name: sheet for name, sheet in reading.skills.items() if name in named}
+    return replace(reading, tasks=tasks, skills=skills)
 
 
 def source_digests(given: GivenFiles) -> dict[str, str]:
@@ -181,11 +169,6 @@ def _line(task: TaskSheet) -> str:
 def _write_file(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, text, errors="replace")
-
-
-def _check_places(reading: BenchmarkData) -> None:
-    for place in (*reading.written, *reading.copied):
-        check_inside(place, "a file of the prepared suite")
 
 
 def _digest(path: Path) -> str:

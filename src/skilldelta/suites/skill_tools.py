@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from skilldelta.collect.agents.inspect_names import require_inspect
-from skilldelta.collect.sandbox import Limits, Sandbox, find_sandbox
+from skilldelta.collect.sandbox import Limits, Payload, Sandbox, find_sandbox
 from skilldelta.errors import InputError
 from skilldelta.files import json_list
 from skilldelta.suites.preparation import TOOLS_FILE
@@ -50,10 +50,9 @@ class SkillTool:
 
     async def call(self, arguments: Mapping[str, Any], sandbox: Sandbox) -> str:
         """What the function returns as text, or why it did not; it runs in the sandbox."""
-        payload = {"implementation": self.implementation, "name": self.name, "arguments": dict(arguments)}
-        finished = await sandbox.run(
-            [sandbox.python, "-I", "-c", _WRAPPER], stdin=json.dumps(payload, default=str), limits=_LIMITS
-        )
+        given = {"implementation": self.implementation, "name": self.name, "arguments": dict(arguments)}
+        stdin = json.dumps(given, default=str)
+        finished = await sandbox.run(Payload([sandbox.python, "-I", "-c", _WRAPPER], _LIMITS, stdin))
         if finished.exit_code == 0:
             return finished.stdout[:_MOST_RESULT]
         if finished.stopped:
@@ -97,12 +96,9 @@ def _tool(row: Mapping[str, Any], where: str) -> SkillTool:
     parameters = row.get("parameters") or {}
     if not isinstance(parameters, dict):
         raise InputError(f"{where}: the parameters of {name} must be an object")
-    described = {str(key): _described(value) for key, value in parameters.items()}
+    types = {str(key): value.get("type", "") if isinstance(value, dict) else value for key, value in parameters.items()}
+    described = {key: str(kind) for key, kind in types.items()}
     return SkillTool(name, str(row.get("description") or name), described, code)
-
-
-def _described(value: Any) -> str:
-    return str(value.get("type", "") if isinstance(value, dict) else value)
 
 
 def _as_inspect_tool(tool: SkillTool, sandbox: Sandbox) -> Any:

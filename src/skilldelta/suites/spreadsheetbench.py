@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from skilldelta.collect.graders.workbook_file import parse_ranges, preview
-from skilldelta.collect.suite import AgentSettings
 from skilldelta.errors import InputError, shown
 from skilldelta.files import json_lines, json_list
-from skilldelta.suites.base import (
-    SKILL_PROMPT,
-    BenchmarkData,
-    GivenFiles,
-    OmittedTask,
-    PaperCounts,
-    PaperSuite,
-    Preset,
-    TaskSheet,
-)
-from skilldelta.suites.skill_corpus import check_name, read_one_skill
+from skilldelta.suites.base import BenchmarkData, GivenFiles, OmittedTask, PaperCounts, PaperSuite, Preset, TaskSheet
+from skilldelta.suites.source_files import check_name, read_one_skill
 
 SKILL = "spreadsheet"
 _CELL_LEVEL, _SHEET_LEVEL = "cell-level", "sheet-level"
@@ -41,20 +32,16 @@ workbook has, and leave every other cell as it is. Write values, not formulas. A
 def _read(given: GivenFiles) -> BenchmarkData:
     if not given.data.is_dir():
         raise InputError(f"{given.data}: --from names the data folder of SpreadsheetBench, with dataset.json in it")
-    tasks, left_out, copied, owners = [], [], dict[str, Path](), dict[str, str]()
+    tasks, left_out = [], []
     for where, row in _rows(given.data):
         task_id = check_name(str(row.get("id")), f"{where}: id")
         cases = _cases(given.data, row, task_id)
         if not cases:
             left_out.append(OmittedTask(task_id, _NO_CASE))
             continue
-        places = [(f"workbooks/{task_id}/{n}_input.xlsx", f"workbooks/{task_id}/{n}_answer.xlsx") for n in cases]
-        for case, (first, second) in zip(cases.values(), places, strict=True):
-            copied |= {first: case[0], second: case[1]}
-            owners |= {first: task_id, second: task_id}
-        tasks.append(_task(row, task_id, next(iter(cases.values()))[0], places, where))
+        tasks.append(_task(row, task_id, cases, where))
     skills = {SKILL: read_one_skill(given.skills, SKILL)} if given.skills else {}
-    return BenchmarkData(tasks, skills, left_out=left_out, copied=copied, owners=owners)
+    return BenchmarkData(tasks, skills, left_out=left_out)
 
 
 def _rows(folder: Path) -> list[tuple[str, Mapping[str, Any]]]:
@@ -82,7 +69,7 @@ def _pairs_in(place: Path) -> dict[str, tuple[Path, Path]]:
     return {number: (inputs[number], answers[number]) for number in sorted(inputs) if number in answers}
 
 
-def _task(row: Mapping[str, Any], task_id: str, first: Path, places: list[tuple[str, str]], where: str) -> TaskSheet:
+def _task(row: Mapping[str, Any], task_id: str, cases: Mapping[str, tuple[Path, Path]], where: str) -> TaskSheet:
     instruction, kind, position = row.get("instruction"), row.get("instruction_type"), row.get("answer_position")
     if not isinstance(instruction, str) or not instruction.strip():
         raise InputError(f"{where}: instruction must be a text, got {shown(instruction)}")
@@ -94,9 +81,12 @@ def _task(row: Mapping[str, Any], task_id: str, first: Path, places: list[tuple[
         parse_ranges(position)
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
-    text = f"{instruction.strip()}\n\nCells of the answer: {position} ({_TYPES[kind]})\n\n{preview(first)}"
-    metadata = {"answer_position": position, "cases": [list(case) for case in places]}
-    return TaskSheet(task_id, text, _TYPES[kind], (SKILL,), metadata=metadata)
+    shown_first = preview(next(iter(cases.values()))[0])
+    text = f"{instruction.strip()}\n\nCells of the answer: {position} ({_TYPES[kind]})\n\n{shown_first}"
+    places = [[f"workbooks/{task_id}/{n}_input.xlsx", f"workbooks/{task_id}/{n}_answer.xlsx"] for n in cases]
+    files = dict(zip(chain(*places), chain(*cases.values()), strict=True))
+    metadata = {"answer_position": position, "cases": places}
+    return TaskSheet(task_id, text, _TYPES[kind], (SKILL,), metadata=metadata, files=files)
 
 
 SUITE = PaperSuite(
@@ -112,7 +102,7 @@ SUITE = PaperSuite(
         group_sizes={125: 1, 274: 1},
         named_groups={_CELL_LEVEL: 274, _SHEET_LEVEL: 125},
     ),
-    preset=Preset(AgentSettings(system=_SYSTEM, prompt=_PROMPT, skill_prompt=SKILL_PROMPT, max_tokens=16_384)),
+    preset=Preset(16_384, _SYSTEM, _PROMPT),
     grader={"type": "workbook"},
     read=_read,
 )

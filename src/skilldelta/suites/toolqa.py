@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from skilldelta.collect.suite import AgentSettings
 from skilldelta.evaluation.prospective.frozen_rule import FrozenRule
-from skilldelta.suites.base import SKILL_PROMPT, BenchmarkData, GivenFiles, PaperCounts, PaperSuite, Preset, TaskSheet
+from skilldelta.suites.base import BenchmarkData, GivenFiles, PaperCounts, PaperSuite, Preset, TaskSheet
 from skilldelta.suites.lookup_corpora import check_corpora
-from skilldelta.suites.sra_instances import Instance, only_skill, read_instances, skills_of
+from skilldelta.suites.source_files import Instance, only_skill, read_instances, skills_of
 
 STEPS = 8
 _PROMPT = """\
 {task}
 
 End with one line of this form and nothing after it: Finish[your answer]"""
+_NO_CORPORA = (
+    "without ToolQA's corpora the agent has no tools and answers from memory; download its data folder and prepare with "
+    "--corpora PATH"
+)
 _SYSTEM = "You answer questions about recorded data. The answer is a number, a name, a time, a list, or yes or no."
 _SOLVER = f'''\
 """Gives the agent ToolQA's table, text and arithmetic tools, the same in both arms."""
@@ -33,14 +36,7 @@ def _read(given: GivenFiles) -> BenchmarkData:
     instances = read_instances(given, "toolqa")
     tasks, skills = [_task(one) for one in instances], skills_of(given, instances)
     if given.corpora is None:
-        return BenchmarkData(
-            tasks,
-            skills,
-            notes=[
-                "without ToolQA's corpora the agent has no tools and answers from memory; download its data folder and "
-                "prepare with --corpora PATH"
-            ],
-        )
+        return BenchmarkData(tasks, skills, notes=[_NO_CORPORA])
     notes = check_corpora(given.corpora)
     solver = _SOLVER.format(corpora=repr(str(given.corpora.resolve())))
     agent = replace(SUITE.preset.agent, solver="lookup.py@lookup")
@@ -59,11 +55,7 @@ SUITE = PaperSuite(
     origin="github.com/oneal2000/SR-Agents: data/bench/instances/toolqa.json; github.com/night-chen/ToolQA: corpora",
     needs="--from toolqa.json --skills corpus.json --corpora FOLDER",
     counts=PaperCounts(tasks=1430, skills=14, groups=14, group_sizes={100: 13, 130: 1}),
-    preset=Preset(
-        AgentSettings(system=_SYSTEM, prompt=_PROMPT, skill_prompt=SKILL_PROMPT, max_tokens=384),
-        known_per_group=12,
-        frozen_rule=FrozenRule(k=3, threshold="prevalence"),
-    ),
+    preset=Preset(384, _SYSTEM, _PROMPT, known_per_group=12, frozen_rule=FrozenRule(k=3, threshold="prevalence")),
     grader={"type": "short_answer"},
     read=_read,
 )

@@ -62,41 +62,32 @@ class CollectAgent(Protocol):
     @property
     def identity(self) -> Agent:
         """Name and fingerprint, as the bank knows it."""
-        ...
 
     @property
     def settings(self) -> Mapping[str, Any]:
         """What the fingerprint is made of, for the manifest."""
-        ...
 
     @property
     def needs_workdir(self) -> bool:
         """Whether a run needs a folder of its own even where the task has no files."""
-        ...
 
     def largest(self, attempt: Attempt) -> Amount:
         """An upper bound of what one run takes, for reservations and for the plan's cost."""
-        ...
 
     async def drive(self, todo: Sequence[Planned], concurrency: int, execute: Execute) -> None:
         """Call `execute` once for each planned execution, at most `concurrency` at a time."""
-        ...
 
     async def identify(self) -> None:
         """Find out what `identity` and `settings` need and cannot know before the agent is run."""
-        ...
 
     async def prepare(self, folder: Path) -> None:
         """Find out before the first call whether runs are possible at all; logs of its own go into the folder."""
-        ...
 
     async def run(self, attempt: Attempt, budget: Budget) -> Outcome:
         """One run; every paid call goes through the budget."""
-        ...
 
     async def close(self) -> None:
         """Let go of connections."""
-        ...
 
 
 ASK_TOKENS = 512
@@ -117,27 +108,9 @@ class Asks(CollectAgent, Protocol):
 
     def largest_ask(self, messages: list[Message]) -> Amount:
         """An upper bound of what one such call takes, for the plan's cost."""
-        ...
 
     async def ask(self, name: str, messages: list[Message], budget: Budget) -> Asked:
         """One call at temperature 0 outside the tasks; `name` is for the ledger."""
-        ...
-
-
-class Prompts(Protocol):
-    """Whoever asks in words of its own."""
-
-    @property
-    def prompt(self) -> str: ...
-
-    @property
-    def skill_prompt(self) -> str: ...
-
-
-def prompt_settings(asks: Prompts) -> dict[str, str]:
-    """The prompts for a fingerprint; those that are not used leave it as it was before there were any."""
-    found = {"prompt": asks.prompt, "skill_prompt": asks.skill_prompt}
-    return {name: text for name, text in found.items() if text}
 
 
 def fingerprint(settings: Mapping[str, Any]) -> str:

@@ -2,40 +2,29 @@
 
 The task goes to its stdin or into an argument, the skill into the task's text, into a file of the folder or into further
 arguments; in the skip arm that text, file or argument does not exist. The answer is its output, plain or a field of JSON.
-The command runs with the rights of the person who collects; give it a sandbox of its own where it needs one. It sees only
-the variables that it is given, and everything it started ends with it.
 """
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import hashlib
 import json
-import os
 import re
-import shutil
-import subprocess
-import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from skilldelta.collect.agents.base import Attempt, Execute, Outcome, fingerprint, run_pool
+from skilldelta.collect.agents.base import Attempt, Outcome, fingerprint
+from skilldelta.collect.agents.program_agent import ProgramAgent
 from skilldelta.collect.arms import Message
-from skilldelta.collect.budget import Amount, Budget
 from skilldelta.collect.chat_endpoint import check_model
 from skilldelta.collect.execution_errors import IncompleteError
-from skilldelta.collect.plan import Planned
 from skilldelta.collect.process import split_words
-from skilldelta.collect.process_tree import run_tree
 from skilldelta.collect.workspace import write_below
-from skilldelta.endpoint import check_timeout, read_json
+from skilldelta.endpoint import read_json
 from skilldelta.errors import InputError
 from skilldelta.records import Agent
 
-_LARGEST_OUTPUT = 64 * 1024 * 1024
 _LARGEST_NUMBER = 10**15
 
 
@@ -50,7 +39,7 @@ class OutputFields:
 
 
 @dataclass(slots=True)
-class CommandAgent:
+class CommandAgent(ProgramAgent):
     """`command` may hold {task}. `skill_as` is `text`, `file:PATH` or `args:…` with {skill}, {skill_file} or {skill_name}."""
 
     name: str
@@ -59,20 +48,11 @@ class CommandAgent:
     skill_as: str = "text"
     output: OutputFields | None = None
     """None: the whole output is the answer."""
-    version: str = ""
-    """Empty: `identify` asks the command itself."""
     expected_model: str = ""
-    timeout: float = 600.0
-    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """All that the command sees. Not part of the fingerprint: it holds keys and places, which differ between machines."""
-    needs_workdir: bool = True
-    _largest: Amount = field(default_factory=lambda: Amount(None, None))
-    _program: str = field(init=False, default="", repr=False)
 
     def __post_init__(self) -> None:
         self._check_skill_as()
-        check_timeout(self.timeout)
-        self._program = found_program(command_words(self.command)[0])
+        self.find_program(command_words(self.command)[0])
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -89,36 +69,11 @@ class CommandAgent:
     def identity(self) -> Agent:
         return Agent(self.name, fingerprint(self.settings))
 
-    def largest(self, attempt: Attempt) -> Amount:
-        """Nothing bounds a command's tokens beforehand: unknown, then the largest run so far stands in for the next."""
-        return self._largest
-
-    async def drive(self, todo: Sequence[Planned], concurrency: int, execute: Execute) -> None:
-        await run_pool(todo, concurrency, execute)
-
-    async def identify(self) -> None:
-        """Ask the command for its version, unless it was given."""
-        if not self.version:
-            self.version = await asyncio.to_thread(program_version, self._program, self.environment)
-
-    async def prepare(self, folder: Path) -> None:
-        pass
-
-    async def close(self) -> None:
-        pass
-
-    async def run(self, attempt: Attempt, budget: Budget) -> Outcome:
-        assert attempt.workdir is not None
-        arguments, prompt = self.call(attempt, attempt.workdir)
+    async def execution(self, attempt: Attempt, workdir: Path) -> Outcome:
+        arguments, prompt = self.call(attempt, workdir)
         stdin = prompt if self.task_as == "stdin" else ""
-        outcome = await budget.call(
-            attempt.planned.name,
-            self._largest,
-            lambda: self._process(arguments, stdin, attempt.workdir),
-            lambda outcome: Amount(outcome.tokens, outcome.usd),
-        )
-        self._largest = self._largest.at_least(outcome.tokens, outcome.usd)
-        return outcome
+        printed = await self.printed(arguments, stdin, workdir, self.environment, called="the command")
+        return self._outcome(printed, stdin or arguments[-1])
 
     def call(self, attempt: Attempt, workdir: Path) -> tuple[list[str], str]:
         """The argument list and the prompt of one arm; puts the skill's file into the folder where it goes there."""
@@ -141,22 +96,6 @@ class CommandAgent:
             extra = [_filled(word, places) for word in command_words(detail)]
         last = [prompt] if self.task_as == "argument" and "{task}" not in self.command else []
         return [*(_filled(word, {"task": prompt}) for word in words), *extra, *last], prompt
-
-    async def _process(self, arguments: Sequence[str], stdin: str, workdir: Path | None) -> Outcome:
-        finished = await run_tree(
-            arguments,
-            stdin=stdin,
-            seconds=self.timeout,
-            cwd=workdir,
-            keep=_LARGEST_OUTPUT,
-            environment=self.environment,
-        )
-        if finished.exit_code is None:
-            raise IncompleteError(f"the command took more than {self.timeout:g} s")
-        if finished.exit_code != 0:
-            said = " ".join(finished.stderr.split())[-200:]
-            raise IncompleteError(f"the command ended with exit code {finished.exit_code}: {said}")
-        return self._outcome(finished.stdout, stdin or arguments[-1])
 
     def _outcome(self, printed: str, prompt: str) -> Outcome:
         messages = (Message("user", prompt),)
@@ -205,37 +144,9 @@ def command_words(command: str) -> list[str]:
     return words
 
 
-def found_program(program: str) -> str:
-    """The program's full path, as seen from where the person stands: executions run in folders of their own."""
-    path = shutil.which(program)
-    if path is None:
-        raise InputError(f"the command {program!r} is not on this machine; install it or give its full path")
-    return os.path.abspath(path)
-
-
 def _filled(word: str, places: Mapping[str, str]) -> str:
     """Placeholders by their values, in one pass: braces inside a value stay as they are."""
     return re.sub(r"\{(\w+)\}", lambda match: places.get(match[1], match[0]), word)
-
-
-def program_version(program: str, environment: Mapping[str, str]) -> str:
-    """What the program says about its version, else a digest of its file."""
-    with contextlib.suppress(OSError, subprocess.TimeoutExpired), tempfile.TemporaryDirectory() as folder:
-        asked = subprocess.run(
-            [program, "--version"],
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=20,
-            stdin=subprocess.DEVNULL,
-            env=dict(environment),
-            check=False,
-            cwd=folder,
-        )
-        lines = asked.stdout.strip().splitlines()
-        if asked.returncode == 0 and lines:
-            return lines[0].strip()
-    return "sha256:" + hashlib.sha256(Path(program).read_bytes()).hexdigest()
 
 
 def _last_json(printed: str) -> Any:

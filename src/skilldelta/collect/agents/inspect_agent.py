@@ -10,38 +10,34 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
 
-from skilldelta.collect.agents.base import ASK_TOKENS, Asked, Attempt, Execute, Outcome, fingerprint, prompt_settings
-from skilldelta.collect.agents.inspect_metering import Calls, amount, booking, meter
+from skilldelta.collect.agents.base import ASK_TOKENS, Asked, Attempt, Execute, Outcome
+from skilldelta.collect.agents.inspect_metering import Calls, booking, meter
 from skilldelta.collect.agents.inspect_names import describe_solver, inspect_version, load_solver, open_model
-from skilldelta.collect.arms import Message, arm_messages
-from skilldelta.collect.budget import Amount, Budget, Prices
+from skilldelta.collect.agents.model_agent import PROTOCOL, ModelAgent
+from skilldelta.collect.arms import Message
+from skilldelta.collect.budget import Amount, Budget, priced
 from skilldelta.collect.chat_endpoint import check_model
-from skilldelta.collect.code_answer import PREFILL, PROTOCOL, STOP, extract_code, run_answer
 from skilldelta.collect.execution_errors import CapReachedError, IncompleteError, StopCollectionError, TransportError
 from skilldelta.collect.plan import Planned
-from skilldelta.collect.sandbox import Sandbox, check_sandbox
-from skilldelta.collect.suite import AgentSettings, SuiteTask
-from skilldelta.records import Agent, Execution
+from skilldelta.collect.sandbox import check_sandbox
+from skilldelta.collect.suite import SuiteTask
+from skilldelta.records import Execution
 
 PORTION = 200
 """Samples per Inspect evaluation: what is held in memory and what one log file has."""
 
-
 _sample: ContextVar[tuple[Any, Any]] = ContextVar("skilldelta_sample")
 
 
-@dataclass(slots=True)
-class InspectAgent:
-    """`model` is provider/name as Inspect writes it. `sandbox` is there exactly when the solver is `code`."""
+@dataclass(slots=True, kw_only=True)
+class InspectAgent(ModelAgent):
+    """`model` is provider/name as Inspect writes it."""
 
-    name: str
-    model: str
-    wanted: AgentSettings
     solver_arguments: Mapping[str, Any] = field(default_factory=dict)
     solver_folder: Path = field(default_factory=Path)
     tool_sandbox: str | None = None
@@ -49,9 +45,6 @@ class InspectAgent:
     base_url: str = ""
     api_key: str = field(default="", repr=False)
     expected_model: str = ""
-    sandbox: Sandbox | None = None
-    prices: Prices | None = None
-    needs_workdir: bool = False
     retries: int = 4
     timeout: float = 600.0
     _log_dir: Path = field(default_factory=Path, repr=False)
@@ -68,29 +61,12 @@ class InspectAgent:
             "harness": f"inspect_ai/{inspect_version()}",
             "solver": PROTOCOL if solver == "code" else solver,
             "sandbox": self.sandbox.name if self.sandbox else self.tool_sandbox,
-            "temperature": self.wanted.temperature,
-            "max_tokens": self.wanted.max_tokens,
-            "top_p": self.wanted.top_p,
-            "stop": list(self._stop),
-            "system": self.wanted.system,
-            **prompt_settings(self.wanted),
+            **self.asking_settings,
         }
-
-    @property
-    def identity(self) -> Agent:
-        return Agent(self.name, fingerprint(self.settings))
-
-    @property
-    def _stop(self) -> tuple[str, ...]:
-        return STOP if self.sandbox else self.wanted.stop
 
     def largest(self, attempt: Attempt) -> Amount:
         """One call's worth; an agent with tools makes several, each reserved when it comes."""
-        text = "".join(message.content for message in self._messages(attempt))
-        return amount(len(text.encode()), self.wanted.max_tokens, self.prices)
-
-    async def identify(self) -> None:
-        pass
+        return self._largest(self.messages(attempt), self.wanted.max_tokens)
 
     async def prepare(self, folder: Path) -> None:
         """Open the model and the solver; what Inspect refuses is refused before anything is paid."""
@@ -99,7 +75,7 @@ class InspectAgent:
             await check_sandbox(self.sandbox)
         self._opened = open_model(
             self.model,
-            replace(self.wanted, stop=self._stop),
+            replace(self.wanted, stop=self.stop),
             base_url=self.base_url,
             api_key=self.api_key,
             retries=self.retries,
@@ -117,20 +93,20 @@ class InspectAgent:
     async def run(self, attempt: Attempt, budget: Budget) -> Outcome:
         """Let the solver work inside the sample that `drive` opened."""
         state, generate = _sample.get()
-        messages = self._messages(attempt)
+        messages = self.messages(attempt)
         with booking(attempt.planned.name, budget, attempt.seed) as calls:
             try:
-                state.messages = [_to_inspect(message) for message in messages]
+                state.messages = _to_inspect(messages)
                 state = await self._solver(state, generate)
             except Exception as error:
                 raise calls.stop or self._meaning(error) from error
         self._check_models(calls)
         reply = state.output.completion or ""
-        code = extract_code(reply) if self.sandbox else ""
+        answer, noted = await self.read_reply(reply)
         known = calls.known and bool(calls.models)
-        spent = amount(calls.tokens_in, calls.tokens_out, self.prices) if known else Amount(None, None)
+        spent = priced(calls.tokens_in, calls.tokens_out, self.prices) if known else Amount(None, None)
         return Outcome(
-            answer=await run_answer(code, self.sandbox) if self.sandbox else reply,
+            answer=answer,
             tokens=spent.tokens,
             usd=spent.usd,
             messages=tuple(messages),
@@ -140,13 +116,12 @@ class InspectAgent:
                 "calls": len(calls.models),
                 "tokens_in": calls.tokens_in if known else None,
                 "tokens_out": calls.tokens_out if known else None,
-                **({"code": code} if self.sandbox else {}),
+                **noted,
             },
         )
 
     def largest_ask(self, messages: list[Message]) -> Amount:
-        text = "".join(message.content for message in messages)
-        return amount(len(text.encode()), ASK_TOKENS, self.prices)
+        return self._largest(messages, ASK_TOKENS)
 
     async def ask(self, name: str, messages: list[Message], budget: Budget) -> Asked:
         from inspect_ai.model import GenerateConfig
@@ -154,7 +129,7 @@ class InspectAgent:
         config = GenerateConfig(temperature=0.0, max_tokens=ASK_TOKENS, stop_seqs=[])
         with booking(name, budget, seed=0) as calls:
             try:
-                output = await self._opened.generate([_to_inspect(message) for message in messages], config=config)
+                output = await self._opened.generate(_to_inspect(messages), config=config)
             except Exception as error:
                 raise calls.stop or self._meaning(error) from error
         self._check_models(calls)
@@ -232,16 +207,9 @@ class InspectAgent:
         if any(log.status == "cancelled" for log in logs):
             raise asyncio.CancelledError  # Inspect turns a cancelled evaluation into a log and returns
 
-    def _messages(self, attempt: Attempt) -> list[Message]:
-        return arm_messages(
-            attempt.planned.task.text,
-            attempt.planned.condition,
-            skill_text=attempt.skill_text,
-            system=self.wanted.system,
-            prompt=self.wanted.prompt,
-            skill_prompt=self.wanted.skill_prompt,
-            prefill=PREFILL if self.sandbox else "",
-        )
+    def _largest(self, messages: list[Message], reply_tokens: int) -> Amount:
+        text = "".join(message.content for message in messages)
+        return priced(len(text.encode()), reply_tokens, self.prices)
 
     def _check_models(self, calls: Calls) -> None:
         """Providers answer with the name without Inspect's prefixes."""
@@ -277,8 +245,8 @@ def _files(task: SuiteTask) -> dict[str, str] | None:
     return {path.relative_to(task.files).as_posix(): str(path) for path in task.files.rglob("*") if path.is_file()}
 
 
-def _to_inspect(message: Message) -> Any:
-    from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser
+def _to_inspect(messages: list[Message]) -> Any:
+    from inspect_ai.model import ChatMessage
+    from pydantic import TypeAdapter
 
-    kinds: dict[str, Any] = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
-    return kinds[message.role](content=message.content)
+    return TypeAdapter(list[ChatMessage]).validate_python([asdict(message) for message in messages])

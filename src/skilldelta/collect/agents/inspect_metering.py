@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from skilldelta.collect.budget import Amount, Budget, Prices
+from skilldelta.collect.budget import Amount, Budget, Prices, priced
 from skilldelta.collect.execution_errors import CapReachedError
 
 _BYTES_PER_MESSAGE = 64
@@ -60,7 +60,7 @@ def meter(api: Any, prices: Prices | None) -> None:
         try:
             return await calls.budget.call(
                 calls.name,
-                amount(size, config.max_tokens or 0, prices),
+                priced(size, config.max_tokens or 0, prices),
                 lambda: send(input=input, config=config, **rest),
                 lambda answer: _book(calls, answer, prices),
                 retry=False,
@@ -79,11 +79,6 @@ def _forbid_hidden_retries(api: Any) -> None:
         client.max_retries = 0
 
 
-def amount(tokens_in: int, tokens_out: int, prices: Prices | None) -> Amount:
-    """Tokens with their price, where it is known."""
-    return Amount(float(tokens_in + tokens_out), prices.usd(tokens_in, tokens_out) if prices else None)
-
-
 def _book(calls: Calls, answer: Any, prices: Prices | None) -> Amount:
     output = answer[0] if isinstance(answer, tuple) else answer
     if isinstance(output, Exception):
@@ -96,4 +91,4 @@ def _book(calls: Calls, answer: Any, prices: Prices | None) -> Amount:
     tokens_in, tokens_out = usage.input_tokens, usage.output_tokens
     calls.tokens_in += tokens_in
     calls.tokens_out += tokens_out
-    return amount(tokens_in, tokens_out, prices)
+    return priced(tokens_in, tokens_out, prices)

@@ -64,10 +64,14 @@ def load_solver(reference: str, arguments: Mapping[str, Any], folder: Path) -> A
     An agent is turned into a solver. `folder` is what a file is relative to.
     """
     require_inspect()
+    from inspect_ai.agent import as_solver, is_agent
+    from inspect_ai.solver import chain
+
     from_file = "@" in reference
     made: Any = load_function(reference.replace("@", ":"), folder, "--solver") if from_file else _named(reference)
     try:
-        return _as_solver(made(**arguments))
+        solver = made(**arguments)
+        return chain(solver) if isinstance(solver, list) else as_solver(solver) if is_agent(solver) else solver
     except TypeError as error:
         raise InputError(f"solver {reference!r} cannot be made with these arguments: {error}") from None
 
@@ -106,12 +110,3 @@ def _named(reference: str) -> Any:
             "package/name, or file.py@name"
         )
     return found
-
-
-def _as_solver(made: Any) -> Any:
-    from inspect_ai.agent import as_solver, is_agent
-    from inspect_ai.solver import chain
-
-    if isinstance(made, list):
-        return chain(made)
-    return as_solver(made) if is_agent(made) else made

@@ -4,50 +4,40 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from skilldelta.collect.graders.base import Grader, take_options
+from skilldelta.collect.graders.base import LIMIT_OPTIONS, Grader, chosen_limits, take_options
 from skilldelta.collect.graders.clinical_value import KINDS, ClinicalValue
 from skilldelta.collect.graders.command import COMMAND_LIMITS, Command
-from skilldelta.collect.graders.expectations import Expectations
-from skilldelta.collect.graders.function import Function, load_function
-from skilldelta.collect.graders.inspect_scorer import load_scorer
-from skilldelta.collect.graders.json_fields import Fields
-from skilldelta.collect.graders.judge import PROMPT, AskJudge, Judge
+from skilldelta.collect.graders.function import Function, load_function, load_scorer
+from skilldelta.collect.graders.judge import JUDGE_PROMPT, AskJudge, Expectations, Judge
 from skilldelta.collect.graders.logic_answer import LogicAnswer
-from skilldelta.collect.graders.numeric import Numeric, read_number
+from skilldelta.collect.graders.reply_code import code_settings
 from skilldelta.collect.graders.short_answer import ShortAnswer
-from skilldelta.collect.graders.text import Choice, Contains, Exact, Regex
-from skilldelta.collect.graders.unit_tests import check_tested_task, make_unit_tests
-from skilldelta.collect.graders.workbook import check_workbook_task, make_workbook_grader
+from skilldelta.collect.graders.text import Choice, Contains, Exact, Fields, Numeric, Regex, read_number
+from skilldelta.collect.graders.unit_tests import TEST_LIMITS, UnitTests, check_tested_task
+from skilldelta.collect.graders.workbook import CODE_LIMITS, Workbook, check_workbook_task
+from skilldelta.collect.graders.workbook_file import require_openpyxl
 from skilldelta.collect.sandbox import SandboxName, find_sandbox
 from skilldelta.collect.suite import Suite, SuiteTask
 from skilldelta.errors import InputError, unknown_name
 
-GRADERS = (
-    "exact",
-    "contains",
-    "regex",
-    "numeric",
-    "choice",
-    "json",
-    "python",
-    "command",
-    "judge",
-    "expectations",
-    "inspect",
-    "short_answer",
-    "clinical_value",
-    "logic_answer",
-    "unit_tests",
-    "workbook",
-)
-"""The last five are those of the paper's benchmarks."""
-_LIMIT_OPTIONS: Mapping[str, type] = {"memory_mb": int, "disk_mb": int, "processes": int}
+_NUMBER = (int, float)
+_BY_OPTIONS: Mapping[str, tuple[Callable[..., Grader], Mapping[str, type | tuple[type, ...]]]] = {
+    "exact": (Exact, {"ignore_case": bool, "strip": bool}),
+    "contains": (Contains, {"ignore_case": bool}),
+    "numeric": (Numeric, {"tolerance": _NUMBER, "relative": _NUMBER}),
+    "choice": (Choice, {}),
+    "short_answer": (ShortAnswer, {"strict": bool}),
+    "clinical_value": (ClinicalValue, {"strict": bool}),
+    "logic_answer": (LogicAnswer, {}),
+}
+"""Graders that need nothing but the options of their fields."""
+_OTHERS = ("regex", "json", "python", "command", "judge", "expectations", "inspect", "unit_tests", "workbook")
 
-__all__ = ["GRADERS", "Grader", "GraderTools", "make_graders"]
+__all__ = ["Grader", "GraderTools", "make_graders"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,37 +63,31 @@ def make_graders(suite: Suite, tools: GraderTools) -> dict[str, Grader]:
 
 
 def _make(spec: Mapping[str, Any], suite: Suite, tools: GraderTools, where: str) -> Grader:
+    if spec["type"] in _BY_OPTIONS:
+        make, known = _BY_OPTIONS[spec["type"]]
+        return make(**take_options(spec, where, **known))
     match spec["type"]:
-        case "exact":
-            return Exact(**take_options(spec, where, ignore_case=bool, strip=bool))
-        case "contains":
-            return Contains(**take_options(spec, where, ignore_case=bool))
         case "regex":
             options = take_options(spec, where, pattern=str)
             _check_pattern(options.get("pattern", ""), where)
             return Regex(**options)
-        case "numeric":
-            return Numeric(**take_options(spec, where, tolerance=(int, float), relative=(int, float)))
-        case "choice":
-            return Choice(**take_options(spec, where))
         case "json":
             options = take_options(spec, where, fields=list, partial=bool)
             return Fields(tuple(options.get("fields", ())), options.get("partial", False))
         case "python":
-            options = take_options(spec, where, function=str, seconds=(int, float))
+            options = take_options(spec, where, function=str, seconds=_NUMBER)
             name = _required(options, "function", where, "'file.py:name'")
             return Function(load_function(name, suite.folder, where), name, options.get("seconds", 60.0))
         case "command":
-            options = take_options(spec, where, run=str, answer_file=str, seconds=(int, float), **_LIMIT_OPTIONS)
-            chosen = {key: options[key] for key in ("seconds", *_LIMIT_OPTIONS) if key in options}
-            limits = replace(COMMAND_LIMITS, **chosen)
+            options = take_options(spec, where, run=str, answer_file=str, **LIMIT_OPTIONS)
+            limits = chosen_limits(COMMAND_LIMITS, options)
             run = _required(options, "run", where, "a shell command")
             return Command(run, find_sandbox(tools.sandbox), options.get("answer_file", "answer.txt"), limits)
         case "judge":
             options = take_options(spec, where, prompt=str)
             if tools.judge is None:
                 raise InputError(f"{where}: grader 'judge' needs a model to ask; name one with --judge-model")
-            return Judge(tools.judge, options.get("prompt", PROMPT))
+            return Judge(tools.judge, options.get("prompt", JUDGE_PROMPT))
         case "expectations":
             success = take_options(spec, where, success=str).get("success", "all")
             if success not in ("all", "share"):
@@ -113,17 +97,12 @@ def _make(spec: Mapping[str, Any], suite: Suite, tools: GraderTools, where: str)
             options = take_options(spec, where, scorer=str, args=dict)
             name = _required(options, "scorer", where, "a scorer's name or 'file.py@name'")
             return load_scorer(name, options.get("args", {}), suite.folder, where)
-        case "short_answer":
-            return ShortAnswer(**take_options(spec, where, strict=bool))
-        case "clinical_value":
-            return ClinicalValue(**take_options(spec, where, strict=bool))
-        case "logic_answer":
-            return LogicAnswer(**take_options(spec, where))
         case "unit_tests":
-            return make_unit_tests(spec, tools.sandbox, where)
+            return UnitTests(*code_settings(spec, tools.sandbox, TEST_LIMITS, where))
         case "workbook":
-            return make_workbook_grader(spec, suite.folder, tools.sandbox, where)
-    raise unknown_name("grader", spec["type"], GRADERS)
+            require_openpyxl("grading workbooks")
+            return Workbook(*code_settings(spec, tools.sandbox, CODE_LIMITS, where), suite.folder)
+    raise unknown_name("grader", spec["type"], (*_BY_OPTIONS, *_OTHERS))
 
 
 def _check_answer(task: SuiteTask, where: str, *, has_judge: bool) -> None:

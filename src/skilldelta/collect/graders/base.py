@@ -6,12 +6,16 @@ A grader that cannot decide raises; the execution is then recorded as a grader e
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from skilldelta.collect.sandbox import Limits
 from skilldelta.collect.suite import SuiteTask
 from skilldelta.errors import InputError
+
+LIMIT_OPTIONS: Mapping[str, Any] = {"seconds": (int, float), "memory_mb": int, "disk_mb": int, "processes": int}
+"""The options of graders that run something in the sandbox."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +31,6 @@ class Grader(Protocol):
 
     async def grade(self, answer: str, task: SuiteTask, workdir: Path | None) -> float | Graded:
         """Success in [0, 1], with or without a remark. `workdir` is the execution's own copy of the task's files, when it has one."""
-        ...
 
 
 def take_options(spec: Mapping[str, Any], where: str, **known: type | tuple[type, ...]) -> dict[str, Any]:
@@ -40,3 +43,8 @@ def take_options(spec: Mapping[str, Any], where: str, **known: type | tuple[type
         if not isinstance(value, known[key]):
             raise InputError(f"{where}: option {key!r} of grader {spec['type']!r} cannot be {value!r}")
     return options
+
+
+def chosen_limits(usual: Limits, options: Mapping[str, Any]) -> Limits:
+    """The usual limits with those that the options name."""
+    return replace(usual, **{name: options[name] for name in LIMIT_OPTIONS if name in options})

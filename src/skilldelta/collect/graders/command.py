@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from skilldelta.collect.execution_errors import GraderError
-from skilldelta.collect.sandbox import Limits, Sandbox
+from skilldelta.collect.sandbox import Limits, Payload, Sandbox
 from skilldelta.collect.suite import SuiteTask
 from skilldelta.collect.workspace import check_inside, intact, temporary_folder, write_below
 
@@ -30,25 +31,20 @@ class Command:
         check_inside(self.answer_file, "answer_file of the command grader")
 
     async def grade(self, answer: str, task: SuiteTask, workdir: Path | None) -> float:
-        if workdir is not None:
-            return await self._grade_in(workdir, answer, task)
-        async with temporary_folder() as place:
-            return await self._grade_in(place, answer, task)
-
-    async def _grade_in(self, place: Path, answer: str, task: SuiteTask) -> float:
-        if not intact(place):
-            return 0.0
-        write_below(place, self.answer_file, answer)
-        finished = await self.sandbox.run(["/bin/sh", "-c", self.run], limits=self.limits, workdir=place)
-        if finished.exit_code in _CANNOT_RUN:
-            await self._check_programs(task)
-        return float(finished.exit_code == 0)
+        async with temporary_folder() if workdir is None else nullcontext(workdir) as place:
+            if not intact(place):
+                return 0.0
+            write_below(place, self.answer_file, answer)
+            finished = await self.sandbox.run(Payload(["/bin/sh", "-c", self.run], self.limits, workdir=place))
+            if finished.exit_code in _CANNOT_RUN:
+                await self._check_programs(task)
+            return float(finished.exit_code == 0)
 
     async def _check_programs(self, task: SuiteTask) -> None:
         """Where the answer is not at hand, a program that is missing is the suite's mistake and not the agent's."""
         for program in _programs(self.run):
             question = ["/bin/sh", "-c", 'command -v -- "$1"', "sh", program]
-            found = await self.sandbox.run(question, limits=self.limits)
+            found = await self.sandbox.run(Payload(question, self.limits))
             if found.exit_code != 0 and not found.stopped:
                 raise GraderError(
                     f"the grading command of task {task.task_id!r} cannot be run: "

@@ -1,13 +1,13 @@
-"""The python grader: a function of the suite's author, given as `file.py:name`.
+"""Graders from outside: a function of the suite's author, given as `file.py:name`, and any scorer of Inspect AI.
 
-The function belongs to the suite, so it runs here. Code that the agent wrote does not: use the command grader for it.
+They belong to the suite, so they run here. Code that the agent wrote does not: use the command grader for it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 from skilldelta.collect.execution_errors import GraderError
 from skilldelta.collect.own_thread import in_own_thread
 from skilldelta.collect.suite import SuiteTask
-from skilldelta.errors import InputError
+from skilldelta.errors import InputError, MissingExtraError
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,39 @@ class Function:
         raise GraderError(f"grader {self.name} returned {success!r}; expected a bool or a number between 0 and 1")
 
 
+@dataclass(frozen=True, slots=True)
+class InspectScorer:
+    """Shows the answer to the scorer as the completion of a finished conversation."""
+
+    scorer: Any
+    name: str
+
+    async def grade(self, answer: str, task: SuiteTask, workdir: Path | None) -> float:
+        from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ModelName, ModelOutput
+        from inspect_ai.scorer import Target, value_to_float
+        from inspect_ai.solver import TaskState
+
+        targets = task.answer if isinstance(task.answer, list) else [task.answer]
+        state = TaskState(
+            model=ModelName("none/none"),
+            sample_id=task.task_id,
+            epoch=1,
+            input=task.text,
+            messages=[ChatMessageUser(content=task.text), ChatMessageAssistant(content=answer)],
+            target=Target([str(one) for one in targets]),
+            output=ModelOutput.from_content("none", answer),
+            completed=True,
+            metadata=dict(task.metadata),
+        )
+        score = await self.scorer(state, state.target)
+        if score is None:
+            raise GraderError(f"the scorer {self.name} gave no score on task {task.task_id!r}")
+        value = float(value_to_float()(score.value))
+        if not 0 <= value <= 1:
+            raise GraderError(f"the scorer {self.name} gave {score.value!r}; expected a score between 0 and 1")
+        return value
+
+
 def load_function(reference: str, folder: Path, where: str) -> Callable[[str, dict[str, Any]], Any]:
     """The function behind `file.py:name`, the file relative to the suite."""
     file, _, name = reference.partition(":")
@@ -66,3 +99,18 @@ def load_function(reference: str, folder: Path, where: str) -> Callable[[str, di
     if not callable(function):
         raise InputError(f"{where}: {path} has no function {name!r}")
     return function  # type: ignore[no-any-return]
+
+
+def load_scorer(reference: str, arguments: Mapping[str, Any], folder: Path, where: str) -> InspectScorer:
+    """A scorer by registered name, or from a file of the suite."""
+    try:
+        from inspect_ai import scorer as scorers
+    except ImportError:
+        raise MissingExtraError("an Inspect scorer", "collect") from None
+    from_file = "@" in reference
+    made: Any = (
+        load_function(reference.replace("@", ":"), folder, where) if from_file else getattr(scorers, reference, None)
+    )
+    if not callable(made):
+        raise InputError(f"{where}: Inspect AI has no scorer {reference!r}; give its name, or 'file.py@name'")
+    return InspectScorer(made(**arguments), reference)

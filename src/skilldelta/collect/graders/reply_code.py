@@ -1,4 +1,4 @@
-"""Python code in a reply: the block that defines what is asked for, without examples of its use.
+"""Python code in a reply: the block that defines what is asked for, without examples of its use; and where it runs.
 
 As BigCodeBench sanitises replies: of the code, imports stay, and whatever the wanted function needs; calls on the top
 level, prints and other functions go.
@@ -7,10 +7,19 @@ level, prints and other functions go.
 from __future__ import annotations
 
 import ast
+import json
 import re
-from collections.abc import Iterable, Iterator
+import sysconfig
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
+from skilldelta.collect.graders.base import LIMIT_OPTIONS, chosen_limits, take_options
 from skilldelta.collect.graders.final_answer import without_thoughts
+from skilldelta.collect.process import Finished
+from skilldelta.collect.sandbox import PACKAGES, Limits, Payload, Sandbox, SandboxName, find_sandbox
+from skilldelta.errors import InputError
 
 _FENCE = re.compile(r"```[ \t]*(?:[\w+-]*)[ \t]*\n(.*?)(?:\n?```|\Z)", re.DOTALL)
 _CODE_LINE = re.compile(r"(?:from|import|def|class|async)\b|@")
@@ -21,15 +30,53 @@ _MOST_CUTS = 50
 _KEPT = (ast.Import, ast.ImportFrom)
 
 
+@dataclass(frozen=True, slots=True)
+class CodeGrader:
+    """Where an agent's code runs, what it can import there, and what it may take."""
+
+    sandbox: Sandbox
+    packages: Path
+    limits: Limits
+
+    async def run_script(self, script: str, given: Mapping[str, Any], workdir: Path) -> Finished:
+        """Run a script of ours, which reads what it is given as JSON from its stdin."""
+        stdin = json.dumps({**given, "packages": PACKAGES})
+        command = [self.sandbox.python, "-I", "-c", script]
+        return await self.sandbox.run(Payload(command, self.limits, stdin, workdir, self.packages))
+
+    def stopped(self, finished: Finished) -> str:
+        """In words, the limit that ended the code; empty when it ended by itself."""
+        limit = finished.stopped or ("time" if finished.exit_code is None else "")
+        return f"stopped at the limit of {limit}" if limit else ""
+
+
+def code_settings(
+    spec: Mapping[str, Any], sandbox: SandboxName, usual: Limits, where: str
+) -> tuple[Sandbox, Path, Limits]:
+    """The settings of graders that run code: limits, the `environment` with its packages, Docker's `image`.
+
+    `environment` is a virtual environment for the same Python. With Docker, the image has the packages.
+    """
+    options = take_options(spec, where, environment=str, image=str, **LIMIT_OPTIONS)
+    image = {"docker_image": options["image"]} if "image" in options else {}
+    found = find_sandbox(sandbox, **image)
+    return found, packages_of(options.get("environment", ""), where), chosen_limits(usual, options)
+
+
+def packages_of(environment: str, where: str) -> Path:
+    """The packages of a virtual environment; of this interpreter's own where none is named."""
+    if not environment:
+        return Path(sysconfig.get_paths()["purelib"])
+    found = sorted(Path(environment).expanduser().glob("lib/python*/site-packages"))
+    if not found:
+        raise InputError(f"{where}: {environment} is no virtual environment; expected lib/python*/site-packages in it")
+    return found[0]
+
+
 def code_blocks(reply: str) -> list[str]:
     """The fenced blocks of a reply, else the whole of it."""
     spoken = without_thoughts(reply)
     return [block for block in _FENCE.findall(spoken) if block.strip()] or [spoken]
-
-
-def first_block(reply: str) -> str:
-    """The first fenced block of a reply, else the whole of it."""
-    return code_blocks(reply)[0]
 
 
 def code_defining(reply: str, name: str) -> str:

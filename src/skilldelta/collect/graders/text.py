@@ -1,15 +1,22 @@
-"""Graders of plain text: exact, contains, regex, choice. A list of answers means any of them."""
+"""Graders that read the answer as it stands: exact, contains, regex, choice, numeric, json.
+
+For the first four, a list of answers means any of them.
+"""
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from skilldelta.collect.suite import SuiteTask
 
 _NAMED_CHOICE = re.compile(r"(?:answer|choice|option)\s*(?:is|:)?\s*[(\[*]*([A-Z])\b", re.IGNORECASE)
 _LONE_LETTER = re.compile(r"(?<![\w'’])[(\[*]*([A-Z])(?![\w'’])")
+_NUMBER = re.compile(r"[-+]?(?:\d[\d,]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +65,36 @@ class Choice:
         return float(chosen_letter(answer) in {one.strip().upper() for one in expected(task)})
 
 
+@dataclass(frozen=True, slots=True)
+class Numeric:
+    """The answer as a number, else the last number in it, within an absolute or a relative tolerance, whichever is wider."""
+
+    tolerance: float = 1e-6
+    relative: float = 0.0
+
+    async def grade(self, answer: str, task: SuiteTask, workdir: Path | None) -> float:
+        wanted, given = read_number(str(task.answer)), read_number(answer)
+        if wanted is None or given is None or not math.isfinite(given):
+            return 0.0
+        return float(abs(given - wanted) <= max(self.tolerance, self.relative * abs(wanted)))
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """All named fields are equal; without names, all fields of the expected object. With `partial`, the share that is."""
+
+    fields: tuple[str, ...] = ()
+    partial: bool = False
+
+    async def grade(self, answer: str, task: SuiteTask, workdir: Path | None) -> float:
+        found = find_object(answer)
+        if found is None:
+            return 0.0
+        names = self.fields or tuple(task.answer)
+        equal = [name in found and found[name] == task.answer.get(name) for name in names]
+        return sum(equal) / len(equal) if self.partial else float(all(equal))
+
+
 def chosen_letter(answer: str) -> str | None:
     """The letter after the last "answer is", else the only lone capital letter, else None."""
     stripped = answer.strip().strip("()[]*.:")
@@ -68,6 +105,30 @@ def chosen_letter(answer: str) -> str | None:
         return str(named[-1]).upper()
     lone = set(_LONE_LETTER.findall(answer))
     return lone.pop() if len(lone) == 1 else None
+
+
+def read_number(answer: str) -> float | None:
+    """The number an answer ends on; None when it has none. Commas between digits separate thousands."""
+    try:
+        return float(answer)
+    except ValueError:
+        found = _NUMBER.findall(answer)
+        return float(found[-1].replace(",", "")) if found else None
+
+
+def find_object(text: str) -> dict[str, Any] | None:
+    """The first whole JSON object in a text, with or without prose and fences around it."""
+    decoder = json.JSONDecoder()
+    start = text.find("{")
+    while start >= 0:
+        try:
+            value, _ = decoder.raw_decode(text, start)
+        except ValueError:
+            value = None
+        if isinstance(value, dict):
+            return value
+        start = text.find("{", start + 1)
+    return None
 
 
 def expected(task: SuiteTask) -> list[str]:

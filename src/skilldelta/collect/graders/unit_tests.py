@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import json
 import secrets
-import sysconfig
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from skilldelta.collect.execution_errors import GraderError
-from skilldelta.collect.graders.base import Graded, take_options
-from skilldelta.collect.graders.reply_code import code_defining
+from skilldelta.collect.graders.base import Graded
+from skilldelta.collect.graders.reply_code import CodeGrader, code_defining
 from skilldelta.collect.process import Finished
-from skilldelta.collect.sandbox import PACKAGES, Limits, Sandbox, SandboxName, find_sandbox
+from skilldelta.collect.sandbox import Limits
 from skilldelta.collect.suite import SuiteTask
 from skilldelta.collect.workspace import temporary_folder
 from skilldelta.errors import InputError
@@ -72,12 +69,8 @@ os._exit(0)
 
 
 @dataclass(frozen=True, slots=True)
-class UnitTests:
+class UnitTests(CodeGrader):
     """`metadata` has the `tests`, the `entry_point` that they call, and a `code_prompt` that stands before the solution."""
-
-    sandbox: Sandbox
-    packages: Path
-    limits: Limits = TEST_LIMITS
 
     async def grade(self, answer: str, task: SuiteTask, workdir: Path | None) -> Graded:
         code = code_defining(answer, task.metadata["entry_point"])
@@ -105,20 +98,13 @@ class UnitTests:
         prompt, word = task.metadata.get("code_prompt", ""), secrets.token_hex(16)
         payload = {
             "word": word,
-            "packages": PACKAGES,
             "code": f"{prompt}\n    pass\n{code}" if prompt else code,
             "tests": task.metadata["tests"],
             "only_load": only_load,
         }
         async with temporary_folder() as place:
-            finished = await self.sandbox.run(
-                [self.sandbox.python, "-I", "-c", _RUNNER],
-                stdin=json.dumps(payload),
-                limits=self.limits,
-                workdir=place,
-                packages=self.packages,
-            )
-        return _read_report(finished, word)
+            finished = await self.run_script(_RUNNER, payload, place)
+        return self.stopped(finished) or _read_report(finished, word)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,32 +122,6 @@ class _Found:
         return f"{len(self.failed)} of {plural(self.tests, 'test')} failed, the first {name}: {said}"[:_MOST_SAID]
 
 
-def make_unit_tests(spec: Mapping[str, Any], sandbox: SandboxName, where: str) -> UnitTests:
-    """From a suite's settings."""
-    place, limits = code_options(spec, sandbox, TEST_LIMITS, where)
-    return UnitTests(place.sandbox, place.packages, limits)
-
-
-@dataclass(frozen=True, slots=True)
-class CodePlace:
-    """Where an agent's code runs, and what it can import there."""
-
-    sandbox: Sandbox
-    packages: Path
-
-
-def code_options(spec: Mapping[str, Any], sandbox: SandboxName, usual: Limits, where: str) -> tuple[CodePlace, Limits]:
-    """The settings of graders that run code: limits, the `environment` with its packages, Docker's `image`.
-
-    `environment` is a virtual environment for the same Python. With Docker, the image has the packages.
-    """
-    limits: dict[str, Any] = {"seconds": (int, float), "memory_mb": int, "disk_mb": int, "processes": int}
-    options = take_options(spec, where, environment=str, image=str, **limits)
-    image = {"docker_image": options["image"]} if "image" in options else {}
-    place = CodePlace(find_sandbox(sandbox, **image), packages_of(options.get("environment", ""), where))
-    return place, replace(usual, **{name: options[name] for name in limits if name in options})
-
-
 def check_tested_task(task: SuiteTask, where: str) -> None:
     """A task without tests could never be passed."""
     for key in ("tests", "entry_point"):
@@ -169,19 +129,7 @@ def check_tested_task(task: SuiteTask, where: str) -> None:
             raise InputError(f"{where}: grader 'unit_tests' needs {key} in the metadata")
 
 
-def packages_of(environment: str, where: str) -> Path:
-    """The packages of a virtual environment; of this interpreter's own where none is named."""
-    if not environment:
-        return Path(sysconfig.get_paths()["purelib"])
-    found = sorted(Path(environment).expanduser().glob("lib/python*/site-packages"))
-    if not found:
-        raise InputError(f"{where}: {environment} is no virtual environment; expected lib/python*/site-packages in it")
-    return found[0]
-
-
 def _read_report(finished: Finished, word: str) -> _Found | str:
-    if finished.stopped or finished.exit_code is None:
-        return f"stopped at the limit of {finished.stopped or 'time'}"
     lines = [line for line in finished.stdout.splitlines() if line.startswith(word)]
     try:
         report = json.loads(lines[-1].removeprefix(word))

@@ -9,23 +9,20 @@ cases have to agree. A formula counts as the value stored beside it, which a pro
 from __future__ import annotations
 
 import datetime
-import json
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from skilldelta.collect.execution_errors import GraderError
 from skilldelta.collect.graders.base import Graded
-from skilldelta.collect.graders.reply_code import first_block
-from skilldelta.collect.graders.unit_tests import code_options
+from skilldelta.collect.graders.reply_code import CodeGrader, code_blocks
 from skilldelta.collect.graders.workbook_file import CellRange, WorkbookError, parse_ranges, read_cells
 from skilldelta.collect.own_thread import in_own_thread
-from skilldelta.collect.sandbox import PACKAGES, WORKSPACE, Limits, Sandbox, SandboxName
+from skilldelta.collect.sandbox import WORKSPACE, Limits
 from skilldelta.collect.suite import SuiteTask
 from skilldelta.collect.workspace import check_inside, intact, temporary_folder
-from skilldelta.errors import InputError, MissingExtraError
+from skilldelta.errors import InputError
 
 CODE_LIMITS = Limits(seconds=120.0, memory_mb=2048, disk_mb=256, processes=64)
 _FIRST_DAY = datetime.datetime(1899, 12, 30)
@@ -40,16 +37,13 @@ exec(compile(given["code"], "solution.py", "exec"), space)
 
 
 @dataclass(frozen=True, slots=True)
-class Workbook:
+class Workbook(CodeGrader):
     """`metadata` has `cases`, pairs of an input and an answer in the suite's folder, and `answer_position`."""
 
-    sandbox: Sandbox
-    packages: Path
     folder: Path
-    limits: Limits = CODE_LIMITS
 
     async def grade(self, answer: str, task: SuiteTask, workdir: Path | None) -> Graded:
-        code = first_block(answer)
+        code = code_blocks(answer)[0]
         if not code.strip():
             return Graded(0.0, "no code in the reply")
         ranges = parse_ranges(task.metadata["answer_position"])
@@ -72,21 +66,10 @@ class Workbook:
             work = place / "work"
             work.mkdir()
             (work / "input.xlsx").write_bytes(given.read_bytes())
-            payload = {
-                "packages": PACKAGES,
-                "code": code,
-                "input": f"{WORKSPACE}/input.xlsx",
-                "output": f"{WORKSPACE}/output.xlsx",
-            }
-            finished = await self.sandbox.run(
-                [self.sandbox.python, "-I", "-c", _RUNNER],
-                stdin=json.dumps(payload),
-                limits=self.limits,
-                workdir=work,
-                packages=self.packages,
-            )
-            if finished.stopped or finished.exit_code is None:
-                return f"stopped at the limit of {finished.stopped or 'time'}"
+            payload = {"code": code, "input": f"{WORKSPACE}/input.xlsx", "output": f"{WORKSPACE}/output.xlsx"}
+            finished = await self.run_script(_RUNNER, payload, work)
+            if stopped := self.stopped(finished):
+                return stopped
             if finished.exit_code != 0:
                 said = finished.stderr.strip().splitlines()
                 return f"the code failed: {said[-1] if said else finished.exit_code}"
@@ -97,16 +80,6 @@ class Workbook:
             except WorkbookError as error:
                 return str(error)
         return _difference(ranges, found, expected)
-
-
-def make_workbook_grader(spec: Mapping[str, Any], folder: Path, sandbox: SandboxName, where: str) -> Workbook:
-    """From a suite's settings."""
-    try:
-        import openpyxl  # noqa: F401
-    except ImportError:
-        raise MissingExtraError("grading workbooks", "suites") from None
-    place, limits = code_options(spec, sandbox, CODE_LIMITS, where)
-    return Workbook(place.sandbox, place.packages, folder, limits)
 
 
 def check_workbook_task(task: SuiteTask, where: str) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,35 +57,36 @@ def parse_ranges(text: str) -> list[CellRange]:
 
 def read_cells(path: Path, ranges: list[CellRange]) -> list[list[Any]]:
     """The values of each range, row by row; a sheet that is missing raises."""
-    check_archive(path)
-    openpyxl = _openpyxl()
+    with _opened(path, data_only=True) as book:
+        return [_values(book, one) for one in ranges]
+
+
+def preview(path: Path, *, rows: int = 5, columns: int = 20, sheets: int = 10) -> str:
+    """The first rows of each sheet in words, for a prompt; formulas are shown as they are written."""
     try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
+        with _opened(path, data_only=False) as book:
+            return "\n\n".join(_preview_of(book[name], name, rows, columns) for name in book.sheetnames[:sheets])
+    except WorkbookError as error:
+        raise WorkbookError(f"{path}: {error}") from None
+
+
+@contextmanager
+def _opened(path: Path, *, data_only: bool) -> Iterator[Any]:
+    """A workbook of which nothing is trusted; whatever is wrong with it is a WorkbookError."""
+    check_archive(path)
+    load_workbook = require_openpyxl("reading workbooks").load_workbook
+    try:
+        book = load_workbook(path, read_only=True, data_only=data_only, keep_links=False)
     except MemoryError:
         raise
     except Exception as error:
         raise WorkbookError(f"the workbook does not open ({type(error).__name__})") from None
     try:
-        return [_values(book, one) for one in ranges]
+        yield book
     except WorkbookError:
         raise
     except Exception as error:
         raise WorkbookError(f"the workbook cannot be read ({type(error).__name__})") from None
-    finally:
-        book.close()
-
-
-def preview(path: Path, *, rows: int = 5, columns: int = 20, sheets: int = 10) -> str:
-    """The first rows of each sheet in words, for a prompt; formulas are shown as they are written."""
-    check_archive(path)
-    try:
-        book = _openpyxl().load_workbook(path, read_only=True, data_only=False, keep_links=False)
-    except Exception as error:
-        raise WorkbookError(f"{path}: the workbook does not open ({type(error).__name__})") from None
-    try:
-        return "\n\n".join(_preview_of(book[name], name, rows, columns) for name in book.sheetnames[:sheets])
-    except Exception as error:
-        raise WorkbookError(f"{path}: the workbook cannot be read ({type(error).__name__})") from None
     finally:
         book.close()
 
@@ -179,9 +182,10 @@ def _preview_of(sheet: Any, name: str, rows: int, columns: int) -> str:
     return "\n".join([f"Sheet {name}, first rows:", *lines])
 
 
-def _openpyxl() -> Any:
+def require_openpyxl(capability: str) -> Any:
+    """The package that reads workbooks, which is optional."""
     try:
         import openpyxl
     except ImportError:
-        raise MissingExtraError("reading workbooks", "suites") from None
+        raise MissingExtraError(capability, "suites") from None
     return openpyxl

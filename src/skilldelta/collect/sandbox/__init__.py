@@ -9,22 +9,12 @@ from __future__ import annotations
 
 import shutil
 
-from skilldelta.collect.sandbox.base import PACKAGES, WORKSPACE, Limits, Sandbox, SandboxName
+from skilldelta.collect.sandbox.base import PACKAGES, WORKSPACE, Limits, Payload, Sandbox, SandboxName
 from skilldelta.collect.sandbox.bubblewrap import Bubblewrap, check_bubblewrap
 from skilldelta.collect.sandbox.docker import Docker
 from skilldelta.errors import InputError
 
-__all__ = [
-    "PACKAGES",
-    "WORKSPACE",
-    "Bubblewrap",
-    "Docker",
-    "Limits",
-    "Sandbox",
-    "SandboxName",
-    "check_sandbox",
-    "find_sandbox",
-]
+__all__ = ["PACKAGES", "WORKSPACE", "Bubblewrap", "Docker", "Limits", "Payload", "Sandbox", "SandboxName"]
 
 
 def find_sandbox(name: SandboxName = "auto", *, docker_image: str = "python:3.12-slim") -> Sandbox:
@@ -44,7 +34,7 @@ def find_sandbox(name: SandboxName = "auto", *, docker_image: str = "python:3.12
 
 async def check_sandbox(sandbox: Sandbox) -> None:
     """Start the sandbox once, before anything is paid."""
-    finished = await sandbox.run([sandbox.python, "-I", "-c", "print(6 * 7)"], limits=Limits(seconds=30))
+    finished = await sandbox.run(Payload([sandbox.python, "-I", "-c", "print(6 * 7)"], Limits(seconds=30)))
     if finished.exit_code != 0 or finished.stdout.strip() != "42":
         said = " ".join(finished.stderr.split())[:200]
         raise InputError(f"the sandbox {sandbox.name} cannot run Python here ({said or finished.exit_code})")

@@ -44,35 +44,33 @@ class Limits:
         return self.disk_mb * 2**20
 
 
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """One command to run in isolation."""
+
+    command: Sequence[str]
+    limits: Limits
+    stdin: str = ""
+    workdir: Path | None = None
+    """Appears writable at /workspace, which is where the command then starts."""
+    packages: Path | None = None
+    """Appears read-only at /packages."""
+
+
 class Sandbox(Protocol):
-    """Runs one command in isolation."""
+    """Runs payloads in isolation, each by itself."""
 
     @property
     def name(self) -> str:
         """What it is, for the agent's fingerprint."""
-        ...
 
     @property
     def python(self) -> str:
         """The interpreter inside."""
-        ...
 
     @property
     def limiter(self) -> str:
         """What holds the whole payload to its limits here: `cgroup` or `watchdog`."""
-        ...
 
-    async def run(
-        self,
-        command: Sequence[str],
-        *,
-        stdin: str = "",
-        limits: Limits,
-        workdir: Path | None = None,
-        packages: Path | None = None,
-    ) -> Finished:
-        """Run a command; `workdir` appears writable at /workspace and is where it starts, `packages` read-only at /packages.
-
-        Raises StopCollectionError when the sandbox itself cannot start; whatever the payload does is a Finished.
-        """
-        ...
+    async def run(self, payload: Payload) -> Finished:
+        """Raises StopCollectionError when the sandbox itself cannot start; whatever the payload does is a Finished."""

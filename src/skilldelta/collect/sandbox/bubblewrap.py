@@ -13,14 +13,14 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skilldelta.collect.execution_errors import StopCollectionError
 from skilldelta.collect.own_thread import in_own_thread
 from skilldelta.collect.process import Finished, run_process
-from skilldelta.collect.sandbox.base import PACKAGES, WORKSPACE, Limits
+from skilldelta.collect.sandbox.base import PACKAGES, WORKSPACE, Payload
 from skilldelta.collect.sandbox.cgroup import find_cgroups
 from skilldelta.collect.sandbox.guard import Channel, Guarded, guard
 from skilldelta.collect.sandbox.syscalls import syscall_filter
@@ -46,24 +46,18 @@ class Bubblewrap:
     def limiter(self) -> str:
         return "cgroup" if find_cgroups() else "watchdog"
 
-    async def run(
-        self,
-        command: Sequence[str],
-        *,
-        stdin: str = "",
-        limits: Limits,
-        workdir: Path | None = None,
-        packages: Path | None = None,
-    ) -> Finished:
-        with Channel() as channel:
-            options = [*_options(self.program, limits, workdir, packages), *channel.options]
+    async def run(self, payload: Payload) -> Finished:
+        with closing(Channel()) as channel:
+            options = [*_options(self.program, payload), *channel.options]
             channel.send_options(options, syscall_filter(platform.machine()))
-            watching = asyncio.create_task(in_own_thread(guard, channel, limits, workdir, name="sandbox"))
+            watching = asyncio.create_task(
+                in_own_thread(guard, channel, payload.limits, payload.workdir, name="sandbox")
+            )
             try:
                 finished = await run_process(
-                    [self.program, "--args", str(channel.arguments), "--", *command],
-                    stdin=stdin,
-                    seconds=limits.seconds,
+                    [self.program, "--args", str(channel.arguments), "--", *payload.command],
+                    stdin=payload.stdin,
+                    seconds=payload.limits.seconds,
                     environment={},
                     pass_fds=channel.of_bwrap,
                     on_start=channel.close_ends_of_bwrap,
@@ -99,9 +93,10 @@ def _judged(finished: Finished, guarded: Guarded) -> Finished:
     raise StopCollectionError(f"the sandbox cannot start: {said}")
 
 
-def _options(program: str, limits: Limits, workdir: Path | None, packages: Path | None) -> list[str]:
+def _options(program: str, payload: Payload) -> list[str]:
+    workdir, packages = payload.workdir, payload.packages
     prefix = os.path.realpath(sys.base_prefix)
-    size = str(limits.memory)
+    size = str(payload.limits.memory)
     place = ["--bind", str(workdir.resolve()), WORKSPACE, "--chdir", WORKSPACE] if workdir else ["--chdir", "/tmp"]
     return [
         *("--unshare-all", "--unshare-user", "--uid", _NOBODY, "--gid", _NOBODY, "--cap-drop", "ALL"),

@@ -21,8 +21,8 @@ _numbers = itertools.count()
 
 
 @dataclass(frozen=True, slots=True)
-class Parents:
-    """Where groups can be made: one folder for both controllers (version 2), or one each (version 1)."""
+class Cgroup:
+    """A group of processes: one folder for both controllers (version 2), or one each (version 1)."""
 
     memory: Path
     processes: Path
@@ -30,14 +30,6 @@ class Parents:
     @property
     def unified(self) -> bool:
         return self.memory == self.processes
-
-
-@dataclass(frozen=True, slots=True)
-class Cgroup:
-    """The group of one payload."""
-
-    memory: Path
-    processes: Path
 
     def enter(self, pid: int) -> bool:
         """Put a process, and whatever it will start, into the group."""
@@ -68,25 +60,25 @@ class Cgroup:
 
 
 def make_cgroup(limits: Limits) -> Cgroup | None:
-    """A new group with its limits set; None where none can be made."""
-    parents = find_cgroups()
-    if parents is None:
+    """The group of one payload, with its limits set; None where none can be made."""
+    parent = find_cgroups()
+    if parent is None:
         return None
     name = f"{_PREFIX}{os.getpid()}-{next(_numbers)}"
-    cgroup = Cgroup(parents.memory / name, parents.processes / name)
+    cgroup = Cgroup(parent.memory / name, parent.processes / name)
     try:
         for folder in {cgroup.memory, cgroup.processes}:
             folder.mkdir()
-        _write_limits(cgroup, limits, unified=parents.unified)
+        _write_limits(cgroup, limits)
     except OSError:
         cgroup.remove()
         return None
     return cgroup
 
 
-def _write_limits(cgroup: Cgroup, limits: Limits, *, unified: bool) -> None:
+def _write_limits(cgroup: Cgroup, limits: Limits) -> None:
     (cgroup.processes / "pids.max").write_text(str(limits.processes))
-    if unified:
+    if cgroup.unified:
         (cgroup.memory / "memory.max").write_text(str(limits.memory))
         swap, most = cgroup.memory / "memory.swap.max", 0
     else:
@@ -96,8 +88,8 @@ def _write_limits(cgroup: Cgroup, limits: Limits, *, unified: bool) -> None:
         swap.write_text(str(most))
 
 
-def find_cgroups(process: Path = Path("/proc/self")) -> Parents | None:
-    """Where this process can make groups, found by making one."""
+def find_cgroups(process: Path = Path("/proc/self")) -> Cgroup | None:
+    """The group below which this process can make others; None where there is none."""
     try:
         own = _own_groups((process / "cgroup").read_text())
         mounts = (process / "mountinfo").read_text().splitlines()
@@ -108,15 +100,11 @@ def find_cgroups(process: Path = Path("/proc/self")) -> Parents | None:
 
 def _own_groups(text: str) -> dict[str, str]:
     """This process's group by controller; version 2 under the empty name."""
-    groups = {}
-    for line in text.splitlines():
-        _, controllers, path = line.split(":", 2)
-        for controller in controllers.split(","):
-            groups[controller] = path
-    return groups
+    rows = (line.split(":", 2) for line in text.splitlines())
+    return {controller: path for _, controllers, path in rows for controller in controllers.split(",")}
 
 
-def _version_2(own: Mapping[str, str], mounts: list[str]) -> Parents | None:
+def _version_2(own: Mapping[str, str], mounts: list[str]) -> Cgroup | None:
     """The nearest group above (a group with processes of its own cannot hand out controllers) that takes a child."""
     top = _mount_point(mounts, "cgroup2", "")
     if top is None or "" not in own:
@@ -128,11 +116,11 @@ def _version_2(own: Mapping[str, str], mounts: list[str]) -> Parents | None:
         with contextlib.suppress(OSError):
             controllers = (parent / "cgroup.subtree_control").read_text().split()
             if {"memory", "pids"} <= set(controllers) and _takes_child(parent):
-                return Parents(parent, parent)
+                return Cgroup(parent, parent)
     return None
 
 
-def _version_1(own: Mapping[str, str], mounts: list[str]) -> Parents | None:
+def _version_1(own: Mapping[str, str], mounts: list[str]) -> Cgroup | None:
     found = []
     for controller in ("memory", "pids"):
         top = _mount_point(mounts, "cgroup", controller)
@@ -142,7 +130,7 @@ def _version_1(own: Mapping[str, str], mounts: list[str]) -> Parents | None:
         if not _takes_child(place):
             return None
         found.append(place)
-    return Parents(*found)
+    return Cgroup(*found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from skilldelta.collect.execution_errors import StopCollectionError
 from skilldelta.collect.process import Finished, run_process
-from skilldelta.collect.sandbox.base import WORKSPACE, Limits
+from skilldelta.collect.sandbox.base import WORKSPACE, Limits, Payload
 
 _CLIENT_SECONDS = 10
 """The client's start and the container's are not the payload's time."""
@@ -31,20 +31,13 @@ class Docker:
     def python(self) -> str:
         return "python3"
 
-    async def run(
-        self,
-        command: Sequence[str],
-        *,
-        stdin: str = "",
-        limits: Limits,
-        workdir: Path | None = None,
-        packages: Path | None = None,
-    ) -> Finished:
+    async def run(self, payload: Payload) -> Finished:
         # The image has packages of its own: those of this machine are built for another Python.
         # Printed before the payload starts, so no payload can take it back; only a container that never started lacks it.
         mark = secrets.token_hex(16)
-        line = self.command_line(["sh", "-c", f'echo {mark}; exec "$@"', "sh", *command], limits, workdir)
-        finished = await run_process(line, stdin=stdin, seconds=limits.seconds + _CLIENT_SECONDS)
+        marked = ["sh", "-c", f'echo {mark}; exec "$@"', "sh", *payload.command]
+        line = self.command_line(marked, payload.limits, payload.workdir)
+        finished = await run_process(line, stdin=payload.stdin, seconds=payload.limits.seconds + _CLIENT_SECONDS)
         if finished.exit_code is None:
             return finished
         if not finished.stdout.startswith(f"{mark}\n"):

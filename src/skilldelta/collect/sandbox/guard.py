@@ -14,7 +14,6 @@ import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 from skilldelta.collect.sandbox.base import Limits
 from skilldelta.collect.sandbox.cgroup import Cgroup, make_cgroup
@@ -36,7 +35,7 @@ class Guarded:
 
 
 class Channel:
-    """The pipes between the guard and one bwrap; everything is closed on leaving."""
+    """The pipes between the guard and one bwrap; `close` closes every end that is still open."""
 
     def __init__(self) -> None:
         self.status, self._status_of_bwrap = os.pipe()
@@ -71,12 +70,7 @@ class Channel:
     def close_ends_of_bwrap(self) -> None:
         self._close(*self.of_bwrap)
 
-    def __enter__(self) -> Channel:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
         self._close(*self._open)
 
     def _close(self, *ends: int) -> None:
@@ -110,15 +104,11 @@ def _watch(
         stopped = ""
         while not status.ended_within(_EVERY):
             if not stopped:
-                stopped = _exceeded(cgroup, watchdog)
+                stopped = (cgroup.exceeded() if cgroup else "") or watchdog.exceeded()
                 if stopped:
                     kill()
         stopped = stopped or (cgroup.exceeded() if cgroup else "")
     return Guarded(True, "exit-code" in status.said, stopped)
-
-
-def _exceeded(cgroup: Cgroup | None, watchdog: Watchdog) -> str:
-    return (cgroup.exceeded() if cgroup else "") or watchdog.exceeded()
 
 
 class _Status:

@@ -9,20 +9,16 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skilldelta.collect.agents.base import Attempt, Execute, Outcome, fingerprint, run_pool
-from skilldelta.collect.agents.command_agent import found_program, program_version
+from skilldelta.collect.agents.base import Attempt, Outcome, fingerprint
+from skilldelta.collect.agents.program_agent import ProgramAgent
 from skilldelta.collect.arms import Message
-from skilldelta.collect.budget import Amount, Budget
 from skilldelta.collect.execution_errors import IncompleteError
-from skilldelta.collect.plan import Planned
-from skilldelta.collect.process_tree import run_tree
 from skilldelta.collect.workspace import write_below
-from skilldelta.endpoint import check_timeout
 from skilldelta.errors import InputError
 from skilldelta.records import Agent
 from skilldelta.serve.harness.forced_arm import ForcedArm, forced_arm
@@ -31,33 +27,25 @@ from skilldelta.serve.harness.harness_recipes import RECIPES, HarnessRecipe, Har
 from skilldelta.serve.harness.wanted_setup import HarnessName, WantedSetup
 from skilldelta.serve.hooks.offered_skill import OfferedSkill
 
-_MOST_OUTPUT = 64 << 20
 _LONGEST_ARGUMENT = 120_000
 """Bytes. Linux refuses a single argument of 128 KiB."""
 _ADAPTER_SECONDS = 10.0
 
 
 @dataclass(slots=True)
-class HarnessAgent:
+class HarnessAgent(ProgramAgent):
     """Runs a harness that is installed on this machine, with the rights of the person who collects."""
 
     harness: HarnessName
     command: tuple[str, ...]
     """The words that start `skilldelta`, for the hooks."""
-    environment: Mapping[str, str] = field(repr=False)
     model: str = ""
     permission: Permission = "default"
     home: Path | None = None
     """A folder that is copied as every run's home: settings and logins of the harness."""
     name: str = ""
-    version: str = ""
-    timeout: float = 600.0
-    needs_workdir: bool = True
-    _largest: Amount = field(default_factory=lambda: Amount(None, None))
-    _program: str = field(init=False, default="", repr=False)
 
     def __post_init__(self) -> None:
-        check_timeout(self.timeout)
         if self.permission not in self.recipe.permissions:
             known = ", ".join(self.recipe.permissions)
             raise InputError(f"{self.harness} has no permission mode {self.permission!r}; it has: {known}")
@@ -67,7 +55,7 @@ class HarnessAgent:
             )
         if self.home is not None and not self.home.is_dir():
             raise InputError(f"{self.home} is not a folder; --agent-home names one with the harness's settings")
-        self._program = found_program(self.recipe.program)
+        self.find_program(self.recipe.program)
 
     @property
     def recipe(self) -> HarnessRecipe:
@@ -90,40 +78,10 @@ class HarnessAgent:
         name = self.name or (f"{self.harness}/{self.model}" if self.model else self.harness)
         return Agent(name, fingerprint(self.settings))
 
-    def largest(self, attempt: Attempt) -> Amount:
-        """Unknown at first, as nothing limits a harness's tokens; then the largest run so far stands in for the next."""
-        return self._largest
-
-    async def drive(self, todo: Sequence[Planned], concurrency: int, execute: Execute) -> None:
-        await run_pool(todo, concurrency, execute)
-
-    async def identify(self) -> None:
-        """Ask the harness for its version, unless it was given."""
-        if not self.version:
-            self.version = program_version(self._program, self.environment)
-
-    async def prepare(self, folder: Path) -> None:
-        pass
-
-    async def close(self) -> None:
-        pass
-
-    async def run(self, attempt: Attempt, budget: Budget) -> Outcome:
-        assert attempt.workdir is not None
-        workdir = attempt.workdir
-        outcome = await budget.call(
-            attempt.planned.name,
-            self._largest,
-            lambda: self._execution(attempt, workdir),
-            lambda one: Amount(one.tokens, one.usd),
-        )
-        self._largest = self._largest.at_least(outcome.tokens, outcome.usd)
-        return outcome
-
-    async def _execution(self, attempt: Attempt, workdir: Path) -> Outcome:
+    async def execution(self, attempt: Attempt, workdir: Path) -> Outcome:
         with forced_arm(attempt.planned.condition, attempt.skill_text) as arm:
             home = self._furnished_home(workdir.parent / "home", attempt, arm)
-            printed = await self._printed(attempt.question, workdir, home)
+            printed = await self._answered(attempt.question, workdir, home)
         if not arm.asked:
             raise IncompleteError(
                 f"the adapter in {self.harness} did not ask, so the skill was not placed; is it enabled?"
@@ -164,27 +122,16 @@ class HarnessAgent:
         write_below(home, change.path.relative_to(home).as_posix(), (change.after or b"").decode())
         return home
 
-    async def _printed(self, prompt: str, workdir: Path, home: Path) -> str:
+    async def _answered(self, prompt: str, workdir: Path, home: Path) -> str:
         words = [*self.recipe.words, *self.recipe.permissions[self.permission]]
         if self.model:
             words += [self.recipe.model_option, self.model]
         is_argument = "{prompt}" in words
         if is_argument and len(prompt.encode("utf-8", "replace")) > _LONGEST_ARGUMENT:
             raise IncompleteError(f"{self.harness} takes the task as an argument, and this one is too long for one")
-        finished = await run_tree(
-            [self._program, *(prompt if word == "{prompt}" else word for word in words)],
-            stdin="" if is_argument else prompt,
-            seconds=self.timeout,
-            cwd=workdir,
-            keep=_MOST_OUTPUT,
-            environment=self._variables(home),
-        )
-        if finished.exit_code is None:
-            raise IncompleteError(f"{self.harness} took more than {self.timeout:g} s")
-        if finished.exit_code != 0:
-            said = " ".join((finished.stderr or finished.stdout).split())[-200:]
-            raise IncompleteError(f"{self.harness} ended with exit code {finished.exit_code}: {said}")
-        return finished.stdout
+        arguments = [self._program, *(prompt if word == "{prompt}" else word for word in words)]
+        stdin = "" if is_argument else prompt
+        return await self.printed(arguments, stdin, workdir, self._variables(home), called=self.harness)
 
     def _variables(self, home: Path) -> dict[str, str]:
         """The person's few variables, with the run's own home in place of theirs."""

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from skilldelta.collect import line_log
-from skilldelta.collect.line_log import append_lines, repair_end
-from skilldelta.collect.transcript import encode_row, read_row, read_rows
+from skilldelta.collect import transcript
+from skilldelta.collect.transcript import append_lines, encode_row, read_row, read_rows, repair_end
 from skilldelta.errors import InputError
 
 FIRST, LAST = {"sample": "a", "reply": "é"}, {"sample": "b", "reply": "x\ud800y", "n": {"k": [1]}}
@@ -43,7 +42,7 @@ def test_what_was_torn_twice_is_kept_twice(tmp_path: Path) -> None:
 
 
 def test_a_long_torn_line_and_a_missing_file_are_handled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(line_log, "_BLOCK", 7)
+    monkeypatch.setattr(transcript, "_BLOCK", 7)
     path = tmp_path / "t.jsonl"
     assert repair_end(path) == ""
     path.write_bytes(b'{"a": 1}\n' + b"\x00" * 100)
@@ -78,7 +77,7 @@ def test_a_full_disk_leaves_no_part_of_a_line(tmp_path: Path, monkeypatch: pytes
         def __getattr__(self, name: str) -> Any:
             return getattr(self.file, name)
 
-    monkeypatch.setattr(line_log, "open", Full, raising=False)
+    monkeypatch.setattr(transcript, "open", Full, raising=False)
     with pytest.raises(InputError, match="No space left on device"):
         append_lines(path, [b'{"longer": 1}\n'])
     assert path.read_bytes() == b"{}\n"
