@@ -17,8 +17,7 @@ from urllib.parse import urlsplit
 import click
 from click.core import ParameterSource
 
-from skilldelta.cli.output import note
-from skilldelta.cli.progress import step_bars
+from skilldelta.cli.output import note, step_bars
 from skilldelta.errors import InputError
 
 if TYPE_CHECKING:

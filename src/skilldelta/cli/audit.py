@@ -10,9 +10,8 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.arguments import chosen_encoder, corrections_of
-from skilldelta.cli.given_values import GivenPath
-from skilldelta.cli.output import console, note, percent, signed, table, write_json
-from skilldelta.cli.progress import progress
+from skilldelta.cli.output import console, note, percent, progress, signed, table, write_json
+from skilldelta.cli.settings import GivenPath
 from skilldelta.errors import SkillDeltaError
 from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.nouns import plural
@@ -28,10 +27,7 @@ if TYPE_CHECKING:
 @click.command("audit")
 @click.argument("sealed", type=GivenPath(), metavar="SEALED")
 @click.option("--seal", help="The seal as it was published; the file must bear it.")
-@settings.bank_option
-@settings.agent_option
-@settings.suite_option
-@settings.encoder_options
+@settings.panel_options
 @settings.seed_option
 @settings.resamples_option
 @settings.margin_option
@@ -41,8 +37,7 @@ if TYPE_CHECKING:
     metavar="BANK",
     help="A second bank in which the targets were run again: do the sealed actions keep their value?",
 )
-@settings.json_option
-@settings.output_option
+@settings.document_options
 @progress("auditing")
 def command(sealed: Path, seal: str | None, bank: str, as_json: bool, output: Path | None, **options: Any) -> int:
     """Join the outcomes that were collected since, and evaluate. Exit code 1, with the reasons, if the sealed file, the

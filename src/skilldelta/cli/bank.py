@@ -13,9 +13,8 @@ import click
 from click.core import ParameterSource
 
 from skilldelta.cli import settings
-from skilldelta.cli.given_values import GivenPath, OutputPath
-from skilldelta.cli.output import console, note, number, percent, shorten, signed, table, write_json
-from skilldelta.cli.progress import progress
+from skilldelta.cli.output import console, note, number, percent, progress, shorten, signed, table, write_json
+from skilldelta.cli.settings import GivenPath, OutputPath
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.nouns import plural
 from skilldelta.redaction import redacted
@@ -128,10 +127,7 @@ def verify(bank: str, as_json: bool) -> int:
 
 
 @command.command("export")
-@settings.bank_option
-@settings.agent_option
-@settings.suite_option
-@settings.encoder_options
+@settings.panel_options
 @click.option(
     "--format",
     "format_",
@@ -181,7 +177,7 @@ def export(bank: str, format_: str, output: Path, **options: Any) -> None:
 @click.option(
     "--older-than", type=click.FloatRange(0), metavar="DAYS", help="With --decisions: only those of this age."
 )
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@settings.yes_option
 @settings.json_option
 def forget(
     bank: str,

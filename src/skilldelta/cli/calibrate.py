@@ -9,8 +9,18 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.arguments import panels_of, refuse_idle_flags, rules_of
-from skilldelta.cli.output import console, note, number, percent, shorten, signed, table, write_json
-from skilldelta.cli.progress import progress, step_bars
+from skilldelta.cli.output import (
+    console,
+    note,
+    number,
+    percent,
+    progress,
+    shorten,
+    signed,
+    step_bars,
+    table,
+    write_json,
+)
 from skilldelta.errors import InputError
 from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.nouns import plural
@@ -25,30 +35,21 @@ if TYPE_CHECKING:
 
 
 @click.command("calibrate")
-@settings.bank_option
-@settings.agent_option
-@settings.suite_option
-@settings.encoder_options
+@settings.panel_options
 @click.option("--use-rate", type=float, metavar="SHARE", help="Goal: use the skill on at most this share of tasks.")
 @click.option("--token-budget", type=float, metavar="TOKENS", help="Goal: highest success within mean tokens per task.")
 @click.option("--margin", type=float, metavar="M", help="Goal: cheapest, at most M success below always-on.")
 @click.option("--best-value", is_flag=True, help="Goal: highest success, less the cost of tokens where one is given.")
 @click.option("--success-worth", type=float, metavar="USD", help="With --best-value: what one success is worth.")
 @click.option("--price", type=float, metavar="USD", help="With --best-value: what a million tokens cost.")
-@click.option(
-    "--estimator",
-    default="stack",
-    show_default=True,
-    help="Whose scores, as in predict: stack, skilldelta or a control.",
-)
+@settings.scores_option
 @settings.rule_options
 @settings.resamples_option
 @settings.seed_option
 @click.option(
     "--show", type=click.IntRange(min=0), default=10, show_default=True, help="Wrong cases to list; --json has all."
 )
-@settings.json_option
-@settings.output_option
+@settings.document_options
 @click.pass_context
 @progress("calibrating")
 def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None, show: int, **options: Any) -> None:

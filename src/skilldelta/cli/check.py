@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.given_values import GivenPath, OutputPath
-from skilldelta.cli.output import console, note, signed, table, write_json
-from skilldelta.cli.progress import progress
+from skilldelta.cli.output import console, note, progress, signed, table, write_json
+from skilldelta.cli.settings import GivenPath, OutputPath
 from skilldelta.cli.step_summary import add_to_step_summary, step_summary_option
 from skilldelta.errors import InputError, shown
 from skilldelta.files import write_text
@@ -31,7 +30,7 @@ _LARGEST_CODE = 125
 @settings.bank_option
 @click.option("--without", type=GivenPath(), metavar="FILE", help="Results without the skill, of one arm only.")
 @click.option("--with", "treated", type=GivenPath(), metavar="FILE", help="Results with the skill, of one arm only.")
-@click.option("--format", "format_", default="auto", show_default=True, help="The files' format; auto looks inside.")
+@settings.format_option
 @settings.agent_option
 @settings.suite_option
 @click.option("--skill", metavar="NAME", help="Only this skill; the name of the skill of --with.")
@@ -58,8 +57,7 @@ _LARGEST_CODE = 125
 @step_summary_option
 @settings.resamples_option
 @settings.seed_option
-@settings.json_option
-@settings.output_option
+@settings.document_options
 @progress("checking skills")
 def command(sources: tuple[Path, ...], as_json: bool, output: Path | None, on_too_little: str, **options: Any) -> int:
     """Exit with 1 when a skill's gain is below a bound, or worse than a baseline, with the asked confidence.

@@ -10,7 +10,7 @@ import click
 from skilldelta.cli import settings
 from skilldelta.cli.collect_options import collect_options
 from skilldelta.cli.collect_running import until_stopped, write_session_logs
-from skilldelta.cli.given_values import GivenPath
+from skilldelta.cli.settings import GivenPath
 
 if TYPE_CHECKING:
     from skilldelta.collect.session import Session
@@ -70,7 +70,7 @@ def _collect(session: Session, as_json: bool) -> int:
 def _judge(session: Session, as_json: bool) -> int:
     from skilldelta.cli.collect_display import print_interrupted
     from skilldelta.cli.collect_judging import print_judgements
-    from skilldelta.cli.progress import progress
+    from skilldelta.cli.output import progress
     from skilldelta.collect.self_judging import judge
 
     with progress("judging") as advance:

@@ -5,17 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
-
 import click
 
-from skilldelta.cli.given_values import GivenPath
+from skilldelta.cli.settings import GivenPath, together
 
-F = TypeVar("F", bound=Callable[..., Any])
 KEY_VARIABLE = "SKILLDELTA_API_KEY"
 
-_OPTIONS: tuple[Callable[[Any], Any], ...] = (
+collect_options = together(
     click.option(
         "--model", envvar="SKILLDELTA_MODEL", metavar="NAME", help="The model; provider/name without --base-url."
     ),
@@ -112,10 +108,3 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--retry-errors", is_flag=True, help="Run again what ended as incomplete or in a grader error."),
     click.option("--accept-changes", is_flag=True, help="Go on although the suite was edited."),
 )
-
-
-def collect_options(function: F) -> F:
-    """All of them, in the order in which help shows them."""
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function

@@ -12,9 +12,8 @@ from click.core import ParameterSource
 
 from skilldelta.cli import settings
 from skilldelta.cli.command_line import command_line
-from skilldelta.cli.given_values import GivenPath, OutputPath
-from skilldelta.cli.output import console, note, signed, table, write_json
-from skilldelta.cli.progress import progress
+from skilldelta.cli.output import console, note, progress, signed, table, write_json
+from skilldelta.cli.settings import GivenPath, OutputPath
 from skilldelta.cli.step_summary import add_to_step_summary, step_summary_option
 from skilldelta.errors import InputError
 from skilldelta.files import write_text
@@ -39,12 +38,18 @@ if TYPE_CHECKING:
     type=click.Choice(["use", "skip"]),
     help="Which arm of A and B is compared: with the skill (the default where both are there) or without.",
 )
-@click.option("--format", "format_", default="auto", show_default=True, help="The files' format; auto looks inside.")
+@settings.format_option
 @click.option(
     "--allow-changed-tasks", is_flag=True, help="Pair tasks of the same id though their texts differ between A and B."
 )
 @settings.margin_option
-@settings.level_option
+@click.option(
+    "--level",
+    type=click.FloatRange(0.5, 0.9999),
+    default=0.95,
+    show_default=True,
+    help="How sure an interval is to hold the truth.",
+)
 @settings.resamples_option
 @settings.seed_option
 @click.option(
@@ -53,8 +58,7 @@ if TYPE_CHECKING:
 @click.option("--markdown", type=OutputPath(), metavar="FILE", help="Also write Markdown, for a pull request.")
 @click.option("--html", type=OutputPath(), metavar="FILE", help="Also write one HTML page.")
 @step_summary_option
-@settings.json_option
-@settings.output_option
+@settings.document_options
 @click.pass_context
 @progress("comparing")
 def command(ctx: click.Context, /, sides: tuple[Path, ...], as_json: bool, output: Path | None, **options: Any) -> None:

@@ -12,9 +12,8 @@ import click
 from skilldelta.cli import settings
 from skilldelta.cli.evaluate import run_evaluation
 from skilldelta.cli.evaluation_tables import show_panel, show_verdicts
-from skilldelta.cli.given_values import GivenPath
-from skilldelta.cli.output import console, note, number, percent, signed
-from skilldelta.cli.progress import progress
+from skilldelta.cli.output import console, note, number, percent, progress, signed
+from skilldelta.cli.settings import GivenPath
 from skilldelta.errors import MissingExtraError
 from skilldelta.nouns import plural
 

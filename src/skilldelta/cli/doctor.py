@@ -85,7 +85,7 @@ def _show(found: list[Finding]) -> None:
 
 def _wrapped(first: str, text: str) -> str:
     """In lines of 80 columns behind a mark; a path is not broken, so that it can be copied."""
-    from skilldelta.cli.standard_streams import one_line
+    from skilldelta.cli.output import one_line
 
     rest = " " * len(first)
     lines = textwrap.wrap(one_line(text), 80 - len(first), break_long_words=False, break_on_hyphens=False)

@@ -12,9 +12,8 @@ import click
 from skilldelta.cli import settings
 from skilldelta.cli.arguments import note_left_out, panels_of, rules_of, with_paper_settings
 from skilldelta.cli.evaluation_tables import show_means, show_panel, show_risk, show_verdicts
-from skilldelta.cli.given_values import GivenPath
-from skilldelta.cli.output import console, note, write_json
-from skilldelta.cli.progress import progress, step_bars
+from skilldelta.cli.output import console, note, progress, step_bars, write_json
+from skilldelta.cli.settings import GivenPath
 
 if TYPE_CHECKING:
     from skilldelta.evaluation.results import PanelResult
@@ -25,16 +24,7 @@ _SETTINGS = ("seed", "resamples", "margin", "shuffles", "null_stack", "refit_int
 
 
 @click.command("evaluate")
-@settings.bank_option
-@settings.agent_option
-@settings.suite_option
-@settings.encoder_options
-@click.option("--paper", is_flag=True, help="The paper's settings: family, k=6, cosine weights, threshold 0.")
-@settings.rule_options
-@settings.threshold_option
-@settings.seed_option
-@settings.resamples_option
-@settings.margin_option
+@settings.evaluation_options
 @click.option(
     "--shuffles",
     type=click.IntRange(0, settings.MOST_DRAWS),
@@ -67,8 +57,7 @@ _SETTINGS = ("seed", "resamples", "margin", "shuffles", "null_stack", "refit_int
     is_flag=True,
     help="Also intervals that know of refitting. Every policy is scored 21 times: about 20 times the wait.",
 )
-@settings.json_option
-@settings.output_option
+@settings.document_options
 @click.pass_context
 @progress("getting ready")
 def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None, **options: Any) -> None:

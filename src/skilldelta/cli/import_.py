@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.given_values import GivenPath, OutputPath
-from skilldelta.cli.output import console, note, number, table, write_json
-from skilldelta.cli.standard_streams import bytes_from_stdin
+from skilldelta.cli.output import bytes_from_stdin, console, note, number, table, write_json
+from skilldelta.cli.settings import GivenPath, OutputPath
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
 from skilldelta.redaction import redacted
@@ -42,7 +41,7 @@ def _list_formats(context: click.Context, _: click.Parameter, wanted: bool) -> N
 
 @click.command("import")
 @click.argument("sources", nargs=-1, required=True, type=GivenPath(), metavar="SOURCE…")
-@click.option("--format", "format_", default="auto", show_default=True, help="The files' format; auto looks inside.")
+@settings.format_option
 @click.option(
     "--list-formats",
     is_flag=True,

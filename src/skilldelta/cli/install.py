@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.given_values import GivenPath
 from skilldelta.cli.output import note
+from skilldelta.cli.settings import GivenPath
 from skilldelta.errors import InputError
 
 if TYPE_CHECKING:
@@ -46,12 +46,7 @@ _NEXT = {
 @settings.suite_option
 @click.option("--server", envvar="SKILLDELTA_SERVER", metavar="URL", help="The server to ask.  [default: this machine]")
 @click.option("--timeout", type=click.FloatRange(0, 600, min_open=True), metavar="S", help="Seconds it may take.")
-@click.option(
-    "--fallback",
-    type=click.Choice(["use", "skip", "abstain"]),
-    envvar="SKILLDELTA_FALLBACK",
-    help="The decision when nobody can be asked; abstain for hooks only.  [default: skip]",
-)
+@settings.fallback_option("The decision when nobody can be asked; abstain for hooks only.  [default: skip]")
 @click.option("--inject", type=click.Choice(["text", "invoke"]), help="The text, or the instruction to load the skill.")
 @click.option(
     "--scope",
@@ -66,7 +61,7 @@ _NEXT = {
     is_flag=True,
     help="With --undo, where the file was changed since: take out only what is SkillDelta's.",
 )
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@settings.yes_option
 def command(harness: str, undo: bool, keep_changes: bool, yes: bool, **options: Any) -> None:
     """Set up an agent harness so that it asks the gate: claude-code, codex, gemini, opencode, pi or dsh.
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import click
 
+from skilldelta.cli.output import note, one_line, open_closed_streams, spell_out
 from skilldelta.cli.setting_sources import trace, with_source
-from skilldelta.cli.standard_streams import open_closed_streams, spell_out
 from skilldelta.errors import BankWarning, SkillDeltaError
 from skilldelta.redaction import guarded_streams, keep_secrets_of
 from skilldelta.version import __version__
@@ -129,8 +129,6 @@ def run(args: list[str] | None = None) -> int:
 def _shown_in_one_line(show: Callable[..., None]) -> Callable[..., None]:
     def show_warning(message: Warning | str, category: type[Warning], *place: Any, **options: Any) -> None:
         if issubclass(category, BankWarning):
-            from skilldelta.cli.output import note
-
             note(f"warning: {' '.join(str(message).split())}")
         else:
             show(message, category, *place, **options)
@@ -163,8 +161,5 @@ def _run(args: list[str] | None) -> int:
 
 
 def _fail(message: str) -> int:
-    from skilldelta.cli.output import note
-    from skilldelta.cli.standard_streams import one_line
-
     note(f"error: {one_line(message)}")
     return 2

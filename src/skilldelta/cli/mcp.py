@@ -19,25 +19,11 @@ if TYPE_CHECKING:
 @settings.agent_option
 @settings.encoder_options
 @settings.threshold_option
+@settings.keep_option
 @click.option(
-    "--keep",
-    type=click.Choice(["whole", "digest", "nothing"]),
-    default="digest",
-    show_default=True,
-    help="What the decision log keeps of a task's text.",
+    "--http", is_flag=True, help="Streamable HTTP in place of standard input and output; the options below are for it."
 )
-@click.option("--http", is_flag=True, help="Streamable HTTP in place of standard input and output.")
-@click.option(
-    "--host", default="127.0.0.1", show_default=True, help="With --http: the address; others than loopback need tokens."
-)
-@click.option(
-    "--port", type=click.IntRange(0, 65535), default=7346, show_default=True, help="With --http: the port; 0 takes any."
-)
-@click.option(
-    "--allow-host", multiple=True, metavar="NAME", help="With --http: a name under which clients reach the server."
-)
-@click.option("--require-token", is_flag=True, help="With --http: ask for a token on loopback, too.")
-@settings.tokens_option
+@settings.listening_options(7346)
 def command(bank: str, http: bool, host: str, port: int, **options: Any) -> None:
     """Serve tools to route, choose, explain, record and inspect, and the bank and its skills as resources.
 

@@ -12,9 +12,8 @@ import click
 from skilldelta.cli import settings
 from skilldelta.cli.advice_display import show_advice
 from skilldelta.cli.arguments import with_paper_settings
-from skilldelta.cli.given_values import GivenPath
-from skilldelta.cli.output import note, write_json
-from skilldelta.cli.standard_streams import text_from_stdin
+from skilldelta.cli.output import note, text_from_stdin, write_json
+from skilldelta.cli.settings import GivenPath
 from skilldelta.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
@@ -30,33 +29,14 @@ if TYPE_CHECKING:
 @click.option("--skill", help="The skill on offer.")
 @click.option("--family", help="The task's family, where it is known.")
 @click.option("--task-id", help="The task's id: its own record, if the bank has one, is left out.")
-@settings.bank_option
-@settings.agent_option
-@settings.suite_option
-@settings.encoder_options
+@settings.panel_options
 @click.option(
     "--query-vector",
     type=GivenPath(dir_okay=False),
     metavar="FILE",
     help="TEXT's vector, as a JSON list or .npy, for imported vectors.",
 )
-@click.option(
-    "--estimator",
-    type=click.Choice(["stack", "skilldelta"]),
-    default="stack",
-    show_default=True,
-    help="stack combines local and pooled evidence; skilldelta is the paper's rule.",
-)
-@click.option("--paper", is_flag=True, help="The paper's rule and settings, and its Hoeffding band.")
-@settings.rule_options
-@settings.threshold_option
-@click.option(
-    "--rule",
-    type=click.Choice(["plain", "three_way", "conservative"]),
-    default="plain",
-    show_default=True,
-    help="plain compares the gain; the others ask its interval.",
-)
+@settings.policy_options
 @click.option(
     "--interval",
     "method",
@@ -83,15 +63,11 @@ if TYPE_CHECKING:
 @click.option("--success-worth", type=float, metavar="USD", help="What one success is worth; needs --price.")
 @click.option("--price", type=float, metavar="USD", help="What a million tokens cost.")
 @click.option("--explain", is_flag=True, help="Add what the gain is made of, the chances, the cost and the settings.")
-@click.option(
-    "--fallback",
-    type=click.Choice(["use", "skip", "abstain"]),
-    envvar="SKILLDELTA_FALLBACK",
-    help="The decision when routing fails: the bank is locked, the encoder does not answer. Without it that is an error.",
+@settings.fallback_option(
+    "The decision when routing fails: the bank is locked, the encoder does not answer. Without it that is an error."
 )
 @click.option("--record", is_flag=True, help="Write the decision into the bank's decision log, and show its id.")
-@settings.json_option
-@settings.output_option
+@settings.document_options
 @click.pass_context
 def command(
     ctx: click.Context, /, text: str | None, bank: str, as_json: bool, output: Path | None, **options: Any

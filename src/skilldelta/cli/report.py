@@ -12,9 +12,8 @@ from skilldelta.cli import settings
 from skilldelta.cli.arguments import panels_of, with_paper_settings
 from skilldelta.cli.command_line import command_line
 from skilldelta.cli.evaluate import run_evaluation, settings_of
-from skilldelta.cli.given_values import OutputPath
-from skilldelta.cli.output import note, write_json
-from skilldelta.cli.progress import progress, step_bars
+from skilldelta.cli.output import note, progress, step_bars, write_json
+from skilldelta.cli.settings import OutputPath
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
@@ -22,16 +21,7 @@ if TYPE_CHECKING:
 
 
 @click.command("report")
-@settings.bank_option
-@settings.agent_option
-@settings.suite_option
-@settings.encoder_options
-@click.option("--paper", is_flag=True, help="The paper's settings: family, k=6, cosine weights, threshold 0.")
-@settings.rule_options
-@settings.threshold_option
-@settings.seed_option
-@settings.resamples_option
-@settings.margin_option
+@settings.evaluation_options
 @click.option("--gate", metavar="POLICY", help="The policy that the summary is about: stack, skilldelta or a control.")
 @click.option(
     "--output",

@@ -26,55 +26,19 @@ _POLICY = ("estimator", "paper", "k", "weighting", "scope", "threshold", "rule")
 @settings.bank_option
 @settings.agent_option
 @settings.encoder_options
-@click.option(
-    "--host", default="127.0.0.1", show_default=True, help="The address to listen on; others than loopback need tokens."
-)
-@click.option(
-    "--port", type=click.IntRange(0, 65535), default=7345, show_default=True, help="The port; 0 takes a free one."
-)
-@click.option(
-    "--allow-host", multiple=True, metavar="NAME", help="A name under which clients reach the server; repeatable."
-)
-@click.option("--require-token", is_flag=True, help="Ask for a token on loopback, too.")
-@settings.tokens_option
+@settings.listening_options(7345)
 @click.option(
     "--rate",
     type=click.FloatRange(0, min_open=True),
     metavar="N",
     help="Requests per second and client; 100 unless on loopback.",
 )
-@click.option(
-    "--keep",
-    type=click.Choice(["whole", "digest", "nothing"]),
-    default="digest",
-    show_default=True,
-    help="What the decision log keeps of a task's text.",
-)
+@settings.keep_option
 @click.option(
     "--retention", type=click.FloatRange(0, min_open=True), metavar="DAYS", help="Remove decisions older than this."
 )
-@click.option(
-    "--fallback",
-    type=click.Choice(["use", "skip", "abstain"]),
-    envvar="SKILLDELTA_FALLBACK",
-    help="The decision when routing fails: the encoder does not answer. Without it that is an error.",
-)
-@click.option(
-    "--estimator",
-    type=click.Choice(["stack", "skilldelta"]),
-    show_default="stack",
-    help="stack combines local and pooled evidence; skilldelta is the paper's rule.",
-)
-@click.option("--paper", is_flag=True, help="The paper's rule and settings, and its Hoeffding band.")
-@settings.rule_options
-@settings.threshold_option
-@click.option(
-    "--rule",
-    type=click.Choice(["plain", "three_way", "conservative"]),
-    default="plain",
-    show_default=True,
-    help="plain compares the gain; the others ask its interval.",
-)
+@settings.fallback_option("The decision when routing fails: the encoder does not answer. Without it that is an error.")
+@settings.policy_options
 @click.option("--access-log", is_flag=True, help="A line per request on stderr: method, path, status, time.")
 @click.option(
     "--otel",

@@ -12,9 +12,8 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.evaluation_tables import show_panel
-from skilldelta.cli.given_values import OutputPath
-from skilldelta.cli.output import console, note, percent, write_json
-from skilldelta.cli.progress import progress
+from skilldelta.cli.output import console, note, percent, progress, write_json
+from skilldelta.cli.settings import OutputPath
 from skilldelta.errors import InputError
 from skilldelta.files import write_text
 from skilldelta.nouns import plural
@@ -67,8 +66,7 @@ KINDS = ("no_effect", "always_helps", "family_only", "local_only", "mixed")
 @settings.seed_option
 @settings.resamples_option
 @click.option("--pairs", type=OutputPath(), metavar="FILE", help="Write the pairs as pairs.jsonl.")
-@settings.json_option
-@settings.output_option
+@settings.document_options
 @progress("simulating")
 def command(pairs: Path | None, as_json: bool, output: Path | None, **options: Any) -> None:
     """How far would a study of this size carry? Tasks, true gains and executions are drawn, then evaluated.

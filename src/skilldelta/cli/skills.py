@@ -9,8 +9,7 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.arguments import note_left_out, panels_of
-from skilldelta.cli.output import console, signed, table, write_json
-from skilldelta.cli.progress import progress
+from skilldelta.cli.output import console, progress, signed, table, write_json
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
 
@@ -24,18 +23,14 @@ _NAMED = 6
 
 
 @click.command("skills")
-@settings.bank_option
-@settings.agent_option
-@settings.suite_option
-@settings.encoder_options
+@settings.panel_options
 @click.option("--skill", metavar="NAME", help="Only this skill, with the tasks that it breaks.")
 @settings.exclude_options
 @settings.corrections_option
 @settings.seed_option
 @settings.resamples_option
 @settings.margin_option
-@settings.json_option
-@settings.output_option
+@settings.document_options
 @progress("judging skills")
 def command(bank: str, skill: str | None, as_json: bool, output: Path | None, **options: Any) -> None:
     """Keep, gate or drop each skill, with the evidence, the tasks that it breaks, and what skipping there would buy.

@@ -9,7 +9,7 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.collect_options import collect_options
-from skilldelta.cli.given_values import GivenPath, OutputPath
+from skilldelta.cli.settings import GivenPath, OutputPath
 
 if TYPE_CHECKING:
     from skilldelta.suites.base import GivenFiles

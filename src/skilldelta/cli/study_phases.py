@@ -164,7 +164,7 @@ class StudyRun:
     def _judge(self, folder: Path) -> None:
         from skilldelta.cli.collect_display import print_interrupted
         from skilldelta.cli.collect_judging import judge_plan_document
-        from skilldelta.cli.progress import progress
+        from skilldelta.cli.output import progress
         from skilldelta.collect.self_judging import judge
 
         session = self.session(folder)
@@ -189,7 +189,7 @@ class StudyRun:
 
     def _tables(self) -> int:
         from skilldelta.cli.arguments import note_left_out
-        from skilldelta.cli.progress import step_bars
+        from skilldelta.cli.output import step_bars
         from skilldelta.files import write_text
         from skilldelta.studies import EvaluationSettings, evaluate
         from skilldelta.studies.paper_policies import paper_tables
@@ -220,7 +220,7 @@ class StudyRun:
             return panels_of(bank, {**self.options, "agent": None, "suite": None})
 
     def _report(self, evaluated: Any) -> None:
-        from skilldelta.cli.progress import step_bars
+        from skilldelta.cli.output import step_bars
         from skilldelta.studies import report_on
 
         created = datetime.now(UTC).isoformat(timespec="seconds")

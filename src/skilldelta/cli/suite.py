@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.given_values import GivenPath, OutputPath
-from skilldelta.cli.output import console, number, table, write_json
-from skilldelta.cli.progress import progress
+from skilldelta.cli.output import console, number, progress, table, write_json
+from skilldelta.cli.settings import GivenPath, OutputPath
 from skilldelta.cli.suite_display import inspection_document, prepared_document, show_inspection, show_prepared
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.arguments import panels_of, refuse_idle_flags, rules_of
-from skilldelta.cli.output import console, note, number, percent, signed, table, write_json
-from skilldelta.cli.progress import progress
+from skilldelta.cli.output import console, note, number, percent, progress, signed, table, write_json
 from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.nouns import plural
 
@@ -27,20 +26,11 @@ def command() -> None:
 
 
 @command.command("threshold")
-@settings.bank_option
-@settings.agent_option
-@settings.suite_option
-@settings.encoder_options
-@click.option(
-    "--estimator",
-    default="stack",
-    show_default=True,
-    help="Whose scores, as in predict: stack, skilldelta or a control.",
-)
+@settings.panel_options
+@settings.scores_option
 @settings.rule_options
 @settings.threshold_option
-@settings.json_option
-@settings.output_option
+@settings.document_options
 @click.pass_context
 @progress("sweeping thresholds")
 def threshold(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None, **options: Any) -> None:
@@ -64,10 +54,7 @@ def threshold(ctx: click.Context, /, bank: str, as_json: bool, output: Path | No
 
 
 @command.command("evidence")
-@settings.bank_option
-@settings.agent_option
-@settings.suite_option
-@settings.encoder_options
+@settings.panel_options
 @click.option(
     "--at-least",
     type=click.IntRange(min=1),
@@ -76,8 +63,7 @@ def threshold(ctx: click.Context, /, bank: str, as_json: bool, output: Path | No
     help="Leave families out that have fewer other tasks.",
 )
 @settings.seed_option
-@settings.json_option
-@settings.output_option
+@settings.document_options
 @progress("sweeping the amount of evidence")
 def evidence(bank: str, as_json: bool, output: Path | None, at_least: int, seed: int, **options: Any) -> None:
     """Gain error over support size, neighbourhood size and repetitions, every target kept at every point."""
