@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import shlex
 import urllib.request
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from click.core import ParameterSource
 
 from skilldelta.cli.output import note, step_bars
 from skilldelta.errors import InputError
+from skilldelta.redaction import redacted
 
 if TYPE_CHECKING:
     from skilldelta.arrays import Vectors
@@ -45,6 +47,14 @@ def panels_of(bank: Bank, options: Mapping[str, Any]) -> list[LoadedPanel]:
             corrections=corrections_of(options),
             progress=advance,
         )
+
+
+def panels_in(location: str, options: Mapping[str, Any]) -> list[LoadedPanel]:
+    """The same out of a bank that is not asked again."""
+    from skilldelta.bank import Bank
+
+    with Bank.open(location, create=False) as bank:
+        return panels_of(bank, options)
 
 
 def choice_of(options: Mapping[str, Any]) -> PanelChoice:
@@ -188,3 +198,19 @@ def refuse_idle_flags(ctx: click.Context, estimator: str) -> None:
             raise InputError(
                 f"{flag} has no say in the scores of {estimator}; leave it out, or give --estimator skilldelta"
             )
+
+
+def command_line(ctx: click.Context, arguments: Sequence[str] = ()) -> str:
+    """The command with everything that was set by flag, environment or file."""
+    words = ["skilldelta", str(ctx.command.name), *map(redacted, arguments)]
+    for parameter in ctx.command.params:
+        name = str(parameter.name)
+        value = ctx.params.get(name)
+        if not isinstance(parameter, click.Option) or is_overridden(ctx, name):
+            continue
+        if value is None or value is False or ctx.get_parameter_source(name) is ParameterSource.DEFAULT:
+            continue
+        flag = parameter.opts[0]
+        for one in value if isinstance(value, tuple) else (value,):
+            words += [flag] if one is True else [flag, redacted(str(one))]
+    return shlex.join(words)

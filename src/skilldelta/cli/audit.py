@@ -10,7 +10,7 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.arguments import chosen_encoder, corrections_of
-from skilldelta.cli.output import console, note, percent, progress, signed, table, write_json
+from skilldelta.cli.output import console, note, percent, plain_minus, progress, signed, table, write_json
 from skilldelta.cli.settings import GivenPath
 from skilldelta.errors import SkillDeltaError
 from skilldelta.evaluation.policy_table import policy_words
@@ -109,7 +109,7 @@ def show_audit(result: AuditResult) -> None:
         return _ends(result.intervals.get(name), scale)
 
     line = no_verdict(result.evaluated) if result.verdict is None else headline(result.verdict)
-    console().print(line.text.replace("\u2212", "-"), style="bold", markup=False)
+    console().print(plain_minus(line.text), style="bold", markup=False)
     rows = [
         [
             "against always on (points)",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import asdict
 from datetime import datetime
@@ -13,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from skilldelta.cli import settings
-from skilldelta.cli.output import console, note, number, percent, progress, shorten, signed, table, write_json
+from skilldelta.cli.output import confirm, console, note, number, percent, progress, shorten, signed, table, write_json
 from skilldelta.cli.settings import GivenPath, OutputPath
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.nouns import plural
@@ -247,11 +246,8 @@ def _forget_decisions(bank: str, before: float | None, *, yes: bool, as_json: bo
 
 
 def _agree(found: str) -> None:
-    """Ask a person; a program must have said --yes."""
-    if not sys.stdin.isatty():
-        raise InputError(f"this would remove {found}; there is no terminal to ask, so say --yes")
-    note(f"This removes {found}. It cannot be undone.")
-    click.confirm("Remove them for good?", abort=True, err=True)
+    question = f"This removes {found}. It cannot be undone.\nRemove them for good?"
+    confirm(question, otherwise=f"this would remove {found};")
 
 
 def _counted(rows: Foreseen | Forgotten) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.arguments import panels_of, refuse_idle_flags, rules_of
+from skilldelta.cli.arguments import panels_in, refuse_idle_flags, rules_of
 from skilldelta.cli.output import (
     console,
     note,
@@ -61,14 +61,11 @@ def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None
     if not goal.per_token:  # else they choose the neighbours whose tokens are the predicted cost
         refuse_idle_flags(ctx, options["estimator"])
 
-    from skilldelta.bank import Bank
     from skilldelta.studies import calibrate
     from skilldelta.studies.study_documents import calibration_document
 
-    with Bank.open(bank, create=False) as opened:
-        panels = panels_of(opened, options)
     documents = []
-    for panel in panels:
+    for panel in panels_in(bank, options):
         with step_bars() as advance:
             found = calibrate(
                 panel,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.output import console, note, progress, signed, table, write_json
+from skilldelta.cli.output import console, note, plain_minus, progress, signed, table, write_json
 from skilldelta.cli.settings import GivenPath, OutputPath
 from skilldelta.cli.step_summary import add_to_step_summary, step_summary_option
 from skilldelta.errors import InputError, shown
@@ -220,5 +220,5 @@ def _show(checked: SkillsChecked) -> None:
     out.print(table("Skills", ("skill", "outcome", "gain", "tasks"), rows, left=2))
     for one in checked.skills:
         said = "; ".join([*map(check_sentence, one.checks), *one.remarks])
-        out.remark(f"{one.skill}: {said}".replace("\u2212", "-"))
+        out.remark(plain_minus(f"{one.skill}: {said}"))
     out.print(f"\n{OUTCOME_WORDS[checked.outcome]}.", style="bold")

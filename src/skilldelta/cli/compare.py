@@ -11,8 +11,8 @@ import click
 from click.core import ParameterSource
 
 from skilldelta.cli import settings
-from skilldelta.cli.command_line import command_line
-from skilldelta.cli.output import console, note, progress, signed, table, write_json
+from skilldelta.cli.arguments import command_line
+from skilldelta.cli.output import console, note, plain_minus, progress, signed, table, write_json
 from skilldelta.cli.settings import GivenPath, OutputPath
 from skilldelta.cli.step_summary import add_to_step_summary, step_summary_option
 from skilldelta.errors import InputError
@@ -216,7 +216,7 @@ def _show(report: ComparisonReport, most: int) -> None:
     out.print(f"A: {report.a}\nB: {report.b}\n")
     width = max(len(fact.title) for fact in comparison_facts(report))
     for fact in comparison_facts(report):
-        out.hanging(f"{fact.title:<{width}}", _plain(fact.text))
+        out.hanging(f"{fact.title:<{width}}", plain_minus(fact.text))
     out.print("")
     if most and (worse := found.flipped("worse")):
         out.print(_tasks("Worse with B", worse, most))
@@ -224,7 +224,7 @@ def _show(report: ComparisonReport, most: int) -> None:
         out.print(_tasks("Better with B", better, most))
     for warning in report.warnings:
         out.print(f"warning: {warning}", style="yellow")
-    out.print(_plain(comparison_headline(found).text), style="bold")
+    out.print(plain_minus(comparison_headline(found).text), style="bold")
 
 
 def _tasks(title: str, tasks: Sequence[TaskDifference], most: int) -> Any:
@@ -251,7 +251,3 @@ def _short(names: Sequence[str]) -> list[str]:
     shared = next((i for i, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), 0)
     start = first.rfind("/", 0, shared) + 1
     return [f"…/{name[start:]}" for name in names] if start > len("…/") else list(names)
-
-
-def _plain(text: str) -> str:
-    return text.replace("\u2212", "-")  # not every terminal has that minus

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.evaluate import run_evaluation
-from skilldelta.cli.evaluation_tables import show_panel, show_verdicts
+from skilldelta.cli.evaluate import run_evaluation, show_panel, show_verdicts
 from skilldelta.cli.output import console, note, number, percent, progress, signed
 from skilldelta.cli.settings import GivenPath
 from skilldelta.errors import MissingExtraError

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.output import note
+from skilldelta.cli.output import confirm, note
 from skilldelta.cli.settings import GivenPath
 from skilldelta.errors import InputError
 
@@ -142,11 +142,8 @@ def _agree(changes: Sequence[FileChange], yes: bool) -> None:
     """Show the difference and ask a person; a program must have said --yes."""
     for change in changes:
         click.echo(change.diff(), nl=False)
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise InputError("nothing was written: there is no terminal to ask, so say --yes")
-    click.confirm("Write this?", abort=True, err=True)
+    if not yes:
+        confirm("Write this?", otherwise="nothing was written:")
 
 
 def _wanted(options: dict[str, Any]) -> WantedSetup:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
     from skilldelta.cli.screen import Screen
+    from skilldelta.evaluation.results import Range
     from skilldelta.studies import StudyProgress
 
 
@@ -82,6 +83,19 @@ def signed(value: float | None, digits: int = 3) -> str:
 def number(value: float | None, digits: int = 0) -> str:
     """A number with thousands separated; unknown is a dash."""
     return "–" if value is None or not math.isfinite(value) else f"{value:,.{digits}f}"
+
+
+def span(found: Range | None, *, scale: int = 100, digits: int = 1, is_open: bool = False) -> str:
+    """An interval, empty where there is none; `is_open` also leaves out one without width."""
+    if found is None or found.low is None or found.high is None or (is_open and found.low == found.high):
+        return ""
+    low, high = (round(scale * end, digits) + 0.0 for end in (found.low, found.high))
+    return f"{low:.{digits}f}…{high:.{digits}f}"
+
+
+def plain_minus(text: str) -> str:
+    """A sentence of a report for the terminal: not every one has the long minus."""
+    return text.replace("\u2212", "-")
 
 
 def shorten(text: str, width: int) -> str:
@@ -192,6 +206,13 @@ def open_closed_streams() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - for as long as the process
+
+
+def confirm(question: str, *, otherwise: str) -> None:
+    """Ask a person; a program, which nobody can ask, must have said --yes."""
+    if not sys.stdin.isatty():
+        raise InputError(f"{otherwise} there is no terminal to ask, so say --yes")
+    click.confirm(question, abort=True, err=True)
 
 
 def text_from_stdin() -> str:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.arguments import panels_of, with_paper_settings
-from skilldelta.cli.command_line import command_line
+from skilldelta.cli.arguments import command_line, panels_of, with_paper_settings
 from skilldelta.cli.evaluate import run_evaluation, settings_of
 from skilldelta.cli.output import note, progress, step_bars, write_json
 from skilldelta.cli.settings import OutputPath

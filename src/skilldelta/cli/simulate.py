@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.evaluation_tables import show_panel
+from skilldelta.cli.evaluate import show_panel
 from skilldelta.cli.output import console, note, percent, progress, write_json
 from skilldelta.cli.settings import OutputPath
 from skilldelta.errors import InputError

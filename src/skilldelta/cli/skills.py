@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.arguments import note_left_out, panels_of
-from skilldelta.cli.output import console, progress, signed, table, write_json
+from skilldelta.cli.arguments import note_left_out, panels_in
+from skilldelta.cli.output import console, plain_minus, progress, signed, span, table, write_json
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
-    from skilldelta.evaluation.results import Range
     from skilldelta.evaluation.skill_verdicts import SkillVerdict
     from skilldelta.studies import JudgedPanel
     from skilldelta.support import Support
@@ -38,13 +37,11 @@ def command(bank: str, skill: str | None, as_json: bool, output: Path | None, **
     A family counts as harmed when its exact sign test passes at a false-discovery rate of 5% over all families of the
     panel; skills are held to the same rate. Intervals are 95%, over tasks. "Not enough evidence" is a verdict.
     """
-    from skilldelta.bank import Bank
     from skilldelta.studies import SkillSettings, judge_skills, judged_to_dict
 
     if not options["resamples"]:
         raise InputError("--resamples 0 leaves no interval to judge by; give at least 100")
-    with Bank.open(bank, create=False) as opened:
-        panels = panels_of(opened, options)
+    panels = panels_in(bank, options)
     note_left_out(panels)
     asked = SkillSettings(margin=options["margin"], resamples=options["resamples"], seed=options["seed"])
     judged = [_only(one, skill) for one in judge_skills(panels, asked)]
@@ -80,10 +77,10 @@ def _show(judged: JudgedPanel, *, with_tasks: bool) -> None:
     rows = [_row(one) for one in judged.verdicts]
     out.print(table(title, ("skill", "verdict", "gain", "95%", "tasks", "helped", "harmed"), rows, left=2))
     for one in judged.verdicts:
-        out.remark(_plain(f"{one.skill}: {skill_sentence(one)}"))
+        out.remark(plain_minus(f"{one.skill}: {skill_sentence(one)}"))
         if one.harmed:
             for line in _harm_lines(support, one, with_tasks=with_tasks):
-                out.remark(_plain(line), indent=4, style="dim")
+                out.remark(plain_minus(line), indent=4, style="dim")
     out.remark(
         "Families: exact sign test, false-discovery rate 5% over all families of the panel; skills likewise. Held out: "
         "each task is decided by other tasks only, those of its family or its nearest ones.",
@@ -96,11 +93,7 @@ def _row(one: SkillVerdict) -> list[str]:
     verdict = "not enough" if one.ruling == "not enough evidence" else one.ruling
     mean = one.mean
     counts = (str(mean.tasks), str(one.helped), str(one.harmed))
-    return [one.skill, verdict, signed(100 * mean.mean, 1), _range(mean.interval), *counts]
-
-
-def _range(found: Range) -> str:
-    return "" if found.low is None or found.high is None else f"{100 * found.low:.1f}…{100 * found.high:.1f}"
+    return [one.skill, verdict, signed(100 * mean.mean, 1), span(mean.interval), *counts]
 
 
 def _harm_lines(support: Support, one: SkillVerdict, *, with_tasks: bool) -> list[str]:
@@ -130,7 +123,3 @@ def _harm_lines(support: Support, one: SkillVerdict, *, with_tasks: bool) -> lis
 def _named(names: list[str]) -> str:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + more
-
-
-def _plain(text: str) -> str:
-    return text.replace("\u2212", "-")  # not every terminal has that minus

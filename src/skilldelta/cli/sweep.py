@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.arguments import panels_of, refuse_idle_flags, rules_of
+from skilldelta.cli.arguments import panels_in, refuse_idle_flags, rules_of
 from skilldelta.cli.output import console, note, number, percent, progress, signed, table, write_json
 from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.nouns import plural
@@ -37,14 +37,11 @@ def threshold(ctx: click.Context, /, bank: str, as_json: bool, output: Path | No
     """Every policy that some threshold induces, from always-on to always-off; the default and the best in hindsight marked."""
     refuse_idle_flags(ctx, options["estimator"])
 
-    from skilldelta.bank import Bank
     from skilldelta.studies import sweep_thresholds
     from skilldelta.studies.study_documents import threshold_document
 
     documents = []
-    with Bank.open(bank, create=False) as opened:
-        panels = panels_of(opened, options)
-    for panel in panels:
+    for panel in panels_in(bank, options):
         swept = sweep_thresholds(panel, options["estimator"], rules=rules_of(options))
         documents.append(threshold_document(panel, swept, options["estimator"]))
         if not (as_json or output):
@@ -67,14 +64,11 @@ def threshold(ctx: click.Context, /, bank: str, as_json: bool, output: Path | No
 @progress("sweeping the amount of evidence")
 def evidence(bank: str, as_json: bool, output: Path | None, at_least: int, seed: int, **options: Any) -> None:
     """Gain error over support size, neighbourhood size and repetitions, every target kept at every point."""
-    from skilldelta.bank import Bank
     from skilldelta.studies import sweep_evidence
     from skilldelta.studies.study_documents import evidence_document
 
-    with Bank.open(bank, create=False) as opened:
-        panels = panels_of(opened, options)
     documents = []
-    for panel in panels:
+    for panel in panels_in(bank, options):
         found = sweep_evidence(panel, at_least=at_least, seed=seed)
         documents.append(evidence_document(panel, found))
         for axis, reason in found.missing.items():
