@@ -11,7 +11,7 @@ from skilldelta.cli import settings
 from skilldelta.cli.arguments import note_left_out, panels_in
 from skilldelta.cli.output import console, plain_minus, progress, signed, span, table, write_json
 from skilldelta.errors import InputError
-from skilldelta.nouns import plural
+from skilldelta.nouns import listed, plural
 
 if TYPE_CHECKING:
     from skilldelta.evaluation.skill_verdicts import SkillVerdict
@@ -112,14 +112,9 @@ def _harm_lines(support: Support, one: SkillVerdict, *, with_tasks: bool) -> lis
         if broken:
             name = family.family or "no family"
             gain = f"{signed(100 * family.gain, 1)} points over {plural(family.tasks, 'task')}"
-            lines.append(f"{name} ({family.effect}, {gain}): {_named(broken)}")
+            lines.append(f"{name} ({family.effect}, {gain}): {listed(broken, _NAMED)}")
     for number, group in enumerate(one.groups, start=1):
         ids = [str(support.task_ids[row]) for row in group.rows]
         nearby = "no other task" if group.nearby_gain is None else f"{signed(100 * group.nearby_gain, 1)} points"
-        lines.append(f"group {number} of alike tasks, nearby {nearby}: {_named(ids)}")
+        lines.append(f"group {number} of alike tasks, nearby {nearby}: {listed(ids, _NAMED)}")
     return lines
-
-
-def _named(names: list[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more

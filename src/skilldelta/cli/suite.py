@@ -13,7 +13,7 @@ import click
 from skilldelta.cli import settings
 from skilldelta.cli.output import console, note, number, progress, table, write_json
 from skilldelta.cli.settings import GivenPath, OutputPath
-from skilldelta.nouns import plural
+from skilldelta.nouns import listed, plural
 
 if TYPE_CHECKING:
     from skilldelta.collect.suite import Suite
@@ -197,9 +197,8 @@ def show_prepared(prepared: PreparedFolder) -> None:
 def _note_missing(names: Sequence[str]) -> None:
     """Skills without a text, and what to do about them."""
     if names:
-        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         note(
-            f"no text for {plural(len(names), 'skill')} ({', '.join(names[:_NAMED])}{more}): "
+            f"no text for {plural(len(names), 'skill')} ({listed(names, _NAMED)}): "
             "prepare again with --skills PATH, or write skills/NAME/SKILL.md; collect needs them"
         )
 

@@ -20,8 +20,7 @@ from skilldelta.serve.evidence_documents import (
 )
 from skilldelta.serve.evidence_views import Catalogue, EvidenceViews, PanelKey, ShownPanel
 from skilldelta.serve.overview_page import panel_name, skill_line
-from skilldelta.studies.gated_panel import GatedRows
-from skilldelta.studies.task_map import fixed_sample
+from skilldelta.studies.gated_panel import GatedRows, fixed_sample
 
 HARMED = 100
 POINTS = 800

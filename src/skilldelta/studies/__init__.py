@@ -17,11 +17,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skilldelta.studies.check_outputs import check_junit, check_markdown
     from skilldelta.studies.check_study import (
         CheckedSkill,
         SkillsChecked,
         bank_gains,
+        check_junit,
+        check_markdown,
         check_skills,
         checked_to_dict,
         compared_gains,
@@ -126,13 +127,14 @@ _HOMES = {
         "CheckedSkill",
         "SkillsChecked",
         "bank_gains",
+        "check_junit",
+        "check_markdown",
         "check_skills",
         "checked_to_dict",
         "compared_gains",
         "recorded_gains",
         "recorded_notes",
     ),
-    "check_outputs": ("check_junit", "check_markdown"),
     "compared_side": (
         "ArmChoice",
         "ComparedSide",

@@ -15,10 +15,10 @@ from pathlib import Path
 from skilldelta.bank.importers import Defaults, Source, read_any
 from skilldelta.bank.importers.any_source import left_out_lines
 from skilldelta.bank.store import Bank
-from skilldelta.errors import InputError, unknown_name
+from skilldelta.errors import InputError
 from skilldelta.pairing import is_counted
 from skilldelta.records import Agent, Condition, Execution, Task
-from skilldelta.studies.loaded_panel import label_of
+from skilldelta.studies.loaded_panel import chosen_records, label_of
 
 TaskKey = tuple[str, str]
 """Suite and task id."""
@@ -105,21 +105,13 @@ def bank_runs(bank: Bank, choice: ArmChoice = EVERYTHING) -> RecordedRuns:
         >>> len(bank_runs(bank).executions)
         16
     """
-    agent = bank.resolve_agent(choice.agent) if choice.agent else None
-    if choice.suite and choice.suite not in bank.suites():
-        raise unknown_name("suite", choice.suite, bank.suites())
-    panels = [
-        bank.panel_records(its_agent, suite)
-        for its_agent, suite in bank.panel_names()
-        if agent in (None, its_agent) and choice.suite in (None, suite)
-    ]
-    agents = bank.agents()
+    panels, agents = chosen_records(bank, choice.agent, choice.suite), bank.agents()
     return RecordedRuns(
         label="bank",
         executions=[_labelled(one, agents) for records in panels for one in records.versioned],
         tasks={(task.suite, task.task_id): task for task in bank.tasks()},
         versions={skill.skill_id: skill.digest for skill in bank.skills() if skill.digest},
-        is_of_one_agent=agent is not None,
+        is_of_one_agent=bool(choice.agent),
     )
 
 
