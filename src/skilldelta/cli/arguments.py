@@ -11,15 +11,17 @@ import ipaddress
 import os
 import shlex
 import urllib.request
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import urlsplit
 
 import click
 from click.core import ParameterSource
 
 from skilldelta.cli.output import note, step_bars
-from skilldelta.errors import InputError
+from skilldelta.errors import InputError, unknown_name
 from skilldelta.redaction import redacted
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from skilldelta.evaluation.roster import Rules
     from skilldelta.studies import LoadedPanel, PanelChoice
 
-
+T = TypeVar("T")
 _ON_COMMAND_LINE = "named on the command line"
 
 
@@ -62,6 +64,13 @@ def choice_of(options: Mapping[str, Any]) -> PanelChoice:
     from skilldelta.studies import PanelChoice
 
     return PanelChoice(options.get("agent"), options.get("suite"))
+
+
+def known_suite(bank: Bank, suite: str | None) -> str | None:
+    """The suite that is named, if any; InputError where the bank has none of that name."""
+    if suite and suite not in bank.suites():
+        raise unknown_name("suite", suite, bank.suites())
+    return suite
 
 
 def exclusions_of(options: Mapping[str, Any]) -> tuple[Exclusion, ...]:
@@ -96,6 +105,12 @@ def rules_of(options: Mapping[str, Any]) -> Rules:
         partition=read_partition(options["partition"]) if options.get("partition") else None,
         holdout=holdout,
     )
+
+
+def settings_in(options: Mapping[str, Any], kind: type[T]) -> T:
+    """A dataclass from the options of the same names; fields that a command has no option for keep their defaults."""
+    names = [field.name for field in fields(cast("Any", kind)) if field.name in options]
+    return kind(**{name: options[name] for name in names})
 
 
 def note_left_out(panels: Sequence[LoadedPanel]) -> None:
@@ -174,16 +189,12 @@ def _refuse_other_rules(ctx: click.Context) -> None:
     for parameter in ctx.command.params:
         name = str(parameter.name)
         if name in SETTLED and _is_flag(ctx, name):
-            flag = parameter.opts[0]
-            raise InputError(f"--paper already settles {flag}; leave out {flag}, or {_paper_as_given(ctx)}")
+            flag, paper = parameter.opts[0], "--paper" if _is_flag(ctx, "paper") else "paper in skilldelta.toml"
+            raise InputError(f"--paper already settles {flag}; leave out {flag}, or {paper}")
 
 
 def _is_flag(ctx: click.Context, name: str) -> bool:
     return ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
-
-
-def _paper_as_given(ctx: click.Context) -> str:
-    return "--paper" if _is_flag(ctx, "paper") else "paper in skilldelta.toml"
 
 
 def refuse_idle_flags(ctx: click.Context, estimator: str) -> None:
@@ -201,16 +212,23 @@ def refuse_idle_flags(ctx: click.Context, estimator: str) -> None:
 
 
 def command_line(ctx: click.Context, arguments: Sequence[str] = ()) -> str:
-    """The command with everything that was set by flag, environment or file."""
-    words = ["skilldelta", str(ctx.command.name), *map(redacted, arguments)]
+    """The command that a page was made by, as one could type it again, without any password."""
+    overridden = [str(parameter.name) for parameter in ctx.command.params if is_overridden(ctx, str(parameter.name))]
+    words = ["skilldelta", str(ctx.command.name), *arguments, *flags_given(ctx, but=overridden)]
+    return shlex.join(map(redacted, words))
+
+
+def flags_given(ctx: click.Context, *, but: Collection[str], full_paths: bool = False) -> Iterator[str]:
+    """The options that were set by flag, environment or file, as words of a command line."""
     for parameter in ctx.command.params:
-        name = str(parameter.name)
-        value = ctx.params.get(name)
-        if not isinstance(parameter, click.Option) or is_overridden(ctx, name):
-            continue
-        if value is None or value is False or ctx.get_parameter_source(name) is ParameterSource.DEFAULT:
-            continue
-        flag = parameter.opts[0]
-        for one in value if isinstance(value, tuple) else (value,):
-            words += [flag] if one is True else [flag, redacted(str(one))]
-    return shlex.join(words)
+        name, flag = str(parameter.name), parameter.opts[0]
+        if isinstance(parameter, click.Option) and is_given(ctx, name) and name not in but:
+            value = ctx.params[name]
+            for one in value if isinstance(value, tuple) else (value,):
+                word = str(one.absolute() if full_paths and isinstance(one, Path) else one)
+                yield from () if one is False else (flag,) if one is True else (flag, word)
+
+
+def is_given(ctx: click.Context, name: str) -> bool:
+    """Whether a parameter has a value other than our default."""
+    return ctx.get_parameter_source(name) not in (ParameterSource.DEFAULT, None) and ctx.params[name] is not None

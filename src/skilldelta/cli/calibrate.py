@@ -132,20 +132,11 @@ def _show(panel: LoadedPanel, found: Calibration, estimator: str, shown: int) ->
 
 def _value_rows(found: Calibration) -> list[list[str]]:
     held, chosen = found.held_out, found.hindsight
+    on, off = signed(100 * held.success_vs_always_on, 1), signed(100 * held.success_vs_always_off, 1)
     rows = [
         ["success", percent(held.success), _interval(held, "success", 100), percent(chosen.success)],
-        [
-            "against always on",
-            signed(100 * held.success_vs_always_on, 1),
-            _interval(held, "success_vs_always_on", 100),
-            "",
-        ],
-        [
-            "against always off",
-            signed(100 * held.success_vs_always_off, 1),
-            _interval(held, "success_vs_always_off", 100),
-            "",
-        ],
+        ["against always on", on, _interval(held, "success_vs_always_on", 100), ""],
+        ["against always off", off, _interval(held, "success_vs_always_off", 100), ""],
         ["uses", percent(held.use_rate), _interval(held, "use_rate", 100), percent(chosen.use_rate)],
         ["tokens per task", number(held.tokens), _interval(held, "tokens", 1), number(chosen.tokens)],
     ]

@@ -70,11 +70,11 @@ def command(sources: tuple[Path, ...], as_json: bool, output: Path | None, on_to
     skilldelta check --without off.eval --with on.eval --skill my-skill
     skilldelta check --bank skilldelta.bank --baseline baseline.json
     """
+    from skilldelta.cli.arguments import settings_in
     from skilldelta.evaluation.gain_checks import CheckSettings
     from skilldelta.studies import check_skills, checked_to_dict, read_baseline, write_baseline
 
-    names = ("min_gain", "confidence", "tolerance", "resamples", "seed")
-    asked, without_evidence = CheckSettings(**{name: options[name] for name in names}), _exit_code(on_too_little)
+    asked, without_evidence = settings_in(options, CheckSettings), _exit_code(on_too_little)
     baseline = _asked_for(read_baseline(options["baseline"]), options) if options["baseline"] else ()
     measured, notes = _measured(sources, options)
     for remark in notes:

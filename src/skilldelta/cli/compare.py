@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from skilldelta.cli import settings
-from skilldelta.cli.arguments import command_line
+from skilldelta.cli.arguments import command_line, settings_in
 from skilldelta.cli.output import console, note, plain_minus, progress, signed, table, write_json
 from skilldelta.cli.settings import GivenPath, OutputPath
 from skilldelta.cli.step_summary import add_to_step_summary, step_summary_option
@@ -77,18 +77,11 @@ def command(ctx: click.Context, /, sides: tuple[Path, ...], as_json: bool, outpu
 
     if len(sides) > 2:
         raise InputError(f"compare takes two sides, got {len(sides)}: {', '.join(map(str, sides[:4]))}")
-    asked = ComparisonSettings(
-        margin=options["margin"],
-        resamples=options["resamples"],
-        level=options["level"],
-        seed=options["seed"],
-        allow_changed_tasks=options["allow_changed_tasks"],
-    )
     names = [str(side) for side in sides]
     a, b = _sides(ctx, names, options)
     for remark in dict.fromkeys((*a.notes, *b.notes)):
         note(remark)
-    compared = compare_sides(a, b, asked)
+    compared = compare_sides(a, b, settings_in(options, ComparisonSettings))
     report = comparison_report(
         compared, command=command_line(ctx, names), created=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
     )

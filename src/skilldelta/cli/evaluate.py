@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.arguments import note_left_out, panels_in, rules_of, with_paper_settings
+from skilldelta.cli.arguments import note_left_out, panels_in, rules_of, settings_in, with_paper_settings
 from skilldelta.cli.output import (
     console,
     note,
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from skilldelta.evaluation.structure import CoveragePoint
     from skilldelta.studies import Evaluated, EvaluatedPanel, EvaluationSettings, LoadedPanel
 
-_SETTINGS = ("seed", "resamples", "margin", "shuffles", "null_stack", "refit_intervals")
-"""Options that are settings of an evaluation under the same name; a command that lacks one takes its default."""
 _BOUGHT = ("policy", "success", "vs off", "vs on", "95%", "uses", "saved")
 _CHOSE = ("policy", "AUROC", "95%", "vs random", "95%", "p in", "p all")
 _MEANS = ("policy", "success", "vs on", "95%", "wins", "vs random", "95%", "wins")
@@ -104,7 +102,7 @@ def settings_of(options: Mapping[str, Any]) -> EvaluationSettings:
     """The options as settings of an evaluation."""
     from skilldelta.studies import EvaluationSettings
 
-    return EvaluationSettings(rules_of(options), **{name: options[name] for name in _SETTINGS if name in options})
+    return settings_in({**options, "rules": rules_of(options)}, EvaluationSettings)
 
 
 def run_evaluation(panels: Sequence[LoadedPanel], asked: EvaluationSettings) -> Evaluated:

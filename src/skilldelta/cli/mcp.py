@@ -48,7 +48,7 @@ def command(bank: str, http: bool, host: str, port: int, **options: Any) -> None
 
 
 def _serve(service: GateService, host: str, port: int, options: dict[str, Any]) -> None:
-    from skilldelta.cli.serve import admission_rules
+    from skilldelta.cli.serve import address_of, admission_rules
     from skilldelta.serve.mcp_http import PATH, http_app
     from skilldelta.serve.mcp_tools import mcp_server
 
@@ -59,6 +59,5 @@ def _serve(service: GateService, host: str, port: int, options: dict[str, Any]) 
 
     app = http_app(mcp_server(service), admission_rules(host, {"rate": None, **options}))
     with listening_socket(host, port) as listener:
-        shown = f"[{host}]" if ":" in host else host
-        note(f"serving MCP on http://{shown}:{listener.getsockname()[1]}{PATH} (Ctrl+C ends)")
+        note(f"serving MCP on {address_of(host, listener)}{PATH} (Ctrl+C ends)")
         run(app, listener)

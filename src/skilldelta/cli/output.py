@@ -68,6 +68,14 @@ def write_json(document: Any, output: Path | None = None) -> None:
         write_text(output, text + "\n")
 
 
+def answer(words: str, document: Any, *, as_json: bool) -> None:
+    """What a command of one line has to say: in words, or with --json as a document."""
+    if as_json:
+        write_json(document)
+    else:
+        console().print(words, soft_wrap=True)
+
+
 def percent(value: float | None, digits: int = 1) -> str:
     """A fraction as a percentage; unknown is a dash."""
     return "–" if value is None or not math.isfinite(value) else f"{100 * value:.{digits}f}%"

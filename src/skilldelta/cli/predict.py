@@ -11,10 +11,10 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.advice_display import show_advice
-from skilldelta.cli.arguments import with_paper_settings
+from skilldelta.cli.arguments import known_suite, with_paper_settings
 from skilldelta.cli.output import note, text_from_stdin, write_json
 from skilldelta.cli.settings import GivenPath
-from skilldelta.errors import InputError, unknown_name
+from skilldelta.errors import InputError
 
 if TYPE_CHECKING:
     from skilldelta.advisor import Advice, Policy, Question, ScopeChoice
@@ -187,11 +187,12 @@ def _question(bank: Bank, agent: Agent, text: str | None, options: dict[str, Any
     if not options["skill"]:
         raise InputError("no skill; say which one is on offer with --skill NAME")
     skill = bank.resolve_skill(options["skill"]).skill_id
-    suite = _known_suite(bank, options) or bank.resolve_suite(agent, skill_id=skill, task_id=task_id)
+    suite = known_suite(bank, options["suite"]) or bank.resolve_suite(agent, skill_id=skill, task_id=task_id)
     if text is None:
         known = bank.tasks(suite, task_id)
         if not known:
-            raise InputError(f"the bank has no task {task_id!r}{_in(options)}; give the task's text")
+            where = f" in suite {options['suite']!r}" if options["suite"] else ""
+            raise InputError(f"the bank has no task {task_id!r}{where}; give the task's text")
         text = known[0].text
     text = text_from_stdin() if text == "-" else text
     return Question(text=text, skill=skill, family=options["family"] or "", task_id=task_id, suite=suite or "")
@@ -204,14 +205,3 @@ def _given_vector(question: Question, options: dict[str, Any]) -> dict[str, Vect
     from skilldelta.encoders.query_vector import read_query_vector
 
     return {question.text: read_query_vector(options["query_vector"])}
-
-
-def _known_suite(bank: Bank, options: dict[str, Any]) -> str | None:
-    suite: str | None = options["suite"]
-    if suite and suite not in bank.suites():
-        raise unknown_name("suite", suite, bank.suites())
-    return suite
-
-
-def _in(options: dict[str, Any]) -> str:
-    return f" in suite {options['suite']!r}" if options["suite"] else ""

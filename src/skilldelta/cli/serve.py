@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from skilldelta.cli import settings
 from skilldelta.cli.output import note
 from skilldelta.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
+    from socket import socket
+
     from skilldelta.serve.admission import AdmissionRules
     from skilldelta.serve.gate_service import GateService
-    from skilldelta.serve.telemetry import Telemetry
 
 _POLICY = ("estimator", "paper", "k", "weighting", "scope", "threshold", "rule")
 
@@ -76,23 +76,27 @@ def command(ctx: click.Context, /, bank: str, host: str, port: int, install: str
     from skilldelta.serve.service_log import log_to
 
     rules = admission_rules(host, options)
-    telemetry = None if options["otel"] is None else _telemetry(options["otel"])
+    telemetry = None
+    if options["otel"] is not None:
+        from skilldelta.serve.telemetry import Telemetry
+
+        endpoint = options["otel"] or os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or "http://127.0.0.1:4318"
+        telemetry = Telemetry(endpoint)
     listener = listening_socket(host, port)
     with listener:
         gate = _gate(ctx, bank, options)
         log_to(sys.stderr, access=options["access_log"])
-        shown = f"[{host}]" if ":" in host else host
-        note(f"serving {gate.location} on http://{shown}:{listener.getsockname()[1]}/ (Ctrl+C ends)")
+        note(f"serving {gate.location} on {address_of(host, listener)}/ (Ctrl+C ends)")
         run(gate_app(gate, rules, encoder=encoder_arguments(options), telemetry=telemetry), listener)
 
 
 def _gate(ctx: click.Context, bank: str, options: dict[str, Any]) -> GateService:
-    from skilldelta.cli.arguments import chosen_encoder
+    from skilldelta.cli.arguments import chosen_encoder, is_given
     from skilldelta.encoders import check_encoder_name
     from skilldelta.serve.gate_service import GateService, GateSettings
     from skilldelta.serve.policy_settings import policy_with
 
-    said = {name: options[name] for name in _POLICY if _is_said(ctx, name)}
+    said = {name: options[name] for name in _POLICY if is_given(ctx, name)}
     chosen = GateSettings(
         policy=policy_with(said),
         agent=options["agent"],
@@ -112,14 +116,9 @@ def _gate(ctx: click.Context, bank: str, options: dict[str, Any]) -> GateService
     return gate
 
 
-def _telemetry(endpoint: str) -> Telemetry:
-    from skilldelta.serve.telemetry import Telemetry
-
-    return Telemetry(endpoint or os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or "http://127.0.0.1:4318")
-
-
-def _is_said(ctx: click.Context, name: str) -> bool:
-    return ctx.get_parameter_source(name) not in (ParameterSource.DEFAULT, None) and ctx.params[name] is not None
+def address_of(host: str, listener: socket) -> str:
+    """Where a server can be reached."""
+    return f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
 
 
 def admission_rules(host: str, options: dict[str, Any]) -> AdmissionRules:
@@ -144,9 +143,12 @@ def admission_rules(host: str, options: dict[str, Any]) -> AdmissionRules:
 
 def _install(ctx: click.Context, bank: str, system: str) -> None:
     """The unit runs the same command with the same options; paths are written out in full."""
+    from skilldelta.cli.arguments import flags_given
     from skilldelta.serve.service_units import UNIT, launchd_plist, write_unit
 
-    words = _command_line(ctx, bank)
+    place = bank if "://" in bank else str(Path(bank).expanduser().absolute())
+    words = [sys.executable, "-m", "skilldelta", "serve", "--bank", place]
+    words += flags_given(ctx, but=("bank", "install"), full_paths=True)
     if system == "launchd" or (system == "auto" and sys.platform == "darwin"):
         click.echo(launchd_plist(words, Path.home() / "Library" / "Logs" / "skilldelta.log"), nl=False)
         note("save it as ~/Library/LaunchAgents/skilldelta.serve.plist, then: launchctl load -w that file")
@@ -154,17 +156,3 @@ def _install(ctx: click.Context, bank: str, system: str) -> None:
     base = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
     path = write_unit(Path(base) / "systemd" / "user", words)
     note(f"wrote {path}; start it now and at every login with: systemctl --user enable --now {UNIT}")
-
-
-def _command_line(ctx: click.Context, bank: str) -> list[str]:
-    place = bank if "://" in bank else str(Path(bank).expanduser().absolute())
-    words = [sys.executable, "-m", "skilldelta", "serve", "--bank", place]
-    for parameter in ctx.command.params:
-        name = str(parameter.name)
-        if name in ("bank", "install") or not _is_said(ctx, name):
-            continue
-        flag, value = parameter.opts[0], ctx.params[name]
-        for one in value if isinstance(value, tuple) else (value,):
-            path = str(one.absolute()) if isinstance(one, Path) else str(one)
-            words += [flag] if one is True else [] if one is False else [flag, path]
-    return words

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
+from skilldelta.cli.arguments import rules_of
 from skilldelta.cli.evaluate import show_panel
 from skilldelta.cli.output import console, note, percent, progress, write_json
 from skilldelta.cli.settings import OutputPath
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from skilldelta.arrays import Floats
     from skilldelta.evaluation.simulation.simulated_panel import SimulatedPanel
     from skilldelta.evaluation.simulation.theory import TheoryCheck
-    from skilldelta.support import Scope
 
 KINDS = ("no_effect", "always_helps", "family_only", "local_only", "mixed")
 
@@ -79,7 +79,6 @@ def command(pairs: Path | None, as_json: bool, output: Path | None, **options: A
     from skilldelta.evaluation.results import panel_to_dict
     from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
     from skilldelta.evaluation.simulation.theory import check_theory
-    from skilldelta.predictor import Settings
 
     rng = np.random.default_rng(options["seed"])
     panel = simulate_panel(
@@ -91,18 +90,17 @@ def command(pairs: Path | None, as_json: bool, output: Path | None, **options: A
             for name in ("kind", "tasks", "families", "effect", "smoothness", "residual", "base_rate")
         },
     )
-    rule = Settings(k=options["k"], weighting=options["weighting"])
-    scope: Scope = options["scope"] or "family"
+    rules = rules_of(options)
     result = evaluate_panel(
         panel.support,
         rng=rng,
-        settings=rule,
-        scope=scope,
-        threshold=options["threshold"],
+        settings=rules.settings,
+        scope=rules.scope,
+        threshold=rules.threshold,
         resamples=options["resamples"],
     )
-    thresholds = _thresholds(panel, options)
-    check = check_theory(panel, settings=rule, scope=scope, threshold=thresholds, delta=options["delta"])
+    thresholds, delta = _thresholds(panel, options), options["delta"]
+    check = check_theory(panel, settings=rules.settings, scope=rules.scope, threshold=thresholds, delta=delta)
     if pairs is not None:
         write_text(pairs, _pairs_jsonl(panel))
         note(f"{plural(len(panel.support), 'pair')} written to {pairs}")

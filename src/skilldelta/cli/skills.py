@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.arguments import note_left_out, panels_in
+from skilldelta.cli.arguments import note_left_out, panels_in, settings_in
 from skilldelta.cli.output import console, plain_minus, progress, signed, span, table, write_json
-from skilldelta.errors import InputError
+from skilldelta.errors import InputError, unknown_name
 from skilldelta.nouns import listed, plural
 
 if TYPE_CHECKING:
@@ -43,10 +45,9 @@ def command(bank: str, skill: str | None, as_json: bool, output: Path | None, **
         raise InputError("--resamples 0 leaves no interval to judge by; give at least 100")
     panels = panels_in(bank, options)
     note_left_out(panels)
-    asked = SkillSettings(margin=options["margin"], resamples=options["resamples"], seed=options["seed"])
-    judged = [_only(one, skill) for one in judge_skills(panels, asked)]
+    judged = judge_skills(panels, settings_in(options, SkillSettings))
     if skill is not None:
-        judged = _with_skill(judged, skill)
+        judged = _of_skill(judged, skill)
     if as_json or output:
         write_json({"panels": [judged_to_dict(one) for one in judged]}, output)
         return
@@ -54,16 +55,10 @@ def command(bank: str, skill: str | None, as_json: bool, output: Path | None, **
         _show(one, with_tasks=skill is not None)
 
 
-def _only(judged: JudgedPanel, skill: str | None) -> JudgedPanel:
-    from dataclasses import replace
-
-    return judged if skill is None else replace(judged, verdicts=tuple(v for v in judged.verdicts if v.skill == skill))
-
-
-def _with_skill(judged: list[JudgedPanel], skill: str) -> list[JudgedPanel]:
-    from skilldelta.errors import unknown_name
-
-    found = [one for one in judged if one.verdicts]
+def _of_skill(judged: Sequence[JudgedPanel], skill: str) -> tuple[JudgedPanel, ...]:
+    """The panels that judge the skill, without their other verdicts."""
+    kept = [replace(one, verdicts=tuple(v for v in one.verdicts if v.skill == skill)) for one in judged]
+    found = tuple(one for one in kept if one.verdicts)
     if not found:
         raise unknown_name("skill", skill, {str(name) for one in judged for name in one.panel.support.skills})
     return found

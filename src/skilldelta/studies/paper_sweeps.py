@@ -69,17 +69,9 @@ def threshold_table(panels: Sequence[LoadedPanel]) -> PaperTable:
     def row(panel: LoadedPanel) -> tuple[Cell, ...]:
         swept = sweep_thresholds(panel, "skilldelta")
         default, best = swept.point(swept.default), swept.point(swept.best)
+        values = (default.success, default.token_saving, best.success, best.token_saving)
         cut = best.threshold if np.isfinite(best.threshold) else None
-        return (
-            panel.support.agent,
-            panel.suite,
-            len(swept),
-            default.success,
-            default.token_saving,
-            best.success,
-            best.token_saving,
-            cut,
-        )
+        return (panel.support.agent, panel.suite, len(swept), *values, cut)
 
     note = "best: the highest success in hindsight"
     return PaperTable("thresholds", "Success and tokens over thresholds", columns, tuple(map(row, panels)), note)
