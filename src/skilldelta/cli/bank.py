@@ -65,9 +65,7 @@ def status(bank: str, as_json: bool) -> None:
 @settings.suite_option
 @click.option("--skill", help="Only pairs of this skill.")
 @click.option("--family", help="Only pairs of this family.")
-@click.option(
-    "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Rows to show; --json shows all."
-)
+@click.option("--limit", type=click.IntRange(min=1), default=20, help="Rows to show; --json shows all.")
 @settings.json_option
 def list_pairs(
     bank: str, agent: str | None, suite: str | None, skill: str | None, family: str | None, limit: int, as_json: bool
@@ -137,14 +135,7 @@ def verify(bank: str, as_json: bool) -> int:
 
 @command.command("export")
 @settings.panel_options
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["jsonl", "npz"]),
-    default="jsonl",
-    show_default=True,
-    help="What to write.",
-)
+@click.option("--format", "format_", type=click.Choice(["jsonl", "npz"]), default="jsonl", help="What to write.")
 @click.option("--output", required=True, type=OutputPath(), metavar="FILE", help="The file to write.")
 def export(bank: str, format_: str, output: Path, **options: Any) -> None:
     """Write executions as runs.jsonl, or one panel's arrays with vectors as NPZ."""

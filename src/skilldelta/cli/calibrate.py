@@ -46,9 +46,7 @@ if TYPE_CHECKING:
 @settings.rule_options
 @settings.resamples_option
 @settings.seed_option
-@click.option(
-    "--show", type=click.IntRange(min=0), default=10, show_default=True, help="Wrong cases to list; --json has all."
-)
+@click.option("--show", type=click.IntRange(min=0), default=10, help="Wrong cases to list; --json has all.")
 @settings.document_options
 @click.pass_context
 @progress("calibrating")

@@ -34,21 +34,16 @@ _LARGEST_CODE = 125
 @settings.agent_option
 @settings.suite_option
 @click.option("--skill", metavar="NAME", help="Only this skill; the name of the skill of --with.")
-@click.option(
-    "--min-gain", type=float, default=0.0, show_default=True, help="What the gain must be above; 0.05 is 5 points."
-)
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of each one-sided limit.")
+@click.option("--min-gain", type=float, default=0.0, help="What the gain must be above; 0.05 is 5 points.")
+@click.option("--confidence", type=float, default=0.95, help="Of each one-sided limit.")
 @click.option(
     "--baseline", type=GivenPath(dir_okay=False), metavar="FILE", help="Earlier gains that must not get worse."
 )
-@click.option(
-    "--tolerance", type=float, default=0.05, show_default=True, help="How much worse than the baseline is still good."
-)
+@click.option("--tolerance", type=float, default=0.05, help="How much worse than the baseline is still good.")
 @click.option("--write-baseline", type=OutputPath(), metavar="FILE", help="Write the gains of now, for later checks.")
 @click.option(
     "--on-too-little",
     default="pass",
-    show_default=True,
     metavar="pass|fail|CODE",
     help='What "not enough evidence" does: pass, fail, or exit with a code of your own.',
 )

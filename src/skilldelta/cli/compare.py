@@ -47,14 +47,11 @@ if TYPE_CHECKING:
     "--level",
     type=click.FloatRange(0.5, 0.9999),
     default=0.95,
-    show_default=True,
     help="How sure an interval is to hold the truth.",
 )
 @settings.resamples_option
 @settings.seed_option
-@click.option(
-    "--show", type=click.IntRange(min=0), default=10, show_default=True, help="Tasks to list each way; --json has all."
-)
+@click.option("--show", type=click.IntRange(min=0), default=10, help="Tasks to list each way; --json has all.")
 @click.option("--markdown", type=OutputPath(), metavar="FILE", help="Also write Markdown, for a pull request.")
 @click.option("--html", type=OutputPath(), metavar="FILE", help="Also write one HTML page.")
 @step_summary_option

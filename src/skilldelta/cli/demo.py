@@ -28,15 +28,9 @@ FOLDER = "demo-output"
 
 @click.command("demo")
 @click.option("--bank", type=GivenPath(), help=f"Where to put the bank; default {FOLDER}/demo.bank.")
-@click.option("--report/--no-report", default=True, help=f"Write {FOLDER}/report.html.")
+@click.option("--report/--no-report", default=True, show_default=False, help=f"Write {FOLDER}/report.html.")
 @settings.seed_option
-@click.option(
-    "--resamples",
-    type=click.IntRange(0, settings.MOST_DRAWS),
-    default=2_000,
-    show_default=True,
-    help="Bootstrap draws.",
-)
+@click.option("--resamples", type=click.IntRange(0, settings.MOST_DRAWS), default=2_000, help="Bootstrap draws.")
 @progress("working")
 def command(bank: Path | None, report: bool, seed: int, resamples: int) -> None:
     """Decisions with their evidence, the evaluation table and an HTML report, on real executions that ship with the package."""

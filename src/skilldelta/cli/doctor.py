@@ -22,15 +22,12 @@ if TYPE_CHECKING:
 @click.command("doctor")
 @settings.bank_option
 @settings.encoder_options
-@click.option(
-    "--server", envvar="SKILLDELTA_SERVER", default=DEFAULT_SERVER, show_default=True, metavar="URL", help="The server."
-)
+@click.option("--server", envvar="SKILLDELTA_SERVER", default=DEFAULT_SERVER, metavar="URL", help="The server.")
 @click.option(
     "--timeout",
     type=click.FloatRange(0, 600, min_open=True),
     envvar="SKILLDELTA_TIMEOUT",
     default=1.0,
-    show_default=True,
     metavar="S",
     help="Seconds that the server may take.",
 )

@@ -43,7 +43,6 @@ _MEANS = ("policy", "success", "vs on", "95%", "wins", "vs random", "95%", "wins
     "--shuffles",
     type=click.IntRange(0, settings.MOST_DRAWS),
     default=199,
-    show_default=True,
     help="Panels with shuffled gains that show what chance gives; 0 leaves them out.",
 )
 @click.option(
@@ -55,7 +54,6 @@ _MEANS = ("policy", "success", "vs on", "95%", "wins", "vs random", "95%", "wins
     "--holdout",
     type=click.Choice(["task", "family"]),
     default="task",
-    show_default=True,
     help="What is left out with a target. With family, support comes from --scope skill (default) or global.",
 )
 @settings.exclude_options

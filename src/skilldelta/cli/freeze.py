@@ -33,14 +33,11 @@ if TYPE_CHECKING:
 @click.option(
     "--estimator",
     default="skilldelta",
-    show_default=True,
     help="Who predicts the gains: the paper's rule (skilldelta), the family mean, stack, or another package's estimator.",
 )
 @settings.rule_options
 @settings.exclude_options
-@click.option(
-    "--threshold", default="0", show_default=True, help="A number, or the rule prevalence or balanced_accuracy."
-)
+@click.option("--threshold", default="0", help="A number, or the rule prevalence or balanced_accuracy.")
 @click.option("--overwrite", is_flag=True, help="Replace a sealed file of the same name.")
 @settings.json_option
 @progress("predicting")

@@ -52,7 +52,6 @@ _NEXT = {
     "--scope",
     type=click.Choice(["user", "project"]),
     default="user",
-    show_default=True,
     help="The user's own settings, or those of the project in this folder.",
 )
 @click.option("--undo", is_flag=True, help="Restore what was there before the installation.")

@@ -47,13 +47,19 @@ if TYPE_CHECKING:
     "--level",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.95,
-    show_default=True,
     help="The probability that the interval promises.",
 )
 @click.option(
-    "--lipschitz", type=float, default=0.0, metavar="L", help="B_delta of the paper: add L times the mean distance."
+    "--lipschitz",
+    type=float,
+    default=0.0,
+    show_default=False,
+    metavar="L",
+    help="B_delta of the paper: add L times the mean distance.",
 )
-@click.option("--epsilon", type=float, default=0.0, metavar="E", help="B_delta of the paper: add E.")
+@click.option(
+    "--epsilon", type=float, default=0.0, show_default=False, metavar="E", help="B_delta of the paper: add E."
+)
 @click.option(
     "--familiarity-limit",
     type=click.FloatRange(0, 1),

@@ -18,7 +18,11 @@ from skilldelta.cli.output import answer
 @click.option("--seconds", type=click.FloatRange(0), help="How long it took.")
 @click.option("--cost-usd", type=click.FloatRange(0), help="What it cost.")
 @click.option(
-    "--key", default="", metavar="TEXT", help="The same key again adds nothing; without one, the same values."
+    "--key",
+    default="",
+    show_default=False,
+    metavar="TEXT",
+    help="The same key again adds nothing; without one, the same values.",
 )
 @settings.bank_option
 @settings.json_option

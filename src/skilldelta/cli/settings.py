@@ -74,7 +74,6 @@ bank_option = click.option(
     "--bank",
     envvar="SKILLDELTA_BANK",
     default="skilldelta.bank",
-    show_default=True,
     metavar="PATH|URL",
     help="The bank: a file, or a database URL.",
 )
@@ -87,7 +86,6 @@ encoder_options = together(  # the key comes from the environment only
         "--encoder",
         envvar="SKILLDELTA_ENCODER",
         default="wordllama",
-        show_default=True,
         help="wordllama, tfidf, openai or sentence-transformers.",
     ),
     click.option(
@@ -98,7 +96,7 @@ encoder_options = together(  # the key comes from the environment only
 panel_options = together(bank_option, agent_option, suite_option, encoder_options)
 
 rule_options = together(
-    click.option("--k", type=int, default=6, show_default=True, help="Neighbours."),
+    click.option("--k", type=int, default=6, help="Neighbours."),
     click.option(
         "--scope",
         type=click.Choice(["family", "skill", "global"]),
@@ -108,7 +106,6 @@ rule_options = together(
         "--weighting",
         type=click.Choice(["cosine", "uniform"]),
         default="cosine",
-        show_default=True,
         help="How neighbours are weighted.",
     ),
 )
@@ -117,21 +114,16 @@ threshold_option = click.option(
     type=float,
     envvar="SKILLDELTA_THRESHOLD",
     default=0.0,
-    show_default=True,
     help="Use the skill when the predicted gain is strictly larger.",
 )
 scores_option = click.option(
-    "--estimator",
-    default="stack",
-    show_default=True,
-    help="Whose scores, as in predict: stack, skilldelta or a control.",
+    "--estimator", default="stack", help="Whose scores, as in predict: stack, skilldelta or a control."
 )
 policy_options = together(
     click.option(
         "--estimator",
         type=click.Choice(["stack", "skilldelta"]),
         default="stack",
-        show_default=True,
         help="stack combines local and pooled evidence; skilldelta is the paper's rule.",
     ),
     click.option("--paper", is_flag=True, help="The paper's rule and settings, and its Hoeffding band."),
@@ -141,26 +133,21 @@ policy_options = together(
         "--rule",
         type=click.Choice(["plain", "three_way", "conservative"]),
         default="plain",
-        show_default=True,
         help="plain compares the gain; the others ask its interval.",
     ),
 )
 
-seed_option = click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of everything random."
-)
+seed_option = click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of everything random.")
 resamples_option = click.option(
     "--resamples",
     type=click.IntRange(0, MOST_DRAWS),
     default=10_000,
-    show_default=True,
     help="Bootstrap draws; 0 switches intervals off.",
 )
 margin_option = click.option(
     "--margin",
     type=float,
     default=0.02,
-    show_default=True,
     help="Differences of success below this count as none in the verdict; 0.02 is 2 points.",
 )
 evaluation_options = together(
@@ -190,9 +177,7 @@ corrections_option = click.option(
     help="Corrected gradings, one JSON object per line: task_id, condition, success, reason. Each is flagged.",
 )
 
-format_option = click.option(
-    "--format", "format_", default="auto", show_default=True, help="The files' format; auto looks inside."
-)
+format_option = click.option("--format", "format_", default="auto", help="The files' format; auto looks inside.")
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout, for programs.")
 document_options = together(
     json_option,
@@ -213,7 +198,6 @@ keep_option = click.option(
     "--keep",
     type=click.Choice(["whole", "digest", "nothing"]),
     default="digest",
-    show_default=True,
     help="What the decision log keeps of a task's text.",
 )
 
@@ -221,19 +205,8 @@ keep_option = click.option(
 def listening_options(port: int) -> Callable[[F], F]:
     """Where a server listens, and whom it lets in; each server has a default port of its own."""
     return together(
-        click.option(
-            "--host",
-            default="127.0.0.1",
-            show_default=True,
-            help="The address to listen on; others than loopback need tokens.",
-        ),
-        click.option(
-            "--port",
-            type=click.IntRange(0, 65535),
-            default=port,
-            show_default=True,
-            help="The port; 0 takes a free one.",
-        ),
+        click.option("--host", default="127.0.0.1", help="The address to listen on; others than loopback need tokens."),
+        click.option("--port", type=click.IntRange(0, 65535), default=port, help="The port; 0 takes a free one."),
         click.option(
             "--allow-host",
             multiple=True,

@@ -28,37 +28,22 @@ KINDS = ("no_effect", "always_helps", "family_only", "local_only", "mixed")
 
 
 @click.command("simulate")
-@click.option("--kind", type=click.Choice(KINDS), default="mixed", show_default=True, help="What the gains depend on.")
-@click.option("--tasks", type=click.IntRange(1, 20_000), default=400, show_default=True, help="Tasks per panel.")
-@click.option("--families", type=click.IntRange(1, 20_000), default=8, show_default=True, help="Families per panel.")
-@click.option(
-    "--repetitions",
-    type=click.IntRange(1, 1000),
-    default=1,
-    show_default=True,
-    help="Executions of each task and condition.",
-)
-@click.option(
-    "--effect", type=float, default=0.3, show_default=True, help="Largest family effect, or the constant gain."
-)
-@click.option(
-    "--smoothness", type=float, default=2.0, show_default=True, help="L: how fast gains change with distance."
-)
-@click.option("--residual", type=float, default=0.0, show_default=True, help="eps: what the representation misses.")
-@click.option("--base-rate", type=float, default=0.5, show_default=True, help="Success without the skill.")
+@click.option("--kind", type=click.Choice(KINDS), default="mixed", help="What the gains depend on.")
+@click.option("--tasks", type=click.IntRange(1, 20_000), default=400, help="Tasks per panel.")
+@click.option("--families", type=click.IntRange(1, 20_000), default=8, help="Families per panel.")
+@click.option("--repetitions", type=click.IntRange(1, 1000), default=1, help="Executions of each task and condition.")
+@click.option("--effect", type=float, default=0.3, help="Largest family effect, or the constant gain.")
+@click.option("--smoothness", type=float, default=2.0, help="L: how fast gains change with distance.")
+@click.option("--residual", type=float, default=0.0, help="eps: what the representation misses.")
+@click.option("--base-rate", type=float, default=0.5, help="Success without the skill.")
 @click.option(
     "--delta",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.05,
-    show_default=True,
     help="The paper's bounds may fail with this probability.",
 )
 @click.option(
-    "--per-token",
-    type=float,
-    default=0.0,
-    show_default=True,
-    help="Success that one more token must buy: a threshold per task.",
+    "--per-token", type=float, default=0.0, help="Success that one more token must buy: a threshold per task."
 )
 @click.option("--theory", is_flag=True, help="Also the rates that the theory promises, beside what was measured.")
 @settings.rule_options

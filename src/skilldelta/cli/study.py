@@ -29,9 +29,7 @@ if TYPE_CHECKING:
     metavar="FOLDER",
     help="The study's folder; it goes on there.",
 )
-@click.option(
-    "--self-judge/--no-self-judge", default=True, show_default=True, help="Ask the model itself, as the paper does."
-)
+@click.option("--self-judge/--no-self-judge", default=True, help="Ask the model itself, as the paper does.")
 @click.option("--prospective", is_flag=True, help="Record a part, seal predictions for the rest, collect it, audit.")
 @click.option(
     "--known",

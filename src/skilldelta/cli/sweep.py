@@ -53,11 +53,7 @@ def threshold(ctx: click.Context, /, bank: str, as_json: bool, output: Path | No
 @command.command("evidence")
 @settings.panel_options
 @click.option(
-    "--at-least",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Leave families out that have fewer other tasks.",
+    "--at-least", type=click.IntRange(min=1), default=1, help="Leave families out that have fewer other tasks."
 )
 @settings.seed_option
 @settings.document_options

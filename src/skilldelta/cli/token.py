@@ -27,7 +27,6 @@ def command() -> None:
     "--scope",
     type=click.Choice(["read", "write"]),
     default="write",
-    show_default=True,
     help="read sees and asks; write also records, imports and starts jobs.",
 )
 @click.option(
