@@ -13,7 +13,7 @@ import click
 from skilldelta.cli import settings
 from skilldelta.cli.output import console, note, plain_minus, progress, signed, table, write_json
 from skilldelta.cli.settings import GivenPath, OutputPath
-from skilldelta.cli.step_summary import add_to_step_summary, step_summary_option
+from skilldelta.cli.step_summary import step_summary_option, write_markdown
 from skilldelta.errors import InputError, shown
 from skilldelta.files import write_text
 
@@ -193,14 +193,8 @@ def _write(checked: SkillsChecked, options: dict[str, Any], *, fail_on_too_littl
     if options["junit"]:
         xml = check_junit(checked, fail_on_too_little=fail_on_too_little)
         write_text(options["junit"], xml, errors="replace")
-    if options["markdown"] or options["step_summary"]:
-        text = check_markdown(checked)
-        if options["markdown"]:
-            write_text(options["markdown"], text, errors="replace")
-        add_to_step_summary(options["step_summary"], text)
-    for name in ("junit", "markdown"):
-        if options[name]:
-            note(f"wrote {options[name]}")
+        note(f"wrote {options['junit']}")
+    write_markdown(options, lambda: check_markdown(checked))
 
 
 def _show(checked: SkillsChecked) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,11 +13,11 @@ from click.core import ParameterSource
 
 from skilldelta.cli import settings
 from skilldelta.cli.arguments import command_line, settings_in
-from skilldelta.cli.output import console, note, plain_minus, progress, signed, table, write_json
+from skilldelta.cli.output import console, file_labels, note, plain_minus, progress, signed, table, write_json
 from skilldelta.cli.settings import GivenPath, OutputPath
-from skilldelta.cli.step_summary import add_to_step_summary, step_summary_option
-from skilldelta.errors import InputError
-from skilldelta.files import write_text
+from skilldelta.cli.step_summary import step_summary_option, write_markdown
+from skilldelta.errors import InputError, unknown_name
+from skilldelta.redaction import redacted
 
 if TYPE_CHECKING:
     from skilldelta.evaluation.paired_comparison import TaskDifference
@@ -103,7 +104,7 @@ def _sides(ctx: click.Context, sides: Sequence[str], options: dict[str, Any]) ->
     paths = [Path(side) for side in sides]
     if len(paths) == 1:
         return both_arms(_both_in(paths[0], options["format_"], choice), choice)
-    labels = _labels(paths)
+    labels = file_labels(paths)
     arms: tuple[Condition, Condition] = ("skip", "use")
     found = [
         one_side(read_runs(path, format=options["format_"], choice=choice, stands_for=arm), choice, label=label)
@@ -132,12 +133,6 @@ def _is_file(side: str) -> bool:
         return False
 
 
-def _labels(paths: Sequence[Path]) -> list[str]:
-    """File names without their folders, where that tells them apart."""
-    names = [path.name or str(path) for path in paths]
-    return names if len(set(names)) == len(names) else [str(path) for path in paths]
-
-
 def _bank_sides(
     ctx: click.Context, sides: Sequence[str], choice: ArmChoice, location: str
 ) -> tuple[ComparedSide, ComparedSide]:
@@ -161,19 +156,11 @@ def _bank_sides(
 
 
 def _named(recorded: RecordedRuns, location: str) -> RecordedRuns:
-    from dataclasses import replace
-
-    from skilldelta.redaction import redacted
-
     return replace(recorded, label=redacted(location).rpartition("/")[2])
 
 
 def _named_choice(bank: Any, name: str, choice: ArmChoice) -> ArmChoice:
     """The choice with the agent, the skill or the version that a side names."""
-    from dataclasses import replace
-
-    from skilldelta.errors import unknown_name
-
     agents = {label for agent in bank.agents() for label in (agent.name, f"{agent.name}@{agent.fingerprint}")}
     skills = {skill.skill_id for skill in bank.skills()}
     if name in skills or name.partition("@")[0] in skills:
@@ -184,19 +171,14 @@ def _named_choice(bank: Any, name: str, choice: ArmChoice) -> ArmChoice:
 
 
 def _write(report: ComparisonReport, options: dict[str, Any]) -> None:
+    from skilldelta.report.comparison_markdown import comparison_markdown
+
     if options["html"]:
         from skilldelta.report.comparison_page import write_comparison
 
         write_comparison(report, options["html"])
         note(f"wrote {options['html']}")
-    if options["markdown"] or options["step_summary"]:
-        from skilldelta.report.comparison_markdown import comparison_markdown
-
-        text = comparison_markdown(report)
-        if options["markdown"]:
-            write_text(options["markdown"], text, errors="replace")
-            note(f"wrote {options['markdown']}")
-        add_to_step_summary(options["step_summary"], text)
+    write_markdown(options, lambda: comparison_markdown(report))
 
 
 def _show(report: ComparisonReport, most: int) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.output import bytes_from_stdin, console, note, number, table, write_json
+from skilldelta.cli.output import bytes_from_stdin, console, file_labels, note, number, table, write_json
 from skilldelta.cli.settings import GivenPath, OutputPath
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
@@ -215,7 +215,8 @@ def _source(path: Path, sources: tuple[Path, ...]) -> Source:
 
 
 def _show(bank: str, report: ImportReport) -> None:
-    names, added = [str(reading.path) for reading in report.readings], report.added
+    added = report.added
+    names = file_labels([reading.path for reading in report.readings])
     has_vectors = any(one.vectors for one in added)
     columns = [
         "source",
@@ -232,17 +233,11 @@ def _show(bank: str, report: ImportReport) -> None:
             *([number(one.vectors)] if has_vectors else []),
             _known_in_words(one.known),
         ]
-        for name, one in zip(_short(names), added, strict=True)
+        for name, one in zip(names, added, strict=True)
     ]
     console().print(table(f"Imported into {redacted(bank)}", columns, rows))
     if not any(one.executions for one in added):
         note("nothing new: every execution was in the bank already")
-
-
-def _short(names: list[str]) -> list[str]:
-    """The names of files without their folders, where that tells them apart."""
-    short = [Path(name).name or name for name in names]
-    return short if len(set(short)) == len(names) else names
 
 
 def _known_in_words(known: Known) -> str:

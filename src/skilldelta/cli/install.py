@@ -18,7 +18,6 @@ from skilldelta.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skilldelta.serve.harness.harness_files import HarnessHomes
     from skilldelta.serve.harness.installation import FileChange, Installations
     from skilldelta.serve.harness.wanted_setup import WantedSetup
     from skilldelta.serve.hooks.offered_skill import OfferedSkill
@@ -71,9 +70,10 @@ def command(harness: str, undo: bool, keep_changes: bool, yes: bool, **options: 
     skilldelta install claude-code --undo
     """
     from skilldelta.cli.hook_setup import state_folder
+    from skilldelta.serve.harness.harness_files import HarnessHomes
     from skilldelta.serve.harness.installation import Installations
 
-    folder = _homes().folder(cast("Any", harness), options["scope"], Path.cwd())
+    folder = HarnessHomes.of(Path.home(), os.environ).folder(cast("Any", harness), options["scope"], Path.cwd())
     state = state_folder(None, os.environ)
     if state is None:
         raise InputError("there is no home folder to keep what was there before; set XDG_STATE_HOME")
@@ -83,12 +83,6 @@ def command(harness: str, undo: bool, keep_changes: bool, yes: bool, **options: 
         _undo(installed, name, harness if keep_changes else None, yes)
     else:
         _install(installed, name, harness, folder.absolute(), options, yes)
-
-
-def _homes() -> HarnessHomes:
-    from skilldelta.serve.harness.harness_files import HarnessHomes
-
-    return HarnessHomes.of(Path.home(), os.environ)
 
 
 def _install(

@@ -106,6 +106,12 @@ def plain_minus(text: str) -> str:
     return text.replace("\u2212", "-")
 
 
+def file_labels(paths: Sequence[Path]) -> list[str]:
+    """The names of files without their folders, where that tells them apart."""
+    names = [path.name or str(path) for path in paths]
+    return names if len(set(names)) == len(names) else [str(path) for path in paths]
+
+
 def shorten(text: str, width: int) -> str:
     """One line of a text, cut with an ellipsis."""
     line = " ".join(text.split())

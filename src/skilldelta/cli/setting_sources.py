@@ -68,7 +68,7 @@ class ProjectFile:
         members = command.commands if isinstance(command, click.Group) else {"": command}
         known = {name for member in members.values() for name in _options(member)}
         for name in self.own - known:
-            raise self._fault(unknown_name(f"setting of {self.command}", name, known))
+            raise InputError(f"{self.path}: {unknown_name(f'setting of {self.command}', name, known)}")
         maps = {name: self._defaults_of(member) for name, member in members.items()}
         return maps if isinstance(command, click.Group) else maps[""]
 
@@ -96,16 +96,13 @@ class ProjectFile:
                 raise InputError(f"{self.place(name)}: must be a whole number, got {shown(one)}")
         return value
 
-    def _fault(self, error: InputError) -> InputError:
-        return InputError(f"{self.path}: {error}")
-
 
 def project_file(command: str, commands: Iterable[str], start: Path | None = None) -> ProjectFile | None:
     """What the nearest file says to one of the commands; None where there is no file."""
     path = _nearest(start or _here())
     if path is None:
         return None
-    settings = _read(path)
+    settings = toml_table(read_text(path, most=MOST_SETTINGS), str(path))
     shared = {_name(key): value for key, value in settings.items() if not isinstance(value, dict)}
     tables = {key: value for key, value in settings.items() if isinstance(value, dict)}
     for known, kind, keys in ((SHARED_KEYS, "setting", shared), (tuple(commands), "command", tables)):
@@ -146,10 +143,6 @@ def _nearest(folder: Path) -> Path | None:
     return next((path for path in places if path.is_file()), None)
 
 
-def _read(path: Path) -> dict[str, Any]:
-    return toml_table(read_text(path, most=MOST_SETTINGS), str(path))
-
-
 def _relative_to(path: Path, values: dict[str, Any]) -> dict[str, Any]:
     """A bank's path is meant from the file's folder."""
     bank = values.get("bank")
@@ -184,9 +177,12 @@ def trace(command: click.Command) -> click.Command:
     return command
 
 
-def remember_file(ctx: click.Context, file: ProjectFile) -> None:
-    """Keep the settings file of this call for `with_source`."""
-    ctx.meta[_FILE] = file
+def take_project_file(ctx: click.Context, name: str, command: click.Command, commands: Iterable[str]) -> None:
+    """Let the nearest file give defaults to a command of this call, and keep it for `with_source`."""
+    file = project_file(name, commands)
+    if file is not None:
+        ctx.meta[_FILE] = file
+        ctx.default_map = {name: file.defaults(command)}
 
 
 def with_source(error: click.BadParameter | SkillDeltaError, ctx: click.Context) -> Exception:
