@@ -7,15 +7,12 @@ would make it another rule, and flags that would change nothing, are refused.
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import shlex
-import urllib.request
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
-from urllib.parse import urlsplit
 
 import click
 from click.core import ParameterSource
@@ -140,6 +137,9 @@ def encoder_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def environment_proxy(url: str | None) -> str | None:
     """From http_proxy, https_proxy and no_proxy. This machine's own addresses never go through a proxy."""
+    import urllib.request
+    from urllib.parse import urlsplit
+
     try:
         parts = urlsplit(url or "")
         host = parts.hostname or ""
@@ -151,6 +151,8 @@ def environment_proxy(url: str | None) -> str | None:
 
 
 def _is_this_machine(host: str) -> bool:
+    import ipaddress
+
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

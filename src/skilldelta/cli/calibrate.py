@@ -26,7 +26,7 @@ from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from skilldelta.evaluation.calibration import Calibration, HeldOut
     from skilldelta.evaluation.goals import Goal
@@ -60,7 +60,7 @@ def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None
         refuse_idle_flags(ctx, options["estimator"])
 
     from skilldelta.studies import calibrate
-    from skilldelta.studies.study_documents import calibration_document
+    from skilldelta.studies.threshold_studies import calibration_document
 
     documents = []
     for panel in panels_in(bank, options):
@@ -88,7 +88,8 @@ def _goal(options: Mapping[str, Any]) -> Goal:
     from skilldelta.costs import CostRule
     from skilldelta.evaluation.goals import BestValue, Margin, TokenBudget, UseRate
 
-    given = [name for name in ("use_rate", "token_budget", "margin") if options[name] is not None]
+    goals: dict[str, Callable[[float], Goal]] = {"use_rate": UseRate, "token_budget": TokenBudget, "margin": Margin}
+    given = [name for name in goals if options[name] is not None]
     given += ["best_value"] if options["best_value"] else []
     if len(given) != 1:
         named = f"got {' and '.join(_flag(name) for name in given)}" if given else "none was given"
@@ -98,12 +99,8 @@ def _goal(options: Mapping[str, Any]) -> Goal:
         raise InputError(f"{_flag(priced[0])} belongs to --best-value, not to {_flag(given[0])}; leave it out")
     if len(priced) == 1:
         raise InputError("--success-worth and --price weigh tokens only together; give both or none")
-    if given == ["use_rate"]:
-        return UseRate(options["use_rate"])
-    if given == ["token_budget"]:
-        return TokenBudget(options["token_budget"])
-    if given == ["margin"]:
-        return Margin(options["margin"])
+    if given[0] in goals:
+        return goals[given[0]](options[given[0]])
     if not priced:
         return BestValue()
     return BestValue(CostRule.from_worth(options["success_worth"], options["price"]).per_token)

@@ -82,7 +82,7 @@ def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None
     options = with_paper_settings(ctx, options)
     evaluated = run_evaluation(panels_in(bank, options), settings_of(options))
     if as_json or output:
-        from skilldelta.studies.study_documents import evaluation_document
+        from skilldelta.studies.evaluation_study import evaluation_document
 
         write_json(evaluation_document(evaluated), output)
         return

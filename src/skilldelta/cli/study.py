@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.collect_options import collect_options
+from skilldelta.cli.collect import collect_options
 from skilldelta.cli.settings import GivenPath, OutputPath
 
 if TYPE_CHECKING:

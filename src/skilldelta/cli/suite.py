@@ -146,18 +146,13 @@ def _suite_document(suite: Suite | None, folder: Path) -> dict[str, Any]:
 
 
 def _show_suite(suite: Suite) -> None:
-    families = Counter(task.family or "–" for task in suite.tasks)
-    skills: dict[str, set[str]] = {}
+    families: dict[str, list[str]] = {}
     for task in suite.tasks:
-        skills.setdefault(task.family or "–", set()).add(task.skill_id)
-    rows = [
-        [
-            family,
-            next(iter(skills[family])) if len(skills[family]) == 1 else f"{len(skills[family])} bundles",
-            number(count),
-        ]
-        for family, count in families.items()
-    ]
+        families.setdefault(task.family or "–", []).append(task.skill_id)
+    rows = []
+    for family, skills in families.items():
+        several = len(set(skills))
+        rows.append([family, skills[0] if several == 1 else f"{several} bundles", number(len(skills))])
     console().print(table(f"{suite.name}: ready to collect", ("family", "skill", "tasks"), rows, left=2))
 
 

@@ -38,7 +38,7 @@ def threshold(ctx: click.Context, /, bank: str, as_json: bool, output: Path | No
     refuse_idle_flags(ctx, options["estimator"])
 
     from skilldelta.studies import sweep_thresholds
-    from skilldelta.studies.study_documents import threshold_document
+    from skilldelta.studies.threshold_studies import threshold_document
 
     documents = []
     for panel in panels_in(bank, options):
@@ -61,7 +61,7 @@ def threshold(ctx: click.Context, /, bank: str, as_json: bool, output: Path | No
 def evidence(bank: str, as_json: bool, output: Path | None, at_least: int, seed: int, **options: Any) -> None:
     """Gain error over support size, neighbourhood size and repetitions, every target kept at every point."""
     from skilldelta.studies import sweep_evidence
-    from skilldelta.studies.study_documents import evidence_document
+    from skilldelta.studies.threshold_studies import evidence_document
 
     documents = []
     for panel in panels_in(bank, options):
