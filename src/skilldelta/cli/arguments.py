@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 from click.core import ParameterSource
 
-from skilldelta.cli.output import note, step_bars
+from skilldelta.cli.output import note, steps
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.redaction import redacted
 
@@ -37,7 +37,7 @@ def panels_of(bank: Bank, options: Mapping[str, Any]) -> list[LoadedPanel]:
     """The panels of --agent and --suite, corrected and without what is excluded by name."""
     from skilldelta.studies import load_panels
 
-    with step_bars() as advance:
+    with steps() as advance:
         return load_panels(
             bank,
             choice_of(options),

@@ -9,18 +9,7 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.arguments import panels_in, refuse_idle_flags, rules_of
-from skilldelta.cli.output import (
-    console,
-    note,
-    number,
-    percent,
-    progress,
-    shorten,
-    signed,
-    step_bars,
-    table,
-    write_json,
-)
+from skilldelta.cli.output import console, note, number, percent, progress, shorten, signed, steps, table, write_json
 from skilldelta.errors import InputError
 from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.nouns import plural
@@ -64,7 +53,7 @@ def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None
 
     documents = []
     for panel in panels_in(bank, options):
-        with step_bars() as advance:
+        with steps() as advance:
             found = calibrate(
                 panel,
                 goal,

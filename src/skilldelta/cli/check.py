@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -164,16 +165,12 @@ def _of_files(sources: Sequence[Path], options: dict[str, Any]) -> tuple[Sequenc
         recorded = replace(recorded, executions=kept)
         measured += recorded_gains(recorded, skill=options["skill"])
         notes += recorded_notes(recorded)
-    return _once(measured), tuple(notes)
-
-
-def _once(measured: list[SkillGains]) -> list[SkillGains]:
+    keys = Counter(one.key for one in measured)
     for one in measured:
-        if sum(other.key == one.key for other in measured) > 1:
-            raise InputError(
-                f"the skill {one.skill!r} of {one.agent} stands in two sources; import both into a bank, or name one"
-            )
-    return measured
+        if keys[one.key] > 1:
+            twice = f"the skill {one.skill!r} of {one.agent} stands in two sources"
+            raise InputError(f"{twice}; import both into a bank, or name one")
+    return measured, tuple(notes)
 
 
 def _of_bank(options: dict[str, Any]) -> tuple[Sequence[SkillGains], tuple[str, ...]]:

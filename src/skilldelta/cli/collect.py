@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from skilldelta.collect.session import Session
 
 T = TypeVar("T")
-KEY_VARIABLE = "SKILLDELTA_API_KEY"
 _text_option = partial(click.option, default="", show_default=False)
 
 collect_options = together(  # `study` has them, too, so that what runs in one runs in the other
@@ -29,7 +28,7 @@ collect_options = together(  # `study` has them, too, so that what runs in one r
         "--model", envvar="SKILLDELTA_MODEL", metavar="NAME", help="The model; provider/name without --base-url."
     ),
     _text_option("--base-url", envvar="SKILLDELTA_BASE_URL", metavar="URL", help="An OpenAI-compatible endpoint."),
-    click.option("--key-variable", default=KEY_VARIABLE, help="Environment variable with its key."),
+    click.option("--key-variable", default="SKILLDELTA_API_KEY", help="Environment variable with its key."),
     _text_option("--returned-model", metavar="NAME", help="What the endpoint calls the model in its answers."),
     click.option("--solver", metavar="NAME", help="generate, code, an Inspect solver or agent, or file.py@name."),
     click.option(

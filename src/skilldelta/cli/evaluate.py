@@ -11,18 +11,7 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.arguments import note_left_out, panels_in, rules_of, settings_in, with_paper_settings
-from skilldelta.cli.output import (
-    console,
-    note,
-    percent,
-    plain_minus,
-    progress,
-    signed,
-    span,
-    step_bars,
-    table,
-    write_json,
-)
+from skilldelta.cli.output import console, note, percent, plain_minus, progress, signed, span, steps, table, write_json
 from skilldelta.cli.settings import GivenPath
 from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.nouns import plural
@@ -111,7 +100,7 @@ def run_evaluation(panels: Sequence[LoadedPanel], asked: EvaluationSettings) -> 
     note_left_out(panels)
     for panel in panels if asked.refit_intervals else ():
         note(refitting_note(panel))
-    with step_bars() as advance:
+    with steps() as advance:
         return evaluate(panels, asked, progress=advance)
 
 

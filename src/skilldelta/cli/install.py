@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
@@ -121,10 +122,8 @@ def _doubts(options: dict[str, Any]) -> list[str]:
 def _undo(installed: Installations, name: str, cleaned_for: str | None, yes: bool) -> None:
     from skilldelta.serve.harness.harness_files import cleaned
 
-    def without_ours(path: Path, content: bytes) -> bytes | None:
-        return cleaned(cast("Any", cleaned_for), path, content)
-
-    changes = installed.undoing(name, cleaned=without_ours if cleaned_for else None)
+    without_ours = partial(cleaned, cast("Any", cleaned_for)) if cleaned_for else None
+    changes = installed.undoing(name, cleaned=without_ours)
     _agree(changes, yes)
     installed.undo(name, changes)
     for change in changes:

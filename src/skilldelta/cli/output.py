@@ -141,7 +141,7 @@ def progress(label: str) -> Iterator[Progress]:
 
 
 @contextmanager
-def step_bars() -> Iterator[StudyProgress]:
+def steps() -> Iterator[StudyProgress]:
     """A callback for a study, which says its steps itself; each takes the bar over from the one before."""
     with ExitStack() as shown:
         current = ""

@@ -11,7 +11,7 @@ import click
 from skilldelta.cli import settings
 from skilldelta.cli.arguments import command_line, panels_of, with_paper_settings
 from skilldelta.cli.evaluate import run_evaluation, settings_of
-from skilldelta.cli.output import note, progress, step_bars, write_json
+from skilldelta.cli.output import note, progress, steps, write_json
 from skilldelta.cli.settings import OutputPath
 from skilldelta.nouns import plural
 
@@ -59,5 +59,5 @@ def write_report_on(
     from skilldelta.studies import report_on
 
     created = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
-    with step_bars() as advance:
+    with steps() as advance:
         return report_on(evaluated, path, command=command, created=created, gate=gate, images=images, progress=advance)

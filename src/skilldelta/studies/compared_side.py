@@ -210,16 +210,14 @@ def _current(runs: Sequence[Execution], recorded: RecordedRuns, choice: ArmChoic
     for skill in dict.fromkeys(one.skill_id for one in runs):
         own = [one for one in runs if one.skill_id == skill]
         digests = list(dict.fromkeys(one.skill_digest for one in own))
-        wanted = [digest for digest in digests if digest.startswith(asked)] if asked else digests
+        known = _some([f"{skill}@{digest[:8]}" for digest in digests if digest])
+        wanted = [digest for digest in digests if digest.startswith(asked)]
         if asked and len(wanted) != 1:
-            known = _some([f"{skill}@{digest[:8]}" for digest in digests if digest])
             raise InputError(f"{choice.skill!r} names {len(wanted)} versions; say --skill {known or skill}")
         if len(wanted) > 1:
-            current = recorded.versions.get(skill, "")
-            if current not in wanted:
-                known = _some([f"{skill}@{digest[:8]}" for digest in digests if digest])
-                raise InputError(f"{recorded.label} holds {len(wanted)} versions of {skill}; say --skill {known}")
-            wanted = [current]
+            wanted = [digest for digest in wanted if digest == recorded.versions.get(skill, "")]
+            if not wanted:
+                raise InputError(f"{recorded.label} holds {len(digests)} versions of {skill}; say --skill {known}")
         kept += [one for one in own if one.skill_digest in wanted]
     return kept
 
