@@ -11,6 +11,7 @@ import os
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -49,7 +50,7 @@ def panels_of(bank: Bank, options: Mapping[str, Any]) -> list[LoadedPanel]:
 
 
 def panels_in(location: str, options: Mapping[str, Any]) -> list[LoadedPanel]:
-    """The same out of a bank that is not asked again."""
+    """The same panels, from the bank at a location, which is closed again before the work begins."""
     from skilldelta.bank import Bank
 
     with Bank.open(location, create=False) as bank:
@@ -108,6 +109,11 @@ def settings_in(options: Mapping[str, Any], kind: type[T]) -> T:
     """A dataclass from the options of the same names; fields that a command has no option for keep their defaults."""
     names = [field.name for field in fields(cast("Any", kind)) if field.name in options]
     return kind(**{name: options[name] for name in names})
+
+
+def created_now() -> str:
+    """When a page or a file was made, for people."""
+    return f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def note_left_out(panels: Sequence[LoadedPanel]) -> None:
@@ -188,15 +194,17 @@ def is_overridden(ctx: click.Context, name: str) -> bool:
 
 def _refuse_other_rules(ctx: click.Context) -> None:
     """InputError about the first flag that --paper would discard."""
-    for parameter in ctx.command.params:
-        name = str(parameter.name)
-        if name in SETTLED and _is_flag(ctx, name):
-            flag, paper = parameter.opts[0], "--paper" if _is_flag(ctx, "paper") else "paper in skilldelta.toml"
-            raise InputError(f"--paper already settles {flag}; leave out {flag}, or {paper}")
+    for flag in _flags_among(ctx, SETTLED):
+        paper = "--paper" if _is_flag(ctx, "paper") else "paper in skilldelta.toml"
+        raise InputError(f"--paper already settles {flag}; leave out {flag}, or {paper}")
 
 
 def _is_flag(ctx: click.Context, name: str) -> bool:
     return ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
+
+
+def _flags_among(ctx: click.Context, names: Collection[str]) -> list[str]:
+    return [one.opts[0] for one in ctx.command.params if one.name in names and _is_flag(ctx, str(one.name))]
 
 
 def refuse_idle_flags(ctx: click.Context, estimator: str) -> None:
@@ -204,13 +212,10 @@ def refuse_idle_flags(ctx: click.Context, estimator: str) -> None:
     from skilldelta.evaluation.policy_table import policies
 
     takes = policies()[estimator].takes if estimator in policies() else ()
-    for parameter in ctx.command.params:
-        name = str(parameter.name)
-        if name in ("k", "weighting", "scope") and _is_flag(ctx, name) and name not in takes:
-            flag = parameter.opts[0]
-            raise InputError(
-                f"{flag} has no say in the scores of {estimator}; leave it out, or give --estimator skilldelta"
-            )
+    for flag in _flags_among(ctx, {"k", "weighting", "scope"} - set(takes)):
+        raise InputError(
+            f"{flag} has no say in the scores of {estimator}; leave it out, or give --estimator skilldelta"
+        )
 
 
 def command_line(ctx: click.Context, arguments: Sequence[str] = ()) -> str:
@@ -227,8 +232,10 @@ def flags_given(ctx: click.Context, *, but: Collection[str], full_paths: bool = 
         if isinstance(parameter, click.Option) and is_given(ctx, name) and name not in but:
             value = ctx.params[name]
             for one in value if isinstance(value, tuple) else (value,):
-                word = str(one.absolute() if full_paths and isinstance(one, Path) else one)
-                yield from () if one is False else (flag,) if one is True else (flag, word)
+                if one is not False:
+                    yield flag
+                if not isinstance(one, bool):
+                    yield str(one.absolute() if full_paths and isinstance(one, Path) else one)
 
 
 def is_given(ctx: click.Context, name: str) -> bool:

@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 @click.argument("sealed", type=GivenPath(), metavar="SEALED")
 @click.option("--seal", help="The seal as it was published; the file must bear it.")
 @settings.panel_options
-@settings.seed_option
-@settings.resamples_option
-@settings.margin_option
+@settings.interval_options
 @settings.corrections_option
 @click.option(
     "--reexecuted",

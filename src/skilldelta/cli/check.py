@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,7 +65,7 @@ def command(sources: tuple[Path, ...], as_json: bool, output: Path | None, on_to
     skilldelta check --without off.eval --with on.eval --skill my-skill
     skilldelta check --bank skilldelta.bank --baseline baseline.json
     """
-    from skilldelta.cli.arguments import settings_in
+    from skilldelta.cli.arguments import created_now, settings_in
     from skilldelta.evaluation.gain_checks import CheckSettings
     from skilldelta.studies import check_skills, checked_to_dict, read_baseline, write_baseline
 
@@ -77,7 +76,7 @@ def command(sources: tuple[Path, ...], as_json: bool, output: Path | None, on_to
         note(remark)
     checked = check_skills(measured, asked, baseline=baseline, notes=notes)
     if options["write_baseline"]:
-        write_baseline(options["write_baseline"], measured, created=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC")
+        write_baseline(options["write_baseline"], measured, created=created_now())
         note(f"wrote {options['write_baseline']}")
     _write(checked, options, fail_on_too_little=without_evidence == 1)
     if as_json or output:

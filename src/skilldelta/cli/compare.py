@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from skilldelta.cli import settings
-from skilldelta.cli.arguments import command_line, settings_in
+from skilldelta.cli.arguments import command_line, created_now, settings_in
 from skilldelta.cli.output import console, file_labels, note, plain_minus, progress, signed, table, write_json
 from skilldelta.cli.settings import GivenPath, OutputPath
 from skilldelta.cli.step_summary import step_summary_option, write_markdown
@@ -80,9 +79,7 @@ def command(ctx: click.Context, /, sides: tuple[Path, ...], as_json: bool, outpu
     for remark in dict.fromkeys((*a.notes, *b.notes)):
         note(remark)
     compared = compare_sides(a, b, settings_in(options, ComparisonSettings))
-    report = comparison_report(
-        compared, command=command_line(ctx, names), created=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
-    )
+    report = comparison_report(compared, command=command_line(ctx, names), created=created_now())
     _write(report, options)
     if as_json or output:
         write_json(compared_to_dict(compared), output)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.arguments import command_line, panels_of, with_paper_settings
+from skilldelta.cli.arguments import command_line, created_now, panels_of, with_paper_settings
 from skilldelta.cli.evaluate import run_evaluation, settings_of
 from skilldelta.cli.output import note, progress, steps, write_json
 from skilldelta.cli.settings import OutputPath
@@ -58,6 +57,6 @@ def write_report_on(
     """Write the report on an evaluation, with a bar and the present time."""
     from skilldelta.studies import report_on
 
-    created = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
+    created = created_now()
     with steps() as advance:
         return report_on(evaluated, path, command=command, created=created, gate=gate, images=images, progress=advance)

@@ -150,14 +150,13 @@ margin_option = click.option(
     default=0.02,
     help="Differences of success below this count as none in the verdict; 0.02 is 2 points.",
 )
+interval_options = together(seed_option, resamples_option, margin_option)
 evaluation_options = together(
     panel_options,
     click.option("--paper", is_flag=True, help="The paper's settings: family, k=6, cosine weights, threshold 0."),
     rule_options,
     threshold_option,
-    seed_option,
-    resamples_option,
-    margin_option,
+    interval_options,
 )
 exclude_options = together(
     click.option(

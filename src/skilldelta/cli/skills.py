@@ -28,9 +28,7 @@ _NAMED = 6
 @click.option("--skill", metavar="NAME", help="Only this skill, with the tasks that it breaks.")
 @settings.exclude_options
 @settings.corrections_option
-@settings.seed_option
-@settings.resamples_option
-@settings.margin_option
+@settings.interval_options
 @settings.document_options
 @progress("judging skills")
 def command(bank: str, skill: str | None, as_json: bool, output: Path | None, **options: Any) -> None:
