@@ -13,7 +13,7 @@ from skilldelta.cli.main import cli
 
 def command_reference() -> str:
     """One section for each command, in the order of `skilldelta --help`, and one for each of its subcommands."""
-    context = click.Context(cli, info_name="skilldelta")
+    context = click.Context(cli, info_name="skilldelta", **cli.context_settings)
     return "\n".join(line for command in _commands(cli, context) for line in _section(command, context, level=2))
 
 

@@ -12,8 +12,8 @@ import click
 import pytest
 
 from skilldelta.bank import Bank
-from skilldelta.cli.given_values import OutputPath
 from skilldelta.cli.main import COMMANDS, cli
+from skilldelta.cli.settings import OutputPath
 
 from .conftest import Skilldelta
 

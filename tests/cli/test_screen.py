@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 
 from skilldelta.cli.main import COMMANDS
+from skilldelta.cli.output import one_line, readable
 from skilldelta.cli.screen import Screen, fitted
-from skilldelta.cli.standard_streams import one_line, readable
 
 from .conftest import Skilldelta, pair_rows
 

@@ -12,7 +12,7 @@ import pytest
 
 import skilldelta as skilldelta_package
 from cli.conftest import Skilldelta
-from skilldelta.cli.standard_streams import has_every_character, spell_out
+from skilldelta.cli.output import has_every_character, spell_out
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows gives a process its three streams")
 

@@ -97,7 +97,8 @@ def _explained(advice: Advice, policy: Policy) -> list[str]:
     ]
     if advice.explanation is not None:
         cost = "" if _weighed_cost(advice, policy) else _cost(advice.explanation)
-        lines += [_chances(advice.explanation), cost, _components(advice.explanation)]
+        chance = advice.explanation.chance
+        lines += ["" if chance is None else _sentence(chance.sentence), cost, _components(advice.explanation)]
     return [line for line in lines if line]
 
 
@@ -119,10 +120,6 @@ def _settings_in_words(advice: Advice, policy: Policy) -> str:
     if advice.settings_choose == "gain":
         return f"The paper's rule with {', '.join(named)}."
     return f"{', '.join(named).capitalize()}: for the pairs shown and bounded; the gain is the stack's, from all pairs."
-
-
-def _chances(found: Explanation) -> str:
-    return "" if found.chance is None else _sentence(found.chance.sentence)
 
 
 def _cost(found: Explanation) -> str:

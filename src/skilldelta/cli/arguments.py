@@ -7,19 +7,20 @@ would make it another rule, and flags that would change nothing, are refused.
 
 from __future__ import annotations
 
-import ipaddress
 import os
-import urllib.request
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+import shlex
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 from click.core import ParameterSource
 
-from skilldelta.cli.output import note
-from skilldelta.cli.progress import step_bars
-from skilldelta.errors import InputError
+from skilldelta.cli.output import note, steps
+from skilldelta.errors import InputError, unknown_name
+from skilldelta.redaction import redacted
 
 if TYPE_CHECKING:
     from skilldelta.arrays import Vectors
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from skilldelta.evaluation.roster import Rules
     from skilldelta.studies import LoadedPanel, PanelChoice
 
-
+T = TypeVar("T")
 _ON_COMMAND_LINE = "named on the command line"
 
 
@@ -37,7 +38,7 @@ def panels_of(bank: Bank, options: Mapping[str, Any]) -> list[LoadedPanel]:
     """The panels of --agent and --suite, corrected and without what is excluded by name."""
     from skilldelta.studies import load_panels
 
-    with step_bars() as advance:
+    with steps() as advance:
         return load_panels(
             bank,
             choice_of(options),
@@ -48,11 +49,26 @@ def panels_of(bank: Bank, options: Mapping[str, Any]) -> list[LoadedPanel]:
         )
 
 
+def panels_in(location: str, options: Mapping[str, Any]) -> list[LoadedPanel]:
+    """The same panels, from the bank at a location, which is closed again before the work begins."""
+    from skilldelta.bank import Bank
+
+    with Bank.open(location, create=False) as bank:
+        return panels_of(bank, options)
+
+
 def choice_of(options: Mapping[str, Any]) -> PanelChoice:
     """--agent and --suite."""
     from skilldelta.studies import PanelChoice
 
     return PanelChoice(options.get("agent"), options.get("suite"))
+
+
+def known_suite(bank: Bank, suite: str | None) -> str | None:
+    """The suite that is named, if any; InputError where the bank has none of that name."""
+    if suite and suite not in bank.suites():
+        raise unknown_name("suite", suite, bank.suites())
+    return suite
 
 
 def exclusions_of(options: Mapping[str, Any]) -> tuple[Exclusion, ...]:
@@ -89,6 +105,17 @@ def rules_of(options: Mapping[str, Any]) -> Rules:
     )
 
 
+def settings_in(options: Mapping[str, Any], kind: type[T]) -> T:
+    """A dataclass from the options of the same names; fields that a command has no option for keep their defaults."""
+    names = [field.name for field in fields(cast("Any", kind)) if field.name in options]
+    return kind(**{name: options[name] for name in names})
+
+
+def created_now() -> str:
+    """When a page or a file was made, for people."""
+    return f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
+
+
 def note_left_out(panels: Sequence[LoadedPanel]) -> None:
     """What each panel leaves out, on stderr."""
     for panel in panels:
@@ -116,6 +143,9 @@ def encoder_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def environment_proxy(url: str | None) -> str | None:
     """From http_proxy, https_proxy and no_proxy. This machine's own addresses never go through a proxy."""
+    import urllib.request
+    from urllib.parse import urlsplit
+
     try:
         parts = urlsplit(url or "")
         host = parts.hostname or ""
@@ -127,6 +157,8 @@ def environment_proxy(url: str | None) -> str | None:
 
 
 def _is_this_machine(host: str) -> bool:
+    import ipaddress
+
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -162,19 +194,17 @@ def is_overridden(ctx: click.Context, name: str) -> bool:
 
 def _refuse_other_rules(ctx: click.Context) -> None:
     """InputError about the first flag that --paper would discard."""
-    for parameter in ctx.command.params:
-        name = str(parameter.name)
-        if name in SETTLED and _is_flag(ctx, name):
-            flag = parameter.opts[0]
-            raise InputError(f"--paper already settles {flag}; leave out {flag}, or {_paper_as_given(ctx)}")
+    for flag in _flags_among(ctx, SETTLED):
+        paper = "--paper" if _is_flag(ctx, "paper") else "paper in skilldelta.toml"
+        raise InputError(f"--paper already settles {flag}; leave out {flag}, or {paper}")
 
 
 def _is_flag(ctx: click.Context, name: str) -> bool:
     return ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
-def _paper_as_given(ctx: click.Context) -> str:
-    return "--paper" if _is_flag(ctx, "paper") else "paper in skilldelta.toml"
+def _flags_among(ctx: click.Context, names: Collection[str]) -> list[str]:
+    return [one.opts[0] for one in ctx.command.params if one.name in names and _is_flag(ctx, str(one.name))]
 
 
 def refuse_idle_flags(ctx: click.Context, estimator: str) -> None:
@@ -182,10 +212,32 @@ def refuse_idle_flags(ctx: click.Context, estimator: str) -> None:
     from skilldelta.evaluation.policy_table import policies
 
     takes = policies()[estimator].takes if estimator in policies() else ()
+    for flag in _flags_among(ctx, {"k", "weighting", "scope"} - set(takes)):
+        raise InputError(
+            f"{flag} has no say in the scores of {estimator}; leave it out, or give --estimator skilldelta"
+        )
+
+
+def command_line(ctx: click.Context, arguments: Sequence[str] = ()) -> str:
+    """The command that a page was made by, as one could type it again, without any password."""
+    overridden = [str(parameter.name) for parameter in ctx.command.params if is_overridden(ctx, str(parameter.name))]
+    words = ["skilldelta", str(ctx.command.name), *arguments, *flags_given(ctx, but=overridden)]
+    return shlex.join(map(redacted, words))
+
+
+def flags_given(ctx: click.Context, *, but: Collection[str], full_paths: bool = False) -> Iterator[str]:
+    """The options that were set by flag, environment or file, as words of a command line."""
     for parameter in ctx.command.params:
-        name = str(parameter.name)
-        if name in ("k", "weighting", "scope") and _is_flag(ctx, name) and name not in takes:
-            flag = parameter.opts[0]
-            raise InputError(
-                f"{flag} has no say in the scores of {estimator}; leave it out, or give --estimator skilldelta"
-            )
+        name, flag = str(parameter.name), parameter.opts[0]
+        if isinstance(parameter, click.Option) and is_given(ctx, name) and name not in but:
+            value = ctx.params[name]
+            for one in value if isinstance(value, tuple) else (value,):
+                if one is not False:
+                    yield flag
+                if not isinstance(one, bool):
+                    yield str(one.absolute() if full_paths and isinstance(one, Path) else one)
+
+
+def is_given(ctx: click.Context, name: str) -> bool:
+    """Whether a parameter has a value other than our default."""
+    return ctx.get_parameter_source(name) not in (ParameterSource.DEFAULT, None) and ctx.params[name] is not None

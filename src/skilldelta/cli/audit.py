@@ -10,9 +10,8 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.arguments import chosen_encoder, corrections_of
-from skilldelta.cli.given_values import GivenPath
-from skilldelta.cli.output import console, note, percent, signed, table, write_json
-from skilldelta.cli.progress import progress
+from skilldelta.cli.output import console, note, number, percent, plain_minus, progress, signed, table, write_json
+from skilldelta.cli.settings import GivenPath
 from skilldelta.errors import SkillDeltaError
 from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.nouns import plural
@@ -27,21 +26,15 @@ if TYPE_CHECKING:
 @click.command("audit")
 @click.argument("sealed", type=GivenPath(), metavar="SEALED")
 @click.option("--seal", help="The seal as it was published; the file must bear it.")
-@settings.bank_option
-@settings.agent_option
-@settings.suite_option
-@settings.encoder_options
-@settings.seed_option
-@settings.resamples_option
-@settings.margin_option
+@settings.panel_options
+@settings.interval_options
 @settings.corrections_option
 @click.option(
     "--reexecuted",
     metavar="BANK",
     help="A second bank in which the targets were run again: do the sealed actions keep their value?",
 )
-@settings.json_option
-@settings.output_option
+@settings.document_options
 @progress("auditing")
 def command(sealed: Path, seal: str | None, bank: str, as_json: bool, output: Path | None, **options: Any) -> int:
     """Join the outcomes that were collected since, and evaluate. Exit code 1, with the reasons, if the sealed file, the
@@ -109,29 +102,21 @@ def show_audit(result: AuditResult) -> None:
     from skilldelta.report.verdict import headline, no_verdict
     from skilldelta.studies.loaded_panel import correction_notes
 
-    def ends(name: str, scale: float = 1.0) -> str:
-        return _ends(result.intervals.get(name), scale)
+    def row(title: str, shown: str, name: str, scale: float = 100) -> list[str]:
+        return [title, shown, _ends(result.intervals.get(name), scale)]
 
     line = no_verdict(result.evaluated) if result.verdict is None else headline(result.verdict)
-    console().print(line.text.replace("\u2212", "-"), style="bold", markup=False)
+    console().print(plain_minus(line.text), style="bold", markup=False)
     rows = [
-        [
-            "against always on (points)",
-            signed(100 * result.success_vs_always_on, 2),
-            ends("success_vs_always_on", 100),
-        ],
-        ["success", percent(result.success), ends("success", 100)],
+        row("against always on (points)", signed(100 * result.success_vs_always_on, 2), "success_vs_always_on"),
+        row("success", percent(result.success), "success"),
         ["always off", percent(result.off), ""],
         ["always on", percent(result.on), ""],
-        ["gain over always off (points)", signed(100 * result.success_gain, 2), ends("success_gain", 100)],
+        row("gain over always off (points)", signed(100 * result.success_gain, 2), "success_gain"),
         ["skill used", percent(result.use_rate), ""],
-        ["tokens saved against always on", percent(result.token_saving), ends("token_saving", 100)],
-        ["AUROC", "–" if result.auroc is None else f"{result.auroc:.3f}", ends("auroc")],
-        [
-            "balanced accuracy",
-            "–" if result.balanced_accuracy is None else f"{result.balanced_accuracy:.3f}",
-            ends("balanced_accuracy"),
-        ],
+        row("tokens saved against always on", percent(result.token_saving), "token_saving"),
+        row("AUROC", number(result.auroc, 3), "auroc", 1),
+        row("balanced accuracy", number(result.balanced_accuracy, 3), "balanced_accuracy", 1),
     ]
     title = f"{result.evaluated} of {plural(result.targets, 'sealed prediction')} of {policy_words(result.estimator)}, from {plural(result.known, 'pair')}"
     console().print(table(title, ("", "", "95%"), rows))
@@ -141,16 +126,15 @@ def show_audit(result: AuditResult) -> None:
 
 
 def _show_again(found: Reexecution) -> None:
+    again, change, against = (
+        _ends(found.intervals.get(name), 100) for name in ("again", "difference", "again_vs_always_on")
+    )
     rows = [
         ["success, first outcomes", percent(found.first), ""],
-        ["success, executed again", percent(found.again), _ends(found.intervals.get("again"), 100)],
-        ["change (points)", signed(100 * found.difference, 2), _ends(found.intervals.get("difference"), 100)],
+        ["success, executed again", percent(found.again), again],
+        ["change (points)", signed(100 * found.difference, 2), change],
         ["against always on, first (points)", signed(100 * found.first_vs_always_on, 2), ""],
-        [
-            "against always on, again (points)",
-            signed(100 * found.again_vs_always_on, 2),
-            _ends(found.intervals.get("again_vs_always_on"), 100),
-        ],
+        ["against always on, again (points)", signed(100 * found.again_vs_always_on, 2), against],
         ["same outcome of the chosen arm", percent(found.same), ""],
         ["same outcome without, with the skill", f"{percent(found.same_off)}, {percent(found.same_on)}", ""],
     ]

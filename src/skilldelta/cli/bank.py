@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import asdict
 from datetime import datetime
@@ -13,9 +12,20 @@ import click
 from click.core import ParameterSource
 
 from skilldelta.cli import settings
-from skilldelta.cli.given_values import GivenPath, OutputPath
-from skilldelta.cli.output import console, note, number, percent, shorten, signed, table, write_json
-from skilldelta.cli.progress import progress
+from skilldelta.cli.output import (
+    answer,
+    confirm,
+    console,
+    note,
+    number,
+    percent,
+    progress,
+    shorten,
+    signed,
+    table,
+    write_json,
+)
+from skilldelta.cli.settings import GivenPath, OutputPath
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.nouns import plural
 from skilldelta.redaction import redacted
@@ -26,7 +36,7 @@ if TYPE_CHECKING:
     from rich.console import Group
 
     from skilldelta.bank import Bank, BankStatus
-    from skilldelta.bank.forget import Foreseen, Forgotten
+    from skilldelta.bank.forget import Foreseen, Forgotten, Removal
     from skilldelta.records import Agent
 
 
@@ -54,9 +64,7 @@ def status(bank: str, as_json: bool) -> None:
 @settings.suite_option
 @click.option("--skill", help="Only pairs of this skill.")
 @click.option("--family", help="Only pairs of this family.")
-@click.option(
-    "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Rows to show; --json shows all."
-)
+@click.option("--limit", type=click.IntRange(min=1), default=20, help="Rows to show; --json shows all.")
 @settings.json_option
 def list_pairs(
     bank: str, agent: str | None, suite: str | None, skill: str | None, family: str | None, limit: int, as_json: bool
@@ -103,10 +111,7 @@ def add_skill(name: str, path: Path, new_version: bool, bank: str, as_json: bool
     text = read_skill_text(path)
     with _open(bank) as opened:
         added = add_skill_text(opened, name, text, new_version=new_version)
-    if as_json:
-        write_json(asdict(added))
-    else:
-        console().print(added.in_words(), soft_wrap=True)
+    answer(added.in_words(), asdict(added), as_json=as_json)
 
 
 @command.command("verify")
@@ -128,23 +133,13 @@ def verify(bank: str, as_json: bool) -> int:
 
 
 @command.command("export")
-@settings.bank_option
-@settings.agent_option
-@settings.suite_option
-@settings.encoder_options
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["jsonl", "npz"]),
-    default="jsonl",
-    show_default=True,
-    help="What to write.",
-)
+@settings.panel_options
+@click.option("--format", "format_", type=click.Choice(["jsonl", "npz"]), default="jsonl", help="What to write.")
 @click.option("--output", required=True, type=OutputPath(), metavar="FILE", help="The file to write.")
 def export(bank: str, format_: str, output: Path, **options: Any) -> None:
     """Write executions as runs.jsonl, or one panel's arrays with vectors as NPZ."""
     from skilldelta.bank.export import export_panel, export_runs
-    from skilldelta.cli.arguments import choice_of, chosen_encoder
+    from skilldelta.cli.arguments import choice_of, chosen_encoder, known_suite
     from skilldelta.studies.loaded_panel import only_records
 
     with _open(bank) as opened:
@@ -162,9 +157,7 @@ def export(bank: str, format_: str, output: Path, **options: Any) -> None:
             note(f"{plural(count, 'pair')} written to {output}")
             return
         agent = opened.resolve_agent(options["agent"]) if options["agent"] else None
-        if options["suite"] and options["suite"] not in opened.suites():
-            raise unknown_name("suite", options["suite"], opened.suites())
-        count = export_runs(opened, output, agent=agent, suite=options["suite"])
+        count = export_runs(opened, output, agent=agent, suite=known_suite(opened, options["suite"]))
     note(f"{plural(count, 'execution')} written to {output}")
 
 
@@ -181,81 +174,66 @@ def export(bank: str, format_: str, output: Path, **options: Any) -> None:
 @click.option(
     "--older-than", type=click.FloatRange(0), metavar="DAYS", help="With --decisions: only those of this age."
 )
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@settings.yes_option
 @settings.json_option
-def forget(
-    bank: str,
-    agent: str | None,
-    suite: str | None,
-    skill: str | None,
-    task_id: str | None,
-    before: str | None,
-    decisions: bool,
-    older_than: float | None,
-    yes: bool,
-    as_json: bool,
-) -> None:
+def forget(bank: str, decisions: bool, older_than: float | None, yes: bool, as_json: bool, **options: Any) -> None:
     """Remove the executions that fit every given filter. This cannot be undone; export first.
 
     With --decisions, the decision log loses what was decided before a date, or is older than some days, or everything.
     """
     if older_than is not None and not decisions:
         raise InputError("--older-than belongs to --decisions; executions are forgotten by --before DATE")
+    before = _moment(options["before"]) if options["before"] else None
     if decisions:
         of_command = click.get_current_context().get_parameter_source
         others = [name for name in ("agent", "suite", "skill", "task_id") if of_command(name) is _COMMANDLINE]
-        if others or (before and older_than is not None):
+        if others or (before is not None and older_than is not None):
             raise InputError("--decisions goes with --before DATE or --older-than DAYS, and with no other filter")
-        moment = _moment(before) if before else None if older_than is None else time.time() - older_than * 86_400
-        _forget_decisions(bank, moment, yes=yes, as_json=as_json)
+        _forget_decisions(bank, before if older_than is None else time.time() - older_than * 86_400, yes, as_json)
         return
     from skilldelta.bank import forget
-    from skilldelta.bank.forget import Removal
 
     with _open(bank) as opened:
-        if suite and suite not in opened.suites():
-            raise unknown_name("suite", suite, opened.suites())
-        if task_id and all(task.task_id != task_id for task in opened.tasks()):
-            raise unknown_name("task", task_id, (task.task_id for task in opened.tasks()))
-        removal = Removal(
-            agent=opened.resolve_agent(agent) if agent else None,
-            suite=suite,
-            skill_id=opened.resolve_skill(skill).skill_id if skill else None,
-            task_id=task_id,
-            before=_moment(before) if before else None,
-        )
+        removal = _removal(opened, before, options)
         found = _counted(opened.foreseen(removal))
         if found and not yes:
             _agree(found)
         gone = opened.remove(removal) if found else forget.Forgotten()
-    if as_json:
-        write_json(asdict(gone))
-    else:
-        click.echo(
-            f"{_counted(gone)} removed" if found else "nothing in the bank fits these filters; nothing was removed"
-        )
+    removed = f"{_counted(gone)} removed" if found else "nothing in the bank fits these filters; nothing was removed"
+    answer(removed, asdict(gone), as_json=as_json)
 
 
-def _forget_decisions(bank: str, before: float | None, *, yes: bool, as_json: bool) -> None:
+def _removal(opened: Bank, before: float | None, options: dict[str, Any]) -> Removal:
+    """What the filters name; a name that the bank does not have is refused."""
+    from skilldelta.bank.forget import Removal
+    from skilldelta.cli.arguments import known_suite
+
+    agent, skill, task_id = options["agent"], options["skill"], options["task_id"]
+    suite = known_suite(opened, options["suite"])
+    if task_id and all(task.task_id != task_id for task in opened.tasks()):
+        raise unknown_name("task", task_id, (task.task_id for task in opened.tasks()))
+    return Removal(
+        agent=opened.resolve_agent(agent) if agent else None,
+        suite=suite,
+        skill_id=opened.resolve_skill(skill).skill_id if skill else None,
+        task_id=task_id,
+        before=before,
+    )
+
+
+def _forget_decisions(bank: str, before: float | None, yes: bool, as_json: bool) -> None:
     with _open(bank) as opened:
         found = opened.count_decisions(before)
         if found and not yes:
             _agree(plural(found, "decision"))
         gone = opened.forget_decisions(before) if found else 0
-    if as_json:
-        write_json({"decisions": gone})
-    else:
-        click.echo(
-            f"{plural(gone, 'decision')} removed" if found else "the log has no such decision; nothing was removed"
-        )
+    removed = f"{plural(gone, 'decision')} removed" if found else "the log has no such decision; nothing was removed"
+    answer(removed, {"decisions": gone}, as_json=as_json)
 
 
 def _agree(found: str) -> None:
-    """Ask a person; a program must have said --yes."""
-    if not sys.stdin.isatty():
-        raise InputError(f"this would remove {found}; there is no terminal to ask, so say --yes")
-    note(f"This removes {found}. It cannot be undone.")
-    click.confirm("Remove them for good?", abort=True, err=True)
+    question = f"This removes {found}. It cannot be undone.\nRemove them for good?"
+    confirm(question, otherwise=f"this would remove {found};")
 
 
 def _counted(rows: Foreseen | Forgotten) -> str:
@@ -298,17 +276,10 @@ def _show_status(found: BankStatus) -> None:
         out.print(f"{states} kept for the next prediction, {found.learned.size_bytes / 1e6:,.1f} MB")
     agents = list(dict.fromkeys(panel.agent for panel in found.panels))
     columns = ("agent", "suite", "pairs", "lack an arm", "stale", "executions")
-    rows = [
-        [
-            label_of(panel.agent, agents),
-            panel.suite,
-            number(panel.pairs),
-            number(panel.unpaired),
-            number(panel.stale),
-            number(panel.executions),
-        ]
-        for panel in found.panels
-    ]
+    rows = []
+    for panel in found.panels:
+        counts = (panel.pairs, panel.unpaired, panel.stale, panel.executions)
+        rows.append([label_of(panel.agent, agents), panel.suite, *map(number, counts)])
     if rows:
         out.print(table("Panels", columns, rows, left=2))
         out.print(_coverage_table(found, agents))
@@ -321,16 +292,6 @@ def _coverage_table(found: BankStatus, agents: list[Agent]) -> Group:
     columns = ("agent", "suite", "groups", "smallest", "median", "largest", "singletons", "skills", "bundles", "edges")
     rows = []
     for panel in found.panels:
-        one = panel.coverage
-        figures = (
-            one.groups,
-            one.smallest,
-            one.median,
-            one.largest,
-            one.singletons,
-            one.skills,
-            one.bundles,
-            one.edges,
-        )
-        rows.append([label_of(panel.agent, agents), panel.suite, *(f"{figure:,g}" for figure in figures)])
+        figures = [f"{getattr(panel.coverage, name):,g}" for name in columns[2:]]
+        rows.append([label_of(panel.agent, agents), panel.suite, *figures])
     return table("Groups of tasks", columns, rows, left=2)

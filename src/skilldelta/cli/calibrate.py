@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.arguments import panels_of, refuse_idle_flags, rules_of
-from skilldelta.cli.output import console, note, number, percent, shorten, signed, table, write_json
-from skilldelta.cli.progress import progress, step_bars
+from skilldelta.cli.arguments import panels_in, refuse_idle_flags, rules_of
+from skilldelta.cli.output import console, note, number, percent, progress, shorten, signed, steps, table, write_json
 from skilldelta.errors import InputError
 from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from skilldelta.evaluation.calibration import Calibration, HeldOut
     from skilldelta.evaluation.goals import Goal
@@ -25,30 +24,19 @@ if TYPE_CHECKING:
 
 
 @click.command("calibrate")
-@settings.bank_option
-@settings.agent_option
-@settings.suite_option
-@settings.encoder_options
+@settings.panel_options
 @click.option("--use-rate", type=float, metavar="SHARE", help="Goal: use the skill on at most this share of tasks.")
 @click.option("--token-budget", type=float, metavar="TOKENS", help="Goal: highest success within mean tokens per task.")
 @click.option("--margin", type=float, metavar="M", help="Goal: cheapest, at most M success below always-on.")
 @click.option("--best-value", is_flag=True, help="Goal: highest success, less the cost of tokens where one is given.")
 @click.option("--success-worth", type=float, metavar="USD", help="With --best-value: what one success is worth.")
 @click.option("--price", type=float, metavar="USD", help="With --best-value: what a million tokens cost.")
-@click.option(
-    "--estimator",
-    default="stack",
-    show_default=True,
-    help="Whose scores, as in predict: stack, skilldelta or a control.",
-)
+@settings.scores_option
 @settings.rule_options
 @settings.resamples_option
 @settings.seed_option
-@click.option(
-    "--show", type=click.IntRange(min=0), default=10, show_default=True, help="Wrong cases to list; --json has all."
-)
-@settings.json_option
-@settings.output_option
+@click.option("--show", type=click.IntRange(min=0), default=10, help="Wrong cases to list; --json has all.")
+@settings.document_options
 @click.pass_context
 @progress("calibrating")
 def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None, show: int, **options: Any) -> None:
@@ -60,15 +48,12 @@ def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None
     if not goal.per_token:  # else they choose the neighbours whose tokens are the predicted cost
         refuse_idle_flags(ctx, options["estimator"])
 
-    from skilldelta.bank import Bank
     from skilldelta.studies import calibrate
-    from skilldelta.studies.study_documents import calibration_document
+    from skilldelta.studies.threshold_studies import calibration_document
 
-    with Bank.open(bank, create=False) as opened:
-        panels = panels_of(opened, options)
     documents = []
-    for panel in panels:
-        with step_bars() as advance:
+    for panel in panels_in(bank, options):
+        with steps() as advance:
             found = calibrate(
                 panel,
                 goal,
@@ -92,7 +77,8 @@ def _goal(options: Mapping[str, Any]) -> Goal:
     from skilldelta.costs import CostRule
     from skilldelta.evaluation.goals import BestValue, Margin, TokenBudget, UseRate
 
-    given = [name for name in ("use_rate", "token_budget", "margin") if options[name] is not None]
+    goals: dict[str, Callable[[float], Goal]] = {"use_rate": UseRate, "token_budget": TokenBudget, "margin": Margin}
+    given = [name for name in goals if options[name] is not None]
     given += ["best_value"] if options["best_value"] else []
     if len(given) != 1:
         named = f"got {' and '.join(_flag(name) for name in given)}" if given else "none was given"
@@ -102,12 +88,8 @@ def _goal(options: Mapping[str, Any]) -> Goal:
         raise InputError(f"{_flag(priced[0])} belongs to --best-value, not to {_flag(given[0])}; leave it out")
     if len(priced) == 1:
         raise InputError("--success-worth and --price weigh tokens only together; give both or none")
-    if given == ["use_rate"]:
-        return UseRate(options["use_rate"])
-    if given == ["token_budget"]:
-        return TokenBudget(options["token_budget"])
-    if given == ["margin"]:
-        return Margin(options["margin"])
+    if given[0] in goals:
+        return goals[given[0]](options[given[0]])
     if not priced:
         return BestValue()
     return BestValue(CostRule.from_worth(options["success_worth"], options["price"]).per_token)
@@ -134,20 +116,11 @@ def _show(panel: LoadedPanel, found: Calibration, estimator: str, shown: int) ->
 
 def _value_rows(found: Calibration) -> list[list[str]]:
     held, chosen = found.held_out, found.hindsight
+    on, off = signed(100 * held.success_vs_always_on, 1), signed(100 * held.success_vs_always_off, 1)
     rows = [
         ["success", percent(held.success), _interval(held, "success", 100), percent(chosen.success)],
-        [
-            "against always on",
-            signed(100 * held.success_vs_always_on, 1),
-            _interval(held, "success_vs_always_on", 100),
-            "",
-        ],
-        [
-            "against always off",
-            signed(100 * held.success_vs_always_off, 1),
-            _interval(held, "success_vs_always_off", 100),
-            "",
-        ],
+        ["against always on", on, _interval(held, "success_vs_always_on", 100), ""],
+        ["against always off", off, _interval(held, "success_vs_always_off", 100), ""],
         ["uses", percent(held.use_rate), _interval(held, "use_rate", 100), percent(chosen.use_rate)],
         ["tokens per task", number(held.tokens), _interval(held, "tokens", 1), number(chosen.tokens)],
     ]

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.given_values import GivenPath, OutputPath
-from skilldelta.cli.output import console, note, signed, table, write_json
-from skilldelta.cli.progress import progress
-from skilldelta.cli.step_summary import add_to_step_summary, step_summary_option
+from skilldelta.cli.output import console, note, plain_minus, progress, signed, table, write_json
+from skilldelta.cli.settings import GivenPath, OutputPath
+from skilldelta.cli.step_summary import step_summary_option, write_markdown
 from skilldelta.errors import InputError, shown
 from skilldelta.files import write_text
 
@@ -31,25 +30,20 @@ _LARGEST_CODE = 125
 @settings.bank_option
 @click.option("--without", type=GivenPath(), metavar="FILE", help="Results without the skill, of one arm only.")
 @click.option("--with", "treated", type=GivenPath(), metavar="FILE", help="Results with the skill, of one arm only.")
-@click.option("--format", "format_", default="auto", show_default=True, help="The files' format; auto looks inside.")
+@settings.format_option
 @settings.agent_option
 @settings.suite_option
 @click.option("--skill", metavar="NAME", help="Only this skill; the name of the skill of --with.")
-@click.option(
-    "--min-gain", type=float, default=0.0, show_default=True, help="What the gain must be above; 0.05 is 5 points."
-)
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of each one-sided limit.")
+@click.option("--min-gain", type=float, default=0.0, help="What the gain must be above; 0.05 is 5 points.")
+@click.option("--confidence", type=float, default=0.95, help="Of each one-sided limit.")
 @click.option(
     "--baseline", type=GivenPath(dir_okay=False), metavar="FILE", help="Earlier gains that must not get worse."
 )
-@click.option(
-    "--tolerance", type=float, default=0.05, show_default=True, help="How much worse than the baseline is still good."
-)
+@click.option("--tolerance", type=float, default=0.05, help="How much worse than the baseline is still good.")
 @click.option("--write-baseline", type=OutputPath(), metavar="FILE", help="Write the gains of now, for later checks.")
 @click.option(
     "--on-too-little",
     default="pass",
-    show_default=True,
     metavar="pass|fail|CODE",
     help='What "not enough evidence" does: pass, fail, or exit with a code of your own.',
 )
@@ -58,8 +52,7 @@ _LARGEST_CODE = 125
 @step_summary_option
 @settings.resamples_option
 @settings.seed_option
-@settings.json_option
-@settings.output_option
+@settings.document_options
 @progress("checking skills")
 def command(sources: tuple[Path, ...], as_json: bool, output: Path | None, on_too_little: str, **options: Any) -> int:
     """Exit with 1 when a skill's gain is below a bound, or worse than a baseline, with the asked confidence.
@@ -72,18 +65,18 @@ def command(sources: tuple[Path, ...], as_json: bool, output: Path | None, on_to
     skilldelta check --without off.eval --with on.eval --skill my-skill
     skilldelta check --bank skilldelta.bank --baseline baseline.json
     """
+    from skilldelta.cli.arguments import created_now, settings_in
     from skilldelta.evaluation.gain_checks import CheckSettings
     from skilldelta.studies import check_skills, checked_to_dict, read_baseline, write_baseline
 
-    names = ("min_gain", "confidence", "tolerance", "resamples", "seed")
-    asked, without_evidence = CheckSettings(**{name: options[name] for name in names}), _exit_code(on_too_little)
+    asked, without_evidence = settings_in(options, CheckSettings), _exit_code(on_too_little)
     baseline = _asked_for(read_baseline(options["baseline"]), options) if options["baseline"] else ()
     measured, notes = _measured(sources, options)
     for remark in notes:
         note(remark)
     checked = check_skills(measured, asked, baseline=baseline, notes=notes)
     if options["write_baseline"]:
-        write_baseline(options["write_baseline"], measured, created=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC")
+        write_baseline(options["write_baseline"], measured, created=created_now())
         note(f"wrote {options['write_baseline']}")
     _write(checked, options, fail_on_too_little=without_evidence == 1)
     if as_json or output:
@@ -171,16 +164,12 @@ def _of_files(sources: Sequence[Path], options: dict[str, Any]) -> tuple[Sequenc
         recorded = replace(recorded, executions=kept)
         measured += recorded_gains(recorded, skill=options["skill"])
         notes += recorded_notes(recorded)
-    return _once(measured), tuple(notes)
-
-
-def _once(measured: list[SkillGains]) -> list[SkillGains]:
+    keys = Counter(one.key for one in measured)
     for one in measured:
-        if sum(other.key == one.key for other in measured) > 1:
-            raise InputError(
-                f"the skill {one.skill!r} of {one.agent} stands in two sources; import both into a bank, or name one"
-            )
-    return measured
+        if keys[one.key] > 1:
+            twice = f"the skill {one.skill!r} of {one.agent} stands in two sources"
+            raise InputError(f"{twice}; import both into a bank, or name one")
+    return measured, tuple(notes)
 
 
 def _of_bank(options: dict[str, Any]) -> tuple[Sequence[SkillGains], tuple[str, ...]]:
@@ -200,14 +189,8 @@ def _write(checked: SkillsChecked, options: dict[str, Any], *, fail_on_too_littl
     if options["junit"]:
         xml = check_junit(checked, fail_on_too_little=fail_on_too_little)
         write_text(options["junit"], xml, errors="replace")
-    if options["markdown"] or options["step_summary"]:
-        text = check_markdown(checked)
-        if options["markdown"]:
-            write_text(options["markdown"], text, errors="replace")
-        add_to_step_summary(options["step_summary"], text)
-    for name in ("junit", "markdown"):
-        if options[name]:
-            note(f"wrote {options[name]}")
+        note(f"wrote {options['junit']}")
+    write_markdown(options, lambda: check_markdown(checked))
 
 
 def _show(checked: SkillsChecked) -> None:
@@ -222,5 +205,5 @@ def _show(checked: SkillsChecked) -> None:
     out.print(table("Skills", ("skill", "outcome", "gain", "tasks"), rows, left=2))
     for one in checked.skills:
         said = "; ".join([*map(check_sentence, one.checks), *one.remarks])
-        out.remark(f"{one.skill}: {said}".replace("\u2212", "-"))
+        out.remark(plain_minus(f"{one.skill}: {said}"))
     out.print(f"\n{OUTCOME_WORDS[checked.outcome]}.", style="bold")

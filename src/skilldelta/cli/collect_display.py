@@ -1,4 +1,4 @@
-"""What `skilldelta collect` shows while it runs, and when it ends."""
+"""What `skilldelta collect` shows while it runs, and when it ends, with --self-judge and without."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from skilldelta.collect.ledger import Spend
     from skilldelta.collect.runner import Result
+    from skilldelta.collect.self_judging import JudgeStanding
     from skilldelta.collect.session import Session
     from skilldelta.collect.standing import OnProgress, Standing, Tally
     from skilldelta.noise_floor import SameConditionDifference
@@ -49,6 +50,34 @@ def print_result(session: Session, result: Result, noise: SameConditionDifferenc
         _note_errors(standing, reasons)
     if result.stopped:
         note(f"stopped with {plural(standing.left, 'execution')} left: {result.stopped}")
+
+
+def print_judgements(session: Session, standing: JudgeStanding, as_json: bool) -> None:
+    """How a round of self-judgements came out."""
+    document: dict[str, Any] = {
+        "bank": redacted(session.bank),
+        "suite": session.suite.name,
+        "planned": standing.planned,
+        "before": standing.before,
+        "finished": standing.finished,
+        "use": standing.use,
+        "unclear": standing.unclear,
+        "errors": standing.errors,
+        "tokens": standing.tokens,
+        "stopped": standing.stopped or None,
+    }
+    if as_json:
+        write_json(document)
+    else:
+        console().print(
+            f"{plural(standing.finished, 'judgement')} now, in the bank before: {standing.before:,}; use {standing.use:,}, "
+            f"no-use {standing.finished - standing.use:,} ({standing.unclear:,} without a clear label); "
+            f"{'unknown tokens' if standing.tokens is None else plural(standing.tokens, 'token')} of routing cost."
+        )
+    if standing.errors:
+        note(f"{standing.errors} got no answer, the last one: {standing.last_error}")
+    if standing.stopped:
+        note(f"stopped: {standing.stopped}")
 
 
 def _show(session: Session, standing: Standing, noise: SameConditionDifference | None) -> None:
@@ -134,11 +163,6 @@ def measure_noise(session: Session) -> SameConditionDifference | None:
         return same_condition_difference(
             bank.executions(agent=session.agent.identity, suite=session.suite.name), condition
         )
-
-
-def print_interrupted() -> None:
-    """After Ctrl-C."""
-    note("stopped; run the same command to go on")
 
 
 def _lines() -> OnProgress:

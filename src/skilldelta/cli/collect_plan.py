@@ -1,21 +1,28 @@
-"""What `skilldelta collect --dry-run` shows: the executions, how many, what they may cost. Nothing of the agent is run."""
+"""What `skilldelta collect --dry-run` shows: the executions or self-judgements, how many, what they may cost.
+
+Nothing of the agent is run.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from skilldelta.cli.output import console, number, table, write_json
+from skilldelta.cli.output import console, note, number, table, write_json
 from skilldelta.nouns import plural
 from skilldelta.records import CONDITIONS, Condition, Execution
 
 if TYPE_CHECKING:
+    from skilldelta.bank import Bank
     from skilldelta.collect.budget import Amount
     from skilldelta.collect.plan import Planned
+    from skilldelta.collect.self_judging import JudgePlan
     from skilldelta.collect.session import Session
+
+T = TypeVar("T")
 
 ARMS: dict[Condition, str] = {"skip": "without skill", "use": "with skill"}
 
@@ -32,12 +39,7 @@ class RemainingCost:
 
 def print_plan(session: Session, as_json: bool) -> None:
     """The plan as a table, or as one document that names every execution."""
-    from skilldelta.collect.plan import make_plan
-
-    plan = make_plan(session.suite, session.selection, seed=session.seed)
-    most = _largest(session, plan)
-    version_known = _assume_version(session)
-    estimate = _estimate(plan, _executions(session)) if version_known else None
+    plan, most, estimate = _planned(session)
     if as_json:
         write_json(_document(session, plan, most, estimate))
     else:
@@ -46,12 +48,17 @@ def print_plan(session: Session, as_json: bool) -> None:
 
 def plan_document(session: Session) -> dict[str, Any]:
     """The plan as one document, without naming every execution."""
+    document = _document(session, *_planned(session))
+    return {key: value for key, value in document.items() if key != "plan"}
+
+
+def _planned(session: Session) -> tuple[Sequence[Planned], Amount, RemainingCost | None]:
+    """The plan, the most it can cost, and what is left of it where the bank can tell."""
     from skilldelta.collect.plan import make_plan
 
     plan = make_plan(session.suite, session.selection, seed=session.seed)
     estimate = _estimate(plan, _executions(session)) if _assume_version(session) else None
-    document = _document(session, plan, _largest(session, plan), estimate)
-    return {key: value for key, value in document.items() if key != "plan"}
+    return plan, _largest(session, plan), estimate
 
 
 def largest_in_words(most: Amount) -> str:
@@ -86,12 +93,18 @@ def _assume_version(session: Session) -> bool:
 
 
 def _executions(session: Session) -> list[Execution]:
+    agent, suite = session.agent.identity, session.suite.name
+    return _in_bank(session, lambda bank: list(bank.executions(agent=agent, suite=suite)))
+
+
+def _in_bank(session: Session, read: Callable[[Bank], list[T]]) -> list[T]:
+    """What the bank has; nothing where there is no bank yet."""
     from skilldelta.bank import Bank
 
     if "://" not in session.bank and not Path(session.bank).exists():
         return []
     with Bank.open(session.bank, readonly=True) as bank:
-        return list(bank.executions(agent=session.agent.identity, suite=session.suite.name))
+        return read(bank)
 
 
 def _estimate(plan: Sequence[Planned], executions: Sequence[Execution]) -> RemainingCost:
@@ -176,3 +189,70 @@ def _left_in_words(estimate: RemainingCost) -> str:
         return f"{begin}: tokens unknown, because not every arm has told its own."
     cost = "" if estimate.usd is None else f" and ${estimate.usd:,.2f}"
     return f"{begin}: about {plural(estimate.tokens, 'token')}{cost}, each arm at its own average."
+
+
+@dataclass(frozen=True, slots=True)
+class _JudgeRound:
+    """A round of self-judgements that is planned."""
+
+    plan: JudgePlan
+    model: str
+    most: Amount
+    mean_tokens: float | None
+    """Of the judgements that the bank has."""
+
+
+def print_judge_plan(session: Session, as_json: bool) -> None:
+    """How many judgements would be asked for, of which model, and the most they can cost."""
+    planned = _judge_round(session)
+    if as_json:
+        write_json(_judge_document(session, planned))
+    else:
+        _show_judge_plan(session, planned)
+    if not _executions(session):
+        note("the bank has no executions of this agent on this suite yet; collect without --self-judge first")
+
+
+def judge_plan_document(session: Session) -> dict[str, Any]:
+    """The plan of a round as one document, without naming every task."""
+    document = _judge_document(session, _judge_round(session))
+    return {key: value for key, value in document.items() if key != "plan"}
+
+
+def _judge_round(session: Session) -> _JudgeRound:
+    from skilldelta.collect.self_judging import asking_agent, largest_of, plan_judgements
+
+    model = str(asking_agent(session).settings["model"])
+    known = _in_bank(session, lambda bank: bank.judgements(session.agent.identity, session.suite.name))
+    plan = plan_judgements(session, known)
+    tokens = [one.tokens for one in known if one.tokens is not None]
+    return _JudgeRound(plan, model, largest_of(session, plan), sum(tokens) / len(tokens) if tokens else None)
+
+
+def _judge_document(session: Session, planned: _JudgeRound) -> dict[str, Any]:
+    plan, identity = planned.plan, session.agent.identity
+    return {
+        "suite": session.suite.name,
+        "agent": {"name": identity.name, "fingerprint": identity.fingerprint},
+        "model": planned.model,
+        "judgements": len(plan.tasks),
+        "in_bank": len(plan.tasks) - len(plan.todo),
+        "calls": len(plan.todo),
+        "expected_tokens": None if planned.mean_tokens is None else planned.mean_tokens * len(plan.todo),
+        "largest": {"tokens": planned.most.tokens, "usd": planned.most.usd},
+        "plan": [{"task_id": task.task_id, "skill": task.skill_id} for task in plan.todo],
+    }
+
+
+def _show_judge_plan(session: Session, planned: _JudgeRound) -> None:
+    out, plan = console(), planned.plan
+    asked = Counter(task.family or "–" for task in plan.todo)
+    families = dict.fromkeys(task.family or "–" for task in plan.tasks)
+    rows = [[name, number(asked[name])] for name in families]
+    out.print(table(f"Self-judgements of {session.suite.name}", ("family", "to ask"), rows))
+    size = f", {largest_in_words(planned.most)}" if plan.todo else ""
+    out.print(f"{plural(len(plan.todo), 'call')} to {planned.model}, one per task{size}.")
+    out.print(f"In the bank: {len(plan.tasks) - len(plan.todo):,} of {plural(len(plan.tasks), 'judgement')}.")
+    if planned.mean_tokens is not None and plan.todo:
+        out.print(f"Judging as so far takes about {plural(planned.mean_tokens * len(plan.todo), 'token')}.")
+    out.print("Nothing was called.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +11,12 @@ import click
 from click.core import ParameterSource
 
 from skilldelta.cli import settings
-from skilldelta.cli.command_line import command_line
-from skilldelta.cli.given_values import GivenPath, OutputPath
-from skilldelta.cli.output import console, note, signed, table, write_json
-from skilldelta.cli.progress import progress
-from skilldelta.cli.step_summary import add_to_step_summary, step_summary_option
-from skilldelta.errors import InputError
-from skilldelta.files import write_text
+from skilldelta.cli.arguments import command_line, created_now, settings_in
+from skilldelta.cli.output import console, file_labels, note, plain_minus, progress, signed, table, write_json
+from skilldelta.cli.settings import GivenPath, OutputPath
+from skilldelta.cli.step_summary import step_summary_option, write_markdown
+from skilldelta.errors import InputError, unknown_name
+from skilldelta.redaction import redacted
 
 if TYPE_CHECKING:
     from skilldelta.evaluation.paired_comparison import TaskDifference
@@ -39,22 +38,24 @@ if TYPE_CHECKING:
     type=click.Choice(["use", "skip"]),
     help="Which arm of A and B is compared: with the skill (the default where both are there) or without.",
 )
-@click.option("--format", "format_", default="auto", show_default=True, help="The files' format; auto looks inside.")
+@settings.format_option
 @click.option(
     "--allow-changed-tasks", is_flag=True, help="Pair tasks of the same id though their texts differ between A and B."
 )
 @settings.margin_option
-@settings.level_option
+@click.option(
+    "--level",
+    type=click.FloatRange(0.5, 0.9999),
+    default=0.95,
+    help="How sure an interval is to hold the truth.",
+)
 @settings.resamples_option
 @settings.seed_option
-@click.option(
-    "--show", type=click.IntRange(min=0), default=10, show_default=True, help="Tasks to list each way; --json has all."
-)
+@click.option("--show", type=click.IntRange(min=0), default=10, help="Tasks to list each way; --json has all.")
 @click.option("--markdown", type=OutputPath(), metavar="FILE", help="Also write Markdown, for a pull request.")
 @click.option("--html", type=OutputPath(), metavar="FILE", help="Also write one HTML page.")
 @step_summary_option
-@settings.json_option
-@settings.output_option
+@settings.document_options
 @click.pass_context
 @progress("comparing")
 def command(ctx: click.Context, /, sides: tuple[Path, ...], as_json: bool, output: Path | None, **options: Any) -> None:
@@ -73,21 +74,12 @@ def command(ctx: click.Context, /, sides: tuple[Path, ...], as_json: bool, outpu
 
     if len(sides) > 2:
         raise InputError(f"compare takes two sides, got {len(sides)}: {', '.join(map(str, sides[:4]))}")
-    asked = ComparisonSettings(
-        margin=options["margin"],
-        resamples=options["resamples"],
-        level=options["level"],
-        seed=options["seed"],
-        allow_changed_tasks=options["allow_changed_tasks"],
-    )
     names = [str(side) for side in sides]
     a, b = _sides(ctx, names, options)
     for remark in dict.fromkeys((*a.notes, *b.notes)):
         note(remark)
-    compared = compare_sides(a, b, asked)
-    report = comparison_report(
-        compared, command=command_line(ctx, names), created=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
-    )
+    compared = compare_sides(a, b, settings_in(options, ComparisonSettings))
+    report = comparison_report(compared, command=command_line(ctx, names), created=created_now())
     _write(report, options)
     if as_json or output:
         write_json(compared_to_dict(compared), output)
@@ -109,7 +101,7 @@ def _sides(ctx: click.Context, sides: Sequence[str], options: dict[str, Any]) ->
     paths = [Path(side) for side in sides]
     if len(paths) == 1:
         return both_arms(_both_in(paths[0], options["format_"], choice), choice)
-    labels = _labels(paths)
+    labels = file_labels(paths)
     arms: tuple[Condition, Condition] = ("skip", "use")
     found = [
         one_side(read_runs(path, format=options["format_"], choice=choice, stands_for=arm), choice, label=label)
@@ -138,12 +130,6 @@ def _is_file(side: str) -> bool:
         return False
 
 
-def _labels(paths: Sequence[Path]) -> list[str]:
-    """File names without their folders, where that tells them apart."""
-    names = [path.name or str(path) for path in paths]
-    return names if len(set(names)) == len(names) else [str(path) for path in paths]
-
-
 def _bank_sides(
     ctx: click.Context, sides: Sequence[str], choice: ArmChoice, location: str
 ) -> tuple[ComparedSide, ComparedSide]:
@@ -167,19 +153,11 @@ def _bank_sides(
 
 
 def _named(recorded: RecordedRuns, location: str) -> RecordedRuns:
-    from dataclasses import replace
-
-    from skilldelta.redaction import redacted
-
     return replace(recorded, label=redacted(location).rpartition("/")[2])
 
 
 def _named_choice(bank: Any, name: str, choice: ArmChoice) -> ArmChoice:
     """The choice with the agent, the skill or the version that a side names."""
-    from dataclasses import replace
-
-    from skilldelta.errors import unknown_name
-
     agents = {label for agent in bank.agents() for label in (agent.name, f"{agent.name}@{agent.fingerprint}")}
     skills = {skill.skill_id for skill in bank.skills()}
     if name in skills or name.partition("@")[0] in skills:
@@ -190,19 +168,14 @@ def _named_choice(bank: Any, name: str, choice: ArmChoice) -> ArmChoice:
 
 
 def _write(report: ComparisonReport, options: dict[str, Any]) -> None:
+    from skilldelta.report.comparison_words import comparison_markdown
+
     if options["html"]:
         from skilldelta.report.comparison_page import write_comparison
 
         write_comparison(report, options["html"])
         note(f"wrote {options['html']}")
-    if options["markdown"] or options["step_summary"]:
-        from skilldelta.report.comparison_words import comparison_markdown
-
-        text = comparison_markdown(report)
-        if options["markdown"]:
-            write_text(options["markdown"], text, errors="replace")
-            note(f"wrote {options['markdown']}")
-        add_to_step_summary(options["step_summary"], text)
+    write_markdown(options, lambda: comparison_markdown(report))
 
 
 def _show(report: ComparisonReport, most: int) -> None:
@@ -212,7 +185,7 @@ def _show(report: ComparisonReport, most: int) -> None:
     out.print(f"A: {report.a}\nB: {report.b}\n")
     width = max(len(fact.title) for fact in comparison_facts(report))
     for fact in comparison_facts(report):
-        out.hanging(f"{fact.title:<{width}}", _plain(fact.text))
+        out.hanging(f"{fact.title:<{width}}", plain_minus(fact.text))
     out.print("")
     if most and (worse := found.flipped("worse")):
         out.print(_tasks("Worse with B", worse, most))
@@ -220,7 +193,7 @@ def _show(report: ComparisonReport, most: int) -> None:
         out.print(_tasks("Better with B", better, most))
     for warning in report.warnings:
         out.print(f"warning: {warning}", style="yellow")
-    out.print(_plain(comparison_headline(found).text), style="bold")
+    out.print(plain_minus(comparison_headline(found).text), style="bold")
 
 
 def _tasks(title: str, tasks: Sequence[TaskDifference], most: int) -> Any:
@@ -247,7 +220,3 @@ def _short(names: Sequence[str]) -> list[str]:
     shared = next((i for i, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), 0)
     start = first.rfind("/", 0, shared) + 1
     return [f"…/{name[start:]}" for name in names] if start > len("…/") else list(names)
-
-
-def _plain(text: str) -> str:
-    return text.replace("\u2212", "-")  # not every terminal has that minus

@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.evaluate import run_evaluation
-from skilldelta.cli.evaluation_tables import show_panel, show_verdicts
-from skilldelta.cli.given_values import GivenPath
-from skilldelta.cli.output import console, note, number, percent, signed
-from skilldelta.cli.progress import progress
+from skilldelta.cli.evaluate import run_evaluation, show_panel, show_verdicts
+from skilldelta.cli.output import console, note, number, percent, progress, signed
+from skilldelta.cli.settings import GivenPath
 from skilldelta.errors import MissingExtraError
 from skilldelta.nouns import plural
 
@@ -30,15 +28,9 @@ FOLDER = "demo-output"
 
 @click.command("demo")
 @click.option("--bank", type=GivenPath(), help=f"Where to put the bank; default {FOLDER}/demo.bank.")
-@click.option("--report/--no-report", default=True, help=f"Write {FOLDER}/report.html.")
+@click.option("--report/--no-report", default=True, show_default=False, help=f"Write {FOLDER}/report.html.")
 @settings.seed_option
-@click.option(
-    "--resamples",
-    type=click.IntRange(0, settings.MOST_DRAWS),
-    default=2_000,
-    show_default=True,
-    help="Bootstrap draws.",
-)
+@click.option("--resamples", type=click.IntRange(0, settings.MOST_DRAWS), default=2_000, help="Bootstrap draws.")
 @progress("working")
 def command(bank: Path | None, report: bool, seed: int, resamples: int) -> None:
     """Decisions with their evidence, the evaluation table and an HTML report, on real executions that ship with the package."""

@@ -22,15 +22,12 @@ if TYPE_CHECKING:
 @click.command("doctor")
 @settings.bank_option
 @settings.encoder_options
-@click.option(
-    "--server", envvar="SKILLDELTA_SERVER", default=DEFAULT_SERVER, show_default=True, metavar="URL", help="The server."
-)
+@click.option("--server", envvar="SKILLDELTA_SERVER", default=DEFAULT_SERVER, metavar="URL", help="The server.")
 @click.option(
     "--timeout",
     type=click.FloatRange(0, 600, min_open=True),
     envvar="SKILLDELTA_TIMEOUT",
     default=1.0,
-    show_default=True,
     metavar="S",
     help="Seconds that the server may take.",
 )
@@ -85,7 +82,7 @@ def _show(found: list[Finding]) -> None:
 
 def _wrapped(first: str, text: str) -> str:
     """In lines of 80 columns behind a mark; a path is not broken, so that it can be copied."""
-    from skilldelta.cli.standard_streams import one_line
+    from skilldelta.cli.output import one_line
 
     rest = " " * len(first)
     lines = textwrap.wrap(one_line(text), 80 - len(first), break_long_words=False, break_on_hyphens=False)

@@ -12,9 +12,8 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.arguments import choice_of, chosen_encoder, exclusions_of
-from skilldelta.cli.given_values import GivenPath, OutputPath
-from skilldelta.cli.output import note, write_json
-from skilldelta.cli.progress import progress
+from skilldelta.cli.output import note, progress, write_json
+from skilldelta.cli.settings import GivenPath, OutputPath
 from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.nouns import plural
 
@@ -25,10 +24,7 @@ if TYPE_CHECKING:
 @click.command("freeze")
 @click.argument("targets", type=GivenPath(), metavar="TARGETS.jsonl")
 @click.option("--output", required=True, type=OutputPath(), metavar="FILE", help="The sealed file.")
-@settings.bank_option
-@settings.agent_option
-@settings.suite_option
-@settings.encoder_options
+@settings.panel_options
 @click.option(
     "--settings",
     "historical",
@@ -37,14 +33,11 @@ if TYPE_CHECKING:
 @click.option(
     "--estimator",
     default="skilldelta",
-    show_default=True,
     help="Who predicts the gains: the paper's rule (skilldelta), the family mean, stack, or another package's estimator.",
 )
 @settings.rule_options
 @settings.exclude_options
-@click.option(
-    "--threshold", default="0", show_default=True, help="A number, or the rule prevalence or balanced_accuracy."
-)
+@click.option("--threshold", default="0", help="A number, or the rule prevalence or balanced_accuracy.")
 @click.option("--overwrite", is_flag=True, help="Replace a sealed file of the same name.")
 @settings.json_option
 @progress("predicting")

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.given_values import GivenPath, OutputPath
-from skilldelta.cli.output import console, note, number, table, write_json
-from skilldelta.cli.standard_streams import bytes_from_stdin
+from skilldelta.cli.output import bytes_from_stdin, console, file_labels, note, number, table, write_json
+from skilldelta.cli.settings import GivenPath, OutputPath
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
 from skilldelta.redaction import redacted
@@ -42,7 +41,7 @@ def _list_formats(context: click.Context, _: click.Parameter, wanted: bool) -> N
 
 @click.command("import")
 @click.argument("sources", nargs=-1, required=True, type=GivenPath(), metavar="SOURCE…")
-@click.option("--format", "format_", default="auto", show_default=True, help="The files' format; auto looks inside.")
+@settings.format_option
 @click.option(
     "--list-formats",
     is_flag=True,
@@ -216,7 +215,8 @@ def _source(path: Path, sources: tuple[Path, ...]) -> Source:
 
 
 def _show(bank: str, report: ImportReport) -> None:
-    names, added = [str(reading.path) for reading in report.readings], report.added
+    added = report.added
+    names = file_labels([reading.path for reading in report.readings])
     has_vectors = any(one.vectors for one in added)
     columns = [
         "source",
@@ -233,17 +233,11 @@ def _show(bank: str, report: ImportReport) -> None:
             *([number(one.vectors)] if has_vectors else []),
             _known_in_words(one.known),
         ]
-        for name, one in zip(_short(names), added, strict=True)
+        for name, one in zip(names, added, strict=True)
     ]
     console().print(table(f"Imported into {redacted(bank)}", columns, rows))
     if not any(one.executions for one in added):
         note("nothing new: every execution was in the bank already")
-
-
-def _short(names: list[str]) -> list[str]:
-    """The names of files without their folders, where that tells them apart."""
-    short = [Path(name).name or name for name in names]
-    return short if len(set(short)) == len(names) else names
 
 
 def _known_in_words(known: Known) -> str:

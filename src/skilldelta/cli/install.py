@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
@@ -11,14 +12,13 @@ from urllib.parse import urlsplit
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.given_values import GivenPath
-from skilldelta.cli.output import note
+from skilldelta.cli.output import confirm, note
+from skilldelta.cli.settings import GivenPath
 from skilldelta.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skilldelta.serve.harness.harness_files import HarnessHomes
     from skilldelta.serve.harness.installation import FileChange, Installations
     from skilldelta.serve.harness.wanted_setup import WantedSetup
     from skilldelta.serve.hooks.offered_skill import OfferedSkill
@@ -46,18 +46,12 @@ _NEXT = {
 @settings.suite_option
 @click.option("--server", envvar="SKILLDELTA_SERVER", metavar="URL", help="The server to ask.  [default: this machine]")
 @click.option("--timeout", type=click.FloatRange(0, 600, min_open=True), metavar="S", help="Seconds it may take.")
-@click.option(
-    "--fallback",
-    type=click.Choice(["use", "skip", "abstain"]),
-    envvar="SKILLDELTA_FALLBACK",
-    help="The decision when nobody can be asked; abstain for hooks only.  [default: skip]",
-)
+@settings.fallback_option("The decision when nobody can be asked; abstain for hooks only.  [default: skip]")
 @click.option("--inject", type=click.Choice(["text", "invoke"]), help="The text, or the instruction to load the skill.")
 @click.option(
     "--scope",
     type=click.Choice(["user", "project"]),
     default="user",
-    show_default=True,
     help="The user's own settings, or those of the project in this folder.",
 )
 @click.option("--undo", is_flag=True, help="Restore what was there before the installation.")
@@ -66,7 +60,7 @@ _NEXT = {
     is_flag=True,
     help="With --undo, where the file was changed since: take out only what is SkillDelta's.",
 )
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@settings.yes_option
 def command(harness: str, undo: bool, keep_changes: bool, yes: bool, **options: Any) -> None:
     """Set up an agent harness so that it asks the gate: claude-code, codex, gemini, opencode, pi or dsh.
 
@@ -77,9 +71,10 @@ def command(harness: str, undo: bool, keep_changes: bool, yes: bool, **options: 
     skilldelta install claude-code --undo
     """
     from skilldelta.cli.hook_setup import state_folder
+    from skilldelta.serve.harness.harness_files import HarnessHomes
     from skilldelta.serve.harness.installation import Installations
 
-    folder = _homes().folder(cast("Any", harness), options["scope"], Path.cwd())
+    folder = HarnessHomes.of(Path.home(), os.environ).folder(cast("Any", harness), options["scope"], Path.cwd())
     state = state_folder(None, os.environ)
     if state is None:
         raise InputError("there is no home folder to keep what was there before; set XDG_STATE_HOME")
@@ -89,12 +84,6 @@ def command(harness: str, undo: bool, keep_changes: bool, yes: bool, **options: 
         _undo(installed, name, harness if keep_changes else None, yes)
     else:
         _install(installed, name, harness, folder.absolute(), options, yes)
-
-
-def _homes() -> HarnessHomes:
-    from skilldelta.serve.harness.harness_files import HarnessHomes
-
-    return HarnessHomes.of(Path.home(), os.environ)
 
 
 def _install(
@@ -133,10 +122,8 @@ def _doubts(options: dict[str, Any]) -> list[str]:
 def _undo(installed: Installations, name: str, cleaned_for: str | None, yes: bool) -> None:
     from skilldelta.serve.harness.harness_files import cleaned
 
-    def without_ours(path: Path, content: bytes) -> bytes | None:
-        return cleaned(cast("Any", cleaned_for), path, content)
-
-    changes = installed.undoing(name, cleaned=without_ours if cleaned_for else None)
+    without_ours = partial(cleaned, cast("Any", cleaned_for)) if cleaned_for else None
+    changes = installed.undoing(name, cleaned=without_ours)
     _agree(changes, yes)
     installed.undo(name, changes)
     for change in changes:
@@ -147,11 +134,8 @@ def _agree(changes: Sequence[FileChange], yes: bool) -> None:
     """Show the difference and ask a person; a program must have said --yes."""
     for change in changes:
         click.echo(change.diff(), nl=False)
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise InputError("nothing was written: there is no terminal to ask, so say --yes")
-    click.confirm("Write this?", abort=True, err=True)
+    if not yes:
+        confirm("Write this?", otherwise="nothing was written:")
 
 
 def _wanted(options: dict[str, Any]) -> WantedSetup:

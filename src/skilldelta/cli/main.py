@@ -9,14 +9,13 @@ import importlib
 import os
 import sys
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import click
 
-from skilldelta.cli.setting_sources import trace, with_source
-from skilldelta.cli.standard_streams import open_closed_streams, spell_out
-from skilldelta.errors import BankWarning, SkillDeltaError
+from skilldelta.cli.output import note, one_line, open_closed_streams, spell_out
+from skilldelta.cli.setting_sources import take_project_file, trace, with_source
+from skilldelta.errors import BankWarning, SkillDeltaError, unknown_name
 from skilldelta.redaction import guarded_streams, keep_secrets_of
 from skilldelta.version import __version__
 
@@ -77,13 +76,14 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from skilldelta.errors import unknown_name
-
             raise unknown_name("command", args[0], COMMANDS)
         return super().resolve_command(ctx, args)
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110, "show_default": True},
+)
 @click.version_option(__version__, prog_name="skilldelta")
 @click.pass_context
 def cli(ctx: click.Context) -> None:
@@ -93,16 +93,9 @@ def cli(ctx: click.Context) -> None:
     Start with `skilldelta demo`.
     """
     if ctx.invoked_subcommand and "--help" not in sys.argv and "-h" not in sys.argv:
-        _read_project_file(ctx, ctx.invoked_subcommand)
-
-
-def _read_project_file(ctx: click.Context, name: str) -> None:
-    from skilldelta.cli.setting_sources import project_file, remember_file
-
-    file, command = project_file(name, COMMANDS), cli.get_command(ctx, name)
-    if file is not None and command is not None:
-        remember_file(ctx, file)
-        ctx.default_map = {name: file.defaults(command)}
+        command = cli.get_command(ctx, ctx.invoked_subcommand)
+        if command is not None:
+            take_project_file(ctx, ctx.invoked_subcommand, command, COMMANDS)
 
 
 def main(args: list[str] | None = None) -> None:
@@ -121,21 +114,17 @@ def main(args: list[str] | None = None) -> None:
 
 def run(args: list[str] | None = None) -> int:
     """Run the command line and return its exit code; errors and warnings are one line each on stderr."""
-    with warnings.catch_warnings():
-        warnings.showwarning = _shown_in_one_line(warnings.showwarning)
-        return _run(args)
+    show = warnings.showwarning
 
-
-def _shown_in_one_line(show: Callable[..., None]) -> Callable[..., None]:
-    def show_warning(message: Warning | str, category: type[Warning], *place: Any, **options: Any) -> None:
+    def show_in_one_line(message: Warning | str, category: type[Warning], *place: Any, **options: Any) -> None:
         if issubclass(category, BankWarning):
-            from skilldelta.cli.output import note
-
             note(f"warning: {' '.join(str(message).split())}")
         else:
             show(message, category, *place, **options)
 
-    return show_warning
+    with warnings.catch_warnings():
+        warnings.showwarning = show_in_one_line
+        return _run(args)
 
 
 def _run(args: list[str] | None) -> int:
@@ -163,8 +152,5 @@ def _run(args: list[str] | None) -> int:
 
 
 def _fail(message: str) -> int:
-    from skilldelta.cli.output import note
-    from skilldelta.cli.standard_streams import one_line
-
     note(f"error: {one_line(message)}")
     return 2

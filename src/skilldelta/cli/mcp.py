@@ -19,25 +19,11 @@ if TYPE_CHECKING:
 @settings.agent_option
 @settings.encoder_options
 @settings.threshold_option
+@settings.keep_option
 @click.option(
-    "--keep",
-    type=click.Choice(["whole", "digest", "nothing"]),
-    default="digest",
-    show_default=True,
-    help="What the decision log keeps of a task's text.",
+    "--http", is_flag=True, help="Streamable HTTP in place of standard input and output; the options below are for it."
 )
-@click.option("--http", is_flag=True, help="Streamable HTTP in place of standard input and output.")
-@click.option(
-    "--host", default="127.0.0.1", show_default=True, help="With --http: the address; others than loopback need tokens."
-)
-@click.option(
-    "--port", type=click.IntRange(0, 65535), default=7346, show_default=True, help="With --http: the port; 0 takes any."
-)
-@click.option(
-    "--allow-host", multiple=True, metavar="NAME", help="With --http: a name under which clients reach the server."
-)
-@click.option("--require-token", is_flag=True, help="With --http: ask for a token on loopback, too.")
-@settings.tokens_option
+@settings.listening_options(7346)
 def command(bank: str, http: bool, host: str, port: int, **options: Any) -> None:
     """Serve tools to route, choose, explain, record and inspect, and the bank and its skills as resources.
 
@@ -62,7 +48,7 @@ def command(bank: str, http: bool, host: str, port: int, **options: Any) -> None
 
 
 def _serve(service: GateService, host: str, port: int, options: dict[str, Any]) -> None:
-    from skilldelta.cli.serve import admission_rules
+    from skilldelta.cli.serve import address_of, admission_rules
     from skilldelta.serve.mcp_tools import PATH, http_app, mcp_server
 
     try:
@@ -72,6 +58,5 @@ def _serve(service: GateService, host: str, port: int, options: dict[str, Any]) 
 
     app = http_app(mcp_server(service), admission_rules(host, {"rate": None, **options}))
     with listening_socket(host, port) as listener:
-        shown = f"[{host}]" if ":" in host else host
-        note(f"serving MCP on http://{shown}:{listener.getsockname()[1]}{PATH} (Ctrl+C ends)")
+        note(f"serving MCP on {address_of(host, listener)}{PATH} (Ctrl+C ends)")
         run(app, listener)

@@ -11,11 +11,10 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.advice_display import show_advice
-from skilldelta.cli.arguments import with_paper_settings
-from skilldelta.cli.given_values import GivenPath
-from skilldelta.cli.output import note, write_json
-from skilldelta.cli.standard_streams import text_from_stdin
-from skilldelta.errors import InputError, unknown_name
+from skilldelta.cli.arguments import known_suite, with_paper_settings
+from skilldelta.cli.output import note, text_from_stdin, write_json
+from skilldelta.cli.settings import GivenPath
+from skilldelta.errors import InputError
 
 if TYPE_CHECKING:
     from skilldelta.advisor import Advice, Policy, Question, ScopeChoice
@@ -30,33 +29,14 @@ if TYPE_CHECKING:
 @click.option("--skill", help="The skill on offer.")
 @click.option("--family", help="The task's family, where it is known.")
 @click.option("--task-id", help="The task's id: its own record, if the bank has one, is left out.")
-@settings.bank_option
-@settings.agent_option
-@settings.suite_option
-@settings.encoder_options
+@settings.panel_options
 @click.option(
     "--query-vector",
     type=GivenPath(dir_okay=False),
     metavar="FILE",
     help="TEXT's vector, as a JSON list or .npy, for imported vectors.",
 )
-@click.option(
-    "--estimator",
-    type=click.Choice(["stack", "skilldelta"]),
-    default="stack",
-    show_default=True,
-    help="stack combines local and pooled evidence; skilldelta is the paper's rule.",
-)
-@click.option("--paper", is_flag=True, help="The paper's rule and settings, and its Hoeffding band.")
-@settings.rule_options
-@settings.threshold_option
-@click.option(
-    "--rule",
-    type=click.Choice(["plain", "three_way", "conservative"]),
-    default="plain",
-    show_default=True,
-    help="plain compares the gain; the others ask its interval.",
-)
+@settings.policy_options
 @click.option(
     "--interval",
     "method",
@@ -67,13 +47,19 @@ if TYPE_CHECKING:
     "--level",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.95,
-    show_default=True,
     help="The probability that the interval promises.",
 )
 @click.option(
-    "--lipschitz", type=float, default=0.0, metavar="L", help="B_delta of the paper: add L times the mean distance."
+    "--lipschitz",
+    type=float,
+    default=0.0,
+    show_default=False,
+    metavar="L",
+    help="B_delta of the paper: add L times the mean distance.",
 )
-@click.option("--epsilon", type=float, default=0.0, metavar="E", help="B_delta of the paper: add E.")
+@click.option(
+    "--epsilon", type=float, default=0.0, show_default=False, metavar="E", help="B_delta of the paper: add E."
+)
 @click.option(
     "--familiarity-limit",
     type=click.FloatRange(0, 1),
@@ -83,15 +69,11 @@ if TYPE_CHECKING:
 @click.option("--success-worth", type=float, metavar="USD", help="What one success is worth; needs --price.")
 @click.option("--price", type=float, metavar="USD", help="What a million tokens cost.")
 @click.option("--explain", is_flag=True, help="Add what the gain is made of, the chances, the cost and the settings.")
-@click.option(
-    "--fallback",
-    type=click.Choice(["use", "skip", "abstain"]),
-    envvar="SKILLDELTA_FALLBACK",
-    help="The decision when routing fails: the bank is locked, the encoder does not answer. Without it that is an error.",
+@settings.fallback_option(
+    "The decision when routing fails: the bank is locked, the encoder does not answer. Without it that is an error."
 )
 @click.option("--record", is_flag=True, help="Write the decision into the bank's decision log, and show its id.")
-@settings.json_option
-@settings.output_option
+@settings.document_options
 @click.pass_context
 def command(
     ctx: click.Context, /, text: str | None, bank: str, as_json: bool, output: Path | None, **options: Any
@@ -211,11 +193,12 @@ def _question(bank: Bank, agent: Agent, text: str | None, options: dict[str, Any
     if not options["skill"]:
         raise InputError("no skill; say which one is on offer with --skill NAME")
     skill = bank.resolve_skill(options["skill"]).skill_id
-    suite = _known_suite(bank, options) or bank.resolve_suite(agent, skill_id=skill, task_id=task_id)
+    suite = known_suite(bank, options["suite"]) or bank.resolve_suite(agent, skill_id=skill, task_id=task_id)
     if text is None:
         known = bank.tasks(suite, task_id)
         if not known:
-            raise InputError(f"the bank has no task {task_id!r}{_in(options)}; give the task's text")
+            where = f" in suite {options['suite']!r}" if options["suite"] else ""
+            raise InputError(f"the bank has no task {task_id!r}{where}; give the task's text")
         text = known[0].text
     text = text_from_stdin() if text == "-" else text
     return Question(text=text, skill=skill, family=options["family"] or "", task_id=task_id, suite=suite or "")
@@ -228,14 +211,3 @@ def _given_vector(question: Question, options: dict[str, Any]) -> dict[str, Vect
     from skilldelta.encoders.imported import read_query_vector
 
     return {question.text: read_query_vector(options["query_vector"])}
-
-
-def _known_suite(bank: Bank, options: dict[str, Any]) -> str | None:
-    suite: str | None = options["suite"]
-    if suite and suite not in bank.suites():
-        raise unknown_name("suite", suite, bank.suites())
-    return suite
-
-
-def _in(options: dict[str, Any]) -> str:
-    return f" in suite {options['suite']!r}" if options["suite"] else ""

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.output import console, write_json
+from skilldelta.cli.output import answer
 
 
 @click.command("record")
@@ -18,7 +18,11 @@ from skilldelta.cli.output import console, write_json
 @click.option("--seconds", type=click.FloatRange(0), help="How long it took.")
 @click.option("--cost-usd", type=click.FloatRange(0), help="What it cost.")
 @click.option(
-    "--key", default="", metavar="TEXT", help="The same key again adds nothing; without one, the same values."
+    "--key",
+    default="",
+    show_default=False,
+    metavar="TEXT",
+    help="The same key again adds nothing; without one, the same values.",
 )
 @settings.bank_option
 @settings.json_option
@@ -35,8 +39,6 @@ def command(decision_id: int, bank: str, key: str, as_json: bool, **values: Any)
     outcome = RecordedOutcome(decision_id, time.time(), **values, key=key)
     with Bank.open(bank, create=False) as opened:
         logged = opened.record_outcome(outcome)
-    if as_json:
-        write_json({"outcome_id": logged.id, "decision_id": decision_id, "new": logged.is_new})
-    else:
-        said = "recorded" if logged.is_new else "was recorded before; nothing was added"
-        console().print(f"outcome {logged.id} of decision {decision_id} {said}")
+    said = "recorded" if logged.is_new else "was recorded before; nothing was added"
+    document = {"outcome_id": logged.id, "decision_id": decision_id, "new": logged.is_new}
+    answer(f"outcome {logged.id} of decision {decision_id} {said}", document, as_json=as_json)

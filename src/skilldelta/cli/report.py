@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.arguments import panels_of, with_paper_settings
-from skilldelta.cli.command_line import command_line
+from skilldelta.cli.arguments import command_line, created_now, panels_of, with_paper_settings
 from skilldelta.cli.evaluate import run_evaluation, settings_of
-from skilldelta.cli.given_values import OutputPath
-from skilldelta.cli.output import note, write_json
-from skilldelta.cli.progress import progress, step_bars
+from skilldelta.cli.output import note, progress, steps, write_json
+from skilldelta.cli.settings import OutputPath
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
@@ -22,25 +19,9 @@ if TYPE_CHECKING:
 
 
 @click.command("report")
-@settings.bank_option
-@settings.agent_option
-@settings.suite_option
-@settings.encoder_options
-@click.option("--paper", is_flag=True, help="The paper's settings: family, k=6, cosine weights, threshold 0.")
-@settings.rule_options
-@settings.threshold_option
-@settings.seed_option
-@settings.resamples_option
-@settings.margin_option
+@settings.evaluation_options
 @click.option("--gate", metavar="POLICY", help="The policy that the summary is about: stack, skilldelta or a control.")
-@click.option(
-    "--output",
-    type=OutputPath(),
-    default="report.html",
-    show_default=True,
-    metavar="FILE",
-    help="Where to write the report.",
-)
+@click.option("--output", type=OutputPath(), default="report.html", metavar="FILE", help="Where to write the report.")
 @click.option("--png", type=OutputPath(folder=True), metavar="DIR", help="Also write the figures as images.")
 @settings.json_option
 @click.pass_context
@@ -76,6 +57,6 @@ def write_report_on(
     """Write the report on an evaluation, with a bar and the present time."""
     from skilldelta.studies import report_on
 
-    created = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
-    with step_bars() as advance:
+    created = created_now()
+    with steps() as advance:
         return report_on(evaluated, path, command=command, created=created, gate=gate, images=images, progress=advance)

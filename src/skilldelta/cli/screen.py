@@ -19,8 +19,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from skilldelta.cli.progress import paused
-from skilldelta.cli.standard_streams import readable
+from skilldelta.cli.output import paused, readable
 
 PIPED_WIDTH = 120
 """Columns of an output that is no terminal and has no COLUMNS."""

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from skilldelta.cli import settings
 from skilldelta.cli.output import note
 from skilldelta.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
+    from socket import socket
+
     from skilldelta.serve.admission import AdmissionRules
     from skilldelta.serve.gate_service import GateService
-    from skilldelta.serve.telemetry import Telemetry
 
 _NEAR_HOSTS = ("127.0.0.1", "localhost", "0.0.0.0")
 """Where hooks of this machine find the server at 127.0.0.1."""
@@ -28,55 +28,19 @@ _POLICY = ("estimator", "paper", "k", "weighting", "scope", "threshold", "rule")
 @settings.bank_option
 @settings.agent_option
 @settings.encoder_options
-@click.option(
-    "--host", default="127.0.0.1", show_default=True, help="The address to listen on; others than loopback need tokens."
-)
-@click.option(
-    "--port", type=click.IntRange(0, 65535), default=7345, show_default=True, help="The port; 0 takes a free one."
-)
-@click.option(
-    "--allow-host", multiple=True, metavar="NAME", help="A name under which clients reach the server; repeatable."
-)
-@click.option("--require-token", is_flag=True, help="Ask for a token on loopback, too.")
-@settings.tokens_option
+@settings.listening_options(7345)
 @click.option(
     "--rate",
     type=click.FloatRange(0, min_open=True),
     metavar="N",
     help="Requests per second and client; 100 unless on loopback.",
 )
-@click.option(
-    "--keep",
-    type=click.Choice(["whole", "digest", "nothing"]),
-    default="digest",
-    show_default=True,
-    help="What the decision log keeps of a task's text.",
-)
+@settings.keep_option
 @click.option(
     "--retention", type=click.FloatRange(0, min_open=True), metavar="DAYS", help="Remove decisions older than this."
 )
-@click.option(
-    "--fallback",
-    type=click.Choice(["use", "skip", "abstain"]),
-    envvar="SKILLDELTA_FALLBACK",
-    help="The decision when routing fails: the encoder does not answer. Without it that is an error.",
-)
-@click.option(
-    "--estimator",
-    type=click.Choice(["stack", "skilldelta"]),
-    show_default="stack",
-    help="stack combines local and pooled evidence; skilldelta is the paper's rule.",
-)
-@click.option("--paper", is_flag=True, help="The paper's rule and settings, and its Hoeffding band.")
-@settings.rule_options
-@settings.threshold_option
-@click.option(
-    "--rule",
-    type=click.Choice(["plain", "three_way", "conservative"]),
-    default="plain",
-    show_default=True,
-    help="plain compares the gain; the others ask its interval.",
-)
+@settings.fallback_option("The decision when routing fails: the encoder does not answer. Without it that is an error.")
+@settings.policy_options
 @click.option("--access-log", is_flag=True, help="A line per request on stderr: method, path, status, time.")
 @click.option(
     "--otel",
@@ -116,25 +80,29 @@ def command(ctx: click.Context, /, bank: str, host: str, port: int, install: str
     from skilldelta.serve.service_log import log_to
 
     rules = admission_rules(host, options)
-    telemetry = None if options["otel"] is None else _telemetry(options["otel"])
+    telemetry = None
+    if options["otel"] is not None:
+        from skilldelta.serve.telemetry import Telemetry
+
+        endpoint = options["otel"] or os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or "http://127.0.0.1:4318"
+        telemetry = Telemetry(endpoint)
     listener = listening_socket(host, port)
     with listener:
         gate = _gate(ctx, bank, options)
         log_to(sys.stderr, access=options["access_log"])
-        shown, port = f"[{host}]" if ":" in host else host, listener.getsockname()[1]
-        note(f"serving {gate.location} on http://{shown}:{port}/ (Ctrl+C ends)")
+        note(f"serving {gate.location} on {address_of(host, listener)}/ (Ctrl+C ends)")
+        port = listener.getsockname()[1]
         hooks = relaying(port, os.environ, answer_in_server) if host in _NEAR_HOSTS else None
-        app = gate_app(gate, rules, encoder=encoder_arguments(options), telemetry=telemetry, beside=hooks)
-        run(app, listener)
+        run(gate_app(gate, rules, encoder=encoder_arguments(options), telemetry=telemetry, beside=hooks), listener)
 
 
 def _gate(ctx: click.Context, bank: str, options: dict[str, Any]) -> GateService:
-    from skilldelta.cli.arguments import chosen_encoder
+    from skilldelta.cli.arguments import chosen_encoder, is_given
     from skilldelta.encoders import check_encoder_name
     from skilldelta.serve.gate_service import GateService, GateSettings
     from skilldelta.serve.policy_settings import policy_with
 
-    said = {name: options[name] for name in _POLICY if _is_said(ctx, name)}
+    said = {name: options[name] for name in _POLICY if is_given(ctx, name)}
     chosen = GateSettings(
         policy=policy_with(said),
         agent=options["agent"],
@@ -154,14 +122,9 @@ def _gate(ctx: click.Context, bank: str, options: dict[str, Any]) -> GateService
     return gate
 
 
-def _telemetry(endpoint: str) -> Telemetry:
-    from skilldelta.serve.telemetry import Telemetry
-
-    return Telemetry(endpoint or os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or "http://127.0.0.1:4318")
-
-
-def _is_said(ctx: click.Context, name: str) -> bool:
-    return ctx.get_parameter_source(name) not in (ParameterSource.DEFAULT, None) and ctx.params[name] is not None
+def address_of(host: str, listener: socket) -> str:
+    """Where a server can be reached."""
+    return f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
 
 
 def admission_rules(host: str, options: dict[str, Any]) -> AdmissionRules:
@@ -186,9 +149,12 @@ def admission_rules(host: str, options: dict[str, Any]) -> AdmissionRules:
 
 def _install(ctx: click.Context, bank: str, system: str) -> None:
     """The unit runs the same command with the same options; paths are written out in full."""
+    from skilldelta.cli.arguments import flags_given
     from skilldelta.serve.service_units import UNIT, launchd_plist, write_unit
 
-    words = _command_line(ctx, bank)
+    place = bank if "://" in bank else str(Path(bank).expanduser().absolute())
+    words = [sys.executable, "-m", "skilldelta", "serve", "--bank", place]
+    words += flags_given(ctx, but=("bank", "install"), full_paths=True)
     if system == "launchd" or (system == "auto" and sys.platform == "darwin"):
         click.echo(launchd_plist(words, Path.home() / "Library" / "Logs" / "skilldelta.log"), nl=False)
         note("save it as ~/Library/LaunchAgents/skilldelta.serve.plist, then: launchctl load -w that file")
@@ -196,17 +162,3 @@ def _install(ctx: click.Context, bank: str, system: str) -> None:
     base = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
     path = write_unit(Path(base) / "systemd" / "user", words)
     note(f"wrote {path}; start it now and at every login with: systemctl --user enable --now {UNIT}")
-
-
-def _command_line(ctx: click.Context, bank: str) -> list[str]:
-    place = bank if "://" in bank else str(Path(bank).expanduser().absolute())
-    words = [sys.executable, "-m", "skilldelta", "serve", "--bank", place]
-    for parameter in ctx.command.params:
-        name = str(parameter.name)
-        if name in ("bank", "install") or not _is_said(ctx, name):
-            continue
-        flag, value = parameter.opts[0], ctx.params[name]
-        for one in value if isinstance(value, tuple) else (value,):
-            path = str(one.absolute()) if isinstance(one, Path) else str(one)
-            words += [flag] if one is True else [] if one is False else [flag, path]
-    return words

@@ -1,15 +1,18 @@
-"""Where settings come from: flags, then the environment, then the nearest skilldelta.toml upward.
+"""Where settings come from: flags, then the environment, then the nearest skilldelta.toml upward; and their checks.
 
 In the file, top-level keys serve every command; a table named like a command serves that command only. Keys are options
 without their dashes: `encoder_url` or `encoder-url` for --encoder-url. An error about a value that no flag gave names
 the variable or the file that did.
+
+Before a command starts, its texts must be Unicode, and its outputs must be harmless. A command declares an output as
+`OutputPath()`. Everything else that it takes as a path counts as read, and so do the bank and the settings file.
 """
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,9 +20,10 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from skilldelta.cli.given_values import check_texts, guard_outputs
+from skilldelta.cli.settings import OutputPath, can_be_named
 from skilldelta.errors import InputError, SkillDeltaError, shown, unknown_name
-from skilldelta.files import read_text
+from skilldelta.files import check_destination, read_text
+from skilldelta.output_guard import guard_output
 from skilldelta.settings_text import MOST_SETTINGS, toml_table
 
 FILE_NAME = "skilldelta.toml"
@@ -64,7 +68,7 @@ class ProjectFile:
         members = command.commands if isinstance(command, click.Group) else {"": command}
         known = {name for member in members.values() for name in _options(member)}
         for name in self.own - known:
-            raise self._fault(unknown_name(f"setting of {self.command}", name, known))
+            raise InputError(f"{self.path}: {unknown_name(f'setting of {self.command}', name, known)}")
         maps = {name: self._defaults_of(member) for name, member in members.items()}
         return maps if isinstance(command, click.Group) else maps[""]
 
@@ -92,16 +96,13 @@ class ProjectFile:
                 raise InputError(f"{self.place(name)}: must be a whole number, got {shown(one)}")
         return value
 
-    def _fault(self, error: InputError) -> InputError:
-        return InputError(f"{self.path}: {error}")
-
 
 def project_file(command: str, commands: Iterable[str], start: Path | None = None) -> ProjectFile | None:
     """What the nearest file says to one of the commands; None where there is no file."""
     path = _nearest(start or _here())
     if path is None:
         return None
-    settings = _read(path)
+    settings = toml_table(read_text(path, most=MOST_SETTINGS), str(path))
     shared = {_name(key): value for key, value in settings.items() if not isinstance(value, dict)}
     tables = {key: value for key, value in settings.items() if isinstance(value, dict)}
     for known, kind, keys in ((SHARED_KEYS, "setting", shared), (tuple(commands), "command", tables)):
@@ -142,10 +143,6 @@ def _nearest(folder: Path) -> Path | None:
     return next((path for path in places if path.is_file()), None)
 
 
-def _read(path: Path) -> dict[str, Any]:
-    return toml_table(read_text(path, most=MOST_SETTINGS), str(path))
-
-
 def _relative_to(path: Path, values: dict[str, Any]) -> dict[str, Any]:
     """A bank's path is meant from the file's folder."""
     bank = values.get("bank")
@@ -180,9 +177,12 @@ def trace(command: click.Command) -> click.Command:
     return command
 
 
-def remember_file(ctx: click.Context, file: ProjectFile) -> None:
-    """Keep the settings file of this call for `with_source`."""
-    ctx.meta[_FILE] = file
+def take_project_file(ctx: click.Context, name: str, command: click.Command, commands: Iterable[str]) -> None:
+    """Let the nearest file give defaults to a command of this call, and keep it for `with_source`."""
+    file = project_file(name, commands)
+    if file is not None:
+        ctx.meta[_FILE] = file
+        ctx.default_map = {name: file.defaults(command)}
 
 
 def with_source(error: click.BadParameter | SkillDeltaError, ctx: click.Context) -> Exception:
@@ -206,3 +206,66 @@ def _source(ctx: click.Context, param: click.Parameter) -> str:
         return next((name for name in names if os.environ.get(name)), "")
     file: ProjectFile | None = ctx.meta.get(_FILE)
     return file.place(option_name(param)) if file and found is ParameterSource.DEFAULT_MAP else ""
+
+
+def check_texts(ctx: click.Context) -> None:
+    """Refuse values that are not Unicode text, which no bank holds, and nan for a range; file names may have any bytes."""
+    for param in ctx.command.params:
+        value = ctx.params.get(param.name or "")
+        for one in value if isinstance(value, tuple) else (value,):
+            if isinstance(one, str):
+                _check_text(param, one)
+            elif isinstance(one, float) and math.isnan(one) and isinstance(param.type, click.FloatRange):
+                # It is in no range, and click takes it for one within: every comparison with it is false.
+                raise click.BadParameter("nan is not a number; give one", ctx, param)
+
+
+def _check_text(param: click.Parameter, text: str) -> None:
+    if param.name == "bank":
+        if not can_be_named(text):
+            raise InputError(f"--bank: {shown(text)} cannot be the name of a file; give a path or postgresql://…")
+        return
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        name = max(param.opts, key=len) if isinstance(param, click.Option) else param.human_readable_name
+        raise InputError(f"{name}: {shown(text)} is not UTF-8 text; write it in UTF-8") from None
+
+
+def guard_outputs(ctx: click.Context, settings_file: ProjectFile | None) -> None:
+    """Refuse outputs over a bank, a suite, or anything that this command reads; two outputs need two files."""
+    read = [path for param, path in _paths(ctx) if not isinstance(param.type, OutputPath)]
+    read += [settings_file.path] if settings_file else []
+    bank, written = _bank_file(ctx.params.get("bank")), list[Path]()
+    for param, path in _paths(ctx):
+        if isinstance(param.type, OutputPath):
+            guard_output(path, read=read, bank=bank, folder=param.type.folder)
+            if not param.type.folder:
+                _check_file(path, written)
+            written.append(path)
+
+
+def _check_file(path: Path, written: list[Path]) -> None:
+    """What would stop the writing stops the command before minutes of work."""
+    check_destination(path)
+    if not path.parent.is_dir():
+        raise InputError(f"cannot write {path}: the folder {path.parent} does not exist; make it first")
+    if path in written:
+        raise InputError(f"two outputs name {path}; give each a file of its own")
+
+
+def _paths(ctx: click.Context) -> Iterator[tuple[click.Parameter, Path]]:
+    for param in ctx.command.params:
+        if isinstance(param.type, click.Path) and param.name != "bank":
+            value = ctx.params.get(param.name or "")
+            yield from ((param, Path(one)) for one in (value if isinstance(value, tuple) else (value,)) if one)
+
+
+def _bank_file(bank: Any) -> Path | None:
+    """The file of a SQLite bank, given as a path or a URL; a bank on a server has none."""
+    if not bank:
+        return None
+    scheme, separator, rest = str(bank).partition("://")
+    if not separator:
+        return Path(scheme).expanduser()
+    return Path(rest.removeprefix("/").partition("?")[0]) if scheme.startswith("sqlite") else None

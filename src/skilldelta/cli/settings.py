@@ -1,177 +1,224 @@
-"""Options that several commands share. Flags go before the environment (SKILLDELTA_*), before skilldelta.toml, before
-these defaults; the file is read in `setting_sources`.
+"""Options that several commands share, and the paths that options take.
+
+Flags go before the environment (SKILLDELTA_*), before skilldelta.toml, before these defaults; the file is read, and values
+are checked, in `setting_sources`.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from skilldelta.cli.given_values import GivenPath, OutputPath
+from skilldelta.errors import shown
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-DEFAULT_BANK = "skilldelta.bank"
 MOST_DRAWS = 100_000
 """Bootstrap draws, and shuffles: ten times what the paper takes, in a memory that every machine has."""
 
 
-def bank_option(function: F) -> F:
-    """--bank PATH|URL."""
-    return click.option(
-        "--bank",
-        envvar="SKILLDELTA_BANK",
-        default=DEFAULT_BANK,
-        show_default=True,
-        metavar="PATH|URL",
-        help="The bank: a file, or a database URL.",
-    )(function)
+class GivenPath(click.Path):
+    """The path of a file or folder. Python takes an empty one, such as an unset variable of a shell, for this folder."""
+
+    def __init__(self, *, file_okay: bool = True, dir_okay: bool = True) -> None:
+        super().__init__(file_okay=file_okay, dir_okay=dir_okay, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """A `Path`, which may or may not exist."""
+        fault = _fault_of_path(os.fspath(value))
+        if fault:
+            self.fail(f"{shown(str(value))} {fault}", param, ctx)
+        return super().convert(value, param, ctx)
 
 
-def tokens_option(function: F) -> F:
-    """--tokens FILE."""
-    return click.option(
-        "--tokens",
-        type=GivenPath(dir_okay=False),
-        envvar="SKILLDELTA_TOKENS",
-        default=lambda: Path.home() / ".config" / "skilldelta" / "tokens.json",
-        show_default="~/.config/skilldelta/tokens.json",
-        metavar="FILE",
-        help="The file of the server's access tokens.",
-    )(function)
+def _fault_of_path(text: str) -> str:
+    if not text:
+        return "is an empty path; name a file or a folder"
+    if "://" in text:
+        return "is a URL; name a file or a folder on this machine"
+    return "" if can_be_named(text) else "cannot be the name of a file; check the path"
 
 
-def json_option(function: F) -> F:
-    """--json."""
-    return click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout, for programs.")(function)
+def can_be_named(text: str) -> bool:
+    """Whether a file can have this name."""
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
 
 
-def output_option(function: F) -> F:
-    """--output FILE."""
-    return click.option("--output", type=OutputPath(), metavar="FILE", help="Write the JSON document to FILE.")(
-        function
-    )
+class OutputPath(GivenPath):
+    """A file that the command writes, or a folder that it writes files into."""
+
+    def __init__(self, *, folder: bool = False) -> None:
+        super().__init__(file_okay=not folder, dir_okay=folder)
+        self.folder = folder
 
 
-def agent_option(function: F) -> F:
-    """--agent."""
-    return click.option(
-        "--agent", envvar="SKILLDELTA_AGENT", metavar="NAME", help="The agent; needed when the bank has several."
-    )(function)
+def together(*options: Callable[[Any], Any]) -> Callable[[F], F]:
+    """Several options as one decorator, in the order in which help shows them."""
+
+    def decorate(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
 
 
-def suite_option(function: F) -> F:
-    """--suite."""
-    return click.option("--suite", envvar="SKILLDELTA_SUITE", metavar="NAME", help="Only this suite.")(function)
+bank_option = click.option(
+    "--bank",
+    envvar="SKILLDELTA_BANK",
+    default="skilldelta.bank",
+    metavar="PATH|URL",
+    help="The bank: a file, or a database URL.",
+)
+agent_option = click.option(
+    "--agent", envvar="SKILLDELTA_AGENT", metavar="NAME", help="The agent; needed when the bank has several."
+)
+suite_option = click.option("--suite", envvar="SKILLDELTA_SUITE", metavar="NAME", help="Only this suite.")
+encoder_options = together(  # the key comes from the environment only
+    click.option(
+        "--encoder",
+        envvar="SKILLDELTA_ENCODER",
+        default="wordllama",
+        help="wordllama, tfidf, openai or sentence-transformers.",
+    ),
+    click.option(
+        "--encoder-url", envvar="SKILLDELTA_ENCODER_URL", metavar="URL", help="An OpenAI-compatible endpoint."
+    ),
+    click.option("--encoder-model", envvar="SKILLDELTA_ENCODER_MODEL", metavar="NAME", help="Its model."),
+)
+panel_options = together(bank_option, agent_option, suite_option, encoder_options)
 
+rule_options = together(
+    click.option("--k", type=int, default=6, help="Neighbours."),
+    click.option(
+        "--scope",
+        type=click.Choice(["family", "skill", "global"]),
+        help="Which pairs may inform: the target's family where known, else its skill.",
+    ),
+    click.option(
+        "--weighting",
+        type=click.Choice(["cosine", "uniform"]),
+        default="cosine",
+        help="How neighbours are weighted.",
+    ),
+)
+threshold_option = click.option(
+    "--threshold",
+    type=float,
+    envvar="SKILLDELTA_THRESHOLD",
+    default=0.0,
+    help="Use the skill when the predicted gain is strictly larger.",
+)
+scores_option = click.option(
+    "--estimator", default="stack", help="Whose scores, as in predict: stack, skilldelta or a control."
+)
+policy_options = together(
+    click.option(
+        "--estimator",
+        type=click.Choice(["stack", "skilldelta"]),
+        default="stack",
+        help="stack combines local and pooled evidence; skilldelta is the paper's rule.",
+    ),
+    click.option("--paper", is_flag=True, help="The paper's rule and settings, and its Hoeffding band."),
+    rule_options,
+    threshold_option,
+    click.option(
+        "--rule",
+        type=click.Choice(["plain", "three_way", "conservative"]),
+        default="plain",
+        help="plain compares the gain; the others ask its interval.",
+    ),
+)
 
-def seed_option(function: F) -> F:
-    """--seed."""
-    return click.option(
-        "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of everything random."
-    )(function)
-
-
-def resamples_option(function: F) -> F:
-    """--resamples."""
-    return click.option(
-        "--resamples",
-        type=click.IntRange(0, MOST_DRAWS),
-        default=10_000,
-        show_default=True,
-        help="Bootstrap draws; 0 switches intervals off.",
-    )(function)
-
-
-def margin_option(function: F) -> F:
-    """--margin."""
-    return click.option(
-        "--margin",
-        type=float,
-        default=0.02,
-        show_default=True,
-        help="Differences of success below this count as none in the verdict; 0.02 is 2 points.",
-    )(function)
-
-
-def level_option(function: F) -> F:
-    """--level."""
-    return click.option(
-        "--level",
-        type=click.FloatRange(0.5, 0.9999),
-        default=0.95,
-        show_default=True,
-        help="How sure an interval is to hold the truth.",
-    )(function)
-
-
-def exclude_options(function: F) -> F:
-    """--exclude and --exclude-file."""
-    function = click.option(
+seed_option = click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of everything random.")
+resamples_option = click.option(
+    "--resamples",
+    type=click.IntRange(0, MOST_DRAWS),
+    default=10_000,
+    help="Bootstrap draws; 0 switches intervals off.",
+)
+margin_option = click.option(
+    "--margin",
+    type=float,
+    default=0.02,
+    help="Differences of success below this count as none in the verdict; 0.02 is 2 points.",
+)
+interval_options = together(seed_option, resamples_option, margin_option)
+evaluation_options = together(
+    panel_options,
+    click.option("--paper", is_flag=True, help="The paper's settings: family, k=6, cosine weights, threshold 0."),
+    rule_options,
+    threshold_option,
+    interval_options,
+)
+exclude_options = together(
+    click.option(
+        "--exclude", multiple=True, metavar="TASK_ID", help="Leave this task out, and say so; can be repeated."
+    ),
+    click.option(
         "--exclude-file",
         type=GivenPath(dir_okay=False),
         metavar="FILE",
         help="Tasks to leave out, one per line: the id, a tab, and the reason.",
-    )(function)
-    return click.option(
-        "--exclude", multiple=True, metavar="TASK_ID", help="Leave this task out, and say so; can be repeated."
-    )(function)
+    ),
+)
+corrections_option = click.option(
+    "--corrections",
+    type=GivenPath(dir_okay=False),
+    metavar="FILE",
+    help="Corrected gradings, one JSON object per line: task_id, condition, success, reason. Each is flagged.",
+)
+
+format_option = click.option("--format", "format_", default="auto", help="The files' format; auto looks inside.")
+json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout, for programs.")
+document_options = together(
+    json_option,
+    click.option("--output", type=OutputPath(), metavar="FILE", help="Write the JSON document to FILE."),
+)
+yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
+
+tokens_option = click.option(
+    "--tokens",
+    type=GivenPath(dir_okay=False),
+    envvar="SKILLDELTA_TOKENS",
+    default=lambda: Path.home() / ".config" / "skilldelta" / "tokens.json",
+    show_default="~/.config/skilldelta/tokens.json",
+    metavar="FILE",
+    help="The file of the server's access tokens.",
+)
+keep_option = click.option(
+    "--keep",
+    type=click.Choice(["whole", "digest", "nothing"]),
+    default="digest",
+    help="What the decision log keeps of a task's text.",
+)
 
 
-def corrections_option(function: F) -> F:
-    """--corrections."""
-    return click.option(
-        "--corrections",
-        type=GivenPath(dir_okay=False),
-        metavar="FILE",
-        help="Corrected gradings, one JSON object per line: task_id, condition, success, reason. Each is flagged.",
-    )(function)
-
-
-def encoder_options(function: F) -> F:
-    """--encoder and where an endpoint is; the key comes from the environment only."""
-    function = click.option("--encoder-model", envvar="SKILLDELTA_ENCODER_MODEL", metavar="NAME", help="Its model.")(
-        function
+def listening_options(port: int) -> Callable[[F], F]:
+    """Where a server listens, and whom it lets in; each server has a default port of its own."""
+    return together(
+        click.option("--host", default="127.0.0.1", help="The address to listen on; others than loopback need tokens."),
+        click.option("--port", type=click.IntRange(0, 65535), default=port, help="The port; 0 takes a free one."),
+        click.option(
+            "--allow-host",
+            multiple=True,
+            metavar="NAME",
+            help="A name under which clients reach the server; repeatable.",
+        ),
+        click.option("--require-token", is_flag=True, help="Ask for a token on loopback, too."),
+        tokens_option,
     )
-    function = click.option(
-        "--encoder-url", envvar="SKILLDELTA_ENCODER_URL", metavar="URL", help="An OpenAI-compatible endpoint."
-    )(function)
+
+
+def fallback_option(meaning: str) -> Callable[[F], F]:
+    """--fallback, with what it is for in a command."""
     return click.option(
-        "--encoder",
-        envvar="SKILLDELTA_ENCODER",
-        default="wordllama",
-        show_default=True,
-        help="wordllama, tfidf, openai or sentence-transformers.",
-    )(function)
-
-
-def rule_options(function: F) -> F:
-    """--k, --scope, --weighting: how neighbours are chosen and averaged."""
-    function = click.option(
-        "--weighting",
-        type=click.Choice(["cosine", "uniform"]),
-        default="cosine",
-        show_default=True,
-        help="How neighbours are weighted.",
-    )(function)
-    function = click.option(
-        "--scope",
-        type=click.Choice(["family", "skill", "global"]),
-        help="Which pairs may inform: the target's family where known, else its skill.",
-    )(function)
-    return click.option("--k", type=int, default=6, show_default=True, help="Neighbours.")(function)
-
-
-def threshold_option(function: F) -> F:
-    """--threshold."""
-    return click.option(
-        "--threshold",
-        type=float,
-        envvar="SKILLDELTA_THRESHOLD",
-        default=0.0,
-        show_default=True,
-        help="Use the skill when the predicted gain is strictly larger.",
-    )(function)
+        "--fallback", type=click.Choice(["use", "skip", "abstain"]), envvar="SKILLDELTA_FALLBACK", help=meaning
+    )

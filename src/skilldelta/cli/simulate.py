@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.evaluation_tables import show_panel
-from skilldelta.cli.given_values import OutputPath
-from skilldelta.cli.output import console, note, percent, write_json
-from skilldelta.cli.progress import progress
+from skilldelta.cli.arguments import rules_of
+from skilldelta.cli.evaluate import show_panel
+from skilldelta.cli.output import console, note, percent, progress, write_json
+from skilldelta.cli.settings import OutputPath
 from skilldelta.errors import InputError
 from skilldelta.files import write_text
 from skilldelta.nouns import plural
@@ -23,43 +23,27 @@ if TYPE_CHECKING:
     from skilldelta.arrays import Floats
     from skilldelta.evaluation.simulation.simulated_panel import SimulatedPanel
     from skilldelta.evaluation.simulation.theory import TheoryCheck
-    from skilldelta.support import Scope
 
 KINDS = ("no_effect", "always_helps", "family_only", "local_only", "mixed")
 
 
 @click.command("simulate")
-@click.option("--kind", type=click.Choice(KINDS), default="mixed", show_default=True, help="What the gains depend on.")
-@click.option("--tasks", type=click.IntRange(1, 20_000), default=400, show_default=True, help="Tasks per panel.")
-@click.option("--families", type=click.IntRange(1, 20_000), default=8, show_default=True, help="Families per panel.")
-@click.option(
-    "--repetitions",
-    type=click.IntRange(1, 1000),
-    default=1,
-    show_default=True,
-    help="Executions of each task and condition.",
-)
-@click.option(
-    "--effect", type=float, default=0.3, show_default=True, help="Largest family effect, or the constant gain."
-)
-@click.option(
-    "--smoothness", type=float, default=2.0, show_default=True, help="L: how fast gains change with distance."
-)
-@click.option("--residual", type=float, default=0.0, show_default=True, help="eps: what the representation misses.")
-@click.option("--base-rate", type=float, default=0.5, show_default=True, help="Success without the skill.")
+@click.option("--kind", type=click.Choice(KINDS), default="mixed", help="What the gains depend on.")
+@click.option("--tasks", type=click.IntRange(1, 20_000), default=400, help="Tasks per panel.")
+@click.option("--families", type=click.IntRange(1, 20_000), default=8, help="Families per panel.")
+@click.option("--repetitions", type=click.IntRange(1, 1000), default=1, help="Executions of each task and condition.")
+@click.option("--effect", type=float, default=0.3, help="Largest family effect, or the constant gain.")
+@click.option("--smoothness", type=float, default=2.0, help="L: how fast gains change with distance.")
+@click.option("--residual", type=float, default=0.0, help="eps: what the representation misses.")
+@click.option("--base-rate", type=float, default=0.5, help="Success without the skill.")
 @click.option(
     "--delta",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.05,
-    show_default=True,
     help="The paper's bounds may fail with this probability.",
 )
 @click.option(
-    "--per-token",
-    type=float,
-    default=0.0,
-    show_default=True,
-    help="Success that one more token must buy: a threshold per task.",
+    "--per-token", type=float, default=0.0, help="Success that one more token must buy: a threshold per task."
 )
 @click.option("--theory", is_flag=True, help="Also the rates that the theory promises, beside what was measured.")
 @settings.rule_options
@@ -67,8 +51,7 @@ KINDS = ("no_effect", "always_helps", "family_only", "local_only", "mixed")
 @settings.seed_option
 @settings.resamples_option
 @click.option("--pairs", type=OutputPath(), metavar="FILE", help="Write the pairs as pairs.jsonl.")
-@settings.json_option
-@settings.output_option
+@settings.document_options
 @progress("simulating")
 def command(pairs: Path | None, as_json: bool, output: Path | None, **options: Any) -> None:
     """How far would a study of this size carry? Tasks, true gains and executions are drawn, then evaluated.
@@ -81,7 +64,6 @@ def command(pairs: Path | None, as_json: bool, output: Path | None, **options: A
     from skilldelta.evaluation.results import panel_to_dict
     from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
     from skilldelta.evaluation.simulation.theory import check_theory
-    from skilldelta.predictor import Settings
 
     rng = np.random.default_rng(options["seed"])
     panel = simulate_panel(
@@ -93,18 +75,17 @@ def command(pairs: Path | None, as_json: bool, output: Path | None, **options: A
             for name in ("kind", "tasks", "families", "effect", "smoothness", "residual", "base_rate")
         },
     )
-    rule = Settings(k=options["k"], weighting=options["weighting"])
-    scope: Scope = options["scope"] or "family"
+    rules = rules_of(options)
     result = evaluate_panel(
         panel.support,
         rng=rng,
-        settings=rule,
-        scope=scope,
-        threshold=options["threshold"],
+        settings=rules.settings,
+        scope=rules.scope,
+        threshold=rules.threshold,
         resamples=options["resamples"],
     )
-    thresholds = _thresholds(panel, options)
-    check = check_theory(panel, settings=rule, scope=scope, threshold=thresholds, delta=options["delta"])
+    thresholds, delta = _thresholds(panel, options), options["delta"]
+    check = check_theory(panel, settings=rules.settings, scope=rules.scope, threshold=thresholds, delta=delta)
     if pairs is not None:
         write_text(pairs, _pairs_jsonl(panel))
         note(f"{plural(len(panel.support), 'pair')} written to {pairs}")

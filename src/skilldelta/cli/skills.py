@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.arguments import note_left_out, panels_of
-from skilldelta.cli.output import console, signed, table, write_json
-from skilldelta.cli.progress import progress
-from skilldelta.errors import InputError
-from skilldelta.nouns import plural
+from skilldelta.cli.arguments import note_left_out, panels_in, settings_in
+from skilldelta.cli.output import console, plain_minus, progress, signed, span, table, write_json
+from skilldelta.errors import InputError, unknown_name
+from skilldelta.nouns import listed, plural
 
 if TYPE_CHECKING:
-    from skilldelta.evaluation.results import Range
     from skilldelta.evaluation.skill_verdicts import SkillVerdict
     from skilldelta.studies import JudgedPanel
     from skilldelta.support import Support
@@ -24,18 +24,12 @@ _NAMED = 6
 
 
 @click.command("skills")
-@settings.bank_option
-@settings.agent_option
-@settings.suite_option
-@settings.encoder_options
+@settings.panel_options
 @click.option("--skill", metavar="NAME", help="Only this skill, with the tasks that it breaks.")
 @settings.exclude_options
 @settings.corrections_option
-@settings.seed_option
-@settings.resamples_option
-@settings.margin_option
-@settings.json_option
-@settings.output_option
+@settings.interval_options
+@settings.document_options
 @progress("judging skills")
 def command(bank: str, skill: str | None, as_json: bool, output: Path | None, **options: Any) -> None:
     """Keep, gate or drop each skill, with the evidence, the tasks that it breaks, and what skipping there would buy.
@@ -43,18 +37,15 @@ def command(bank: str, skill: str | None, as_json: bool, output: Path | None, **
     A family counts as harmed when its exact sign test passes at a false-discovery rate of 5% over all families of the
     panel; skills are held to the same rate. Intervals are 95%, over tasks. "Not enough evidence" is a verdict.
     """
-    from skilldelta.bank import Bank
     from skilldelta.studies import SkillSettings, judge_skills, judged_to_dict
 
     if not options["resamples"]:
         raise InputError("--resamples 0 leaves no interval to judge by; give at least 100")
-    with Bank.open(bank, create=False) as opened:
-        panels = panels_of(opened, options)
+    panels = panels_in(bank, options)
     note_left_out(panels)
-    asked = SkillSettings(margin=options["margin"], resamples=options["resamples"], seed=options["seed"])
-    judged = [_only(one, skill) for one in judge_skills(panels, asked)]
+    judged = judge_skills(panels, settings_in(options, SkillSettings))
     if skill is not None:
-        judged = _with_skill(judged, skill)
+        judged = _of_skill(judged, skill)
     if as_json or output:
         write_json({"panels": [judged_to_dict(one) for one in judged]}, output)
         return
@@ -62,16 +53,10 @@ def command(bank: str, skill: str | None, as_json: bool, output: Path | None, **
         _show(one, with_tasks=skill is not None)
 
 
-def _only(judged: JudgedPanel, skill: str | None) -> JudgedPanel:
-    from dataclasses import replace
-
-    return judged if skill is None else replace(judged, verdicts=tuple(v for v in judged.verdicts if v.skill == skill))
-
-
-def _with_skill(judged: list[JudgedPanel], skill: str) -> list[JudgedPanel]:
-    from skilldelta.errors import unknown_name
-
-    found = [one for one in judged if one.verdicts]
+def _of_skill(judged: Sequence[JudgedPanel], skill: str) -> tuple[JudgedPanel, ...]:
+    """The panels that judge the skill, without their other verdicts."""
+    kept = [replace(one, verdicts=tuple(v for v in one.verdicts if v.skill == skill)) for one in judged]
+    found = tuple(one for one in kept if one.verdicts)
     if not found:
         raise unknown_name("skill", skill, {str(name) for one in judged for name in one.panel.support.skills})
     return found
@@ -85,10 +70,10 @@ def _show(judged: JudgedPanel, *, with_tasks: bool) -> None:
     rows = [_row(one) for one in judged.verdicts]
     out.print(table(title, ("skill", "verdict", "gain", "95%", "tasks", "helped", "harmed"), rows, left=2))
     for one in judged.verdicts:
-        out.remark(_plain(f"{one.skill}: {skill_sentence(one)}"))
+        out.remark(plain_minus(f"{one.skill}: {skill_sentence(one)}"))
         if one.harmed:
             for line in _harm_lines(support, one, with_tasks=with_tasks):
-                out.remark(_plain(line), indent=4, style="dim")
+                out.remark(plain_minus(line), indent=4, style="dim")
     out.remark(
         "Families: exact sign test, false-discovery rate 5% over all families of the panel; skills likewise. Held out: "
         "each task is decided by other tasks only, those of its family or its nearest ones.",
@@ -101,11 +86,7 @@ def _row(one: SkillVerdict) -> list[str]:
     verdict = "not enough" if one.ruling == "not enough evidence" else one.ruling
     mean = one.mean
     counts = (str(mean.tasks), str(one.helped), str(one.harmed))
-    return [one.skill, verdict, signed(100 * mean.mean, 1), _range(mean.interval), *counts]
-
-
-def _range(found: Range) -> str:
-    return "" if found.low is None or found.high is None else f"{100 * found.low:.1f}…{100 * found.high:.1f}"
+    return [one.skill, verdict, signed(100 * mean.mean, 1), span(mean.interval), *counts]
 
 
 def _harm_lines(support: Support, one: SkillVerdict, *, with_tasks: bool) -> list[str]:
@@ -124,18 +105,9 @@ def _harm_lines(support: Support, one: SkillVerdict, *, with_tasks: bool) -> lis
         if broken:
             name = family.family or "no family"
             gain = f"{signed(100 * family.gain, 1)} points over {plural(family.tasks, 'task')}"
-            lines.append(f"{name} ({family.effect}, {gain}): {_named(broken)}")
+            lines.append(f"{name} ({family.effect}, {gain}): {listed(broken, _NAMED)}")
     for number, group in enumerate(one.groups, start=1):
         ids = [str(support.task_ids[row]) for row in group.rows]
         nearby = "no other task" if group.nearby_gain is None else f"{signed(100 * group.nearby_gain, 1)} points"
-        lines.append(f"group {number} of alike tasks, nearby {nearby}: {_named(ids)}")
+        lines.append(f"group {number} of alike tasks, nearby {nearby}: {listed(ids, _NAMED)}")
     return lines
-
-
-def _named(names: list[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
-
-
-def _plain(text: str) -> str:
-    return text.replace("\u2212", "-")  # not every terminal has that minus

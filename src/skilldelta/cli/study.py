@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.collect_options import collect_options
-from skilldelta.cli.given_values import GivenPath, OutputPath
+from skilldelta.cli.collect import collect_options
+from skilldelta.cli.settings import GivenPath, OutputPath
 
 if TYPE_CHECKING:
     from skilldelta.suites.base import GivenFiles
@@ -29,9 +29,7 @@ if TYPE_CHECKING:
     metavar="FOLDER",
     help="The study's folder; it goes on there.",
 )
-@click.option(
-    "--self-judge/--no-self-judge", default=True, show_default=True, help="Ask the model itself, as the paper does."
-)
+@click.option("--self-judge/--no-self-judge", default=True, help="Ask the model itself, as the paper does.")
 @click.option("--prospective", is_flag=True, help="Record a part, seal predictions for the rest, collect it, audit.")
 @click.option(
     "--known",

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from skilldelta.cli.collect_running import until_stopped, write_session_logs
-from skilldelta.cli.output import console, note, table, write_json
-from skilldelta.errors import InputError, MissingExtraError
+from skilldelta.cli.collect import run_collection, run_judging
+from skilldelta.cli.output import confirm, console, note, progress, table, write_json
+from skilldelta.errors import MissingExtraError
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
     from skilldelta.collect.session import Session
-    from skilldelta.studies import LoadedPanel
-    from skilldelta.studies.paper_table import PaperTable
+    from skilldelta.studies import Evaluated, PaperTable
     from skilldelta.studies.study_folder import StudyFolder
     from skilldelta.suites.base import GivenFiles, PaperSuite
 
@@ -68,7 +63,7 @@ class StudyRun:
             return stopped.code
 
     def _prepared(self) -> Path:
-        from skilldelta.cli.suite_display import show_prepared
+        from skilldelta.cli.suite import show_prepared
         from skilldelta.studies.study_folder import prepare_once
 
         made = prepare_once(self.study, self.suite, self.given, self.options["families"])
@@ -95,17 +90,22 @@ class StudyRun:
         return make_session(folder, wanted)
 
     def _print_plan(self, session: Session) -> None:
-        from skilldelta.cli.collect_judging import judge_plan_document
         from skilldelta.cli.collect_plan import plan_document, print_plan
 
-        asks = self._asks(session) and not self.options["prospective"]
-        judged = judge_plan_document(session) if asks else None
+        judged = self._judge_plan(session)
         if self.options["as_json"]:
             write_json({"collect": plan_document(session), "self_judge": judged})
             return
         if judged is not None:
             console().print(_judging_in_words(judged))
         print_plan(session, False)
+
+    def _judge_plan(self, session: Session) -> dict[str, Any] | None:
+        """The plan of the self-judgements; None where this study asks for none."""
+        from skilldelta.cli.collect_plan import judge_plan_document
+
+        asks = self._asks(session) and not self.options["prospective"]
+        return judge_plan_document(session) if asks else None
 
     def _asks(self, session: Session) -> bool:
         from skilldelta.collect.agents.base import Asks
@@ -114,46 +114,32 @@ class StudyRun:
 
     def _agree(self, folder: Path) -> None:
         """Show the plan, and ask a person before anything is paid; a program must have said --yes."""
-        from skilldelta.cli.collect_judging import judge_plan_document
         from skilldelta.cli.collect_plan import plan_document
 
         session = self.session(folder)
-        plan = plan_document(session)
+        plan, judged = plan_document(session), self._judge_plan(session)
         left = plan["executions"] - (plan["in_bank"] or 0)
-        asks_itself = self._asks(session) and not self.options["prospective"]
-        judged = judge_plan_document(session) if asks_itself else {"calls": 0}
-        asks = judged["calls"]
+        asks = judged["calls"] if judged else 0
         if not left and not asks:
             return
         if not self.options["as_json"]:
             name = session.agent.identity.name
-            console().print(
-                f"{self.suite.title} with {name}: {_collecting_in_words(plan)}", soft_wrap=True, markup=False
-            )
-            if asks:
+            console().print(f"{self.suite.title} with {name}: {_collecting_in_words(plan)}", soft_wrap=True)
+            if judged and asks:
                 console().print(_judging_in_words(judged))
-        if self.options["yes"]:
-            return
-        what = f"{plural(left, 'execution')} and {plural(asks, 'question')} to the model itself"
-        if not sys.stdin.isatty():
-            raise InputError(
-                f"this would run {what}; there is no terminal to ask, so say --yes, or look with --dry-run"
-            )
-        click.confirm(f"Run {what}?", abort=True, err=True)
+        if not self.options["yes"]:
+            what = f"{plural(left, 'execution')} and {plural(asks, 'question')} to the model itself"
+            confirm(f"Run {what}?", otherwise=f"this would run {what} (look first with --dry-run);")
 
     def collect(self, folder: Path, task_ids: Sequence[str]) -> None:
         """Both arms of the tasks, as far as the bank lacks them; a stop ends the study."""
-        from skilldelta.cli.collect_display import print_interrupted, print_result, progress
-        from skilldelta.collect.session import collect
+        from skilldelta.cli.collect_display import print_result
 
         session = self.session(folder, task_ids)
-        with progress() as on_progress:
-            result = until_stopped(collect(session, on_progress))
-        write_session_logs(session)
+        result = run_collection(session)
         # What a command said of its version is part of who it is, and the phases to come ask who ran.
         self.options["agent_version"] = getattr(session.agent, "version", "")
         if result is None:
-            print_interrupted()
             raise _StoppedError(130)
         if not self.options["as_json"]:
             print_result(session, result, None, False)
@@ -162,10 +148,7 @@ class StudyRun:
             raise _StoppedError(1)
 
     def _judge(self, folder: Path) -> None:
-        from skilldelta.cli.collect_display import print_interrupted
-        from skilldelta.cli.collect_judging import judge_plan_document
-        from skilldelta.cli.progress import progress
-        from skilldelta.collect.self_judging import judge
+        from skilldelta.cli.collect_plan import judge_plan_document
 
         session = self.session(folder)
         if not self._asks(session):
@@ -174,10 +157,8 @@ class StudyRun:
             return
         if not judge_plan_document(session)["calls"]:
             return
-        with progress("judging") as advance:
-            standing = until_stopped(judge(session, lambda one: advance(one.before + one.finished, one.planned)))
+        standing = run_judging(session)
         if standing is None:
-            print_interrupted()
             raise _StoppedError(130)
         if standing.errors:
             note(
@@ -188,18 +169,15 @@ class StudyRun:
             raise _StoppedError(1)
 
     def _tables(self) -> int:
-        from skilldelta.cli.arguments import note_left_out
-        from skilldelta.cli.progress import step_bars
+        from skilldelta.cli.arguments import panels_in
+        from skilldelta.cli.evaluate import run_evaluation
         from skilldelta.files import write_text
-        from skilldelta.studies import EvaluationSettings, evaluate
-        from skilldelta.studies.paper_policies import paper_tables
-        from skilldelta.studies.table_text import tables_document, tables_markdown
+        from skilldelta.studies import EvaluationSettings, paper_tables, tables_document, tables_markdown
 
-        panels = self._panels()
-        note_left_out(panels)
+        panels = panels_in(str(self.study.bank), {**self.options, "agent": None, "suite": None})
         asked = EvaluationSettings(seed=self.options["seed"], resamples=self.options["resamples"], shuffles=0)
-        with step_bars() as advance:
-            evaluated = evaluate(panels, asked, progress=advance)
+        evaluated = run_evaluation(panels, asked)
+        with progress("tables"):
             tables = paper_tables(evaluated)
         write_json(tables_document(tables), self.study.tables)
         write_text(self.study.tables.with_suffix(".md"), tables_markdown(tables))
@@ -212,21 +190,11 @@ class StudyRun:
             note(f"all tables and the report: {', '.join(str(file) for file in files if file.exists())}")
         return 0
 
-    def _panels(self) -> list[LoadedPanel]:
-        from skilldelta.bank import Bank
-        from skilldelta.cli.arguments import panels_of
+    def _report(self, evaluated: Evaluated) -> None:
+        from skilldelta.cli.report import write_report_on
 
-        with Bank.open(str(self.study.bank), create=False) as bank:
-            return panels_of(bank, {**self.options, "agent": None, "suite": None})
-
-    def _report(self, evaluated: Any) -> None:
-        from skilldelta.cli.progress import step_bars
-        from skilldelta.studies import report_on
-
-        created = datetime.now(UTC).isoformat(timespec="seconds")
         try:
-            with step_bars() as advance:
-                report_on(evaluated, self.study.report, command="skilldelta study", created=created, progress=advance)
+            write_report_on(evaluated, self.study.report, command="skilldelta study")
         except MissingExtraError as error:
             note(str(error))
 
@@ -248,7 +216,7 @@ def _largest(plan: Mapping[str, Any]) -> str:
 
 
 def _show_tables(tables: Sequence[PaperTable]) -> None:
-    from skilldelta.studies.table_text import written
+    from skilldelta.studies.paper_table import written
 
     for one in tables:
         if one.key in _SHOWN and one.rows:

@@ -11,8 +11,11 @@ from skilldelta.errors import InputError
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
+    from skilldelta.bank import Bank
     from skilldelta.cli.study_phases import StudyRun
     from skilldelta.evaluation.prospective.seal import SealedPanel
+    from skilldelta.records import Agent
+    from skilldelta.studies import LoadedPanel
     from skilldelta.studies.study_folder import KnownAndHeldOut
 
 
@@ -34,9 +37,8 @@ def run_protocol(run: StudyRun, folder: Path) -> int:
 def _sealed(run: StudyRun, folder: Path, parts: KnownAndHeldOut) -> SealedPanel:
     """The predictions for the held-out tasks, sealed once; later starts take them as they are."""
     from skilldelta.bank import Bank
-    from skilldelta.cli.arguments import chosen_encoder
     from skilldelta.evaluation.prospective.seal import read_sealed, write_sealed
-    from skilldelta.studies import PanelChoice, TargetTask, freeze_targets, load_panel
+    from skilldelta.studies import TargetTask, freeze_targets
 
     session = run.session(folder)
     agent, path = session.agent.identity, run.study.sealed(run.suite.name, session.agent.identity)
@@ -56,8 +58,7 @@ def _sealed(run: StudyRun, folder: Path, parts: KnownAndHeldOut) -> SealedPanel:
                 f"{plural(len(seen), 'held-out task')} of {run.suite.title} already ran, so no prediction can be "
                 "made before their outcomes; start another study with --output"
             )
-        label = f"{agent.name}@{agent.fingerprint[:8]}"
-        panel = load_panel(bank, PanelChoice(label, run.suite.name), encoder=chosen_encoder(bank, run.options))
+        panel = _panel(bank, run, agent)
         targets = [
             TargetTask(name, tasks[name].text, tasks[name].skill_id, tasks[name].family) for name in parts.held_out
         ]
@@ -70,16 +71,13 @@ def _sealed(run: StudyRun, folder: Path, parts: KnownAndHeldOut) -> SealedPanel:
 
 def _audit(run: StudyRun, sealed: SealedPanel) -> int:
     from skilldelta.bank import Bank
-    from skilldelta.cli.arguments import chosen_encoder
     from skilldelta.cli.audit import audit_document, show_audit
     from skilldelta.evaluation.prospective.tampering import SealBrokenError
-    from skilldelta.studies import PanelChoice, audit_sealed, load_panel
+    from skilldelta.studies import audit_sealed
 
     session = run.session(run.study.suite(run.suite.name))
-    agent = session.agent.identity
-    label = f"{agent.name}@{agent.fingerprint[:8]}"
     with Bank.open(str(run.study.bank), create=False) as bank:
-        panel = load_panel(bank, PanelChoice(label, run.suite.name), encoder=chosen_encoder(bank, run.options))
+        panel = _panel(bank, run, session.agent.identity)
     try:
         audited = audit_sealed(sealed, panel, resamples=run.options["resamples"], seed=run.options["seed"])
     except SealBrokenError as broken:
@@ -91,3 +89,11 @@ def _audit(run: StudyRun, sealed: SealedPanel) -> int:
     else:
         show_audit(audited.result)
     return 0
+
+
+def _panel(bank: Bank, run: StudyRun, agent: Agent) -> LoadedPanel:
+    from skilldelta.cli.arguments import chosen_encoder
+    from skilldelta.studies import PanelChoice, load_panel
+
+    choice = PanelChoice(f"{agent.name}@{agent.fingerprint[:8]}", run.suite.name)
+    return load_panel(bank, choice, encoder=chosen_encoder(bank, run.options))

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.given_values import GivenPath, OutputPath
-from skilldelta.cli.output import console, number, table, write_json
-from skilldelta.cli.progress import progress
-from skilldelta.cli.suite_display import inspection_document, prepared_document, show_inspection, show_prepared
+from skilldelta.cli.output import console, note, number, progress, table, write_json
+from skilldelta.cli.settings import GivenPath, OutputPath
+from skilldelta.nouns import listed, plural
 
 if TYPE_CHECKING:
     from skilldelta.collect.suite import Suite
     from skilldelta.suites.base import PaperSuite
+    from skilldelta.suites.inventory import Inspection
+    from skilldelta.suites.preparation import PreparedFolder
+
+_NAMED = 5
 
 
 @click.group("suite")
@@ -89,7 +94,7 @@ def prepare(
 
     prepared = write_suite_folder(find_suite(name), GivenFiles(data, skills, corpora), output, families=families)
     if as_json:
-        write_json(prepared_document(prepared))
+        write_json(_prepared_document(prepared))
         return
     show_prepared(prepared)
     console().print(f"Next: skilldelta suite check {output}", soft_wrap=True, markup=False)
@@ -108,10 +113,10 @@ def check(folder: Path, as_json: bool) -> int:
     found = inspect_folder(folder)
     suite = None if found and found.missing_skills else _load(folder)
     if as_json:
-        write_json({**_suite_document(suite, folder), **({} if found is None else inspection_document(found))})
+        write_json({**_suite_document(suite, folder), **({} if found is None else _inspection_document(found))})
     else:
         if found is not None:
-            show_inspection(found)
+            _show_inspection(found)
         if suite is not None:
             _show_suite(suite)
     return 0 if found is None or found.is_as_in_the_paper else 1
@@ -141,18 +146,13 @@ def _suite_document(suite: Suite | None, folder: Path) -> dict[str, Any]:
 
 
 def _show_suite(suite: Suite) -> None:
-    families = Counter(task.family or "–" for task in suite.tasks)
-    skills: dict[str, set[str]] = {}
+    families: dict[str, list[str]] = {}
     for task in suite.tasks:
-        skills.setdefault(task.family or "–", set()).add(task.skill_id)
-    rows = [
-        [
-            family,
-            next(iter(skills[family])) if len(skills[family]) == 1 else f"{len(skills[family])} bundles",
-            number(count),
-        ]
-        for family, count in families.items()
-    ]
+        families.setdefault(task.family or "–", []).append(task.skill_id)
+    rows = []
+    for family, skills in families.items():
+        several = len(set(skills))
+        rows.append([family, skills[0] if several == 1 else f"{several} bundles", number(len(skills))])
     console().print(table(f"{suite.name}: ready to collect", ("family", "skill", "tasks"), rows, left=2))
 
 
@@ -167,4 +167,68 @@ def _listed(suite: PaperSuite) -> dict[str, Any]:
         "needs": suite.needs,
         "repetitions": suite.preset.repetitions,
         "temperature": suite.preset.agent.temperature,
+    }
+
+
+def show_prepared(prepared: PreparedFolder) -> None:
+    """What was written, and what a person should know before collecting."""
+    found = prepared.inventory
+    groups = plural(len(found.groups), "family", "families")
+    console().print(
+        f"{prepared.suite.title}: {plural(found.tasks, 'task')} in {groups}, {plural(len(found.skills), 'skill')}, "
+        f"in {prepared.folder}",
+        soft_wrap=True,
+        markup=False,
+    )
+    for one in prepared.left_out[:_NAMED]:
+        note(f"left out: {one.task_id}, {one.reason}")
+    if len(prepared.left_out) > _NAMED:
+        note(f"left out: {len(prepared.left_out) - _NAMED} more, see prepared.json")
+    for remark in prepared.notes:
+        note(remark)
+    _note_missing(prepared.missing_skills)
+
+
+def _note_missing(names: Sequence[str]) -> None:
+    """Skills without a text, and what to do about them."""
+    if names:
+        note(
+            f"no text for {plural(len(names), 'skill')} ({listed(names, _NAMED)}): "
+            "prepare again with --skills PATH, or write skills/NAME/SKILL.md; collect needs them"
+        )
+
+
+def _show_inspection(found: Inspection) -> None:
+    """The inventory beside the paper's, figure by figure."""
+    rows = [[one.what, one.paper, one.here, "" if one.is_equal else "differs"] for one in found.figures]
+    console().print(table(f"{found.suite.title} beside the paper", ("", "paper", "here", ""), rows))
+    if found.differences:
+        note(f"{plural(len(found.differences), 'figure differs', 'figures differ')} from the paper's inventory")
+    _note_missing(found.missing_skills)
+
+
+def _inspection_document(found: Inspection) -> dict[str, Any]:
+    return {
+        "benchmark": found.suite.name,
+        "paper": [
+            {"what": one.what, "paper": one.paper, "here": one.here, "equal": one.is_equal} for one in found.figures
+        ],
+        "differences": [one.what for one in found.differences],
+        "missing_skills": list(found.missing_skills),
+    }
+
+
+def _prepared_document(prepared: PreparedFolder) -> dict[str, Any]:
+    found = prepared.inventory
+    return {
+        "suite": prepared.suite.name,
+        "folder": str(prepared.folder),
+        "tasks": found.tasks,
+        "families": dict(found.groups),
+        "skills": list(found.skills),
+        "bundles": found.bundles,
+        "edges": found.edges,
+        "missing_skills": list(prepared.missing_skills),
+        "left_out": [asdict(one) for one in prepared.left_out],
+        "notes": list(prepared.notes),
     }

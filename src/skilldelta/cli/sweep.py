@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.arguments import panels_of, refuse_idle_flags, rules_of
-from skilldelta.cli.output import console, note, number, percent, signed, table, write_json
-from skilldelta.cli.progress import progress
+from skilldelta.cli.arguments import panels_in, refuse_idle_flags, rules_of
+from skilldelta.cli.output import console, note, number, percent, progress, signed, table, write_json
 from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.nouns import plural
 
@@ -27,34 +26,22 @@ def command() -> None:
 
 
 @command.command("threshold")
-@settings.bank_option
-@settings.agent_option
-@settings.suite_option
-@settings.encoder_options
-@click.option(
-    "--estimator",
-    default="stack",
-    show_default=True,
-    help="Whose scores, as in predict: stack, skilldelta or a control.",
-)
+@settings.panel_options
+@settings.scores_option
 @settings.rule_options
 @settings.threshold_option
-@settings.json_option
-@settings.output_option
+@settings.document_options
 @click.pass_context
 @progress("sweeping thresholds")
 def threshold(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None, **options: Any) -> None:
     """Every policy that some threshold induces, from always-on to always-off; the default and the best in hindsight marked."""
     refuse_idle_flags(ctx, options["estimator"])
 
-    from skilldelta.bank import Bank
     from skilldelta.studies import sweep_thresholds
-    from skilldelta.studies.study_documents import threshold_document
+    from skilldelta.studies.threshold_studies import threshold_document
 
     documents = []
-    with Bank.open(bank, create=False) as opened:
-        panels = panels_of(opened, options)
-    for panel in panels:
+    for panel in panels_in(bank, options):
         swept = sweep_thresholds(panel, options["estimator"], rules=rules_of(options))
         documents.append(threshold_document(panel, swept, options["estimator"]))
         if not (as_json or output):
@@ -64,31 +51,20 @@ def threshold(ctx: click.Context, /, bank: str, as_json: bool, output: Path | No
 
 
 @command.command("evidence")
-@settings.bank_option
-@settings.agent_option
-@settings.suite_option
-@settings.encoder_options
+@settings.panel_options
 @click.option(
-    "--at-least",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Leave families out that have fewer other tasks.",
+    "--at-least", type=click.IntRange(min=1), default=1, help="Leave families out that have fewer other tasks."
 )
 @settings.seed_option
-@settings.json_option
-@settings.output_option
+@settings.document_options
 @progress("sweeping the amount of evidence")
 def evidence(bank: str, as_json: bool, output: Path | None, at_least: int, seed: int, **options: Any) -> None:
     """Gain error over support size, neighbourhood size and repetitions, every target kept at every point."""
-    from skilldelta.bank import Bank
     from skilldelta.studies import sweep_evidence
-    from skilldelta.studies.study_documents import evidence_document
+    from skilldelta.studies.threshold_studies import evidence_document
 
-    with Bank.open(bank, create=False) as opened:
-        panels = panels_of(opened, options)
     documents = []
-    for panel in panels:
+    for panel in panels_in(bank, options):
         found = sweep_evidence(panel, at_least=at_least, seed=seed)
         documents.append(evidence_document(panel, found))
         for axis, reason in found.missing.items():

@@ -27,7 +27,6 @@ def command() -> None:
     "--scope",
     type=click.Choice(["read", "write"]),
     default="write",
-    show_default=True,
     help="read sees and asks; write also records, imports and starts jobs.",
 )
 @click.option(
@@ -61,10 +60,7 @@ def list_tokens(tokens: Path, as_json: bool) -> None:
     if as_json:
         write_json({"tokens": [_document(token, now) for token in found]})
         return
-    rows = [
-        [token.name, token.scope, _day(token.created), "never" if token.expires is None else _expiry(token, now)]
-        for token in found
-    ]
+    rows = [[token.name, token.scope, _day(token.created), _expiry(token, now)] for token in found]
     if rows:
         console().print(table("Tokens", ("name", "scope", "created", "expires"), rows, left=4))
     else:
@@ -93,7 +89,8 @@ def _document(token: AccessToken, now: float) -> dict[str, object]:
 
 
 def _expiry(token: AccessToken, now: float) -> str:
-    assert token.expires is not None
+    if token.expires is None:
+        return "never"
     return f"{_day(token.expires)}{' (expired)' if token.expires <= now else ''}"
 
 

@@ -37,12 +37,8 @@ from skilldelta.studies import (
     sweep_evidence,
     sweep_thresholds,
 )
-from skilldelta.studies.study_documents import (
-    calibration_document,
-    evaluation_document,
-    evidence_document,
-    threshold_document,
-)
+from skilldelta.studies.evaluation_study import evaluation_document
+from skilldelta.studies.threshold_studies import calibration_document, evidence_document, threshold_document
 from skilldelta.support import Scope
 
 _AT_MOST_EVERY = 0.1

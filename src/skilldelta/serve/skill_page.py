@@ -33,8 +33,7 @@ from skilldelta.serve.evidence_views import Catalogue, EvidenceViews, PanelKey, 
 from skilldelta.serve.gate_question import GateQuestion
 from skilldelta.serve.gate_service import GateService
 from skilldelta.serve.overview_page import panel_name, skill_line
-from skilldelta.studies.gated_panel import GatedRows
-from skilldelta.studies.task_map import fixed_sample
+from skilldelta.studies.gated_panel import GatedRows, fixed_sample
 
 HARMED = 100
 POINTS = 800

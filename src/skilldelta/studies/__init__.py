@@ -17,11 +17,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skilldelta.studies.check_outputs import check_junit, check_markdown
     from skilldelta.studies.check_study import (
         CheckedSkill,
         SkillsChecked,
         bank_gains,
+        check_junit,
+        check_markdown,
         check_skills,
         checked_to_dict,
         compared_gains,
@@ -55,12 +56,11 @@ if TYPE_CHECKING:
         load_panels,
     )
     from skilldelta.studies.paper_policies import paper_tables
-    from skilldelta.studies.paper_table import PaperTable
+    from skilldelta.studies.paper_table import PaperTable, tables_document, tables_markdown
     from skilldelta.studies.record_lists import TargetTask, read_corrections, read_exclusions, read_targets
     from skilldelta.studies.report_study import WrittenReport, report_on
     from skilldelta.studies.sealed_study import Audited, audit_sealed, freeze_targets
     from skilldelta.studies.skill_study import JudgedPanel, SkillSettings, judge_skills, judged_to_dict
-    from skilldelta.studies.table_text import tables_document, tables_markdown
     from skilldelta.studies.threshold_studies import calibrate, sweep_evidence, sweep_thresholds
 
 __all__ = [
@@ -127,13 +127,14 @@ _HOMES = {
         "CheckedSkill",
         "SkillsChecked",
         "bank_gains",
+        "check_junit",
+        "check_markdown",
         "check_skills",
         "checked_to_dict",
         "compared_gains",
         "recorded_gains",
         "recorded_notes",
     ),
-    "check_outputs": ("check_junit", "check_markdown"),
     "compared_side": (
         "ArmChoice",
         "ComparedSide",
@@ -152,13 +153,12 @@ _HOMES = {
     ),
     "evaluation_study": ("Evaluated", "EvaluatedPanel", "EvaluationSettings", "evaluate"),
     "loaded_panel": ("LoadedPanel", "PanelChoice", "StudyProgress", "bank_encoder", "load_panel", "load_panels"),
-    "paper_table": ("PaperTable",),
+    "paper_table": ("PaperTable", "tables_document", "tables_markdown"),
     "paper_policies": ("paper_tables",),
     "record_lists": ("TargetTask", "read_corrections", "read_exclusions", "read_targets"),
     "report_study": ("WrittenReport", "report_on"),
     "sealed_study": ("Audited", "audit_sealed", "freeze_targets"),
     "skill_study": ("JudgedPanel", "SkillSettings", "judge_skills", "judged_to_dict"),
-    "table_text": ("tables_document", "tables_markdown"),
     "threshold_studies": ("calibrate", "sweep_evidence", "sweep_thresholds"),
 }
 

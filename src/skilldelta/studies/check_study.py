@@ -1,4 +1,7 @@
-"""A check of skills for CI: the gains that a bank or result files show, held against a bound and a stored baseline."""
+"""A check of skills for CI: the gains that a bank or result files show, held against a bound and a stored baseline.
+
+Others read its result as JSON, as JUnit XML in a CI system, or as Markdown in a pull request.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,21 @@ from typing import Any
 import numpy as np
 
 from skilldelta.bank.store import Bank
-from skilldelta.errors import InputError
+from skilldelta.errors import InputError, unknown_name
 from skilldelta.evaluation.gain_checks import CheckOutcome, CheckSettings, GainCheck, check_change, check_gain
+from skilldelta.nouns import plural
 from skilldelta.pairing import pair_executions
 from skilldelta.records import Agent, Execution, Pair
-from skilldelta.report.check_words import check_sentence
+from skilldelta.report.check_words import OUTCOME_WORDS, check_sentence
+from skilldelta.report.junit import JUnitCase, junit_xml
+from skilldelta.report.markdown import code, details, pipe_table, plain
+from skilldelta.report.numbers import points
 from skilldelta.studies.compared_side import RecordedRuns
 from skilldelta.studies.comparison_study import ComparedSides
 from skilldelta.studies.gain_baseline import SkillGains, TaskGain
 from skilldelta.studies.loaded_panel import EVERY_PANEL, PanelChoice, label_of, left_out, paired_records
+
+_SIGNS = {"pass": "✅ holds", "fail": "❌ does not hold", "not enough evidence": "⚪ not enough evidence"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +43,7 @@ class CheckedSkill:
     @property
     def outcome(self) -> CheckOutcome:
         """The worst of its checks; a skill without any could not be checked."""
-        found = {one.outcome for one in self.checks}
-        if "fail" in found:
-            return "fail"
-        return "pass" if found == {"pass"} else "not enough evidence"
+        return _worst(one.outcome for one in self.checks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +57,14 @@ class SkillsChecked:
     @property
     def outcome(self) -> CheckOutcome:
         """`fail` where any skill fails, else `not enough evidence` where any lacks it."""
-        found = {one.outcome for one in self.skills}
-        if "fail" in found:
-            return "fail"
-        return "pass" if found == {"pass"} else "not enough evidence"
+        return _worst(one.outcome for one in self.skills)
+
+
+def _worst(outcomes: Iterable[CheckOutcome]) -> CheckOutcome:
+    found = set(outcomes)
+    if "fail" in found:
+        return "fail"
+    return "pass" if found == {"pass"} else "not enough evidence"
 
 
 def bank_gains(bank: Bank, choice: PanelChoice = EVERY_PANEL, *, skill: str | None = None) -> tuple[SkillGains, ...]:
@@ -157,6 +167,66 @@ def checked_to_dict(checked: SkillsChecked) -> dict[str, Any]:
     }
 
 
+def check_junit(checked: SkillsChecked, *, fail_on_too_little: bool = False) -> str:
+    """One case for each rule of each skill.
+
+    Examples:
+        >>> check_junit(check_skills(bank_gains(bank))).count("<skipped")
+        2
+    """
+    cases = [
+        JUnitCase(f"{one.agent}.{one.suite}", f"{one.skill}: {check.rule}", check.outcome, check_sentence(check))
+        for one in checked.skills
+        for check in one.checks
+    ]
+    cases += [
+        JUnitCase(f"{one.agent}.{one.suite}", one.skill, one.outcome, "; ".join(one.remarks))
+        for one in checked.skills
+        if not one.checks
+    ]
+    return junit_xml(cases, fail_on_too_little=fail_on_too_little)
+
+
+def check_markdown(checked: SkillsChecked) -> str:
+    """The outcome, a line per skill, and the evidence behind a click.
+
+    Examples:
+        >>> check_markdown(check_skills(bank_gains(bank))).splitlines()[0]
+        '### Skills: Not enough evidence'
+    """
+    several = len({(one.agent, one.suite) for one in checked.skills}) > 1
+    rows = [_row(one, several) for one in checked.skills]
+    columns = ("skill", *(("agent", "suite") if several else ()), "outcome", "gain", "limits", "tasks")
+    evidence = "".join(
+        f"- {code(one.skill)}: {plain('; '.join([*map(check_sentence, one.checks), *one.remarks]))}\n"
+        for one in checked.skills
+    )
+    settings = checked.settings
+    asked = f"Asked: a gain above {points(settings.min_gain)} points, at {100 * settings.confidence:g}% confidence for each skill."
+    notes = "".join(f"- {plain(note)}\n" for note in checked.notes)
+    return "\n".join(
+        [
+            f"### Skills: {OUTCOME_WORDS[checked.outcome]}\n",
+            f"{plural(len(checked.skills), 'skill')} checked. {asked}\n",
+            pipe_table(columns, rows, left=4 if several else 2),
+            details("Evidence", evidence),
+            *([details("Left out", notes)] if notes else []),
+        ]
+    )
+
+
+def _row(one: CheckedSkill, several: bool) -> list[str]:
+    where = [code(one.agent), code(one.suite)] if several else []
+    gain = next((check for check in one.checks if check.rule == "gain"), None)
+    if gain is None:
+        return [code(one.skill), *where, _SIGNS[one.outcome], "", "", ""]
+    interval = gain.mean.interval
+    limits = (
+        "" if interval.low is None or interval.high is None else f"{points(interval.low)} to {points(interval.high)}"
+    )
+    return [code(one.skill), *where, _SIGNS[one.outcome], points(gain.mean.mean), limits, str(gain.mean.tasks)]
+
+
 def _document(one: CheckedSkill) -> dict[str, Any]:
     return {
         "agent": one.agent,
@@ -188,8 +258,6 @@ def _by_skill(pairs: Sequence[Pair], agent: str, texts: Mapping[str, str]) -> li
 
 
 def _only(found: Iterable[SkillGains], skill: str | None) -> tuple[SkillGains, ...]:
-    from skilldelta.errors import unknown_name
-
     listed = tuple(found)
     kept = tuple(one for one in listed if skill in (None, one.skill))
     if not kept:

@@ -15,10 +15,10 @@ from pathlib import Path
 from skilldelta.bank.importers import Defaults, Source, read_any
 from skilldelta.bank.importers.any_source import left_out_lines
 from skilldelta.bank.store import Bank
-from skilldelta.errors import InputError, unknown_name
+from skilldelta.errors import InputError
 from skilldelta.pairing import is_counted
 from skilldelta.records import Agent, Condition, Execution, Task
-from skilldelta.studies.loaded_panel import label_of
+from skilldelta.studies.loaded_panel import chosen_records, label_of
 
 TaskKey = tuple[str, str]
 """Suite and task id."""
@@ -105,21 +105,13 @@ def bank_runs(bank: Bank, choice: ArmChoice = EVERYTHING) -> RecordedRuns:
         >>> len(bank_runs(bank).executions)
         16
     """
-    agent = bank.resolve_agent(choice.agent) if choice.agent else None
-    if choice.suite and choice.suite not in bank.suites():
-        raise unknown_name("suite", choice.suite, bank.suites())
-    panels = [
-        bank.panel_records(its_agent, suite)
-        for its_agent, suite in bank.panel_names()
-        if agent in (None, its_agent) and choice.suite in (None, suite)
-    ]
-    agents = bank.agents()
+    panels, agents = chosen_records(bank, choice.agent, choice.suite), bank.agents()
     return RecordedRuns(
         label="bank",
         executions=[_labelled(one, agents) for records in panels for one in records.versioned],
         tasks={(task.suite, task.task_id): task for task in bank.tasks()},
         versions={skill.skill_id: skill.digest for skill in bank.skills() if skill.digest},
-        is_of_one_agent=agent is not None,
+        is_of_one_agent=bool(choice.agent),
     )
 
 
@@ -218,16 +210,14 @@ def _current(runs: Sequence[Execution], recorded: RecordedRuns, choice: ArmChoic
     for skill in dict.fromkeys(one.skill_id for one in runs):
         own = [one for one in runs if one.skill_id == skill]
         digests = list(dict.fromkeys(one.skill_digest for one in own))
-        wanted = [digest for digest in digests if digest.startswith(asked)] if asked else digests
+        known = _some([f"{skill}@{digest[:8]}" for digest in digests if digest])
+        wanted = [digest for digest in digests if digest.startswith(asked)]
         if asked and len(wanted) != 1:
-            known = _some([f"{skill}@{digest[:8]}" for digest in digests if digest])
             raise InputError(f"{choice.skill!r} names {len(wanted)} versions; say --skill {known or skill}")
         if len(wanted) > 1:
-            current = recorded.versions.get(skill, "")
-            if current not in wanted:
-                known = _some([f"{skill}@{digest[:8]}" for digest in digests if digest])
-                raise InputError(f"{recorded.label} holds {len(wanted)} versions of {skill}; say --skill {known}")
-            wanted = [current]
+            wanted = [digest for digest in wanted if digest == recorded.versions.get(skill, "")]
+            if not wanted:
+                raise InputError(f"{recorded.label} holds {len(digests)} versions of {skill}; say --skill {known}")
         kept += [one for one in own if one.skill_digest in wanted]
     return kept
 

@@ -18,7 +18,7 @@ import numpy as np
 from skilldelta.arrays import Floats
 from skilldelta.errors import InputError
 from skilldelta.evaluation.accounting import UNITS, Unit
-from skilldelta.evaluation.paired_comparison import PairedComparison, PairedRuns, TaskDifference, compare_runs
+from skilldelta.evaluation.paired_comparison import PairedComparison, PairedRuns, compare_runs
 from skilldelta.evaluation.results import MARGIN
 from skilldelta.nouns import plural
 from skilldelta.pairing import is_counted, not_counted_because
@@ -153,7 +153,10 @@ def compared_to_dict(compared: ComparedSides) -> dict[str, Any]:
             "tasks": [asdict(one) for one in compared.unpaired],
         },
         "warnings": list(compared.warnings),
-        "per_task": [_task_document(one) for one in found.differences],
+        "per_task": [
+            {**asdict(one), "delta": one.delta, "outcome": one.outcome, "flipped": one.is_flipped}
+            for one in found.differences
+        ],
     }
 
 
@@ -167,10 +170,6 @@ def _side_document(side: ComparedSide, success: float, uncounted: Mapping[str, i
         "not_counted": dict(uncounted),
         "success": success,
     }
-
-
-def _task_document(one: TaskDifference) -> dict[str, Any]:
-    return {**asdict(one), "delta": one.delta, "outcome": one.outcome, "flipped": one.is_flipped}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

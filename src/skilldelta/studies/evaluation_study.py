@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from skilldelta.arrays import Floats
 from skilldelta.errors import InputError
+from skilldelta.evaluation.comparison import default_gate, gate_comparison
 from skilldelta.evaluation.leave_one_out import evaluate_panels
 from skilldelta.evaluation.panel_policy import PanelPolicy
 from skilldelta.evaluation.resampling.permutation import SHUFFLES
 from skilldelta.evaluation.resampling.refitted import GROUPS, refitted_ranges
-from skilldelta.evaluation.results import MARGIN, Means, PanelResult, Range
+from skilldelta.evaluation.results import MARGIN, Means, PanelResult, Range, means_to_dict, panel_to_dict
 from skilldelta.evaluation.roster import Rules, Scorer, score_policies
 from skilldelta.evaluation.structure import CoveragePoint, of_panel
 from skilldelta.nouns import plural
+from skilldelta.report.verdict import gate_headline
 from skilldelta.studies.loaded_panel import LoadedPanel, StudyProgress, step_of
 from skilldelta.support import Support
 
@@ -109,6 +112,29 @@ def evaluate(
         for panel, result in zip(panels, evaluation.panels, strict=True)
     )
     return Evaluated(evaluated, evaluation.means, settings)
+
+
+def evaluation_document(evaluated: Evaluated) -> dict[str, Any]:
+    """The document of `evaluate --json`."""
+    panels = [_panel_document(one) for one in evaluated.panels]
+    return {"panels": panels, "means": means_to_dict(evaluated.means)}
+
+
+def _panel_document(one: EvaluatedPanel) -> dict[str, Any]:
+    verdict, own = gate_comparison(one.result), one.result.policies.get(default_gate(one.result))
+    document = {
+        **panel_to_dict(one.result),
+        "noise_floor": asdict(one.panel.noise),
+        "verdict": None if verdict is None else asdict(verdict),
+        "headline": asdict(gate_headline(one.result, own)) if own is not None else None,
+        "excluded": [asdict(task) for task in one.panel.excluded],
+        "corrected": [asdict(record) for record in one.panel.corrected],
+        "risk_coverage": [asdict(point) for point in one.risk],
+    }
+    for name, ranges in one.refitted.items():
+        found = {metric: asdict(interval) for metric, interval in ranges.items()}
+        document["policies"][name]["refitted_intervals"] = found
+    return document
 
 
 def refitting_note(panel: LoadedPanel) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -56,15 +56,7 @@ def write_baseline(path: Path, measured: Sequence[SkillGains], *, created: str =
     Examples:
         >>> write_baseline(folder / "baseline.json", bank_gains(bank))
     """
-    skills = [
-        {
-            "agent": one.agent,
-            "suite": one.suite,
-            "skill": one.skill,
-            "tasks": {task: {"gain": found.gain, "text": found.text} for task, found in one.tasks.items()},
-        }
-        for one in measured
-    ]
+    skills = [asdict(one) for one in measured]
     document = {"format": FORMAT, "version": VERSION, "created": created, "skills": skills}
     write_text(path, json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n", errors="surrogatepass")
 

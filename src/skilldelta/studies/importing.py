@@ -10,7 +10,7 @@ from skilldelta.bank import Bank
 from skilldelta.bank.batch import Added
 from skilldelta.bank.importers import Reading, tool_formats
 from skilldelta.bank.importers.any_source import left_out_lines
-from skilldelta.nouns import plural
+from skilldelta.nouns import listed, plural
 from skilldelta.pairing import Arms, Pairing, pair_executions
 from skilldelta.records import Execution, Task
 
@@ -140,6 +140,5 @@ def _unpaired_lines(unpaired: Sequence[Arms]) -> list[str]:
     for missing, words in _LACKING.items():
         tasks = [one.task_id for one in unpaired if one.missing == missing]
         if tasks:
-            more = f" and {len(tasks) - _SHOWN:,} more" if len(tasks) > _SHOWN else ""
-            lines.append(f"{plural(len(tasks), 'task has', 'tasks have')} {words}: {', '.join(tasks[:_SHOWN])}{more}")
+            lines.append(f"{plural(len(tasks), 'task has', 'tasks have')} {words}: {listed(tasks, _SHOWN)}")
     return lines

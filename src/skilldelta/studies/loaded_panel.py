@@ -27,7 +27,7 @@ from skilldelta.evaluation.amendments import (
     without_excluded,
 )
 from skilldelta.noise_floor import NoiseFloor, noise_of_executions
-from skilldelta.nouns import plural
+from skilldelta.nouns import listed, plural
 from skilldelta.pairing import Pairing
 from skilldelta.records import Agent, Execution, Judgement
 from skilldelta.support import Support
@@ -130,17 +130,21 @@ def load_panel(
     return _as_corrected(panel, corrections)
 
 
+def chosen_records(bank: Bank, agent: str | None, suite: str | None) -> list[PanelRecords]:
+    """The records of every panel of an agent and of a suite; None takes all of them."""
+    chosen = bank.resolve_agent(agent) if agent else None
+    if suite and suite not in bank.suites():
+        raise unknown_name("suite", suite, bank.suites())
+    return [
+        bank.panel_records(its_agent, its_suite)
+        for its_agent, its_suite in bank.panel_names()
+        if chosen in (None, its_agent) and suite in (None, its_suite)
+    ]
+
+
 def paired_records(bank: Bank, choice: PanelChoice) -> list[PanelRecords]:
     """The records of every chosen panel that has a complete pair."""
-    agent = bank.resolve_agent(choice.agent) if choice.agent else None
-    if choice.suite and choice.suite not in bank.suites():
-        raise unknown_name("suite", choice.suite, bank.suites())
-    chosen = [
-        bank.panel_records(its_agent, suite)
-        for its_agent, suite in bank.panel_names()
-        if agent in (None, its_agent) and choice.suite in (None, suite)
-    ]
-    panels = [records for records in chosen if records.pairing.pairs]
+    panels = [records for records in chosen_records(bank, choice.agent, choice.suite) if records.pairing.pairs]
     if not panels:
         raise InputError("the bank has no complete pair yet; import or collect executions under both conditions first")
     return panels
@@ -166,15 +170,11 @@ def left_out(pairing: Pairing) -> tuple[str, ...]:
     """What a panel does not contain, in words."""
     notes = []
     if pairing.unpaired:
-        names = ", ".join(one.task_id for one in pairing.unpaired[:_NAMED])
-        more = f" and {len(pairing.unpaired) - _NAMED} more" if len(pairing.unpaired) > _NAMED else ""
-        lacking = plural(
-            len(pairing.unpaired), "task lacks an arm and is left out", "tasks lack an arm and are left out"
-        )
-        notes.append(f"{lacking}: {names}{more}")
+        names = [one.task_id for one in pairing.unpaired]
+        lacking = plural(len(names), "task lacks an arm and is left out", "tasks lack an arm and are left out")
+        notes.append(f"{lacking}: {listed(names, _NAMED)}")
     if pairing.stale:
-        stale = plural(len(pairing.stale), "pair")
-        notes.append(f"left out as stale: {stale} of an older skill version")
+        notes.append(f"left out as stale: {plural(len(pairing.stale), 'pair')} of an older skill version")
     notes += [f"{plural(count, 'execution')} not counted: {status}" for status, count in pairing.uncounted.items()]
     return tuple(notes)
 

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 
 from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.evaluation.results import Means, PanelResult
 from skilldelta.nouns import plural
 from skilldelta.studies.evaluation_study import Evaluated
-from skilldelta.studies.paper_controls import estimator_table, no_history_table, ridge_table
 from skilldelta.studies.paper_sweeps import ablation_table, evidence_table, structure_table, threshold_table
-from skilldelta.studies.paper_table import PANEL_COLUMNS, Cell, PaperTable, TableColumn, figure_of, panel_names, span_of
+from skilldelta.studies.paper_table import (
+    PANEL_COLUMNS,
+    Cell,
+    PanelFigure,
+    PaperTable,
+    TableColumn,
+    figure_of,
+    panel_table,
+    span_of,
+)
 
 
 def paper_tables(evaluated: Evaluated) -> list[PaperTable]:
@@ -26,9 +35,9 @@ def paper_tables(evaluated: Evaluated) -> list[PaperTable]:
         _ranking(results),
         _intervals(results),
         _means(evaluated.means),
-        no_history_table(results),
-        estimator_table(results),
-        ridge_table(results),
+        _no_history(results),
+        _estimators(results),
+        _ridge(results),
         ablation_table(panels, evaluated.settings.seed),
         threshold_table(panels),
         evidence_table(panels, evaluated.settings.seed),
@@ -38,73 +47,35 @@ def paper_tables(evaluated: Evaluated) -> list[PaperTable]:
 
 def _policies(results: Sequence[PanelResult]) -> PaperTable:
     names = ("self_judge", "skilldelta", "stack")
-    columns = (
-        *PANEL_COLUMNS,
-        TableColumn("tasks", "count"),
-        TableColumn("off", "percent"),
-        TableColumn("on", "percent"),
-        *(TableColumn(policy_words(name), "percent") for name in names),
-        *(TableColumn(f"{policy_words(name)} saves", "percent") for name in names),
-    )
-    rows = [
-        (
-            *panel_names(one),
-            one.tasks,
-            one.off,
-            one.on,
-            *(figure_of(one, name, "success") for name in names),
-            *(figure_of(one, name, "token_saving") for name in names),
-        )
-        for one in results
+    figures = [
+        PanelFigure("tasks", "count", attrgetter("tasks")),
+        PanelFigure("off", "percent", attrgetter("off")),
+        PanelFigure("on", "percent", attrgetter("on")),
+        *(PanelFigure(policy_words(name), "percent", figure_of(name, "success")) for name in names),
+        *(PanelFigure(f"{policy_words(name)} saves", "percent", figure_of(name, "token_saving")) for name in names),
     ]
-    return PaperTable(
-        "policies", "Task success, and tokens saved against always on", columns, tuple(rows), "self-judge pays its call"
-    )
+    title = "Task success, and tokens saved against always on"
+    return panel_table("policies", title, figures, results, "self-judge pays its call")
 
 
 def _ranking(results: Sequence[PanelResult]) -> PaperTable:
     names = ("skilldelta", "with_skill_only", "relevance", "self_judge", "stack")
-    columns = (*PANEL_COLUMNS, *(TableColumn(policy_words(name), "ratio") for name in names))
-    rows = [(*panel_names(one), *(figure_of(one, name, "auroc") for name in names)) for one in results]
-    return PaperTable("ranking", "AUROC of positive against other observed gains", columns, tuple(rows))
+    figures = [PanelFigure(policy_words(name), "ratio", figure_of(name, "auroc")) for name in names]
+    return panel_table("ranking", "AUROC of positive against other observed gains", figures, results)
 
 
 def _intervals(results: Sequence[PanelResult]) -> PaperTable:
-    columns = (
-        *PANEL_COLUMNS,
-        TableColumn("AUROC 95%", "span_ratio"),
-        TableColumn("gain over off", "points"),
-        TableColumn("gain 95%", "span_points"),
-        TableColumn("over random", "points"),
-        TableColumn("over random 95%", "span_points"),
-        TableColumn("within groups", "points"),
-        TableColumn("within 95%", "span_points"),
-        TableColumn("between groups", "points"),
-        TableColumn("between 95%", "span_points"),
-    )
-
-    def row(one: PanelResult) -> tuple[Cell, ...]:
-        rule = one.policies["skilldelta"]
-        return (
-            *panel_names(one),
-            span_of(rule, "auroc"),
-            rule.success_gain,
-            span_of(rule, "success_gain"),
-            rule.advantage_vs_random,
-            span_of(rule, "advantage_vs_random"),
-            rule.within_group,
-            span_of(rule, "within_group"),
-            rule.between_group,
-            span_of(rule, "between_group"),
-        )
-
-    return PaperTable(
-        "intervals",
-        "SkillDelta's main figures with 95% intervals",
-        columns,
-        tuple(map(row, results)),
-        "points of success",
-    )
+    figures = [PanelFigure("AUROC 95%", "span_ratio", span_of("skilldelta", "auroc"))]
+    for name, interval, metric in (
+        ("gain over off", "gain 95%", "success_gain"),
+        ("over random", "over random 95%", "advantage_vs_random"),
+        ("within groups", "within 95%", "within_group"),
+        ("between groups", "between 95%", "between_group"),
+    ):
+        figures.append(PanelFigure(name, "points", figure_of("skilldelta", metric)))
+        figures.append(PanelFigure(interval, "span_points", span_of("skilldelta", metric)))
+    title = "SkillDelta's main figures with 95% intervals"
+    return panel_table("intervals", title, figures, results, "points of success")
 
 
 def _means(means: Means) -> PaperTable:
@@ -137,3 +108,59 @@ def _means(means: Means) -> PaperTable:
             )
         )
     return PaperTable("means", f"Means over {plural(means.panels, 'panel')} of equal weight", columns, tuple(rows))
+
+
+def _no_history(results: Sequence[PanelResult]) -> PaperTable:
+    figures = [
+        PanelFigure("relevance", "percent", figure_of("relevance", "success")),
+        PanelFigure("saves", "percent", figure_of("relevance", "token_saving")),
+        PanelFigure("self-judge uses", "percent", figure_of("self_judge", "use_rate")),
+        PanelFigure("router tokens", "count", figure_of("self_judge", "router_tokens")),
+        PanelFigure("accuracy gain", "points", _accuracy_gain),
+        PanelFigure("95%", "span_points", span_of("skilldelta", "balanced_accuracy_vs_self_judge")),
+    ]
+    note = "accuracy gain: SkillDelta's balanced accuracy minus self-judge's"
+    return panel_table("no_history", "Controls without history", figures, results, note)
+
+
+def _accuracy_gain(one: PanelResult) -> float | None:
+    rule, judge = (figure_of(name, "balanced_accuracy")(one) for name in ("skilldelta", "self_judge"))
+    return None if rule is None or judge is None else rule - judge
+
+
+def _estimators(results: Sequence[PanelResult]) -> PaperTable:
+    names = ("skilldelta", "tfidf_knn", "family_mean", "with_skill_only", "stack")
+    columns = (
+        *PANEL_COLUMNS,
+        TableColumn("estimator"),
+        TableColumn("AUROC", "ratio"),
+        TableColumn("success", "percent"),
+        TableColumn("saved", "percent"),
+    )
+    rows = [
+        (
+            one.agent,
+            one.suite,
+            policy_words(name),
+            *(figure_of(name, metric)(one) for metric in ("auroc", "success", "token_saving")),
+        )
+        for one in results
+        for name in names
+        if name in one.policies
+    ]
+    return PaperTable("estimators", "Estimators on the same paired history", columns, tuple(rows))
+
+
+def _ridge(results: Sequence[PanelResult]) -> PaperTable:
+    dual = "dual_ridge"
+    figures = [
+        PanelFigure("tasks", "count", lambda one: len(one.policies[dual].rows) if dual in one.policies else None),
+        PanelFigure("on", "percent", figure_of(dual, "always_on")),
+        PanelFigure("Ridge", "percent", figure_of("ridge", "success")),
+        PanelFigure("saves", "percent", figure_of("ridge", "token_saving")),
+        PanelFigure("Dual Ridge", "percent", figure_of(dual, "success")),
+        PanelFigure("dual saves", "percent", figure_of(dual, "token_saving")),
+        PanelFigure("dual − on", "points", figure_of(dual, "success_vs_always_on")),
+        PanelFigure("95%", "span_points", span_of(dual, "success_vs_always_on")),
+    ]
+    return panel_table("ridge", "Ridge controls on their test tasks", figures, results)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from skilldelta.evaluation.results import PanelResult
 from skilldelta.evaluation.roster import Rules
 from skilldelta.predictor import Settings
 from skilldelta.studies.loaded_panel import LoadedPanel
-from skilldelta.studies.paper_table import PANEL_COLUMNS, Cell, PaperTable, TableColumn, panel_names
+from skilldelta.studies.paper_table import PANEL_COLUMNS, Cell, PanelFigure, PaperTable, TableColumn, panel_table
 from skilldelta.studies.threshold_studies import sweep_evidence, sweep_thresholds
 
 ABLATIONS = {
@@ -69,17 +70,9 @@ def threshold_table(panels: Sequence[LoadedPanel]) -> PaperTable:
     def row(panel: LoadedPanel) -> tuple[Cell, ...]:
         swept = sweep_thresholds(panel, "skilldelta")
         default, best = swept.point(swept.default), swept.point(swept.best)
+        values = (default.success, default.token_saving, best.success, best.token_saving)
         cut = best.threshold if np.isfinite(best.threshold) else None
-        return (
-            panel.support.agent,
-            panel.suite,
-            len(swept),
-            default.success,
-            default.token_saving,
-            best.success,
-            best.token_saving,
-            cut,
-        )
+        return (panel.support.agent, panel.suite, len(swept), *values, cut)
 
     note = "best: the highest success in hindsight"
     return PaperTable("thresholds", "Success and tokens over thresholds", columns, tuple(map(row, panels)), note)
@@ -110,20 +103,21 @@ def _curve_rows(panel: LoadedPanel, seed: int) -> Iterator[tuple[Cell, ...]]:
 
 
 def structure_table(results: Sequence[PanelResult]) -> PaperTable:
-    kept: dict[str, Callable[[PanelResult], float]] = {
-        "groups": lambda one: one.structure.groups,
-        "smallest": lambda one: one.structure.smallest_group,
-        "median": lambda one: one.structure.median_group,
-        "largest": lambda one: one.structure.largest_group,
-        "singletons": lambda one: one.structure.singletons,
-        "skills": lambda one: one.structure.skills,
-        "bundles": lambda one: one.structure.bundles,
-        "edges": lambda one: one.structure.edges,
-        "without support": lambda one: one.structure.without_support,
-        "help": lambda one: sum(family.help for family in one.counts),
-        "harm": lambda one: sum(family.harm for family in one.counts),
-        "tie": lambda one: sum(family.tie for family in one.counts),
+    structure = {
+        "groups": "groups",
+        "smallest": "smallest_group",
+        "median": "median_group",
+        "largest": "largest_group",
+        "singletons": "singletons",
+        "skills": "skills",
+        "bundles": "bundles",
+        "edges": "edges",
+        "without support": "without_support",
     }
-    columns = (*PANEL_COLUMNS, *(TableColumn(name, "count") for name in kept))
-    rows = [(*panel_names(one), *(figure(one) for figure in kept.values())) for one in results]
-    return PaperTable("structure", "Groups, bundles and coverage; help and harm", columns, tuple(rows))
+    figures = [PanelFigure(name, "count", attrgetter(f"structure.{field}")) for name, field in structure.items()]
+    figures += [PanelFigure(effect, "count", _counted(effect)) for effect in ("help", "harm", "tie")]
+    return panel_table("structure", "Groups, bundles and coverage; help and harm", figures, results)
+
+
+def _counted(effect: str) -> Callable[[PanelResult], int]:
+    return lambda one: sum(getattr(family, effect) for family in one.counts)

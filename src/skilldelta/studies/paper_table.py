@@ -1,4 +1,4 @@
-"""A table of the paper for one's own agents: named columns, figures in rows, and how a panel's figures are taken.
+"""A table of the paper for one's own agents: named columns, how a panel's figures are taken, and how each is written.
 
 Every table is figures first; JSON, Markdown and the terminal show the same ones. Intervals are the paper's, with scores and
 actions fixed. A figure that a panel does not have is None.
@@ -6,13 +6,16 @@ actions fixed. A figure that a panel does not have is None.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from skilldelta.evaluation.results import PanelResult, PolicyResult, Range
+from skilldelta.evaluation.results import PanelResult, Range
 
 Kind = Literal["text", "count", "percent", "points", "ratio", "span_points", "span_ratio", "wins"]
 Cell = str | float | tuple[float | None, float | None] | None
+UNKNOWN = "–"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +41,113 @@ PANEL_COLUMNS = (TableColumn("agent"), TableColumn("suite"))
 """Who, and on what: the first columns of most tables."""
 
 
-def panel_names(one: PanelResult) -> tuple[Cell, Cell]:
-    """The first two cells of a panel's row."""
-    return one.agent, one.suite
+@dataclass(frozen=True, slots=True)
+class PanelFigure:
+    """A column of a table with one row per panel, and how its figure is taken."""
+
+    name: str
+    kind: Kind
+    read: Callable[[PanelResult], Cell]
 
 
-def figure_of(one: PanelResult, name: str, metric: str) -> float | None:
+def panel_table(
+    key: str, title: str, figures: Sequence[PanelFigure], results: Sequence[PanelResult], note: str = ""
+) -> PaperTable:
+    """A table with one row per panel, which begins with the panel's name."""
+    columns = (*PANEL_COLUMNS, *(TableColumn(figure.name, figure.kind) for figure in figures))
+    rows = tuple((one.agent, one.suite, *(figure.read(one) for figure in figures)) for one in results)
+    return PaperTable(key, title, columns, rows, note)
+
+
+def figure_of(policy: str, metric: str) -> Callable[[PanelResult], float | None]:
     """A policy's figure on a panel; None where the panel lacks the policy."""
-    policy = one.policies.get(name)
-    return None if policy is None else getattr(policy, metric)
+    return lambda one: getattr(one.policies[policy], metric) if policy in one.policies else None
 
 
-def span_of(policy: PolicyResult, metric: str) -> Cell:
-    """The paper's interval of a figure, with scores and actions fixed."""
-    found = policy.conditional_intervals.get(metric, Range(None, None))
-    return found.low, found.high
+def span_of(policy: str, metric: str) -> Callable[[PanelResult], Cell]:
+    """The paper's interval of a figure, with scores and actions fixed; None where the panel lacks the policy."""
+
+    def read(one: PanelResult) -> Cell:
+        if policy not in one.policies:
+            return None
+        found = one.policies[policy].conditional_intervals.get(metric, Range(None, None))
+        return found.low, found.high
+
+    return read
+
+
+def written(value: Cell, kind: Kind) -> str:
+    """A figure as people read it; what is not known is a dash."""
+    if isinstance(value, tuple):
+        scale, digits = (100, 1) if kind == "span_points" else (1, 3)
+        ends = [_number(scale * end, digits) if _is_known(end) else "" for end in value]  # type: ignore[operator]
+        return f"{ends[0]}…{ends[1]}" if all(ends) else UNKNOWN
+    if isinstance(value, str):
+        return value
+    if not _is_known(value):
+        return UNKNOWN
+    assert value is not None
+    match kind:
+        case "count":
+            return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
+        case "percent":
+            return _number(100 * value, 1)
+        case "points":
+            return f"{round(100 * value, 1) + 0.0:+.1f}"
+        case _:
+            return _number(value, 3)
+
+
+def tables_markdown(tables: Sequence[PaperTable]) -> str:
+    """All tables as one Markdown document; percentages and points are out of 100.
+
+    Examples:
+        >>> tables_markdown(paper_tables(evaluated)).splitlines()[0]
+        '## Task success, and tokens saved against always on'
+    """
+    return "\n".join(line for table in tables for line in _lines(table))
+
+
+def tables_document(tables: Sequence[PaperTable]) -> dict[str, Any]:
+    """All tables by key, each a list of rows by column name; rates are fractions, spans are pairs.
+
+    Examples:
+        >>> tables_document(paper_tables(evaluated))["structure"][0]["groups"]
+        2
+    """
+    return {
+        table.key: [
+            {column.name: _plain(cell) for column, cell in zip(table.columns, row, strict=True)} for row in table.rows
+        ]
+        for table in tables
+    }
+
+
+def _lines(table: PaperTable) -> list[str]:
+    head = "| " + " | ".join(column.name for column in table.columns) + " |"
+    rule = "|" + "|".join("---" if column.kind == "text" else "---:" for column in table.columns) + "|"
+    rows = [
+        "| "
+        + " | ".join(_escaped(written(cell, column.kind)) for column, cell in zip(table.columns, row, strict=True))
+        + " |"
+        for row in table.rows
+    ]
+    return [f"## {table.title}", "", head, rule, *rows, "", *([table.note + ".", ""] if table.note else [])]
+
+
+def _escaped(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").split())
+
+
+def _plain(cell: Cell) -> Any:
+    if isinstance(cell, tuple):
+        return [end if _is_known(end) else None for end in cell]
+    return cell if isinstance(cell, str) or _is_known(cell) else None
+
+
+def _is_known(value: Cell) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)
+
+
+def _number(value: float, digits: int) -> str:
+    return f"{round(value, digits) + 0.0:,.{digits}f}"

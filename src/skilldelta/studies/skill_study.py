@@ -111,17 +111,9 @@ def _skill_document(support: Support, found: SkillVerdict) -> dict[str, Any]:
 
 
 def _family_document(support: Support, one: FamilyEffect) -> dict[str, Any]:
-    return {
-        "family": one.family,
-        "tasks": one.tasks,
-        "gain": one.gain,
-        "helped": one.helped,
-        "harmed": one.harmed,
-        "p": one.p,
-        "adjusted_p": one.adjusted_p,
-        "effect": one.effect,
-        "harmed_tasks": [str(support.task_ids[row]) for row in one.rows if support.gains[row] < 0],
-    }
+    names = ("family", "tasks", "gain", "helped", "harmed", "p", "adjusted_p", "effect")
+    harmed = [str(support.task_ids[row]) for row in one.rows if support.gains[row] < 0]
+    return {**{name: getattr(one, name) for name in names}, "harmed_tasks": harmed}
 
 
 def _group_document(support: Support, group: HarmGroup) -> dict[str, Any]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from typing import Any
+
 import numpy as np
 
 from skilldelta.arrays import Floats
 from skilldelta.costs import CostRule, TokenCosts
 from skilldelta.evaluation.calibration import Calibration
 from skilldelta.evaluation.calibration import calibrate as choose_threshold
-from skilldelta.evaluation.evidence_scaling import EvidenceCurves, evidence_curves
+from skilldelta.evaluation.evidence_scaling import EvidenceCurve, EvidenceCurves, evidence_curves
 from skilldelta.evaluation.goals import Goal
 from skilldelta.evaluation.panel_policy import sweepable
 from skilldelta.evaluation.roster import Rules, scores_without_folds
@@ -19,6 +22,16 @@ from skilldelta.studies.loaded_panel import LoadedPanel, StudyProgress, step_of
 from skilldelta.support import Support
 
 PAPER_RULES = Rules()
+_HELD_OUT = (
+    "success",
+    "use_rate",
+    "tokens",
+    "value",
+    "success_vs_always_on",
+    "success_vs_always_off",
+    "met",
+    "coverage",
+)
 
 
 def sweep_thresholds(panel: LoadedPanel, estimator: str = "stack", *, rules: Rules = PAPER_RULES) -> ThresholdSweep:
@@ -82,7 +95,63 @@ def calibrate(
     )
 
 
+def threshold_document(panel: LoadedPanel, swept: ThresholdSweep, estimator: str) -> dict[str, Any]:
+    """One panel of `sweep threshold --json`."""
+    return {
+        "agent": panel.support.agent,
+        "suite": panel.suite,
+        "estimator": estimator,
+        "default": swept.default,
+        "best": swept.best,
+        "points": [asdict(point) for point in swept.points()],
+    }
+
+
+def evidence_document(panel: LoadedPanel, found: EvidenceCurves) -> dict[str, Any]:
+    """One panel of `sweep evidence --json`."""
+    return {
+        "agent": panel.support.agent,
+        "suite": panel.suite,
+        "curves": [_curve(curve) for curve in found.curves],
+        "missing": found.missing,
+    }
+
+
+def calibration_document(panel: LoadedPanel, found: Calibration, estimator: str) -> dict[str, Any]:
+    """One panel of `calibrate --json`."""
+    held = found.held_out
+    return {
+        "agent": panel.support.agent,
+        "suite": panel.suite,
+        "estimator": estimator,
+        "goal": found.goal.words,
+        "threshold": found.threshold,
+        "hindsight": asdict(found.hindsight),
+        "held_out": {
+            **{name: getattr(held, name) for name in _HELD_OUT},
+            "intervals": {name: asdict(interval) for name, interval in held.intervals.items()},
+            "thresholds": sorted(set(held.thresholds.tolist())),
+        },
+        "always_on": found.always_on,
+        "always_off": found.always_off,
+        "pairs": found.rows,
+        "wrong": [asdict(case) for case in held.wrong],
+        "notes": [*panel.notes, *found.notes],
+    }
+
+
 def _net(scores: Floats, support: Support, per_token: float, rules: Rules) -> Floats:
     """Scores less what their tokens cost: what `predict` compares with the threshold when it is given the same prices."""
     near = predict_each(support, rules.scope, settings=rules.settings).rows
     return CostRule(per_token).net_gains(scores, TokenCosts.of(support).predict_each(near))
+
+
+def _curve(curve: EvidenceCurve) -> dict[str, Any]:
+    return {
+        "axis": curve.axis,
+        "amounts": curve.amounts,
+        "gain_mae": curve.mae,
+        "spread": curve.spread,
+        "targets": curve.targets,
+        "left_out": list(curve.left_out),
+    }

@@ -6,9 +6,8 @@ import io
 
 import pytest
 
-from skilldelta.cli import progress as module
-from skilldelta.cli.output import note
-from skilldelta.cli.progress import paused, progress
+from skilldelta.cli import output as module
+from skilldelta.cli.output import note, paused, progress
 
 from .conftest import Skilldelta
 
