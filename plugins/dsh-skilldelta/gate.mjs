@@ -4,6 +4,8 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import http from 'node:http'
+import https from 'node:https'
 
 const LONGEST_ANSWER = 4_000_000 // bytes; a skill's text and its evidence stay far below
 const LONGEST_TASK = 400_000 // characters, as many as the server takes
@@ -70,29 +72,35 @@ function fromDocument(document, via) {
   }
 }
 
-/** Load what the first request needs (the HTTP client, a connection) before somebody waits for it. */
+/** Load what the first request needs before somebody waits for it. */
 export const warm = settings => void call(settings, 'GET', '/v1/health').catch(() => {})
 
 /** The end of the time that the server has for one opening of a conversation. */
 export const deadlineOf = settings => AbortSignal.timeout(settings.timeout * 1000)
 
-/** One request with the time limit. */
+/** One request with the time limit, on a connection of its own: the server may have closed one that was kept. */
 export async function call(settings, method, path, { body, signal, deadline } = {}) {
   const limit = deadline ?? deadlineOf(settings)
   const url = new URL(path, settings.server)
-  const response = await fetch(url, {
-    method,
-    headers: {
-      ...(body && { 'content-type': 'application/json' }),
-      ...(settings.token && isPrivate(url) && { authorization: `Bearer ${settings.token}` }),
-    },
-    body: body && JSON.stringify(body),
-    redirect: 'error', // a token goes to the configured server and nowhere else
-    signal: signal ? AbortSignal.any([limit, signal]) : limit,
-  })
+  const content = body && Buffer.from(JSON.stringify(body))
+  const headers = {
+    ...(content && { 'content-type': 'application/json', 'content-length': content.length }),
+    ...(settings.token && isPrivate(url) && { authorization: `Bearer ${settings.token}` }),
+  }
+  const both = signal ? AbortSignal.any([limit, signal]) : limit
+  const response = await sent(url, { method, headers, signal: both, agent: false }, content)
   const document = parsed(await boundedText(response))
-  if (!response.ok) throw new Error(`the server answered ${response.status}: ${document?.detail ?? 'no detail'}`)
+  const { statusCode: status } = response // a redirection is an error too: a token goes to the configured server and nowhere else
+  if (status < 200 || status > 299) throw new Error(`the server answered ${status}: ${document?.detail ?? 'no detail'}`)
   return document
+}
+
+/** The beginning of the answer. Not `fetch`: loading it takes longer than a decision, and somebody waits for the first one. */
+function sent(url, options, content) {
+  return new Promise((resolve, reject) => {
+    const { request } = url.protocol === 'https:' ? https : http
+    request(url, options, resolve).on('error', reject).end(content)
+  })
 }
 
 /** Whether nobody on the way can read: this machine, or TLS. A token goes nowhere else. */
@@ -101,7 +109,7 @@ const isPrivate = ({ protocol, hostname }) => protocol === 'https:' || ['127.0.0
 async function boundedText(response) {
   const parts = []
   let length = 0
-  for await (const part of response.body ?? []) {
+  for await (const part of response) {
     length += part.length
     if (length > LONGEST_ANSWER) throw new Error('the answer is too long')
     parts.push(part)
@@ -146,7 +154,7 @@ const policyFlags = policy =>
 
 const lastLine = text => String(text ?? '').trim().split('\n').at(-1)
 
-const short = error => String(error?.cause?.code ?? error?.message ?? error).slice(0, 300)
+const short = error => String(error?.cause?.message ?? error?.message ?? error).slice(0, 300)
 
 /** The text to inject: the body of the configured file, or what the bank has. Undefined where neither can be read. */
 export async function skillText(settings, decision) {

@@ -256,3 +256,21 @@ def test_equals_signs_and_parts_are_read(tmp_path: Path) -> None:
     found = options(tmp_path, "--part=2/3", "--paper", "--threshold=-0.5")
     assert hook_settings("codex", found, {}).part == Part(2, 3)
     assert hook_settings("codex", found, {}).policy == {"paper": True, "threshold": -0.5}
+
+
+def test_the_first_entry_of_a_plugin_counts_the_others_only_where_they_are_switched_on(tmp_path: Path) -> None:
+    found = options(tmp_path, "--part", "1/auto")
+    assert hook_settings("codex", found, {}).part == Part(1, 1)
+    assert hook_settings("codex", found, {"SKILLDELTA_LONG_SKILLS": ""}).part == Part(1, 1)
+    assert hook_settings("codex", found, {"SKILLDELTA_LONG_SKILLS": "1"}).part == Part(1, 3)
+    assert hook_settings("codex", options(tmp_path), {"SKILLDELTA_LONG_SKILLS": "1"}).part == Part(1, 1)
+
+
+@pytest.mark.parametrize(("name", "host"), [("hooks.json", "claude-code"), ("codex.json", "codex")])
+def test_the_plugins_entries_fit_the_number_that_the_first_counts(tmp_path: Path, name: str, host: str) -> None:
+    file = Path(__file__).resolve().parents[2] / "plugins" / "claude-code" / "hooks" / name
+    (group,) = json.loads(file.read_text())["hooks"]["UserPromptSubmit"]
+    parts = [entry["command"].rpartition("--part ")[2] for entry in group["hooks"]]
+    assert parts == ["1/auto", "2/3", "3/3"]
+    assert all(entry["command"].count("SKILLDELTA_LONG_SKILLS") == (i > 0) for i, entry in enumerate(group["hooks"]))
+    assert all(f"skilldelta hook {host} --ask server" in entry["command"] for entry in group["hooks"])

@@ -32,6 +32,7 @@ class HarnessRun:
     plugin: bool = True
     programs: str = str(Path(sys.executable).parent)
     """The folder in which the harness finds `skilldelta`."""
+    long_skills: bool = False
 
     @property
     def home(self) -> Path:
@@ -81,6 +82,7 @@ class HarnessRun:
             "SKILLDELTA_SERVER": self.server,
             "SKILLDELTA_TIMEOUT": "5",  # the machine may be busy; the limit itself has tests of its own
             **({} if self.name in ("dsh", "opencode", "pi") else told),
+            **({"SKILLDELTA_LONG_SKILLS": "1"} if self.long_skills else {}),
             **_VARIABLES[self.name](self),
         }
 

@@ -20,10 +20,22 @@ Start = Callable[..., HarnessRun]
 @pytest.mark.parametrize("name", ["claude-code", "codex"])
 def test_a_long_skill_arrives_whole_in_parts(name: str, start: Start, models: FakeModels) -> None:
     assert len(ATLAS) > 20_000
-    start(name, {"skill": "atlas"}).ask(WAREHOUSE)
+    start(name, {"skill": "atlas"}, long_skills=True).ask(WAREHOUSE)
     missing = [line for line in ATLAS.splitlines() if line not in models.steps[0].text]
     assert missing == []
     assert "part 3 of 3" in models.steps[0].text
+
+
+@pytest.mark.parametrize("name", ["claude-code", "codex"])
+def test_where_parts_are_switched_off_the_model_is_told_which_file_to_read(
+    name: str, start: Start, models: FakeModels
+) -> None:
+    run = start(name, {"skill": "atlas"})
+    run.ask(WAREHOUSE)
+    (kept,) = run.home.rglob("skills/*.md")
+    assert kept.read_text() == ATLAS
+    assert f"read the whole file {kept}" in models.steps[0].text
+    assert "Rule 7:" not in models.steps[0].text
 
 
 @pytest.mark.parametrize("name", ["dsh", "gemini", "opencode", "pi"])

@@ -24,7 +24,8 @@ def test_the_users_own_server_answers_and_no_process_does_the_work(
     with TemporaryDirectory(prefix="sd-", ignore_cleanup_errors=True) as short:  # a socket's path has a limit
         folder = Path(short)
         with serving(bank, HOME=str(folder / "home"), XDG_STATE_HOME="") as gate:
-            run = HarnessRun(name, folder, models.url, gate.url, programs=str(tmp_path)).prepare()
+            run = HarnessRun(name, folder, models.url, gate.url, programs=str(tmp_path), long_skills=True)
+            run.prepare()
             for skill, prompt, expected in cases:
                 models.requests.clear()
                 run.settings = {"skill": skill}

@@ -93,7 +93,12 @@ OPTIONS: tuple[HookOption, ...] = (
         variable="SKILLDELTA_INJECT",
         choices=("text", "invoke"),
     ),
-    HookOption("part", "Which part of a long skill this entry delivers, as in 2/3.", "N/M", "1/1"),
+    HookOption(
+        "part",
+        "Which part of a long skill this entry delivers, as in 2/3; 1/auto is 1/3 if SKILLDELTA_LONG_SKILLS is set, else 1/1.",
+        "N/M",
+        "1/1",
+    ),
     HookOption(
         "state", "Where decisions of conversations are kept; - keeps none.", "FOLDER", variable="SKILLDELTA_STATE"
     ),

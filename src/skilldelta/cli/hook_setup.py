@@ -13,6 +13,9 @@ from skilldelta.serve.hooks.hook_settings import Fallback, HookSettings, WhomToA
 from skilldelta.serve.hooks.offered_skill import Delivery, OfferedSkill, Part, skill_name
 from skilldelta.serve.hooks.server_client import ServerAddress
 
+LONG_SKILLS = "SKILLDELTA_LONG_SKILLS"
+"""The variable that switches on the further entries of a plugin, which are a process each per prompt."""
+_ENTRIES_OF_A_PLUGIN = 3
 _POLICY = ("estimator", "paper", "k", "weighting", "scope", "threshold", "rule")
 
 
@@ -32,7 +35,7 @@ def hook_settings(
         server=ServerAddress(options["server"], environment.get("SKILLDELTA_TOKEN", ""), options["timeout"]),
         ask=cast(WhomToAsk, options["ask"]),
         fallback=cast(Fallback, options["fallback"]),
-        part=_part(options["part"]),
+        part=_part(options["part"], bool(environment.get(LONG_SKILLS))),
         delivery=cast(Delivery, options["inject"]),
         record=not options["no_record"],
         state=state_folder(options["state"], environment, here),
@@ -54,7 +57,9 @@ def _skill_file(path: Path) -> Path:
     return path / "SKILL.md" if path.is_dir() else path
 
 
-def _part(text: str) -> Part:
+def _part(text: str, long_skills: bool) -> Part:
+    if text == "1/auto":  # the other entries of a plugin run only where the variable is set
+        return Part(1, _ENTRIES_OF_A_PLUGIN if long_skills else 1)
     number, slash, of = text.partition("/")
     if not (slash and number.isdecimal() and of.isdecimal() and 1 <= int(number[:9]) <= int(of[:9]) <= 1000):
         raise OptionError(f"--part: {text[:60]!r} is not like 2/3")

@@ -284,3 +284,22 @@ def test_every_entry_of_a_prompt_delivers_its_part_of_a_text_that_only_the_bank_
         ]
     whole = "\n".join(part["additionalContext"] for part in parts)
     assert [line for line in text.splitlines() if line not in whole] == []
+
+
+def test_a_skill_of_the_bank_that_is_too_long_for_its_entries_is_written_down_to_be_read(tmp_path: Path) -> None:
+    long = "Count each shelf twice.\n" * 1_000
+    with fake_gate(says("use", skill_text=long)) as gate:
+        asked = settings(gate, tmp_path, OfferedSkill("counting"))
+        (first, again) = (answer(asked, prompt(session=name), ask_bank=no_bank) for name in ("s1", "s2"))
+    (kept,) = (tmp_path / "state" / "skills").iterdir()
+    assert kept.read_text() == long
+    assert f"read the whole file {kept}" in context(first)["additionalContext"]
+    assert first == again
+
+
+def test_without_a_folder_for_it_the_skill_tool_is_named(tmp_path: Path) -> None:
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "skills").write_text("in the way")
+    with fake_gate(says("use", skill_text="Count each shelf twice.\n" * 1_000)) as gate:
+        found = answer(settings(gate, tmp_path, OfferedSkill("counting")), prompt(), ask_bank=no_bank)
+    assert "load the skill counting with the Skill tool" in context(found)["additionalContext"]

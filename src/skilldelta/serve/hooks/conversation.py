@@ -43,7 +43,7 @@ class Conversation(NamedTuple):
         part = self._file.with_suffix(f".{os.urandom(8).hex()}.partial")  # threads of a server keep, too
         try:
             self._make_folder()
-            with _created(part) as file:
+            with created(part) as file:
                 file.write(json.dumps(document).encode())
             with suppress(FileExistsError):
                 os.link(part, self._file)  # unlike a rename, never over what another hook of the same prompt has kept
@@ -58,7 +58,7 @@ class Conversation(NamedTuple):
         """Whether this hook entry is the first to answer here; later prompts find the skill in their context."""
         try:
             self._make_folder()
-            _created(self._file.with_suffix(f".{entry}")).close()
+            created(self._file.with_suffix(f".{entry}")).close()
         except FileExistsError:
             return False
         except OSError:
@@ -88,6 +88,7 @@ class Conversation(NamedTuple):
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
-def _created(path: Path) -> Any:
+def created(path: Path) -> Any:
+    """A new file for its owner alone, open for writing; one that is there, or a link, is an error."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
     return os.fdopen(os.open(path, flags, 0o600), "wb")

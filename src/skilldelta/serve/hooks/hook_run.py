@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from skilldelta.serve.hooks.conversation import Conversation
+from skilldelta.serve.hooks.conversation import Conversation, created
 from skilldelta.serve.hooks.hook_answer import denial, with_context
 from skilldelta.serve.hooks.hook_decision import HookDecision
 from skilldelta.serve.hooks.hook_event import HookEvent, read_event
 from skilldelta.serve.hooks.hook_settings import HookSettings
-from skilldelta.serve.hooks.offered_skill import OfferedSkill, Part, delivered, skill_body
+from skilldelta.serve.hooks.offered_skill import LONGEST, OfferedSkill, Part, delivered, in_parts, skill_body
 from skilldelta.serve.hooks.server_client import ServerSilentError, ask_server
 
 Ask = Callable[[str, dict[str, Any]], dict[str, Any]]
@@ -189,8 +191,25 @@ def _delivery(settings: HookSettings, found: _Decided, part: Part) -> str:
     if skill is None:
         return ""
     text = _text_of(skill, found.texts) if settings.delivery == "text" else None
+    if text is not None and skill.file is None and len(in_parts(skill.name, text, LONGEST[settings.host])) > part.of:
+        skill = skill._replace(file=_written_down(settings, text))
     context = delivered(skill, text, settings.host, part=part, delivery=settings.delivery)
     return with_context(settings.host, context) if context else ""
+
+
+def _written_down(settings: HookSettings, text: str) -> Path | None:
+    """A file with the text of a skill that only the bank has, for a model that is told to read it."""
+    if settings.state is None:
+        return None
+    content = text.encode("utf-8", "replace")
+    path = settings.state / "skills" / f"{hashlib.sha256(content).hexdigest()[:32]}.md"
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with suppress(FileExistsError), created(path) as file:
+            file.write(content)
+    except OSError:
+        return None
+    return path
 
 
 def _chosen(settings: HookSettings, found: _Decided) -> OfferedSkill | None:
