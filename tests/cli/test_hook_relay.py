@@ -19,8 +19,9 @@ from typing import Any
 
 import pytest
 
-from serve.hooks.fake_gate import FakeGate, Reply, fake_gate, says
+from serve.hooks.fake_gate import FakeGate, Reply, decision, fake_gate, says
 from skilldelta.cli.hook_in_server import answer_in_server
+from skilldelta.errors import InputError
 from skilldelta.serve.hooks.relay import ANSWERED, DECLINED, MAGIC, request, socket_path
 from skilldelta.serve.hooks.relay_server import StartedHook, relaying
 
@@ -364,3 +365,31 @@ def test_where_there_is_no_place_for_a_socket_the_server_runs_without_it(tmp_pat
     for state in ("relative", str(tmp_path / ("long" * 40)), ""):
         with relaying(7345, {"XDG_STATE_HOME": state}, lambda hook: None):
             assert socket_path({"XDG_STATE_HOME": state}, "7345") == ""
+
+
+def started_hook(home: Path, *words: str, session: str = "s1") -> StartedHook:
+    event = json.dumps({**PROMPT, "session_id": session}).encode()
+    return StartedHook(["codex", "--skill", "counting", *words], {"HOME": str(home)}, home, event)
+
+
+def test_the_server_asks_itself_without_http_where_it_is_the_one_that_is_meant(home: Path) -> None:
+    asked: list[tuple[str, dict[str, Any]]] = []
+
+    def ask(path: str, document: dict[str, Any]) -> dict[str, Any]:
+        asked.append((path, document))
+        return decision("counting", skill_text="Count twice.")
+
+    output = answer_in_server(started_hook(home, "--ask", "server"), "http://127.0.0.1:7345", ask)
+    assert injected(output or "") == "Count twice."
+    assert [path for path, _ in asked] == ["/v1/decide"]
+    other = started_hook(home, "--server", "http://127.0.0.1:9", session="s2")
+    assert answer_in_server(other, "http://127.0.0.1:7345", ask) is None
+    assert len(asked) == 1
+
+
+def test_what_the_gate_refuses_is_declined_and_nothing_is_kept(home: Path) -> None:
+    def refuses(path: str, document: dict[str, Any]) -> dict[str, Any]:
+        raise InputError("unknown skill 'counting'")
+
+    assert answer_in_server(started_hook(home), "http://127.0.0.1:7345", refuses) is None
+    assert list(home.rglob("*.json")) == []

@@ -1,16 +1,19 @@
 """How much later the first model request of a conversation arrives because of SkillDelta, in each installed harness.
 
-Usage: python tests/harnesses/time_added.py [ROUNDS] [HARNESS …]. Each round runs the harness as a person would, once without
-and once with the installed plugin, which asks a warm server and injects the skill. Prints one JSON document: per harness, the
-times in milliseconds from the start of the program to the arrival of the request, round by round. `make bench` reads it.
+Usage: python tests/harnesses/time_added.py [ROUNDS] [HARNESS …]. Each round runs the harness as a person would: without
+SkillDelta, set up by `skilldelta install`, and with the plugin of this repository. A warm server decides to inject the skill.
+Prints one JSON document: per harness, the milliseconds from the start of the program to the arrival of the request, round by
+round. `make bench` reads it.
 """
 
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -33,32 +36,38 @@ def main(words: list[str]) -> None:
 
 
 def times_of(name: str, rounds: int, bank: Path, folder: Path) -> dict[str, list[float]]:
-    """Times without and with the plugin, by turns. The server is the user's own: it has the home of the run with the plugin."""
-    home = folder / "with" / "home"
-    times: dict[str, list[float]] = {"without": [], "with": []}
-    with fake_models() as models, serving(bank, HOME=str(home), XDG_STATE_HOME="") as gate:
-        runs = {
-            kind: HarnessRun(name, folder / kind, models.url, gate.url, {"skill": "units"}, plugin=kind == "with")
-            for kind in times
-        }
-        for run in runs.values():
-            run.prepare()
+    """Times by kind of set-up, measured in turns."""
+    with ExitStack() as stack:
+        models = stack.enter_context(fake_models())
+        runs = {kind: _prepared(kind, name, bank, folder, models, stack) for kind in ("without", "installed", "plugin")}
+        times: dict[str, list[float]] = {kind: [] for kind in runs}
         for turn in range(-_WARM_UP, rounds):
             for kind, run in runs.items():
-                seconds = _first_request(run, models)
-                assert (UNITS in models.steps[0].text) == (kind == "with"), (
-                    f"{name}: the skill is where it should not be"
-                )
+                milliseconds = _first_request(run, models)
+                assert (UNITS in models.steps[0].text) == (kind != "without"), f"{name}, {kind}: {models.steps[0].text}"
                 if turn >= 0:
-                    times[kind].append(round(1e3 * seconds, 1))
+                    times[kind].append(round(milliseconds, 1))
     return times
+
+
+def _prepared(kind: str, name: str, bank: Path, folder: Path, models: FakeModels, stack: ExitStack) -> HarnessRun:
+    """A harness that is set up, and a server of the same user, who has a home of their own."""
+    place = folder / kind
+    gate = stack.enter_context(serving(bank, HOME=str(place / "home"), XDG_STATE_HOME=""))
+    settings = {"skill": "units", "server": gate.url}
+    run = HarnessRun(name, place, models.url, gate.url, settings, plugin=kind == "plugin").prepare()
+    if kind == "installed":
+        words = ["install", name, "--skill", "units", "--server", gate.url, "--yes"]
+        command = [sys.executable, "-m", "skilldelta", *words]
+        subprocess.run(command, cwd=run.project, env=run.environment(), check=True, capture_output=True, timeout=120)
+    return run
 
 
 def _first_request(run: HarnessRun, models: FakeModels) -> float:
     models.requests.clear()
     started = time.monotonic()
     run.ask(WAREHOUSE)
-    return models.steps[0].time - started
+    return 1e3 * (models.steps[0].time - started)
 
 
 if __name__ == "__main__":

@@ -7,11 +7,12 @@ itself is declined: to decide from a bank, to fall back, to say what is wrong wi
 from __future__ import annotations
 
 import os
-from typing import Any, NoReturn
+from typing import Any
 
 from skilldelta.cli.hook_options import OptionError, read_options
 from skilldelta.cli.hook_setup import hook_settings
-from skilldelta.serve.hooks.hook_run import answer
+from skilldelta.serve.hooks.hook_run import Ask, answer
+from skilldelta.serve.hooks.hook_settings import WhomToAsk
 from skilldelta.serve.hooks.relay_server import StartedHook
 
 
@@ -19,8 +20,11 @@ class _DeclinedError(BaseException):
     """Passes every handler on its way out, so that no fallback is kept for the conversation."""
 
 
-def answer_in_server(hook: StartedHook) -> str | None:
-    """What the harness is told; None where the process is to answer itself."""
+def answer_in_server(hook: StartedHook, url: str = "", ask: Ask | None = None) -> str | None:
+    """What the harness is told; None where the process is to answer itself.
+
+    `ask` answers for the server at `url`. Other servers, and one that asks for tokens, are asked over HTTP.
+    """
     if hook.environment.get("HOME") != os.environ.get("HOME"):  # ~ in a path would mean another folder
         return None
     try:
@@ -28,11 +32,23 @@ def answer_in_server(hook: StartedHook) -> str | None:
         settings = hook_settings(host, options, hook.environment, hook.folder)
         if settings.ask == "bank":
             return None
-        found = answer(settings._replace(ask="auto"), hook.event, ask_bank=_decline)
+        here = ask if settings.server.url.removesuffix("/") == url else None
+        whom: WhomToAsk = "auto" if here is None else "bank"
+        found = answer(settings._replace(ask=whom), hook.event, ask_bank=_or_declined(here))
     except (OptionError, OSError, _DeclinedError):
         return None
     return None if found.failure else found.output
 
 
-def _decline(path: str, document: dict[str, Any]) -> NoReturn:
-    raise _DeclinedError
+def _or_declined(ask: Ask | None) -> Ask:
+    """The same answers; what cannot be answered is the business of the process."""
+
+    def asked(path: str, document: dict[str, Any]) -> dict[str, Any]:
+        try:
+            if ask is not None:
+                return ask(path, document)
+        except Exception as error:
+            raise _DeclinedError from error
+        raise _DeclinedError
+
+    return asked

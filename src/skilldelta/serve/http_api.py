@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from fastapi.responses import Response
 from skilldelta.redaction import redacted
 from skilldelta.serve import dashboard_files, http_bank, http_dashboard, http_decisions, http_jobs
 from skilldelta.serve.admission import Admission, AdmissionRules
+from skilldelta.serve.counted_gate import CountedGate
 from skilldelta.serve.gate_service import GateService
 from skilldelta.serve.http_answers import answer_with_problems, json_response, metrics_of
 from skilldelta.serve.http_guard import HttpGuard
@@ -40,21 +41,22 @@ def gate_app(
     *,
     encoder: Mapping[str, Any] | None = None,
     telemetry: Telemetry | None = None,
-    beside: AbstractContextManager[object] | None = None,
+    beside: Callable[[CountedGate], AbstractContextManager[object]] | None = None,
 ) -> FastAPI:
     """The application; the gate is warmed up, and closed, with it.
 
     Without rules it answers to loopback names only and asks for no token. `encoder` are the arguments of `bank_encoder`
-    with which jobs make theirs. Without `telemetry` nothing is sent anywhere. `beside` is entered and left with the
-    application.
+    with which jobs make theirs. Without `telemetry` nothing is sent anywhere. `beside` makes what
+    else answers from the gate, for as long as the application runs.
     """
     jobs, upkeep, metrics = StudyJobs(gate.opened_at, encoder or {}), Upkeep(gate), ServiceMetrics()
+    counted = CountedGate(gate, metrics, telemetry)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         upkeep.start()
         try:
-            with beside or nullcontext():
+            with nullcontext() if beside is None else beside(counted):
                 yield
         finally:
             jobs.close()
@@ -78,7 +80,7 @@ def gate_app(
         lifespan=lifespan,
     )
     app.state.gate, app.state.jobs, app.state.upkeep, app.state.metrics = gate, jobs, upkeep, metrics
-    app.state.telemetry = telemetry
+    app.state.counted = counted
     answer_with_problems(app)
     pages = (http_dashboard.router, dashboard_files.router)
     for routes in (router, http_decisions.router, http_bank.router, http_jobs.router, *pages):

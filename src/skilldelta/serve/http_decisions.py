@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 
-from skilldelta.bank.entries import DecisionFilter, RecordedOutcome
-from skilldelta.serve.gate_question import GateAnswer
-from skilldelta.serve.gate_service import GateService
-from skilldelta.serve.http_answers import PROBLEMS, check_may_write, gate_of, json_response, metrics_of
-from skilldelta.serve.wire_formats import AskedBody, BatchBody, ChooseBody, DecideBody, OutcomeBody
+from skilldelta.bank.entries import DecisionFilter
+from skilldelta.serve.counted_gate import CountedGate
+from skilldelta.serve.http_answers import PROBLEMS, check_may_write, gate_of, json_response
+from skilldelta.serve.wire_formats import BatchBody, ChooseBody, DecideBody, OutcomeBody
 
 router = APIRouter(prefix="/v1", tags=["decisions"], responses=PROBLEMS)
 
@@ -25,28 +22,20 @@ _SAME_AGAIN: dict[int | str, dict[str, Any]] = {200: {"description": "The outcom
 @router.post("/decide", summary="Use the skill for this task, skip it, or abstain")
 def decide(request: Request, body: DecideBody) -> Response:
     """The document of `skilldelta predict --json`, with `decision_id` where the decision was recorded."""
-    gate, began = _asked(request, recorded=body.record), time.perf_counter()
-    answer = gate.decide(body.question(gate.settings.policy))
-    _count(request, [(answer, body)], began)
-    return json_response(answer.to_dict())
+    return json_response(_asked(request, recorded=body.record).decide(body, _parent(request)))
 
 
 @router.post("/decide/batch", summary="Answer several questions, all or none")
 def decide_batch(request: Request, body: BatchBody) -> Response:
     """One decision per question, in order."""
-    gate, began = _asked(request, recorded=any(one.record for one in body.questions)), time.perf_counter()
-    answers = gate.decide_batch([one.question(gate.settings.policy) for one in body.questions])
-    _count(request, list(zip(answers, body.questions, strict=True)), began)
-    return json_response({"decisions": [answer.to_dict() for answer in answers]})
+    recorded = any(one.record for one in body.questions)
+    return json_response(_asked(request, recorded=recorded).decide_batch(body, _parent(request)))
 
 
 @router.post("/choose", summary="Choose among several skills")
 def choose(request: Request, body: ChooseBody) -> Response:
     """The skill with the largest gain among those the gate would use, or null."""
-    gate, began = _asked(request, recorded=body.record), time.perf_counter()
-    chosen = gate.choose(body.questions(gate.settings.policy))
-    _count(request, [(answer, body) for answer in chosen.answers], began)
-    return json_response(chosen.to_dict())
+    return json_response(_asked(request, recorded=body.record).choose(body, _parent(request)))
 
 
 @router.get("/decisions", summary="The decision log, newest first")
@@ -77,28 +66,21 @@ def decision(request: Request, decision_id: _DecisionId) -> Response:
 @router.post("/outcomes", summary="Record what happened after a decision", status_code=201, responses=_SAME_AGAIN)
 def outcomes(request: Request, body: OutcomeBody) -> Response:
     """201 when the outcome is new and durable; 200 when it was there already."""
-    outcome = RecordedOutcome(**body.model_dump(), time=time.time())
-    logged = gate_of(request).record_outcome(outcome)
-    metrics_of(request).outcome(logged.is_new)
-    telemetry = request.app.state.telemetry
-    if telemetry is not None:
-        telemetry.outcome(outcome, is_new=logged.is_new, parent=request.headers.get("traceparent", ""))
+    logged = _counted(request).record(body, _parent(request))
     answer: dict[str, Any] = {"outcome_id": logged.id, "decision_id": body.decision_id, "new": logged.is_new}
     return json_response(answer, status=201 if logged.is_new else 200)
 
 
-def _asked(request: Request, *, recorded: bool) -> GateService:
+def _asked(request: Request, *, recorded: bool) -> CountedGate:
     if recorded:
         check_may_write(request)
-    return gate_of(request)
+    return _counted(request)
 
 
-def _count(request: Request, decided: Sequence[tuple[GateAnswer, AskedBody]], began: float) -> None:
-    """Decisions as metrics and, where a collector is configured, as spans."""
-    metrics, telemetry = metrics_of(request), request.app.state.telemetry
-    for answer, body in decided:
-        metrics.decision(answer)
-        if telemetry is not None:
-            told = {"source": body.source, "conversation": body.conversation}
-            parent = request.headers.get("traceparent", "")
-            telemetry.decision(answer, seconds=time.perf_counter() - began, **told, parent=parent)
+def _counted(request: Request) -> CountedGate:
+    counted: CountedGate = request.app.state.counted
+    return counted
+
+
+def _parent(request: Request) -> str:
+    return request.headers.get("traceparent", "")

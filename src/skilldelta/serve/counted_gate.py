@@ -1,0 +1,76 @@
+"""The gate with its answers counted: documents in and out, metrics and, where a collector is configured, spans.
+
+The routes of the HTTP API answer through it, and so do the hooks that the server runs for its own user.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from skilldelta.bank.entries import Logged, RecordedOutcome
+from skilldelta.serve.gate_question import GateAnswer
+from skilldelta.serve.gate_service import GateService
+from skilldelta.serve.hooks.hook_run import CHOOSE, DECIDE, OUTCOMES
+from skilldelta.serve.service_metrics import ServiceMetrics
+from skilldelta.serve.wire_formats import AskedBody, BatchBody, ChooseBody, DecideBody, OutcomeBody
+
+if TYPE_CHECKING:
+    from skilldelta.serve.telemetry import Telemetry
+
+
+@dataclass(frozen=True, slots=True)
+class CountedGate:
+    """One gate and where its answers are counted. `parent` is the trace of whoever asks."""
+
+    gate: GateService
+    metrics: ServiceMetrics
+    telemetry: Telemetry | None = None
+
+    def decide(self, body: DecideBody, parent: str = "") -> dict[str, Any]:
+        """The decision about one skill."""
+        began = time.perf_counter()
+        answer = self.gate.decide(body.question(self.gate.settings.policy))
+        self._count([(answer, body)], began, parent)
+        return answer.to_dict()
+
+    def decide_batch(self, body: BatchBody, parent: str = "") -> dict[str, Any]:
+        """One decision per question, all or none."""
+        began = time.perf_counter()
+        answers = self.gate.decide_batch([one.question(self.gate.settings.policy) for one in body.questions])
+        self._count(list(zip(answers, body.questions, strict=True)), began, parent)
+        return {"decisions": [answer.to_dict() for answer in answers]}
+
+    def choose(self, body: ChooseBody, parent: str = "") -> dict[str, Any]:
+        """The skill with the largest gain among those that the gate would use."""
+        began = time.perf_counter()
+        chosen = self.gate.choose(body.questions(self.gate.settings.policy))
+        self._count([(answer, body) for answer in chosen.answers], began, parent)
+        return chosen.to_dict()
+
+    def record(self, body: OutcomeBody, parent: str = "") -> Logged:
+        """What happened after a decision."""
+        outcome = RecordedOutcome(**body.model_dump(), time=time.time())
+        logged = self.gate.record_outcome(outcome)
+        self.metrics.outcome(logged.is_new)
+        if self.telemetry is not None:
+            self.telemetry.outcome(outcome, is_new=logged.is_new, parent=parent)
+        return logged
+
+    def answer(self, path: str, document: dict[str, Any]) -> dict[str, Any]:
+        """What the HTTP API answers at one of the paths that hooks ask; what it refuses is an exception."""
+        if path == DECIDE:
+            return self.decide(DecideBody.model_validate(document))
+        if path == CHOOSE:
+            return self.choose(ChooseBody.model_validate(document))
+        assert path == OUTCOMES
+        return {"outcome_id": self.record(OutcomeBody.model_validate(document)).id}
+
+    def _count(self, decided: Sequence[tuple[GateAnswer, AskedBody]], began: float, parent: str) -> None:
+        for answer, body in decided:
+            self.metrics.decision(answer)
+            if self.telemetry is not None:
+                told = {"source": body.source, "conversation": body.conversation, "parent": parent}
+                self.telemetry.decision(answer, seconds=time.perf_counter() - began, **told)
