@@ -184,7 +184,6 @@ def test_a_file_that_cannot_be_read_is_refused_in_one_line(skilldelta: Skilldelt
         (["codex", "--skill", "x", "--bank", "postgresql://u:secret-pw@db/x"], "password"),
         (["dsh", "--skill", "x", "--scope", "project"], "no settings of a project"),
         (["codex", "--skill", "x"], "say --yes"),
-        (["dsh", "--skill", "x", "--fallback", "abstain"], "no fallback abstain"),
     ],
 )
 def test_bad_input_changes_nothing(skilldelta: Skilldelta, home: Path, words: list[str], reason: str) -> None:
@@ -238,19 +237,20 @@ def adapters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_dsh_gets_a_row_and_comments_stay(skilldelta: Skilldelta, home: Path, adapters: Path) -> None:
+@pytest.mark.parametrize("fallback", ["use", "abstain"])
+def test_dsh_gets_a_row_and_comments_stay(skilldelta: Skilldelta, home: Path, adapters: Path, fallback: str) -> None:
     patch = home / ".dsh" / "cordis.patch.yml"
     patch.parent.mkdir()
     patch.write_text("# my patches\n- id: other\n  config: {a: 1}")
     start = tree(home)
-    words = ["install", "dsh", "--skill-file", "counting", "--bank", "my.bank", "--fallback", "use", "--yes"]
+    words = ["install", "dsh", "--skill-file", "counting", "--bank", "my.bank", "--fallback", fallback, "--yes"]
     assert skilldelta(*words).code == 0
     assert patch.read_text().startswith("# my patches\n- id: other\n")
     rows: Any = yaml.safe_load(patch.read_text())
     (row,) = rows[1]["insert"]
     assert (row["id"], row["name"]) == ("skilldelta", str(adapters / "dsh-skilldelta" / "plugin.mjs"))
     assert row["config"]["skillFile"] == str(home / "counting" / "SKILL.md")
-    assert (row["config"]["failMode"], row["config"]["bank"]) == ("use", str(home / "my.bank"))
+    assert (row["config"]["failMode"], row["config"]["bank"]) == (fallback, str(home / "my.bank"))
     assert "nothing to do" in skilldelta(*words).err
     assert "other settings" in skilldelta("install", "dsh", "--skill", "x", "--yes").err
     assert skilldelta("install", "dsh", "--undo", "--yes").code == 0

@@ -40,8 +40,8 @@ def _hook(**_: Any) -> None:
     """Answer one event of an agent harness's hook: JSON on stdin, JSON or nothing on stdout.
 
     HOST is claude-code, codex or gemini. A submitted prompt gets the skill's text where the gate says use, and nothing
-    where it says skip; the call of a skipped skill is denied; the end of a conversation is recorded. Nothing that goes
-    wrong stops the agent: the fallback decides and the exit code is 0.
+    where it says skip; the call of a skipped skill is denied; the end of a conversation is recorded. A failure
+    never stops the agent: the fallback decides and the exit code is 0.
 
     `skilldelta install HOST` writes the entries into the harness's settings.
     """

@@ -81,7 +81,7 @@ OPTIONS: tuple[HookOption, ...] = (
     ),
     HookOption(
         "fallback",
-        "The decision when nobody can be asked.",
+        "The decision when neither a server nor the bank can answer.",
         default="skip",
         variable="SKILLDELTA_FALLBACK",
         choices=("use", "skip", "abstain"),
@@ -122,7 +122,9 @@ OPTIONS: tuple[HookOption, ...] = (
         kind=float,
     ),
     HookOption(
-        "rule", "plain compares the gain; the others ask its interval.", choices=("plain", "three_way", "conservative")
+        "rule",
+        "plain compares the gain with the threshold; the others compare its interval.",
+        choices=("plain", "three_way", "conservative"),
     ),
 )
 _BY_NAME = {option.name: option for option in OPTIONS}

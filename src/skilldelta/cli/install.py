@@ -46,7 +46,7 @@ _NEXT = {
 @settings.suite_option
 @click.option("--server", envvar="SKILLDELTA_SERVER", metavar="URL", help="The server to ask.  [default: this machine]")
 @click.option("--timeout", type=click.FloatRange(0, 600, min_open=True), metavar="S", help="Seconds it may take.")
-@settings.fallback_option("The decision when nobody can be asked; abstain for hooks only.  [default: skip]")
+@settings.fallback_option("The decision when neither a server nor the bank can answer.  [default: skip]")
 @click.option("--inject", type=click.Choice(["text", "invoke"]), help="The text, or the instruction to load the skill.")
 @click.option(
     "--scope",

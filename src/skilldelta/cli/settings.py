@@ -133,7 +133,7 @@ policy_options = together(
         "--rule",
         type=click.Choice(["plain", "three_way", "conservative"]),
         default="plain",
-        help="plain compares the gain; the others ask its interval.",
+        help="plain compares the gain with the threshold; the others compare its interval.",
     ),
 )
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from skilldelta.errors import InputError
 from skilldelta.serve.harness import json_edit
 from skilldelta.serve.hooks.hook_event import DIALECTS, HOSTS, Host
 from skilldelta.serve.hooks.offered_skill import LONGEST, OfferedSkill, in_parts, skill_body
@@ -61,8 +60,6 @@ class WantedSetup:
 
     def adapter_settings(self) -> dict[str, Any]:
         """The settings of the adapters for OpenCode, pi and DeepSeek Harness, which supply one skill."""
-        if self.options.get("fallback") == "abstain":
-            raise InputError("the adapter knows no fallback abstain; say --fallback skip or use")
         skill = self.skills[0]
         names = {"server": "server", "bank": "bank", "agent": "agent", "suite": "suite", "fallback": "failMode"}
         told = {names[name]: value for name, value in self.options.items() if name in names}
