@@ -188,7 +188,7 @@ def installed_request(bench: Bench, gate: str, arm: str) -> ModelRequest:
 
 _CHANGING = (
     (re.compile(r"/[\w./-]*/(?:skilldelta-\w+|person-use|person-skip)(?=/|\b)"), "<folder>"),
-    (re.compile(r"-[\w-]*(?:skilldelta-\w+|person-use|person-skip)-[\w-]*"), "<slug>"),
+    (re.compile(r"-[\w-]*(?:skilldelta-[\w-]+|person-use|person-skip)-[\w-]*"), "<slug>"),  # Claude Code writes _ as -
     (re.compile(r"(?:\bmsg_)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "<id>"),
     (re.compile(r"\b[0-9a-f]{32,64}\b"), "<id>"),
     (re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?"), "<time>"),
