@@ -393,3 +393,36 @@ def test_what_the_gate_refuses_is_declined_and_nothing_is_kept(home: Path) -> No
 
     assert answer_in_server(started_hook(home), "http://127.0.0.1:7345", refuses) is None
     assert list(home.rglob("*.json")) == []
+
+
+def test_hooks_are_answered_again_after_the_server_had_no_files_or_threads_left(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failures = [RuntimeError("can't start new thread")] * 2
+    start = threading.Thread.start
+
+    def sometimes(thread: threading.Thread) -> None:
+        if thread.name != "hooks" and failures:
+            raise failures.pop()
+        start(thread)
+
+    with relaying(7345, os.environ, lambda hook: "answered"):
+        path = socket_path(os.environ, "7345")
+        monkeypatch.setattr(threading.Thread, "start", sometimes)
+        question = request(["codex"], os.environ, b"{}")
+        for _ in range(2):
+            with suppress(OSError):
+                exchanged(path, question)
+        assert failures == []
+        assert exchanged(path, question) == b"+answered"
+
+
+def test_an_answer_that_fails_leaves_the_hook_to_its_process(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    def fails(hook: StartedHook) -> str:
+        raise RuntimeError("secret of the task")
+
+    with relaying(7345, os.environ, fails):
+        path = socket_path(os.environ, "7345")
+        assert exchanged(path, request(["codex"], os.environ, b"{}")) == b""
+        assert exchanged(path, request(["codex"], os.environ, b"{}")) == b""
+    assert "secret" not in "".join(capfd.readouterr())

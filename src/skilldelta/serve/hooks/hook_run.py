@@ -7,6 +7,7 @@ is recorded with the decisions that were taken in it.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -203,11 +204,17 @@ def _written_down(settings: HookSettings, text: str) -> Path | None:
         return None
     content = text.encode("utf-8", "replace")
     path = settings.state / "skills" / f"{hashlib.sha256(content).hexdigest()[:32]}.md"
+    if path.is_file():
+        return path
+    part = path.with_suffix(f".{os.urandom(8).hex()}.partial")
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with suppress(FileExistsError), created(path) as file:
+        with created(part) as file:
             file.write(content)
+        os.replace(part, path)  # whole or not at all: a model follows what it reads
     except OSError:
+        with suppress(OSError):
+            part.unlink()
         return None
     return path
 

@@ -50,11 +50,13 @@ def relaying(port: int, environment: Mapping[str, str], answer: AnswerHook) -> I
     if listener is None:
         yield
         return
+    ended = threading.Event()
     with listener:
-        threading.Thread(target=_accept, args=(listener, answer), name="hooks", daemon=True).start()
+        threading.Thread(target=_accept, args=(listener, answer, ended), name="hooks", daemon=True).start()
         try:
             yield
         finally:
+            ended.set()
             with suppress(OSError):
                 os.unlink(path)
             with suppress(OSError):
@@ -78,31 +80,28 @@ def _listener(path: str) -> socket.socket | None:
         return None
 
 
-def _accept(listener: socket.socket, answer: AnswerHook) -> None:
+def _accept(listener: socket.socket, answer: AnswerHook, ended: threading.Event) -> None:
+    """Until the end, whatever fails meanwhile: nobody would be heard by a socket that listens without a thread."""
     free = threading.Semaphore(_MOST_AT_ONCE)
-    while True:
+    while not ended.is_set():
         free.acquire()
         try:
             connection, _ = listener.accept()
-        except OSError:  # closed
-            return
-
-        def serve(connection: socket.socket = connection) -> None:
-            try:
-                with connection:
-                    _serve(connection, answer)
-            finally:
-                free.release()
-
-        threading.Thread(target=serve, daemon=True).start()
+            threading.Thread(target=_serve, args=(connection, answer, free), daemon=True).start()
+        except (OSError, RuntimeError):  # no more files or threads for now, or the end
+            free.release()
+            ended.wait(0.1)
 
 
-def _serve(connection: socket.socket, answer: AnswerHook) -> None:
-    connection.settimeout(_PATIENCE)
-    with suppress(OSError, ValueError):
-        hook = _received(connection) if _is_own(connection) else None
-        output = None if hook is None else answer(hook)
-        connection.sendall(DECLINED if output is None else ANSWERED + output.encode())
+def _serve(connection: socket.socket, answer: AnswerHook, free: threading.Semaphore) -> None:
+    with connection, suppress(Exception):  # who gets no answer does the work itself
+        try:
+            connection.settimeout(_PATIENCE)
+            hook = _received(connection) if _is_own(connection) else None
+            output = None if hook is None else answer(hook)
+            connection.sendall(DECLINED if output is None else ANSWERED + output.encode())
+        finally:
+            free.release()
 
 
 def _is_own(connection: socket.socket) -> bool:
