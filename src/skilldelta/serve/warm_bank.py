@@ -10,12 +10,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from skilldelta.advisor import Advice, Advisor, Policy, Question
+from skilldelta.advisor import Advice, Advisor, Question
 from skilldelta.arrays import Vectors
 from skilldelta.bank.reading import chosen_agent, current_skill
 from skilldelta.bank.store import Bank
 from skilldelta.encoders import Encoder
 from skilldelta.errors import unknown_name
+from skilldelta.gate import Gate
 from skilldelta.records import Agent, Skill
 from skilldelta.serve.log_writer import LogWriter
 
@@ -52,7 +53,7 @@ class KnownNames:
 class _Key:
     agent: Agent
     question: Question
-    policy: Policy
+    gate: Gate
     explain: bool
 
 
@@ -85,11 +86,11 @@ class WarmBank:
                 self._names = KnownNames(revision, bank.agents(), bank.skills(), bank.suites())
             return self._names
 
-    def advice(self, question: Question, agent: Agent, policy: Policy, *, explain: bool) -> Advice:
+    def advice(self, question: Question, agent: Agent, gate: Gate, *, explain: bool) -> Advice:
         """The answer to a question, remembered until the evidence changes."""
         names = self.names()
         encoder = self._current_encoder(names.revision)
-        key = _Key(agent, question, policy, explain)
+        key = _Key(agent, question, gate, explain)
         answers = self._answers
         known = answers.get(key)
         if known is not None:
@@ -97,7 +98,7 @@ class WarmBank:
         if question.text.strip():
             encoder.encode([question.text])  # outside of the lock: an endpoint may take its time
         with self._asking:
-            advice = self._advisor(agent, encoder, policy).ask(self._completed(question, agent, names), explain=explain)
+            advice = self._advisor(agent, encoder, gate).ask(self._completed(question, agent, names), explain=explain)
             if len(question.text) <= _LONGEST_REMEMBERED and self.bank.revision() == names.revision:
                 answers[key] = advice
                 while len(answers) > _MOST_ANSWERS:
@@ -108,13 +109,13 @@ class WarmBank:
         """The encoder for the bank as it is now."""
         return self._current_encoder(self.names().revision)
 
-    def warm_up(self, policy: Policy) -> None:
+    def warm_up(self, gate: Gate) -> None:
         """Load, or learn, what the first questions about each panel would have to wait for."""
         names = self.names()
         for agent, suite in self.bank.panel_names():
             skill = next((one.skill_id for one in names.skills if one.skill_id), None)
             if skill is not None:
-                self.advice(Question("warm", skill, suite=suite), agent, policy, explain=False)
+                self.advice(Question("warm", skill, suite=suite), agent, gate, explain=False)
 
     def close(self) -> None:
         """Write what is waiting, and close the bank."""
@@ -135,10 +136,10 @@ class WarmBank:
                 self._suites[key] = suite
         return replace(question, suite=suite)
 
-    def _advisor(self, agent: Agent, encoder: RememberingEncoder, policy: Policy) -> Advisor:
+    def _advisor(self, agent: Agent, encoder: RememberingEncoder, gate: Gate) -> Advisor:
         if agent not in self._advisors:
-            self._advisors[agent] = Advisor(self.bank, encoder, agent=agent, policy=policy)
-        return self._advisors[agent].under(policy)
+            self._advisors[agent] = Advisor(self.bank, encoder, agent=agent, gate=gate)
+        return self._advisors[agent].under(gate)
 
     def _current_encoder(self, revision: int) -> RememberingEncoder:
         encoder = self._encoder

@@ -16,7 +16,7 @@ from skilldelta.report.content import Cell, Figure, Plot, Spec, Table, columns
 from skilldelta.report.numbers import cell, count, decimal, percent, points, size
 from skilldelta.report.palette import policy_scale, role
 
-_FIRST = ("skilldelta", "stack", "family_mean", "tfidf_knn")
+_FIRST = ("paper", "blend", "family_mean", "tfidf_knn")
 """In the order of the legend, before policies of other packages."""
 _CONSTANTS = {"always_off": 0.0, "always_on": 1.0}
 _TITLES = ("Policy", "Point", "Threshold", "Success", "Use rate", "Tokens", "Tokens saved", "vs in use, points")
@@ -120,7 +120,7 @@ _STAR = (
 
 
 def _marked(mark: str, shape: str, area: int, place: Spec, hover: list[Spec], shown: Spec) -> Spec:
-    style = {"type": "point", "shape": shape, "size": area, "filled": True, "stroke": role("paper"), "strokeWidth": 1.2}
+    style = {"type": "point", "shape": shape, "size": area, "filled": True, "stroke": role("page"), "strokeWidth": 1.2}
     filtered = {"transform": [{"filter": f"datum.mark === '{mark}'"}]}
     return filtered | vega.layer(style, **place, tooltip=hover, opacity=shown)
 

@@ -127,7 +127,7 @@ def _question(settings: HookSettings, event: HookEvent) -> dict[str, Any]:
     names = [skill.name for skill in settings.skills]
     needs_text = settings.delivery == "text" and any(skill.file is None for skill in settings.skills)
     question: dict[str, Any] = {
-        "task": event.text,
+        "text": event.text,
         **({"skills": names} if len(names) > 1 else {"skill": names[0]}),
         "source": settings.host,
         **({} if settings.record else {"record": False}),
@@ -137,7 +137,7 @@ def _question(settings: HookSettings, event: HookEvent) -> dict[str, Any]:
         "conversation": f"{settings.host}:{event.conversation}" if event.conversation else "",
         "agent": settings.agent,
         "suite": settings.suite,
-        "policy": dict(settings.policy),
+        "gate": dict(settings.gate),
         "include_skill_text": needs_text,
     }
     return question | {name: value for name, value in optional.items() if value}

@@ -1,9 +1,9 @@
-"""What a fitted stack must remember to score again in another process, without its panel and without learning anew.
+"""What a fitted blend must remember to score again in another process, without its panel and without learning anew.
 
-A stack is kept in parts, so that a question reads only its own: the lens, the scores of recorded rows, the names of tasks and
+A blend is kept in parts, so that a question reads only its own: the lens, the scores of recorded rows, the names of tasks and
 groups, and each group. The vectors of a group's rows are not kept a second time: they come from the evidence, and the gains
 that come with them must be the ones that the group was made of. A new family is judged by all rows, which are not kept: then,
-as where anything is missing or odd, `NotKeptError` says that the stack must be fitted.
+as where anything is missing or odd, `NotKeptError` says that the blend must be fitted.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ import numpy as np
 
 from skilldelta.arrays import Strings
 from skilldelta.estimators.base import Score, Target
-from skilldelta.estimators.stack.fitted import Expectation, FittedPanel, Model
-from skilldelta.estimators.stack.group import Group, Near
-from skilldelta.estimators.stack.shrinkage import precisions
-from skilldelta.estimators.stack.slopes import Trend
-from skilldelta.estimators.stack.stack_panel import Key, StackPanel
-from skilldelta.estimators.stack.views import Lens
+from skilldelta.estimators.blend.blend_panel import BlendPanel, Key
+from skilldelta.estimators.blend.fitted import Expectation, FittedPanel, Model
+from skilldelta.estimators.blend.group import Group, Near
+from skilldelta.estimators.blend.shrinkage import precisions
+from skilldelta.estimators.blend.slopes import Trend
+from skilldelta.estimators.blend.views import Lens
 from skilldelta.packing import DamagedError, pack, unpack
 from skilldelta.support import Support
 
 if TYPE_CHECKING:
-    from skilldelta.estimators.stack.stack import FittedStack, Scored
+    from skilldelta.estimators.blend.blend import FittedBlend, Scored
 
 T = TypeVar("T")
 
@@ -46,12 +46,12 @@ _NO_SKILL = "\0"
 
 
 class NotKeptError(Exception):
-    """The kept parts cannot answer; the stack must be fitted."""
+    """The kept parts cannot answer; the blend must be fitted."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Names:
-    """Which tasks and groups a kept stack knows, and what it expects of others."""
+    """Which tasks and groups a kept blend knows, and what it expects of others."""
 
     tasks: Strings  # distinct
     groups: Mapping[str, tuple[Key, ...]]
@@ -62,9 +62,9 @@ class Names:
     new_skill: Expectation
 
 
-def parts_of(stack: FittedStack) -> dict[str, bytes]:
-    """A stack in parts. Groups by skill are among them where they exist already, or cost no learning."""
-    model = stack.model
+def parts_of(blend: FittedBlend) -> dict[str, bytes]:
+    """A blend in parts. Groups by skill are among them where they exist already, or cost no learning."""
+    model = blend.model
     if model is None or not isinstance(model.by_family, FittedPanel):
         return {}
     by_family, panels = model.by_family, {_FAMILY: model.by_family}
@@ -72,13 +72,13 @@ def parts_of(stack: FittedStack) -> dict[str, bytes]:
         assert isinstance(model.by_skill, FittedPanel)
         panels[_SKILL] = model.by_skill
     names = Names(
-        np.unique(stack.support.task_ids),
+        np.unique(blend.support.task_ids),
         {kind: panel.panel.keys for kind, panel in panels.items()},
         by_family.freedom,
         {skill: by_family.new_family(skill) for _, skill in by_family.panel.keys},
         by_family.new_family(_NO_SKILL),
     )
-    parts = {"names": pack(names), "lens": pack(model.lens), "scored": pack(stack.scored)}
+    parts = {"names": pack(names), "lens": pack(model.lens), "scored": pack(blend.scored)}
     for kind, panel in panels.items():
         for key in panel.panel.keys:
             group = panel.group(key)
@@ -88,8 +88,8 @@ def parts_of(stack: FittedStack) -> dict[str, bytes]:
 
 
 @dataclass(frozen=True, eq=False)
-class KeptStack:
-    """A stack that was fitted by another process on the same evidence with the same code."""
+class KeptBlend:
+    """A blend that was fitted by another process on the same evidence with the same code."""
 
     read: ReadPart
     rows_of: RowsOf
@@ -106,7 +106,7 @@ class KeptStack:
     @cached_property
     def scored(self) -> Scored:
         """The scores of recorded rows."""
-        from skilldelta.estimators.stack.stack import Scored
+        from skilldelta.estimators.blend.blend import Scored
 
         return _unpacked(self.read, "scored", Scored)
 
@@ -127,7 +127,7 @@ class _KeptGroups:
     prepared: dict[Key, Group] = field(default_factory=dict)
 
     @property
-    def panel(self) -> StackPanel:
+    def panel(self) -> BlendPanel:
         """Not kept."""
         raise NotKeptError("all rows of the panel are asked for")
 
@@ -154,7 +154,7 @@ class _KeptGroups:
 
 @cache
 def code_version() -> str:
-    """A digest of everything but the evidence that a stack's numbers depend on: these sources, NumPy and SciPy."""
+    """A digest of everything but the evidence that a blend's numbers depend on: these sources, NumPy and SciPy."""
     digest = hashlib.blake2b(digest_size=16)
     digest.update(f"{version('numpy')} {version('scipy')} {version('skilldelta')}".encode())
     package = files("skilldelta")
