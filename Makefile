@@ -72,15 +72,17 @@ test-frameworks: .venv-frameworks/ready .venv-litellm/ready
 bench: .venv/dev
 	$(BIN)/python -m benchmarks
 
+RELEASE = $(subst .venv,.venv-release,$(BIN))
+
 # Known vulnerabilities of the pinned versions; needs access to the advisory database of the package index.
-audit: .venv/release
-	$(BIN)/pip-audit --requirement constraints.txt --no-deps --disable-pip
+audit: .venv-release/tools
+	$(RELEASE)/pip-audit --requirement constraints.txt --no-deps --disable-pip --strict
 
 # The source archive, the wheel and the list of their parts (SBOM), in dist. The wheel is tried in an environment of its own.
-package: .venv/release
+package: .venv-release/tools
 	rm -rf dist build/package-trial
-	$(BIN)/python -m build --outdir dist .
-	$(BIN)/cyclonedx-py requirements constraints.txt --output-file dist/sbom.json
+	$(RELEASE)/python -m build --outdir dist .
+	$(RELEASE)/cyclonedx-py requirements constraints.txt --output-file dist/sbom.json
 	$(PYTHON) -m venv build/package-trial
 	$(subst .venv,build/package-trial,$(BIN))/python -m pip install --quiet --constraint constraints.txt dist/*.whl
 	$(subst .venv,build/package-trial,$(BIN))/skilldelta demo --bank build/package-trial/demo.bank --no-report
@@ -96,8 +98,9 @@ constraints: .venv/dev .venv/docs
 	mv constraints.new constraints.txt
 
 # Tools of a release, whose own requirements are no part of what is tested.
-.venv/release: .venv/dev
-	$(BIN)/python -m pip install --quiet build cyclonedx-bom pip-audit
+.venv-release/tools:
+	$(PYTHON) -m venv $(@D)
+	$(subst .venv,$(@D),$(BIN))/python -m pip install --quiet build cyclonedx-bom pip-audit
 	@touch $@
 
 # .venv/python is a mark and not the interpreter, whose place differs between systems.
@@ -119,7 +122,7 @@ constraints: .venv/dev .venv/docs
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-latest .venv-frameworks .venv-litellm .coverage build dist .mypy_cache .ruff_cache .pytest_cache demo-output
+	rm -rf .venv .venv-latest .venv-release .venv-frameworks .venv-litellm .coverage build dist .mypy_cache .ruff_cache .pytest_cache demo-output
 
 # A small part of the demo's outcomes again, with the real local model on loopback. Fetches about 1.1 GB once.
 collect-demo: .venv/dev
