@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skilldelta.arrays import Vectors
+from skilldelta.arrays import Vectors, unit_rows
 from skilldelta.encoders import load_encoder
 from skilldelta.errors import InputError
 from skilldelta.routing import Applicability, Ranking, RecordedTasks, everyday_prompts
@@ -154,7 +154,7 @@ def test_chances_are_probabilities(everyday: Vectors) -> None:
 
     def draw(center: int, size: int) -> Vectors:
         rows = centers[center] + generator.normal(size=(size, dimension)) * 2.2
-        return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+        return unit_rows(rows)
 
     bank = np.concatenate([draw(i, 20) for i in range(skills)])
     names = [f"s{i}" for i in range(skills) for _ in range(20)]
