@@ -47,7 +47,9 @@ def _flood(connection: socket.socket, ended: threading.Event) -> None:
 
 
 def _wrong_types(connection: socket.socket, ended: threading.Event) -> None:
-    body = b'{"action": ["use"], "skill": {}, "gain": "big", "reason": 7, "decisions": 5, "choice": [], "skill_text": {}}'
+    body = (
+        b'{"action": ["use"], "skill": {}, "gain": "big", "reason": 7, "decisions": 5, "choice": [], "skill_text": {}}'
+    )
     connection.sendall(OK + b"content-length: %d\r\n\r\n" % len(body) + body)
 
 
