@@ -1,8 +1,8 @@
 """A policy against always or never using the skill: the difference, its interval, and the verdict that it allows.
 
 The verdict is read off the interval alone. `equivalent` means that the whole interval lies within a margin around zero;
-`better` and `worse` that it excludes zero and reaches beyond the margin; anything else is `not enough evidence`, with an
-estimate of how many more tasks would settle it. Words for people are the report's.
+`better` and `worse` that it excludes zero and reaches beyond the margin; anything else is `not enough evidence`, in a panel
+of fewer than 400 tasks `too small to tell`, with how many more tasks would probably settle it. Words are the report's.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import numpy as np
 
 from skilldelta.arrays import Strings
 from skilldelta.errors import InputError
-from skilldelta.evaluation.results import MARGIN, UNKNOWN, PanelResult, PolicyResult, Range
+from skilldelta.evaluation.results import MARGIN, UNKNOWN, HeldOutValue, PanelResult, PolicyResult, Range
 from skilldelta.nouns import plural
 
-Verdict = Literal["better", "equivalent", "worse", "not enough evidence"]
+Verdict = Literal["better", "equivalent", "worse", "not enough evidence", "too small to tell"]
 Constant = Literal["always_on", "always_off"]
 
 _METRICS: dict[Constant, str] = {"always_on": "success_vs_always_on", "always_off": "success_gain"}
@@ -80,7 +80,34 @@ def compare(panel: PanelResult, policy: PolicyResult, against: Constant) -> Comp
 def gate_comparison(panel: PanelResult) -> Comparison | None:
     """The panel's verdict: its gate against the better constant policy."""
     own = panel.policies.get(default_gate(panel))
-    return None if own is None else compare(panel, own, better_constant(panel, own))
+    return None if own is None else compare_with_better_constant(panel, own)
+
+
+def compare_with_better_constant(panel: PanelResult, policy: PolicyResult) -> Comparison | None:
+    """The comparison on which a verdict rests: repeated folds in a small panel, leave-one-task-out in a large one.
+
+    In a small panel the constant is chosen on the training folds, and a difference below twice its spread is too small to
+    tell.
+    """
+    folds, value = panel.repeated_folds, held_out_value(panel, policy.name)
+    if folds is None or value is None:
+        return compare(panel, policy, better_constant(panel, policy))
+    return judge(
+        policy.name,
+        "always_on" if folds.always_on > 0.5 else "always_off",
+        difference=value.difference,
+        interval=Range(value.difference - 2 * value.spread, value.difference + 2 * value.spread),
+        tasks=panel.tasks,
+        margin=panel.margin,
+        is_same=value.is_same,
+        token_saving=policy.token_saving,
+        undecided="too small to tell",
+    )
+
+
+def held_out_value(panel: PanelResult, policy: str) -> HeldOutValue | None:
+    """A policy's value under repeated folds; None in a large panel, and for policies without."""
+    return None if panel.repeated_folds is None else panel.repeated_folds.policies.get(policy)
 
 
 def better_constant(panel: PanelResult, policy: PolicyResult) -> Constant:
@@ -99,10 +126,12 @@ def judge(
     margin: float = MARGIN,
     is_same: bool = False,
     token_saving: float | None = None,
+    undecided: Verdict = "not enough evidence",
 ) -> Comparison | None:
     """The verdict that an interval over so many tasks allows; None for a single task or an interval without ends.
 
     `is_same` says that the policy acts as the constant one everywhere, so that there is no difference to be unsure of.
+    `undecided` is the verdict where the interval allows none.
     """
     check_margin(margin)
     if tasks < 2 or interval.low is None or interval.high is None:
@@ -115,6 +144,7 @@ def judge(
     verdict = verdict_of(seen, tasks, margin, least=least)
     is_open = verdict == "not enough evidence"
     more = more_tasks(difference, (high - low) / 2, tasks, margin, least=least) if is_open else None
+    verdict = undecided if is_open else verdict
     return Comparison(policy, against, difference, seen, margin, tasks, verdict, more, token_saving, is_same)
 
 
