@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skilldelta.collect.execution_errors import GraderError
-from skilldelta.collect.graders.base import Graded
+from skilldelta.collect.graders.base import Graded, GradingMode
 from skilldelta.collect.graders.reply_code import CodeGrader, code_defining
+from skilldelta.collect.graders.sanitized_code import sanitized_code
+from skilldelta.collect.own_thread import in_own_thread
 from skilldelta.collect.process import Finished
 from skilldelta.collect.sandbox import Limits
 from skilldelta.collect.suite import SuiteTask
@@ -72,10 +74,17 @@ os._exit(0)
 class UnitTests(CodeGrader):
     """`metadata` has the `tests`, the `entry_point` that they call, and a `code_prompt` that stands before the solution."""
 
+    mode: GradingMode = "lenient"
+
     async def grade(self, answer: str, task: SuiteTask, workdir: Path | None) -> Graded:
-        code = code_defining(answer, task.metadata["entry_point"])
-        if not code:
-            return Graded(0.0, f"no code in the reply that defines {task.metadata['entry_point']}")
+        entry_point = task.metadata["entry_point"]
+        if self.mode == "exact":
+            # As the benchmark does, whatever is there runs behind the code prompt, and its tests decide.
+            code = await in_own_thread(sanitized_code, answer, entry_point, name="sanitize")
+        else:
+            code = code_defining(answer, entry_point)
+            if not code:
+                return Graded(0.0, f"no code in the reply that defines {entry_point}")
         found = await self._run(code, task)
         if isinstance(found, str):
             return Graded(0.0, found)
