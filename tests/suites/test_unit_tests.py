@@ -42,10 +42,11 @@ def metadata(**changes: Any) -> dict[str, Any]:
     return {"tests": TESTS, "entry_point": "solve", "code_prompt": PROMPT, **changes}
 
 
-def grade_all(replies: list[tuple[str, dict[str, Any]]], **limits: Any) -> list[Graded]:
+def grade_all(replies: list[tuple[str, dict[str, Any]]], *, keep_suspect: bool = False, **limits: Any) -> list[Graded]:
     """Several replies at once: a sandbox takes a fraction of a second each."""
     sandbox = find_sandbox("bubblewrap")
-    grader = UnitTests(sandbox, packages_of("", "test"), replace(TEST_LIMITS, **{"seconds": 60.0, **limits}))
+    settings = replace(TEST_LIMITS, **{"seconds": 60.0, **limits})
+    grader = UnitTests(sandbox, packages_of("", "test"), settings, keep_suspect)
 
     async def main() -> list[Graded]:
         room = asyncio.Semaphore(4)

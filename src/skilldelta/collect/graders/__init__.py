@@ -17,7 +17,7 @@ from skilldelta.collect.graders.logic_answer import LogicAnswer
 from skilldelta.collect.graders.reply_code import code_settings
 from skilldelta.collect.graders.short_answer import ShortAnswer
 from skilldelta.collect.graders.text import Choice, Contains, Exact, Fields, Numeric, Regex, read_number
-from skilldelta.collect.graders.unit_tests import TEST_LIMITS, UnitTests, check_tested_task
+from skilldelta.collect.graders.unit_tests import TEST_LIMITS, UnitTests, check_tested_task, keeps_suspect
 from skilldelta.collect.graders.workbook import CODE_LIMITS, Workbook, check_workbook_task
 from skilldelta.collect.graders.workbook_file import require_openpyxl
 from skilldelta.collect.sandbox import SandboxName, find_sandbox
@@ -98,7 +98,9 @@ def _make(spec: Mapping[str, Any], suite: Suite, tools: GraderTools, where: str)
             name = _required(options, "scorer", where, "a scorer's name or 'file.py@name'")
             return load_scorer(name, options.get("args", {}), suite.folder, where)
         case "unit_tests":
-            return UnitTests(*code_settings(spec, tools.sandbox, TEST_LIMITS, where))
+            keep_suspect = keeps_suspect(spec, where)
+            spec = {key: value for key, value in spec.items() if key != "suspect"}
+            return UnitTests(*code_settings(spec, tools.sandbox, TEST_LIMITS, where), keep_suspect)
         case "workbook":
             require_openpyxl("grading workbooks")
             settings = code_settings(spec, tools.sandbox, CODE_LIMITS, where)
