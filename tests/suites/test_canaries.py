@@ -8,8 +8,6 @@ import pytest
 
 from collect.sandboxed import needs_bwrap
 from skilldelta.collect.graders.canaries import canary_tests, method_names
-from skilldelta.collect.graders.unit_tests import keeps_suspect
-from skilldelta.errors import InputError
 from suites.cheats import CHEATS, HONEST, TESTS
 from suites.test_unit_tests import fenced, grade_all
 
@@ -39,9 +37,9 @@ def test_cheats_of_the_corpus_are_caught() -> None:
 
 
 @needs_bwrap
-def test_a_suite_can_keep_the_grade_of_the_benchmark_with_the_suspicion_beside_it() -> None:
+def test_the_exact_mode_keeps_the_grade_of_the_benchmark_with_the_suspicion_beside_it() -> None:
     code = fenced(CHEATS["addFailure and addError do nothing"])
-    (grade,) = grade_all([(code, _METADATA)], keep_suspect=True)
+    (grade,) = grade_all([(code, _METADATA)], mode="exact")
     assert grade.success == 1
     assert grade.remark.startswith("suspect:")
 
@@ -99,8 +97,3 @@ def test_tests_that_cannot_be_read_have_no_canaries() -> None:
     assert canary_tests("class TestCases(:") == ("class TestCases(:", ())
     assert method_names("class TestCases(:") == ()
     assert method_names("class TestCases(T):\n  def test_a(self): pass\n  def other(self): pass") == ("test_a",)
-
-
-def test_another_word_than_fail_or_keep_is_refused() -> None:
-    with pytest.raises(InputError, match="must be fail or keep, got 'no'"):
-        keeps_suspect({"suspect": "no"}, "task 't1'")

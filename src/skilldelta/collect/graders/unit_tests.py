@@ -7,7 +7,7 @@ success. Every test of the task has to pass; code that hangs or asks for too muc
 Code in the same process can still tamper with what grades it. An answer that passes is therefore run once more, against
 tests that must fail (`canaries`); and while tests run, an audit hook notices code that searches frames or memory, and
 built-in functions are checked for having been replaced. Such an answer is suspect: it fails, unless the suite asks for the
-benchmark's own grade (`suspect: keep`), which is then kept with the suspicion beside it.
+benchmark's own grade (`mode: exact`), which is then kept with the suspicion beside it.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from skilldelta.collect.execution_errors import GraderError
-from skilldelta.collect.graders.base import Graded
+from skilldelta.collect.graders.base import Graded, GradingMode
 from skilldelta.collect.graders.canaries import canary_tests, method_names
-from skilldelta.collect.graders.reply_code import CodeGrader, code_defining
+from skilldelta.collect.graders.reply_code import STOPPED, CodeGrader, code_defining
+from skilldelta.collect.graders.sanitized_code import sanitized_code
+from skilldelta.collect.own_thread import in_own_thread
 from skilldelta.collect.process import Finished
 from skilldelta.collect.sandbox import Limits
 from skilldelta.collect.suite import SuiteTask
@@ -117,13 +117,17 @@ main()
 class UnitTests(CodeGrader):
     """`metadata` has the `tests`, the `entry_point` that they call, and a `code_prompt` that stands before the solution."""
 
-    keep_suspect: bool = False
-    """Whether a suspect answer keeps the grade that its tests gave it."""
+    mode: GradingMode = "lenient"
 
     async def grade(self, answer: str, task: SuiteTask, workdir: Path | None) -> Graded:
-        code = code_defining(answer, task.metadata["entry_point"])
-        if not code:
-            return Graded(0.0, f"no code in the reply that defines {task.metadata['entry_point']}")
+        entry_point = task.metadata["entry_point"]
+        if self.mode == "exact":
+            # As the benchmark does, whatever is there runs behind the code prompt, and its tests decide.
+            code = await in_own_thread(sanitized_code, answer, entry_point, name="sanitize")
+        else:
+            code = code_defining(answer, entry_point)
+            if not code:
+                return Graded(0.0, f"no code in the reply that defines {entry_point}")
         outcome = await self._run(code, task, task.metadata["tests"])
         if isinstance(outcome, str):
             return Graded(0.0, outcome)
@@ -133,7 +137,8 @@ class UnitTests(CodeGrader):
             return Graded(0.0, outcome.in_words())
         suspicion = await self._suspicion(code, task, outcome)
         if suspicion:
-            return Graded(float(self.keep_suspect), f"suspect: {outcome.in_words()}, but {suspicion}")
+            success = float(self.mode == "exact")  # the benchmark's own grade
+            return Graded(success, f"suspect: {outcome.in_words()}, but {suspicion}")
         return Graded(1.0, outcome.in_words())
 
     async def _suspicion(self, code: str, task: SuiteTask, outcome: _Outcome) -> str:
@@ -149,9 +154,10 @@ class UnitTests(CodeGrader):
             return ""
         trial = await self._run(code, task, canaries)
         if isinstance(trial, str):
-            return ""  # stopped by a limit, which no tampering needs
+            # Three times as many tests may well take too long; that says nothing about the code.
+            return "" if trial.startswith(STOPPED) else f"with tests that must fail {trial}"
         if trial.problem:
-            return "" if trial.tests else f"tests that must fail could not be loaded ({trial.problem[:_MOST_SAID]})"
+            return f"with tests that must fail {trial.problem[:_MOST_SAID]}"
         # The id of a subtest goes on with its parameters behind the method's name.
         failed = {match[1] for name, _ in trial.failed if (match := re.match(r".*?TestCases\.(\w+)", name))}
         passed = [name for name in names if name not in failed]
@@ -201,14 +207,6 @@ def check_tested_task(task: SuiteTask, where: str) -> None:
     for key in ("tests", "entry_point"):
         if not isinstance(task.metadata.get(key), str) or not task.metadata[key].strip():
             raise InputError(f"{where}: grader 'unit_tests' needs {key} in the metadata")
-
-
-def keeps_suspect(spec: Mapping[str, Any], where: str) -> bool:
-    """Whether the option `suspect` of the grader asks to keep the tests' own grade."""
-    choice = spec.get("suspect", "fail")
-    if choice not in ("fail", "keep"):
-        raise InputError(f"{where}: suspect of grader 'unit_tests' must be fail or keep, got {choice!r}")
-    return bool(choice == "keep")
 
 
 def _read_report(finished: Finished, word: str) -> _Outcome | str:
