@@ -30,6 +30,10 @@ _MOST_CUTS = 50
 _KEPT = (ast.Import, ast.ImportFrom)
 
 
+# How the remark begins about code that a limit of the sandbox ended.
+STOPPED = "stopped at the limit of"
+
+
 @dataclass(frozen=True, slots=True)
 class CodeGrader:
     """Where an agent's code runs, what it can import there, and what it may take."""
@@ -47,7 +51,7 @@ class CodeGrader:
     def stopped(self, finished: Finished) -> str:
         """In words, the limit that ended the code; empty when it ended by itself."""
         limit = finished.stopped or ("time" if finished.exit_code is None else "")
-        return f"stopped at the limit of {limit}" if limit else ""
+        return f"{STOPPED} {limit}" if limit else ""
 
 
 def code_settings(
