@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skilldelta.arrays import Ints
-from skilldelta.bank.pair_reading import Changes, Mark, PairQuery
+from skilldelta.bank.pair_reading import Changes, Freshness, Mark, PairQuery
 from skilldelta.bank.store import Bank
 from skilldelta.bank.vectors import TextEncoder
 from skilldelta.records import Agent
@@ -36,8 +36,8 @@ class Index:
     ) -> None:
         self._bank = bank
         self._encoder = encoder
-        self._agent = agent
-        self._suite = suite
+        self.agent = agent
+        self.suite = suite
         self._include_stale = include_stale
         self._snapshots: dict[tuple[str | None, str | None], _Snapshot] = {}
         self._refreshing = threading.Lock()
@@ -45,20 +45,34 @@ class Index:
     @property
     def identity(self) -> tuple[str, str, str, str, bool]:
         """What the rows depend on besides the revision: agent, suite, encoder, and whether stale evidence counts."""
-        agent, suite = self._agent, "" if self._suite is None else f"suite {self._suite}"
+        agent, suite = self.agent, "" if self.suite is None else f"suite {self.suite}"
         return (agent.name, agent.fingerprint, suite, self._encoder.identity, self._include_stale)
 
     def revision(self) -> int:
         """The revision of the evidence as it is now."""
         return self._bank.revision()
 
-    def learned(self, name: str, part: str) -> bytes | None:
-        """What was learned from the evidence as it is now, if it was kept."""
-        return self._bank.learned(name, part)
+    def learned(self, name: str, part: str, *, revision: int) -> bytes | None:
+        """A part of what was learned at a revision, if it is kept."""
+        return self._bank.learned(name, part, revision=revision)
 
-    def keep_learned(self, name: str, parts: Mapping[str, bytes], *, revision: int) -> bool:
-        """Keep what was learned from the rows at a revision."""
-        return self._bank.keep_learned(name, parts, revision=revision)
+    def learned_revision(self, name: str) -> int | None:
+        """The revision at which the kept state of a name was learned."""
+        return self._bank.learned_revision(name)
+
+    def keep_learned(self, name: str, parts: Mapping[str, bytes], mark: Mark) -> bool:
+        """Keep what was learned from the rows at a mark."""
+        return self._bank.keep_learned(name, parts, revision=mark.revision, removals=mark.removals)
+
+    def freshness(self, mark: Mark) -> Freshness:
+        """How what was learned at a mark relates to the evidence as it is now."""
+        return self._bank.freshness(PairQuery(self.agent, self.suite, None, None, self._include_stale), mark)
+
+    def whole(self) -> tuple[Support, Mark]:
+        """All rows, and how far the evidence was read for them."""
+        with self._refreshing:
+            snapshot = self._snapshots[None, None] = self._refreshed((None, None), self._snapshots.get((None, None)))
+        return snapshot.support, snapshot.mark
 
     def scope(self, *, skill: str | None = None, family: str | None = None) -> Support:
         """The rows of a skill, a family, both, or (neither) all; up to date with what was committed before the call."""
@@ -78,7 +92,7 @@ class Index:
         if old is not None and old.mark.revision == self._bank.revision():
             return old  # another thread was faster
         skill, family = name
-        asked = PairQuery(self._agent, self._suite, skill, family, self._include_stale)
+        asked = PairQuery(self.agent, self.suite, skill, family, self._include_stale)
         changes = self._bank.changes(asked, since=None if old is None else old.mark)
         if old is None or changes.touched is None:
             task_keys = np.asarray(changes.task_keys, np.int64)
@@ -89,7 +103,7 @@ class Index:
 
     def _support(self, changes: Changes) -> Support:
         vectors = self._bank.vectors(self._encoder, changes.texts)
-        return changes.support(vectors, self._encoder.identity, self._agent, self._suite)
+        return changes.support(vectors, self._encoder.identity, self.agent, self.suite)
 
 
 def _merged(old: _Snapshot, changes: Changes, new: Support) -> _Snapshot:
