@@ -10,7 +10,7 @@ import pytest
 
 from skilldelta.bank import Bank
 from skilldelta.bank.batch import Batch
-from skilldelta.records import Execution, Task
+from skilldelta.records import Condition, Execution, Task
 from skilldelta.serve.gate_question import GateQuestion
 from skilldelta.serve.gate_service import GateService
 from skilldelta.serve.learning import LearningProcess
@@ -22,7 +22,7 @@ def add_pair(path: Path, number: int) -> None:
     with Bank.open(path) as bank:
         like = next(e for e in bank.executions() if e.skill_id == "units-skill" and e.condition == "use")
         task = Task(f"more {number}", f"convert {number} feet to inches", "units", like.suite)
-        outcomes = (("use", 0.0), ("skip", 1.0))
+        outcomes: tuple[tuple[Condition, float], ...] = (("use", 0.0), ("skip", 1.0))
         runs = [
             Execution(like.agent, like.suite, task.task_id, condition, 0, success, skill_id=like.skill_id)
             for condition, success in outcomes

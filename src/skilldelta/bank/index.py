@@ -8,7 +8,7 @@ as in `Bank.support`, so that ties break the same way everywhere.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,7 +17,7 @@ from skilldelta.arrays import Ints
 from skilldelta.bank.pair_reading import Changes, Freshness, Mark, PairQuery
 from skilldelta.bank.store import Bank
 from skilldelta.bank.vectors import TextEncoder
-from skilldelta.records import Agent
+from skilldelta.records import Agent, Pair
 from skilldelta.support import Support
 
 
@@ -26,6 +26,10 @@ class _Snapshot:
     mark: Mark
     task_keys: Ints  # (n,) the bank's keys, ascending: the record order
     support: Support
+
+
+# Changes of a panel that are kept for scopes that were not asked for since.
+_MOST_ARRIVALS = 32
 
 
 class Index:
@@ -40,6 +44,7 @@ class Index:
         self.suite = suite
         self._include_stale = include_stale
         self._snapshots: dict[tuple[str | None, str | None], _Snapshot] = {}
+        self._arrivals: list[_Arrivals] = []
         self._refreshing = threading.Lock()
 
     @property
@@ -91,9 +96,10 @@ class Index:
     def _refreshed(self, name: tuple[str | None, str | None], old: _Snapshot | None) -> _Snapshot:
         if old is not None and old.mark.revision == self._bank.revision():
             return old  # another thread was faster
-        skill, family = name
-        asked = PairQuery(self.agent, self.suite, skill, family, self._include_stale)
-        changes = self._bank.changes(asked, since=None if old is None else old.mark)
+        asked = PairQuery(self.agent, self.suite, *name, self._include_stale)
+        changes = None if old is None else self._changes_of_all(asked, old.mark)
+        if changes is None:
+            changes = self._bank.changes(asked, since=None if old is None else old.mark)
         if old is None or changes.touched is None:
             task_keys = np.asarray(changes.task_keys, np.int64)
             return _Snapshot(changes.mark, task_keys, self._support(changes).read_only())
@@ -101,9 +107,62 @@ class Index:
             return replace(old, mark=changes.mark)
         return _merged(old, changes, self._support(changes))
 
+    def _changes_of_all(self, asked: PairQuery, since: Mark) -> Changes | None:
+        """What a scope lacks, out of what the whole panel lacked, which is read once for all scopes; None if unknown."""
+        whole = replace(asked, skill_id=None, family=None)
+        last = self._arrivals[-1].changes.mark if self._arrivals else None
+        if last is None or last.revision != self._bank.revision():
+            now = self._bank.mark(whole)
+            if last is None or (last.removals, last.versions) != (now.removals, now.versions):
+                self._arrivals = [_Arrivals(now.revision, Changes(now, (), (), (), ()))]
+            else:
+                self._arrivals.append(_Arrivals(last.revision, self._bank.changes(whole, since=last)))
+                del self._arrivals[:-_MOST_ARRIVALS]
+        lacking: list[Changes] = []
+        for arrivals in reversed(self._arrivals):
+            if arrivals.changes.touched is None:  # something was removed in this very moment
+                self._arrivals = []
+                return None
+            lacking.append(arrivals.changes)
+            if arrivals.since == since.revision:
+                return _joined(lacking, asked)
+        return None
+
     def _support(self, changes: Changes) -> Support:
         vectors = self._bank.vectors(self._encoder, changes.texts)
         return changes.support(vectors, self._encoder.identity, self.agent, self.suite)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Arrivals:
+    """What the whole panel gained after a revision."""
+
+    since: int
+    changes: Changes
+
+
+def _joined(newest_first: Sequence[Changes], asked: PairQuery) -> Changes:
+    """Several changes of a panel as one of a scope: a task that was touched more than once is as it was last."""
+    mark = newest_first[0].mark
+    if asked.skill_id is not None:
+        mark = replace(mark, versions=((asked.skill_id, dict(mark.versions).get(asked.skill_id, ())),))
+    touched: set[int] = set()
+    rows: list[tuple[int, Pair, str]] = []
+    for changes in newest_first:
+        rows += [
+            (key, pair, text)
+            for key, pair, text in zip(changes.task_keys, changes.pairs, changes.texts, strict=True)
+            if key not in touched and asked.skill_id in (None, pair.skill_id) and asked.family in (None, pair.family)
+        ]
+        touched.update(changes.touched or ())
+    rows.sort(key=lambda row: row[0])
+    return Changes(
+        mark,
+        tuple(sorted(touched)),
+        tuple(pair for _, pair, _ in rows),
+        tuple(key for key, _, _ in rows),
+        tuple(text for _, _, text in rows),
+    )
 
 
 def _merged(old: _Snapshot, changes: Changes, new: Support) -> _Snapshot:

@@ -32,7 +32,7 @@ from skilldelta.bank.database import Database
 from skilldelta.bank.entries import DecisionFilter, DecisionRecord, DecisionTally, Logged, RecordedOutcome
 from skilldelta.bank.forget import Foreseen, Forgotten, Removal
 from skilldelta.bank.pair_reading import Changes, Freshness, Mark, PairQuery, PanelRecords
-from skilldelta.bank.reading import chosen_agent, chosen_suite, current_skill
+from skilldelta.bank.reading import Arrivals, chosen_agent, chosen_suite, current_skill
 from skilldelta.bank.status import BankStatus, EvidenceAge, Panel
 from skilldelta.bank.vectors import Progress, TextEncoder
 from skilldelta.errors import BankError, InputError
@@ -207,6 +207,10 @@ class Bank:
     def panel_names(self) -> list[tuple[Agent, str]]:
         """The agent and suite of every panel, without reading executions."""
         return list(self._read(reading.executions_by_panel))
+
+    def arrivals(self, after: int) -> Arrivals:
+        """Which panels have gained executions after one, by its key."""
+        return self._read(reading.read_arrivals, after)
 
     def evidence_ages(self) -> list[EvidenceAge]:
         """When the evidence about each skill version arrived, by agent and suite."""

@@ -96,21 +96,22 @@ class LearningProcess:
     def _work(self) -> None:
         while (job := self._next()) is not None:
             began = time.monotonic()
+            parts, failure = None, None
             try:
                 parts = self._run(job)
             except Exception as error:
-                _log.error("learning failed: %s", redacted(str(error) or type(error).__name__))
-                outcome: Mapping[str, bytes] | Exception | None = error
-            else:
-                outcome = parts
+                failure = error
             with self._changed:
                 now = time.monotonic()
                 self._rest_until[job.panel] = now + REST * (now - began)
                 self._running = None
-            if isinstance(outcome, Exception):
-                job.future.set_exception(outcome)
+            if failure is None:
+                job.future.set_result(parts)
+            elif self._is_closed:
+                job.future.cancel()
             else:
-                job.future.set_result(outcome)
+                _log.error("learning failed: %s", redacted(str(failure) or type(failure).__name__))
+                job.future.set_exception(failure)
 
     def _next(self) -> _Job | None:
         """Wait for the job that is due first; None when there will be no other."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from skilldelta.advisor import Advice, Advisor, Policy, Question
 from skilldelta.advisor.learned_states import Learner, NotLearnedYetError
 from skilldelta.arrays import Vectors
-from skilldelta.bank.reading import chosen_agent, current_skill
+from skilldelta.bank.reading import Arrivals, chosen_agent, current_skill
 from skilldelta.bank.store import Bank
 from skilldelta.encoders import Encoder
 from skilldelta.errors import unknown_name
@@ -72,6 +72,7 @@ class WarmBank:
         self._encoder: RememberingEncoder | None = None
         self._encoder_revision = 0
         self._names: KnownNames | None = None
+        self._arrivals: Arrivals | None = None
         self._suites: dict[tuple[Agent, str, str], str] = {}
         self._advisors: dict[Agent, Advisor] = {}
         self._answers: OrderedDict[_Key, Advice] = OrderedDict()
@@ -86,8 +87,18 @@ class WarmBank:
             return names
         with self._learning:
             if self._names is None or self._names.revision != revision:
-                bank = self.bank
-                self._suites, self._answers = {}, OrderedDict()
+                bank, before = self.bank, self._arrivals
+                self._arrivals = bank.arrivals(0 if before is None else before.last_execution)
+                self._answers = OrderedDict()
+                if before is None or before.removals != self._arrivals.removals:
+                    self._suites = {}
+                # An agent's new executions in another suite may make the choice of a suite another one.
+                grown = self._arrivals.panels
+                self._suites = {
+                    key: suite
+                    for key, suite in self._suites.items()
+                    if all(agent != key[0] or other == suite for agent, other in grown)
+                }
                 self._names = KnownNames(revision, bank.agents(), bank.skills(), bank.suites())
             return self._names
 
