@@ -185,8 +185,8 @@ def test_scopes_that_were_not_asked_for_catch_up_with_everything_that_came_meanw
     names: list[tuple[str | None, str | None]] = [
         (None, None), ("dates", None), ("units", None), (None, "calendar"), ("dates", "travel")
     ]  # fmt: skip
-    for skill, family in names:
-        index.scope(skill=skill, family=family)
+    for skill_id, of_family in names:
+        index.scope(skill=skill_id, family=of_family)
     for step in range(40):  # more than are remembered
         family, skill = ("calendar", "travel")[step % 2], (SKILL, OTHER_SKILL)[step // 2 % 2]
         filled.add(pair_of(f"more {step}", family, skill, y1=float(step % 3 == 0)))
