@@ -109,9 +109,10 @@ def _hooks(port: int, *, direct: bool) -> Callable[[CountedGate], AbstractContex
 
 
 def _gate(ctx: click.Context, bank: str, options: dict[str, Any]) -> GateService:
-    from skilldelta.cli.arguments import chosen_encoder, gate_of
+    from skilldelta.cli.arguments import chosen_encoder, encoder_arguments, gate_of
     from skilldelta.encoders import check_encoder_name
     from skilldelta.serve.gate_service import GateService, GateSettings
+    from skilldelta.serve.learning import LearningProcess
 
     chosen = GateSettings(
         gate=gate_of(ctx),
@@ -121,7 +122,13 @@ def _gate(ctx: click.Context, bank: str, options: dict[str, Any]) -> GateService
         fallback=options["fallback"],
     )
     check_encoder_name(options["encoder"])  # before a bank is made for nothing
-    gate = GateService.open(bank, chosen, encoder=lambda opened: chosen_encoder(opened, options), create=True)
+    gate = GateService.open(
+        bank,
+        chosen,
+        encoder=lambda opened: chosen_encoder(opened, options),
+        learner=LearningProcess(bank, encoder_arguments(options)),
+        create=True,
+    )
     try:
         gate.encoder()
         if options["agent"] and gate.read(lambda opened: opened.agents()):

@@ -41,7 +41,11 @@ def answer_from(
 
 
 def _question(service: GateService, document: Mapping[str, Any], skill: str) -> GateQuestion:
-    fields = {name: value for name, value in document.items() if name not in ("skill", "skills", "gate")}
+    apart = ("skill", "skills", "skill_digests", "gate")
+    fields = {name: value for name, value in document.items() if name not in apart}
+    digests = document.get("skill_digests", {})
+    if skill in digests:
+        fields["skill_digest"] = digests[skill]
     gate = Gate.from_settings(document.get("gate", {}), service.settings.gate)
     return GateQuestion(skill=skill, gate=gate, **fields)
 
