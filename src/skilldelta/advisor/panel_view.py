@@ -102,8 +102,8 @@ class PanelView:
         """The estimator's gain; without any evidence in scope every estimator falls back to 0."""
         if near.is_fallback:
             return Score(0.0)
-        if self._estimator == "skilldelta":
-            return Score.of_one("skilldelta", near.gain)
+        if self._estimator == "paper":
+            return Score.of_one("paper", near.gain)
         return self._learned.score(Target(query, question.text, question.family, question.skill, question.task_id))
 
     def chance(self, score: Score) -> Chance | None:
@@ -127,7 +127,7 @@ class PanelView:
         """The blend's, else the scope's, without the task's own record; None where it has too few tasks to say."""
         if self._estimator == "blend":
             return score.familiarity
-        name = (question.suite, scope, question.family if scope == "family" else "", question.skill)
+        name = (question.suite, scope, question.family if "family" in scope else "", question.skill)
         recorded = self._recorded.get(name)
         if recorded is None or recorded.rows is not rows:  # the evidence has changed
             recorded = _Recorded.of(rows)

@@ -93,7 +93,7 @@ def intervals(found: Any, folder: MapFolder) -> None:
     ranges = policies["self_judge"]["conditional_intervals"]
     wanted = "auroc success_gain advantage_vs_random advantage_vs_random_by_family within_group between_group"
     assert set(wanted.split()) <= set(ranges)
-    assert "balanced_accuracy_vs_skilldelta" in ranges
+    assert "balanced_accuracy_vs_paper" in ranges
     for metric in ("success", "tokens", "token_saving"):
         assert ranges[metric]["low"] <= policies["self_judge"][metric] <= ranges[metric]["high"]
     assert "10000" in folder.ran("evaluate --help").out

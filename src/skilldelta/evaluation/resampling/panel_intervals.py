@@ -200,7 +200,7 @@ _NOT_COVERED: Mapping[str, tuple[str, ...]] = {
     # It learns from all outcomes, and nothing short of fitting it many times would show how much they move it.
     "blend": ("use_rate", "tokens", "token_saving", "within_group", "between_group"),
 }
-_PAIRED = ("_vs_skilldelta", "_vs_self_judge")
+_PAIRED = ("_vs_paper", "_vs_self_judge")
 
 
 def covering_intervals(result: PolicyResult, refitted: Replicates | None) -> dict[str, Range]:
