@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sqlalchemy import create_engine, text
 
-from skilldelta.bank import schema
+from skilldelta.bank import learned, schema
 from skilldelta.bank.batch import Batch
 from skilldelta.bank.entries import RecordedOutcome
 from skilldelta.bank.index import Index
@@ -22,7 +22,7 @@ from skilldelta.errors import BankError
 from skilldelta.records import Judgement, Skill, Task
 
 from .flips import FilledBank, data_of, flipped
-from .small import AGENT, DECISION, SKILL, THREE_PAIRS, TinyEncoder, use
+from .small import AGENT, DECISION, SKILL, THREE_PAIRS, TinyEncoder, use, vector
 from .test_verify import tamper
 
 JUDGEMENT = Judgement(AGENT, "default", "t1", SKILL.skill_id, SKILL.digest, use=True, tokens=3, answer="Yes.")
@@ -31,7 +31,7 @@ JUDGEMENT = Judgement(AGENT, "default", "t1", SKILL.skill_id, SKILL.digest, use=
 @pytest.fixture
 def everything(filled: Bank) -> Bank:
     """A bank with a row in every table."""
-    filled.support(TinyEncoder(), agent=AGENT)
+    filled.add(Batch(vectors=[vector("What day is it?", 0.0, 0.6, 0.8)]))
     decision_id = filled.record_decision(
         replace(DECISION, conversation="c1", source="a harness", text="What day is it?")
     )
@@ -44,7 +44,10 @@ def test_every_row_of_every_table_has_its_checksum(everything: Bank) -> None:
     everything.add(Batch(skills=[Skill("dates2", "", "0" * 64)]))
     everything.add(Batch([Task("t9", "Zero?", "f")], executions=[use("t9", -0.0, tokens=-0.0, seconds=1e-300)]))
     everything.forget(task_id="t3")
-    assert everything.keep_learned("state", {"part": b"weights"}, revision=everything.revision())
+    backend = everything._database.backend
+    with everything._database.write() as connection:
+        learned.keep(connection, backend, "state", {"part": b"weights"}, revision=1, now=0.0)
+    everything.use(agent=AGENT)
     assert everything.verify() == []
     with everything._database.read() as connection:
         for table in schema.TABLES:
@@ -79,7 +82,7 @@ def test_verification_finds_a_changed_row(everything: Bank, change: str, words: 
 
 
 def test_verification_finds_a_vector_that_turned(bank: Bank) -> None:
-    bank.vectors(TinyEncoder(), ["one", "two words"])
+    bank.add(Batch(vectors=[vector("one", 1.0, 0.0, 0.0), vector("two words", 0.0, 1.0, 0.0)]))
     one = np.array([0.0, 0.6, 0.8], np.float32).tobytes().hex().upper()
     tamper(bank, f"UPDATE vectors SET vector = x'{one}'")
     assert "2 rows of vectors changed since stored (wrong checksum): " in bank.verify()[0]
@@ -100,7 +103,7 @@ def test_an_execution_that_changed_is_not_used(filled: Bank, column: str) -> Non
 
 
 def test_a_vector_that_changed_is_not_used(filled: Bank) -> None:
-    filled.support(TinyEncoder(), agent=AGENT)
+    filled.add(Batch(vectors=[vector("What day is it?", 0.0, 0.6, 0.8)]))
     tamper(filled, "UPDATE vectors SET vector = x'000000000000000000000000'")
     with pytest.raises(BankError, match=r"the vector of text .* by encoder 'tiny/3' in the bank was changed"):
         filled.support(TinyEncoder(), agent=AGENT)
@@ -120,7 +123,7 @@ def test_a_vector_that_changed_is_not_used(filled: Bank) -> None:
     ],
 )
 def test_a_value_of_another_type_is_found_in_one_line(sqlite_filled: Bank, change: str) -> None:
-    sqlite_filled.support(TinyEncoder(), agent=AGENT)
+    sqlite_filled.add(Batch(vectors=[vector("What day is it?", 0.0, 0.6, 0.8)]))
     tamper(sqlite_filled, change)
     try:
         problems = sqlite_filled.verify()
@@ -183,7 +186,7 @@ def first_version(bank: Bank, path: Path) -> None:
 
 
 def test_a_bank_of_the_first_version_gets_its_checksums(sqlite_filled: Bank, tmp_path: Path) -> None:
-    sqlite_filled.support(TinyEncoder(), agent=AGENT)
+    sqlite_filled.add(Batch(vectors=[vector("What day is it?", 0.0, 0.6, 0.8)]))
     sqlite_filled.record_decision(DECISION)
     sqlite_filled.add_judgements([JUDGEMENT])
     sqlite_filled.add(Batch([Task(f"n{number}", f"Number {number}", "f") for number in range(6_000)]))

@@ -16,7 +16,8 @@ from skilldelta.bank import schema
 from skilldelta.bank.batch import Added, Batch, Known, describe
 from skilldelta.bank.database import Backend
 from skilldelta.bank.name_tables import Named, SkillName, TaskName, add_agents, add_skills, add_tasks
-from skilldelta.bank.schema import bump, chunked, insert_rows, next_key
+from skilldelta.bank.revisions import Panel, move_revisions, panels_with_skills
+from skilldelta.bank.schema import chunked, insert_rows, next_key
 from skilldelta.bank.vectors import add_vectors
 from skilldelta.errors import InputError
 from skilldelta.records import Agent, Execution
@@ -32,14 +33,17 @@ def add_batch(connection: Connection, backend: Backend, batch: Batch, now: float
     skills = add_skills(connection, backend, batch)
     executions = _add_executions(connection, backend, batch.executions, _Keys(agents, tasks, skills), now)
     vectors = add_vectors(connection, backend, batch.vectors)
-    if agents.added or tasks.added or skills.added or executions:
-        bump(connection, schema.REVISION)
-    known = Known(tasks.unchanged, skills.unchanged, len(batch.executions) - executions, len(batch.vectors) - vectors)
+    if agents.added or tasks.added or skills.added or executions.added:
+        changed = executions.panels | panels_with_skills(connection, skills.changed)
+        move_revisions(connection, backend, changed)
+    known = Known(
+        tasks.unchanged, skills.unchanged, len(batch.executions) - executions.added, len(batch.vectors) - vectors
+    )
     return Added(
         tasks=tasks.added,
         skills=skills.added,
         agents=agents.added,
-        executions=executions,
+        executions=executions.added,
         vectors=vectors,
         unchanged=known.tasks + known.skills + known.executions + known.vectors,
         known=known,
@@ -52,12 +56,18 @@ class _Keys(NamedTuple):
     skills: Named[SkillName]
 
 
+class _NewExecutions(NamedTuple):
+    added: int
+    panels: set[Panel]
+
+
 def _add_executions(
     connection: Connection, backend: Backend, executions: Sequence[Execution], named: _Keys, now: float
-) -> int:
-    """Insert the executions that the bank lacks, and return how many."""
+) -> _NewExecutions:
+    """Insert the executions that the bank lacks."""
     known, attempts = _known_executions(connection, executions, named)
     rows = []
+    panels: set[Panel] = set()
     row_key = next_key(connection, schema.executions)
     agent_keys = {id(e.agent): named.agents.keys[e.agent] for e in _one_per_agent(executions)}
     for e in executions:
@@ -78,9 +88,10 @@ def _add_executions(
             attempt = attempts[key] = attempts.get(key, 0) + 1
         known[key] = (*earlier, content)
         rows.append((row_key, agent_key, task_key, skill_key, e.condition, e.repetition, attempt, *content, now))
+        panels.add((agent_key, e.suite))
         row_key += 1
     insert_rows(connection, backend, schema.executions, rows)
-    return len(rows)
+    return _NewExecutions(len(rows), panels)
 
 
 def _one_per_agent(executions: Sequence[Execution]) -> Iterable[Execution]:

@@ -49,22 +49,22 @@ class Index:
         return (agent.name, agent.fingerprint, suite, self._encoder.identity, self._include_stale)
 
     def revision(self) -> int:
-        """The revision of the evidence as it is now."""
-        return self._bank.revision()
+        """The revision of the evidence of this agent and suite as it is now."""
+        return self._bank.panel_revision(self._agent, self._suite)
 
     def learned(self, name: str, part: str) -> bytes | None:
-        """What was learned from the evidence as it is now, if it was kept."""
-        return self._bank.learned(name, part)
+        """What was learned from the evidence as it is now, if it was cached."""
+        return self._bank.learned(name, part, revision=self.revision())
 
     def keep_learned(self, name: str, parts: Mapping[str, bytes], *, revision: int) -> bool:
-        """Keep what was learned from the rows at a revision."""
-        return self._bank.keep_learned(name, parts, revision=revision)
+        """Cache what was learned from the rows at a revision; False where it is no longer the revision, or cannot be."""
+        return revision == self.revision() and self._bank.keep_learned(name, parts, revision=revision)
 
     def scope(self, *, skill: str | None = None, family: str | None = None) -> Support:
         """The rows of a skill, a family, both, or (neither) all; up to date with what was committed before the call."""
         name = (skill, family)
         snapshot = self._snapshots.get(name)
-        if snapshot is not None and snapshot.mark.revision == self._bank.revision():
+        if snapshot is not None and snapshot.mark.revision == self.revision():
             return snapshot.support
         with self._refreshing:
             snapshot = self._refreshed(name, self._snapshots.get(name))
@@ -75,7 +75,7 @@ class Index:
             return snapshot.support
 
     def _refreshed(self, name: tuple[str | None, str | None], old: _Snapshot | None) -> _Snapshot:
-        if old is not None and old.mark.revision == self._bank.revision():
+        if old is not None and old.mark.revision == self.revision():
             return old  # another thread was faster
         skill, family = name
         asked = PairQuery(self._agent, self._suite, skill, family, self._include_stale)

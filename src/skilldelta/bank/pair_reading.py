@@ -19,6 +19,7 @@ from sqlalchemy import Connection, func, or_, select
 
 from skilldelta.arrays import Vectors
 from skilldelta.bank import reading, schema
+from skilldelta.bank.revisions import read_panel_revision
 from skilldelta.bank.schema import chunked, read_counter
 from skilldelta.pairing import Pairing, is_counted, pair_executions
 from skilldelta.records import Agent, Execution, Pair, Skill
@@ -194,7 +195,7 @@ def _mark(connection: Connection, asked: PairQuery) -> Mark:
     if asked.skill_id is not None:
         versions = {asked.skill_id: versions.get(asked.skill_id, [])}
     return Mark(
-        revision=read_counter(connection, schema.REVISION),
+        revision=read_panel_revision(connection, asked.agent, asked.suite),
         removals=read_counter(connection, schema.REMOVALS),
         last_execution=int(connection.execute(select(func.max(schema.executions.c.key))).scalar() or 0),
         versions=tuple((skill_id, tuple(digests)) for skill_id, digests in versions.items()),

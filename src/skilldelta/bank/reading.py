@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, func, select
 
 from skilldelta.bank import schema
-from skilldelta.bank.schema import changed_row, chunked, execution_checksum
+from skilldelta.bank.schema import UNCHECKED, changed_row, chunked, execution_checksum
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.records import Agent, Execution, Skill, Task, bundle_name
 
@@ -127,7 +127,7 @@ def read_executions(connection: Connection, query: Select[*tuple[Any, ...]]) -> 
     rows = connection.execute(query.execution_options(yield_per=10_000))
     for row in rows:
         *stored, checksum, suite, task_id, family = row
-        if execution_checksum(stored) != checksum:
+        if execution_checksum(stored) != checksum and checksum != UNCHECKED:
             raise changed_row(f"an execution of task {task_id!r} in suite {suite!r}")
         key, agent, task_key, skill, condition, repetition, _, success, tokens, seconds, cost_usd, status, _ = stored
         version = skills[skill]

@@ -7,7 +7,9 @@ never wait. A bank may be shared between threads; a forked process opens its own
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
@@ -28,6 +30,7 @@ from skilldelta.bank import (
 )
 from skilldelta.bank.adding import add_batch
 from skilldelta.bank.batch import Added, Batch, check_batch
+from skilldelta.bank.cache import Cache
 from skilldelta.bank.database import Database
 from skilldelta.bank.entries import DecisionFilter, DecisionRecord, DecisionTally, Logged, RecordedOutcome
 from skilldelta.bank.forget import Foreseen, Forgotten, Removal
@@ -35,7 +38,7 @@ from skilldelta.bank.pair_reading import Changes, Mark, PairQuery, PanelRecords
 from skilldelta.bank.reading import chosen_agent, chosen_suite, current_skill
 from skilldelta.bank.status import BankStatus, EvidenceAge, Panel
 from skilldelta.bank.vectors import Progress, TextEncoder
-from skilldelta.errors import BankError, InputError
+from skilldelta.errors import BankError, BankWarning, InputError
 from skilldelta.pairing import Pairing
 from skilldelta.records import Agent, Execution, Judgement, Skill, Task
 from skilldelta.support import Support
@@ -43,11 +46,8 @@ from skilldelta.support import Support
 P = ParamSpec("P")
 T = TypeVar("T")
 
+# Seconds to wait for another writer.
 LOCK_TIMEOUT = 30.0
-"""Seconds to wait for another writer."""
-
-KEEPING_PATIENCE = 0.2
-"""Seconds to wait for another writer before something learned is not kept."""
 
 
 class Bank:
@@ -55,6 +55,7 @@ class Bank:
 
     def __init__(self, database: Database, *, clock: Callable[[], float] = time.time) -> None:
         self._database = database
+        self._cache = Cache(database)
         self._clock = clock
 
     @classmethod
@@ -77,6 +78,7 @@ class Bank:
 
     def close(self) -> None:
         """Close every connection; closing twice does no harm."""
+        self._cache.close()
         self._database.close()
 
     def __enter__(self) -> Self:
@@ -149,8 +151,8 @@ class Bank:
         return self._read(pair_reading.read_pairs, asked).pairing
 
     def vectors(self, encoder: TextEncoder, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
-        """(n, dim) one row per text; what the bank lacks is encoded and, unless it is read-only, stored."""
-        return vectors.cached_vectors(self._database, encoder, texts, progress=progress)
+        """(n, dim) one row per text; what the bank lacks is encoded and, unless it is read-only, cached."""
+        return vectors.cached_vectors(self._database, self._cache, encoder, texts, progress=progress)
 
     def support(
         self,
@@ -194,7 +196,7 @@ class Bank:
 
     def vector_counts(self) -> dict[str, int]:
         """How many vectors there are of each encoder, by its identity."""
-        return self._read(status.count_vectors)
+        return self._read(status.count_vectors, self._cache)
 
     def panel_names(self) -> list[tuple[Agent, str]]:
         """The agent and suite of every panel, without reading executions."""
@@ -212,11 +214,15 @@ class Bank:
         """A number that moves whenever evidence was added or removed; cheap enough to ask before every decision."""
         return self._database.revision()
 
+    def panel_revision(self, agent: Agent, suite: str | None = None) -> int:
+        """A number that is another one whenever the pairs of an agent (on a suite) may have changed; as cheap to ask."""
+        return self._database.panel_revision(agent, suite)
+
     # -- care -----------------------------------------------------------------------------------------------------
 
     def status(self) -> BankStatus:
         """Counts of everything in the bank."""
-        return self._read(status.read_status, self._database.backend)
+        return self._read(status.read_status, self._database.backend, self._cache)
 
     def verify(self) -> list[str]:
         """One line per problem: damaged pages, changed rows, lost commits, orphans, wrong values. Empty means fine."""
@@ -237,7 +243,16 @@ class Bank:
 
     def remove(self, removal: Removal) -> Forgotten:
         """`forget`, with filters that were looked at before."""
-        return self._write(forget.forget, removal)
+        forgotten, texts = self._write(forget.forget, self._database.backend, removal)
+        if self._cache.path is None or not self._cache.exists():
+            return forgotten
+        try:
+            vectors = self._cache.change(self._database.timeout, forget.forget_derived, texts) or 0
+        except (BankError, OSError) as error:
+            message = f"{self._cache.path} may still hold vectors or words of what was forgotten ({error}); remove it"
+            warnings.warn(message, BankWarning, stacklevel=3)
+            return forgotten
+        return replace(forgotten, vectors=forgotten.vectors + vectors)
 
     def foreseen(self, removal: Removal) -> Foreseen:
         """What `remove` with the same filters would take away."""
@@ -297,18 +312,14 @@ class Bank:
         """How often each action was decided, by agent and skill."""
         return self._read(decision_log.read_decision_tallies)
 
-    def learned(self, name: str, part: str) -> bytes | None:
-        """A kept part of what was learned from the evidence as it is now; None where there is none, or it is damaged."""
-        return self._read(learned.read_part, name, part)
+    def learned(self, name: str, part: str, *, revision: int) -> bytes | None:
+        """A cached part of what was learned at a revision of its panel; None where there is none, or it is damaged."""
+        return self._cache.read(None, learned.read_part, name, part, revision)
 
     def keep_learned(self, name: str, parts: Mapping[str, bytes], *, revision: int) -> bool:
-        """Keep what was learned at a revision, unless that would have to wait: for a lock, or for a disk to be writable."""
-        try:
-            with self._database.write_soon(KEEPING_PATIENCE) as connection:
-                backend = self._database.backend
-                return learned.keep(connection, backend, name, parts, revision=revision, now=self._clock())
-        except (BankError, OSError):
-            return False
+        """Cache what was learned at a revision of its panel, unless that would have to wait or cannot be."""
+        backend, now = self._database.backend, self._clock()
+        return bool(self._cache.write(learned.keep, backend, name, parts, revision=revision, now=now))
 
     def add_judgements(self, judgements: Sequence[Judgement]) -> int:
         """Store agents' own answers about known tasks and skills; returns how many were new."""

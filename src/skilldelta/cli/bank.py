@@ -132,6 +132,70 @@ def verify(bank: str, as_json: bool) -> int:
     return 1 if problems else 0
 
 
+@command.command("upgrade")
+@settings.bank_option
+@settings.yes_option
+@settings.json_option
+def upgrade(bank: str, yes: bool, as_json: bool) -> None:
+    """Bring a bank of an older schema version to the newest one. Nothing else ever does.
+
+    A file is copied first, to a name beside it that is printed. A bank on a server is not: dump it first. Older versions
+    of SkillDelta cannot open an upgraded bank.
+    """
+    from skilldelta.bank.backup import dump_command, upgrade_bank
+
+    if "://" in bank and not yes:
+        copy = f"Keep a copy first, with: {dump_command(bank)}"
+        confirm(f"{copy}\nUpgrade {redacted(bank)} now?", otherwise=f"{copy};")
+    result = upgrade_bank(bank)
+    if result.old_version == result.new_version:
+        line = f"{result.location} has schema version {result.new_version}, the newest one; nothing was changed"
+    else:
+        line = f"{result.location} was upgraded from schema version {result.old_version} to {result.new_version}"
+        line += f"; the bank as it was is kept in {result.copy}" if result.copy else ""
+    answer(line, {**asdict(result), "copy": result.copy and str(result.copy)}, as_json=as_json)
+
+
+@command.command("backup")
+@settings.bank_option
+@click.option("--output", required=True, type=OutputPath(), metavar="FILE", help="The new file to write.")
+@settings.json_option
+def backup(bank: str, output: Path, as_json: bool) -> None:
+    """Copy a bank that may be in use to a new file, as it is at one moment.
+
+    The copy of a SQLite bank is a bank itself. A PostgreSQL bank is copied by pg_dump.
+    """
+    from skilldelta.bank.backup import backup_bank
+
+    size = backup_bank(bank, output)
+    answer(
+        f"{redacted(bank)} was copied to {output} ({size / 1e6:,.1f} MB)",
+        {"bank": redacted(bank), "output": str(output), "size_bytes": size},
+        as_json=as_json,
+    )
+
+
+@command.command("restore")
+@click.argument("source", metavar="BACKUP", type=GivenPath())
+@settings.bank_option
+@settings.yes_option
+@settings.json_option
+def restore(source: Path, bank: str, yes: bool, as_json: bool) -> None:
+    """Put a backup in the place of the bank, or where there is none.
+
+    A file that is replaced is kept beside the bank, under a name that is printed. On a server it is replaced for good.
+    """
+    from skilldelta.bank.backup import restore_bank
+
+    if not yes and ("://" in bank or Path(bank).expanduser().exists()):
+        question = f"This puts {source} in the place of {redacted(bank)}.\nReplace the bank?"
+        confirm(question, otherwise=f"this would replace {redacted(bank)};")
+    result = restore_bank(source, bank)
+    kept = f"; the bank that was there is kept in {result.replaced}" if result.replaced else ""
+    line = f"{source} was restored to {result.location} (schema version {result.schema_version}){kept}"
+    answer(line, {**asdict(result), "replaced": result.replaced and str(result.replaced)}, as_json=as_json)
+
+
 @command.command("export")
 @settings.panel_options
 @click.option("--format", "format_", type=click.Choice(["jsonl", "npz"]), default="jsonl", help="What to write.")
