@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from skilldelta.collect.graders.base import LIMIT_OPTIONS, Grader, chosen_limits, take_options
+from skilldelta.collect.graders.base import LIMIT_OPTIONS, Grader, chosen_limits, grading_mode, take_options
 from skilldelta.collect.graders.clinical_value import KINDS, ClinicalValue
 from skilldelta.collect.graders.command import COMMAND_LIMITS, Command
 from skilldelta.collect.graders.function import Function, load_function, load_scorer
@@ -101,7 +101,8 @@ def _make(spec: Mapping[str, Any], suite: Suite, tools: GraderTools, where: str)
             return UnitTests(*code_settings(spec, tools.sandbox, TEST_LIMITS, where))
         case "workbook":
             require_openpyxl("grading workbooks")
-            return Workbook(*code_settings(spec, tools.sandbox, CODE_LIMITS, where), suite.folder)
+            settings = code_settings(spec, tools.sandbox, CODE_LIMITS, where)
+            return Workbook(*settings, suite.folder, grading_mode(spec, where))
     raise unknown_name("grader", spec["type"], (*_BY_OPTIONS, *_OTHERS))
 
 

@@ -8,14 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from skilldelta.collect.sandbox import Limits
 from skilldelta.collect.suite import SuiteTask
 from skilldelta.errors import InputError
 
+# The options of graders that run something in the sandbox.
 LIMIT_OPTIONS: Mapping[str, Any] = {"seconds": (int, float), "memory_mb": int, "disk_mb": int, "processes": int}
-"""The options of graders that run something in the sandbox."""
+
+# `exact` gives every reply the grade that the benchmark's own evaluator gives it; `lenient` reads what a person would read.
+GradingMode = Literal["exact", "lenient"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +51,11 @@ def take_options(spec: Mapping[str, Any], where: str, **known: type | tuple[type
 def chosen_limits(usual: Limits, options: Mapping[str, Any]) -> Limits:
     """The usual limits with those that the options name."""
     return replace(usual, **{name: options[name] for name in LIMIT_OPTIONS if name in options})
+
+
+def grading_mode(spec: Mapping[str, Any], where: str) -> GradingMode:
+    """The mode that a grader's settings name; lenient where they name none."""
+    mode = spec.get("mode", "lenient")
+    if mode not in ("exact", "lenient"):
+        raise InputError(f"{where}: mode of grader {spec['type']!r} must be exact or lenient, got {mode!r}")
+    return "exact" if mode == "exact" else "lenient"

@@ -57,10 +57,13 @@ def code_settings(
 
     `environment` is a virtual environment for the same Python. With Docker, the image has the packages.
     """
-    options = take_options(spec, where, environment=str, image=str, **LIMIT_OPTIONS)
+    options = take_options(spec, where, environment=str, image=str, mode=str, **LIMIT_OPTIONS)
     image = {"docker_image": options["image"]} if "image" in options else {}
-    found = find_sandbox(sandbox, **image)
-    return found, packages_of(options.get("environment", ""), where), chosen_limits(usual, options)
+    return (
+        find_sandbox(sandbox, **image),
+        packages_of(options.get("environment", ""), where),
+        chosen_limits(usual, options),
+    )
 
 
 def packages_of(environment: str, where: str) -> Path:

@@ -39,7 +39,7 @@ class Answered(NamedTuple):
 class _Decided(NamedTuple):
     decisions: tuple[HookDecision, ...]
     texts: dict[str, str]
-    """Of skills, as the bank has them."""
+    """Of skills, from their files, else as the bank has them."""
     repeated: bool = False
     """Whether the decision was taken earlier in the conversation."""
     failure: str = ""
@@ -66,7 +66,8 @@ def fallback_answer(settings: HookSettings, content: bytes) -> str:
         event = read_event(settings.host, content)
         if event.kind != "prompt" or not event.text or not settings.skills or settings.fallback != "use":
             return ""
-        return _delivery(settings, _fallen_back(settings, "no time left"), settings.part)
+        found = _fallen_back(settings, "no time left")._replace(texts=_file_texts(settings).texts)
+        return _delivery(settings, found, settings.part)
     except Exception:
         return ""
 
@@ -80,11 +81,30 @@ def _prompt(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answered
     if conversation is not None and known is not None:
         if not conversation.claim(settings.part.number):
             return Answered()
-        found = _Decided(known, {})
+        found = _Decided(known, _file_texts(settings).texts)
         if _lacks_text(settings, found):
             found = found._replace(texts=_decided(settings, event, ask_bank).texts)
         return Answered(_delivery(settings, found, settings.part))
     return _first_prompt(settings, conversation, _decided(settings, event, ask_bank))
+
+
+class _FileTexts(NamedTuple):
+    texts: dict[str, str]
+    """By skill."""
+    unreadable: dict[str, str]
+    """Why, by skill."""
+
+
+def _file_texts(settings: HookSettings) -> _FileTexts:
+    """The texts of the skills that have files, each read once: what is asked about is what is injected."""
+    found = _FileTexts({}, {})
+    for skill in settings.skills:
+        try:
+            if skill.file is not None:
+                found.texts[skill.name] = skill_body(skill.file)
+        except OSError as error:
+            found.unreadable[skill.name] = f"{skill.file}: cannot be read ({error.strerror or error})"
+    return found
 
 
 def _first_prompt(settings: HookSettings, conversation: Conversation | None, found: _Decided) -> Answered:
@@ -114,17 +134,25 @@ def _conversation(settings: HookSettings, event: HookEvent) -> Conversation | No
 
 
 def _decided(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> _Decided:
-    several = len(settings.skills) > 1
+    files = _file_texts(settings)
+    failure = "; ".join(files.unreadable.values())
+    # A skill whose text cannot be read is not on offer; the others are.
+    offered = settings._replace(skills=tuple(skill for skill in settings.skills if skill.name not in files.unreadable))
+    if not offered.skills:
+        return _Decided((), {}, failure=failure)
+    several = len(offered.skills) > 1
     try:
-        path, question = (CHOOSE if several else DECIDE), _question(settings, event)
-        document = _asked(settings, path, question, ask_bank)
-        return _of_choice(document) if several else _of_choice({"choice": None, "decisions": [document]})
+        document = _asked(settings, CHOOSE if several else DECIDE, _question(offered, event, files.texts), ask_bank)
+        found = _of_choice(document if several else {"choice": None, "decisions": [document]})
     except Exception as error:
-        return _fallen_back(settings, _one_line(error))
+        found = _fallen_back(offered, _one_line(error))
+    told = "; ".join(reason for reason in (failure, found.failure) if reason)
+    return found._replace(texts={**found.texts, **files.texts}, failure=told)
 
 
-def _question(settings: HookSettings, event: HookEvent) -> dict[str, Any]:
+def _question(settings: HookSettings, event: HookEvent, texts: dict[str, str]) -> dict[str, Any]:
     names = [skill.name for skill in settings.skills]
+    digests = {name: hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for name, text in texts.items()}
     needs_text = settings.delivery == "text" and any(skill.file is None for skill in settings.skills)
     question: dict[str, Any] = {
         "task": event.text,
@@ -133,7 +161,8 @@ def _question(settings: HookSettings, event: HookEvent) -> dict[str, Any]:
         **({} if settings.record else {"record": False}),
     }
     optional = {
-        "skill_digest": _version(settings.skills),
+        "skill_digest": digests.get(names[0], "") if len(names) == 1 else "",
+        "skill_digests": digests if len(names) > 1 else {},
         "conversation": f"{settings.host}:{event.conversation}" if event.conversation else "",
         "agent": settings.agent,
         "suite": settings.suite,
@@ -141,16 +170,6 @@ def _question(settings: HookSettings, event: HookEvent) -> dict[str, Any]:
         "include_skill_text": needs_text,
     }
     return question | {name: value for name, value in optional.items() if value}
-
-
-def _version(skills: tuple[OfferedSkill, ...]) -> str:
-    """The digest by which the bank knows versions, of a skill that is on offer alone; empty where it is not at hand."""
-    if len(skills) > 1 or skills[0].file is None:
-        return ""
-    try:
-        return hashlib.sha256(skill_body(skills[0].file).encode("utf-8", "surrogatepass")).hexdigest()
-    except OSError:
-        return ""
 
 
 def _asked(settings: HookSettings, path: str, document: dict[str, Any], ask_bank: Ask) -> dict[str, Any]:
@@ -191,7 +210,7 @@ def _delivery(settings: HookSettings, found: _Decided, part: Part) -> str:
     skill = _chosen(settings, found)
     if skill is None:
         return ""
-    text = _text_of(skill, found.texts) if settings.delivery == "text" else None
+    text = found.texts.get(skill.name) if settings.delivery == "text" else None
     if text is not None and skill.file is None and len(in_parts(skill.name, text, LONGEST[settings.host])) > part.of:
         skill = skill._replace(file=_written_down(settings, text))
     context = delivered(skill, text, settings.host, part=part, delivery=settings.delivery)
@@ -222,10 +241,6 @@ def _written_down(settings: HookSettings, text: str) -> Path | None:
 def _chosen(settings: HookSettings, found: _Decided) -> OfferedSkill | None:
     name = next((decision.skill for decision in found.decisions if decision.chosen), None)
     return next((skill for skill in settings.skills if skill.name == name), None)
-
-
-def _text_of(skill: OfferedSkill, texts: dict[str, str]) -> str | None:
-    return skill_body(skill.file) if skill.file is not None else texts.get(skill.name)
 
 
 # The call of a skill, and the end

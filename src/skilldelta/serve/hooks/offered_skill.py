@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from skilldelta.front_matter import split_front_matter
+from skilldelta.regular_file import read_regular
 from skilldelta.serve.hooks.hook_event import Host
 
 Delivery = Literal["text", "invoke"]
@@ -99,5 +100,5 @@ def _units(text: str) -> int:
 
 
 def _read(file: Path) -> str:
-    with file.open("rb") as opened:
-        return opened.read(_MOST_BYTES).decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    text = read_regular(file, _MOST_BYTES).decode("utf-8-sig", "replace")
+    return text.replace("\r\n", "\n").replace("\r", "\n")

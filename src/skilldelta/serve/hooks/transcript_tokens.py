@@ -6,11 +6,10 @@ Cached input counts like other input: it is what the model read. What a transcri
 from __future__ import annotations
 
 import json
-import os
-import stat
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from skilldelta.regular_file import read_regular
 from skilldelta.serve.hooks.hook_event import Host
 
 _MOST_BYTES = 128 << 20
@@ -30,11 +29,7 @@ def transcript_tokens(host: Host, path: str) -> int | None:
 
 def _rows(path: str) -> Iterator[dict[str, Any]]:
     """The objects of a transcript: one per line, or one document over several lines."""
-    status = os.stat(path)
-    if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
-        return
-    with open(path, "rb") as file:
-        content = file.read(_MOST_BYTES)
+    content = read_regular(path, _MOST_BYTES)
     whole = _parsed(content)
     for row in [whole] if whole is not None else map(_parsed, content.splitlines()):
         if isinstance(row, dict):

@@ -17,7 +17,7 @@ class ArmTally:
     counted: int = 0
     successes: float = 0.0
     tokens: float = 0.0
-    told: int = 0
+    metered: int = 0
     """Executions whose tokens are known."""
 
     @property
@@ -27,14 +27,14 @@ class ArmTally:
 
     @property
     def mean_tokens(self) -> float | None:
-        """Tokens per counted execution; None unless every one of them told."""
-        return self.tokens / self.counted if self.counted and self.told == self.counted else None
+        """Tokens per counted execution; None unless every one of them metered."""
+        return self.tokens / self.counted if self.counted and self.metered == self.counted else None
 
     def add(self, execution: Execution) -> None:
         self.counted += 1
         self.successes += execution.success or 0.0
         if execution.tokens is not None:
-            self.told += 1
+            self.metered += 1
             self.tokens += execution.tokens
 
 
@@ -57,7 +57,7 @@ class Tally:
 
 
 @dataclass(slots=True)
-class Standing:
+class CollectionProgress:
     """Counts that grow while a collection runs; its size does not depend on the number of executions."""
 
     planned: int
@@ -95,4 +95,4 @@ class Standing:
         self.whole.add(execution)
 
 
-OnProgress = Callable[[Standing], None]
+OnProgress = Callable[[CollectionProgress], None]
