@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from sqlalchemy import create_engine, text
 
 from skilldelta.bank import learned, schema
+from skilldelta.bank.backup import upgrade_bank
 from skilldelta.bank.batch import Batch
 from skilldelta.bank.entries import RecordedOutcome
 from skilldelta.bank.index import Index
-from skilldelta.bank.migrations import m0001_first_tables
 from skilldelta.bank.schema import checksum_of, row_checksum
-from skilldelta.bank.sqlite import APPLICATION_ID
 from skilldelta.bank.store import Bank
 from skilldelta.errors import BankError
-from skilldelta.records import Judgement, Skill, Task
+from skilldelta.records import Skill, Task
 
 from .flips import FilledBank, data_of, flipped
-from .small import AGENT, DECISION, SKILL, THREE_PAIRS, TinyEncoder, use, vector
+from .older import JUDGEMENT, current_bank, older_bank
+from .small import AGENT, DECISION, THREE_PAIRS, TinyEncoder, use, vector
 from .test_verify import tamper
-
-JUDGEMENT = Judgement(AGENT, "default", "t1", SKILL.skill_id, SKILL.digest, use=True, tokens=3, answer="Yes.")
 
 
 @pytest.fixture
@@ -165,41 +161,11 @@ def test_columns_of_unlike_types_and_lengths_do_not_look_alike() -> None:
     assert row_checksum((-0.0,)) == row_checksum((0.0,))
 
 
-def first_version(bank: Bank, path: Path) -> None:
-    """The content of a bank as version 1 stored it."""
-    engine = create_engine(f"sqlite:///{path}")
-    source = sqlite3.connect(bank.location)
-    with engine.begin() as connection:
-        m0001_first_tables.upgrade(connection)
-        connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
-        for table in schema.TABLES:
-            if table.name == "commits":
-                continue
-            columns = [column.name for column in table.c if column.name != "checksum"]
-            listed = ", ".join(f'"{name}"' for name in columns)
-            marks = ", ".join("?" * len(columns))
-            for row in source.execute(f"SELECT {listed} FROM {table.name}"):
-                connection.exec_driver_sql(f"INSERT INTO {table.name} ({listed}) VALUES ({marks})", row)
-        connection.execute(text("UPDATE meta SET value = 1 WHERE name = 'schema_version'"))
-    engine.dispose()
-    source.close()
-
-
-def test_a_bank_of_the_first_version_gets_its_checksums(sqlite_filled: Bank, tmp_path: Path) -> None:
-    sqlite_filled.add(Batch(vectors=[vector("What day is it?", 0.0, 0.6, 0.8)]))
-    sqlite_filled.record_decision(DECISION)
-    sqlite_filled.add_judgements([JUDGEMENT])
-    sqlite_filled.add(Batch([Task(f"n{number}", f"Number {number}", "f") for number in range(6_000)]))
-    first_version(sqlite_filled, tmp_path / "old.bank")
-    with pytest.raises(BankError, match=r"has the older schema version 1 .* skilldelta bank status"):
-        Bank.open(tmp_path / "old.bank", readonly=True)
+def test_an_upgrade_from_the_first_version_computes_the_checksums(tmp_path: Path) -> None:
+    current_bank(tmp_path / "new.bank")
+    older_bank(str(tmp_path / "old.bank"), 1, tmp_path / "new.bank")
+    upgrade_bank(tmp_path / "old.bank")
     with Bank.open(tmp_path / "old.bank") as bank:
-        assert bank.verify() == []
-        assert bank.status().schema_version >= 2
-        assert list(bank.executions()) == list(sqlite_filled.executions())
-        assert bank.tasks() == sqlite_filled.tasks()
-        assert bank.decisions() == sqlite_filled.decisions()
-        assert bank.judgements() == [JUDGEMENT]
         with bank._database.read() as connection:
             for table in schema.TABLES:
                 for *stored, checksum in connection.execute(table.select()):
@@ -208,11 +174,11 @@ def test_a_bank_of_the_first_version_gets_its_checksums(sqlite_filled: Bank, tmp
         assert "1 row of executions changed since stored (wrong checksum): 1" in bank.verify()
 
 
-def test_a_first_version_in_the_place_of_a_newer_bank_is_brought_up_to_date(tmp_path: Path) -> None:
-    with Bank.open(tmp_path / "my.bank", create=True) as bank:
-        bank.add(THREE_PAIRS)
-        first_version(bank, tmp_path / "old.bank")
+def test_a_first_version_in_the_place_of_a_newer_bank_is_upgraded(tmp_path: Path) -> None:
+    current_bank(tmp_path / "my.bank")
+    older_bank(str(tmp_path / "old.bank"), 1, tmp_path / "my.bank")
     (tmp_path / "old.bank").replace(tmp_path / "my.bank")
+    upgrade_bank(tmp_path / "my.bank")
     with Bank.open(tmp_path / "my.bank") as bank:
         assert bank.verify() == []
         assert bank.add(THREE_PAIRS).unchanged == 10

@@ -15,7 +15,9 @@ from sqlalchemy import Connection, select
 from skilldelta.bank import schema
 from skilldelta.bank.batch import Added, Batch, Known, describe
 from skilldelta.bank.database import Backend
+from skilldelta.bank.defaults import changed_choices, read_choices
 from skilldelta.bank.name_tables import Named, SkillName, TaskName, add_agents, add_skills, add_tasks
+from skilldelta.bank.reading import executions_query, read_agents, read_versions, skill_keys
 from skilldelta.bank.revisions import Panel, move_revisions, panels_with_skills
 from skilldelta.bank.schema import chunked, insert_rows, next_key
 from skilldelta.bank.vectors import add_vectors
@@ -28,6 +30,7 @@ _Content = tuple[float | None, float | None, float | None, float | None, str]
 
 def add_batch(connection: Connection, backend: Backend, batch: Batch, now: float) -> Added:
     """Add a checked batch; an InputError leaves it to the caller's transaction to undo everything."""
+    choices = read_choices(connection) if _may_change_choices(connection, batch) else None
     agents = add_agents(connection, backend, batch)
     tasks = add_tasks(connection, backend, batch)
     skills = add_skills(connection, backend, batch)
@@ -47,6 +50,36 @@ def add_batch(connection: Connection, backend: Backend, batch: Batch, now: float
         vectors=vectors,
         unchanged=known.tasks + known.skills + known.executions + known.vectors,
         known=known,
+        notes=() if choices is None else changed_choices(choices, read_choices(connection)),
+    )
+
+
+def _may_change_choices(connection: Connection, batch: Batch) -> bool:
+    """Whether an agent gets its first executions of a skill on a suite, beside what the bank has of other suites."""
+    agents = {agent: key for key, agent in read_agents(connection).items()}
+    table = schema.panel_revisions
+    panels = {(row.agent_key, row.suite) for row in connection.execute(select(table.c.agent_key, table.c.suite))}
+    runs = {(id(e.agent), e.suite, e.skill_id): e.agent for e in batch.executions}
+    keys = [(agents.get(agent), suite, skill_id) for (_, suite, skill_id), agent in runs.items()]
+    if not panels:
+        return False
+    if any((agent_key, suite) not in panels for agent_key, suite, _ in keys):
+        return True
+    if len(panels) == 1:
+        return False
+    query = executions_query(connection).with_only_columns(schema.executions.c.key).limit(1)
+    skills = read_versions(connection)
+    return any(
+        connection.execute(
+            query.where(
+                schema.executions.c.agent_key == agent_key,
+                schema.executions.c.skill_key.in_(skill_keys(skills, skill_id)),
+                schema.tasks.c.suite == suite,
+            )
+        ).first()
+        is None
+        for agent_key, suite, skill_id in keys
+        if skill_id
     )
 
 

@@ -84,7 +84,7 @@ def backup_bank(location: str | Path, output: Path, *, timeout: float = LOCK_TIM
     check_destination(output)
     if output.exists():
         raise InputError(f"cannot write {output}: it exists; name a new file, so that no earlier backup is lost")
-    with closing(Database.open(location, create=False, readonly=True, timeout=timeout)) as database:
+    with closing(Database.open(location, create=False, readonly=False, timeout=timeout)) as database:
         backend = database.backend
         if isinstance(backend, SQLite):
             _copy_file(backend, output)
@@ -113,7 +113,7 @@ def restore_bank(source: Path, location: str | Path, *, timeout: float = LOCK_TI
         if problems:
             raise BankError(f"the backup {source} is damaged ({problems[0]}); restore another one")
         replaced = _restore_file(source, backend)
-    with closing(Database.open(location, create=False, readonly=True, timeout=timeout)) as database:
+    with closing(Database.open(location, create=False, readonly=False, timeout=timeout)) as database:
         return Restoration(backend.location, database.version, replaced)
 
 

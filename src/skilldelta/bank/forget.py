@@ -15,7 +15,8 @@ from sqlalchemy import ColumnElement, Connection, Select, TableClause, and_, del
 from skilldelta.bank import schema
 from skilldelta.bank.database import Backend
 from skilldelta.bank.learned import drop_all
-from skilldelta.bank.revisions import Panel, move_revisions, panels_with, panels_with_skills
+from skilldelta.bank.reading import read_versions
+from skilldelta.bank.revisions import move_revisions, panels_with, panels_with_skills
 from skilldelta.bank.schema import chunked, count_rows, read_counter, write_counter
 from skilldelta.errors import InputError
 from skilldelta.records import Agent
@@ -68,7 +69,8 @@ def forget(connection: Connection, backend: Backend, removal: Removal) -> tuple[
     when `before` is given.
     """
     agents, tasks, skills = (_touched(connection, removal, name) for name in ("agent_key", "task_key", "skill_key"))
-    panels = panels_with(connection, _fits(removal, schema.executions)) | _panels_with_versions(connection, skills)
+    panels = panels_with(connection, _fits(removal, schema.executions))
+    names = {key: skill.skill_id for key, skill in read_versions(connection).items() if key in set(skills)}
     judgements = _remove(connection, schema.judgements, _fits(removal, schema.judgements))
     executions = _remove(connection, schema.executions, _fits(removal, schema.executions))
     gone_tasks, digests = _remove_tasks(connection, tasks)
@@ -84,6 +86,9 @@ def forget(connection: Connection, backend: Backend, removal: Removal) -> tuple[
     forgotten_texts = [digest for digest in digests if digest not in still_used]
     vectors = forget_derived(connection, forgotten_texts)
     if executions or gone_tasks or gone_skills:
+        # Where a version of a skill is gone, another may have become the current one.
+        left = read_versions(connection)
+        panels |= panels_with_skills(connection, {name for key, name in names.items() if key not in left})
         move_revisions(connection, backend, panels)
         write_counter(connection, schema.REMOVALS, read_counter(connection, schema.REMOVALS) + 1)
     forgotten = Forgotten(
@@ -102,17 +107,6 @@ def forget_derived(connection: Connection, digests: Sequence[bytes]) -> int:
     drop_all(connection)
     table = schema.vectors
     return sum(_remove(connection, table, table.c.text_digest.in_(chunk)) for chunk in chunked(digests))
-
-
-def _panels_with_versions(connection: Connection, skill_keys: list[int]) -> set[Panel]:
-    """Panels in which another version of a skill may become the current one."""
-    skills = schema.skills
-    names = {
-        name
-        for chunk in chunked(skill_keys)
-        for name in connection.execute(select(skills.c.skill_id).where(skills.c.key.in_(chunk))).scalars()
-    }
-    return panels_with_skills(connection, names - {schema.SHARED_SKILL})
 
 
 def foreseen(connection: Connection, removal: Removal) -> Foreseen:

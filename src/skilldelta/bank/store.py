@@ -32,13 +32,15 @@ from skilldelta.bank.adding import add_batch
 from skilldelta.bank.batch import Added, Batch, check_batch
 from skilldelta.bank.cache import Cache
 from skilldelta.bank.database import Database
+from skilldelta.bank.defaults import Defaults, read_defaults, write_defaults
 from skilldelta.bank.entries import DecisionFilter, DecisionRecord, DecisionTally, Logged, RecordedOutcome
 from skilldelta.bank.forget import Foreseen, Forgotten, Removal
 from skilldelta.bank.pair_reading import Changes, Mark, PairQuery, PanelRecords
-from skilldelta.bank.reading import chosen_agent, chosen_suite, current_skill
+from skilldelta.bank.reading import chosen_agent, current_skill
+from skilldelta.bank.revisions import move_revisions
 from skilldelta.bank.status import BankStatus, EvidenceAge, Panel
 from skilldelta.bank.vectors import Progress, TextEncoder
-from skilldelta.errors import BankError, BankWarning, InputError
+from skilldelta.errors import BankError, BankWarning, InputError, unknown_name
 from skilldelta.pairing import Pairing
 from skilldelta.records import Agent, Execution, Judgement, Skill, Task
 from skilldelta.support import Support
@@ -174,21 +176,44 @@ class Bank:
         return self._read(pair_reading.read_changes, asked, since)
 
     def resolve_agent(self, name: str | None) -> Agent:
-        """The agent called `name` or `name@fingerprint-prefix`; None is the only one there is."""
-        return chosen_agent(self.agents(), name)
+        """The agent called `name` or `name@fingerprint-prefix`; None is the one chosen with `use`, or the first."""
+        return chosen_agent(self.agents(), name, default=self.defaults().agent if name is None else None)
 
     def resolve_skill(self, name: str) -> Skill:
         """The current version of a skill."""
         return current_skill(self.skills(), name)
 
     def resolve_suite(self, agent: Agent, *, skill_id: str, task_id: str = "") -> str | None:
-        """The one suite whose evidence may answer a question; None where the agent was run on none, an error at several."""
+        """The one suite whose evidence answers a question that names none; None where the agent was run on no suite.
+
+        Of several it is the task's own, else the one chosen with `use`, else the bank's first, else the skill's first.
+        """
         with self._database.read() as connection:
             suites = reading.read_suites_of(connection, agent, skill_id) or reading.read_suites_of(connection, agent)
-            if len(suites) > 1 and task_id:
-                own = {task.suite for task in reading.read_tasks(connection, task_id=task_id)}
-                suites = [suite for suite in suites if suite in own] or suites
-        return chosen_suite(suites, skill_id)
+            if len(suites) < 2:
+                return suites[0] if suites else None
+            if task_id:
+                of_task = {task.suite for task in reading.read_tasks(connection, task_id=task_id)}
+                suites = [suite for suite in suites if suite in of_task] or suites
+            return read_defaults(connection).suite_of(suites)
+
+    def defaults(self) -> Defaults:
+        """The agent and the suite that are meant where none is named."""
+        return self._read(read_defaults)
+
+    def use(self, *, agent: Agent | None = None, suite: str | None = None) -> Defaults:
+        """Choose the agent or the suite, or both, that are meant where none is named."""
+        with self._database.write() as connection:
+            if agent is not None and agent not in reading.read_agents(connection).values():
+                raise unknown_name(
+                    "agent", agent.name, [known.name for known in reading.read_agents(connection).values()]
+                )
+            if suite is not None and suite not in reading.read_suites(connection):
+                raise unknown_name("suite", suite, reading.read_suites(connection))
+            write_defaults(connection, agent=agent, suite=suite)
+            # Whoever keeps names in memory looks at the revision.
+            move_revisions(connection, self._database.backend, ())
+            return read_defaults(connection)
 
     def panels(self) -> list[Panel]:
         """One panel for each agent and suite that has executions."""

@@ -132,6 +132,27 @@ def verify(bank: str, as_json: bool) -> int:
     return 1 if problems else 0
 
 
+@command.command("use")
+@settings.bank_option
+@click.option("--agent", help="The agent that is meant where none is named.")
+@click.option("--suite", help="The suite that is meant where none is named, and a skill has evidence in several.")
+@settings.json_option
+def use(bank: str, agent: str | None, suite: str | None, as_json: bool) -> None:
+    """Choose the agent and the suite that are meant where none is named. Without an option: show them.
+
+    At first these are the first agent and the first suite that arrived.
+    """
+    from skilldelta.bank.reading import label
+
+    with _open(bank) as opened:
+        if agent is None and suite is None:
+            chosen = opened.defaults()
+        else:
+            chosen = opened.use(agent=opened.resolve_agent(agent) if agent else None, suite=suite)
+    agent_name = label(chosen.agent) if chosen.agent else "none yet"
+    answer(f"agent: {agent_name}, suite: {chosen.suite or 'none yet'}", asdict(chosen), as_json=as_json)
+
+
 @command.command("upgrade")
 @settings.bank_option
 @settings.yes_option
@@ -198,15 +219,25 @@ def restore(source: Path, bank: str, yes: bool, as_json: bool) -> None:
 
 @command.command("export")
 @settings.panel_options
-@click.option("--format", "format_", type=click.Choice(["jsonl", "npz"]), default="jsonl", help="What to write.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["jsonl", "npz", "decisions"]),
+    default="jsonl",
+    help="jsonl: executions; npz: the arrays of one panel; decisions: the decision log.",
+)
 @click.option("--output", required=True, type=OutputPath(), metavar="FILE", help="The file to write.")
 def export(bank: str, format_: str, output: Path, **options: Any) -> None:
-    """Write executions as runs.jsonl, or one panel's arrays with vectors as NPZ."""
-    from skilldelta.bank.export import export_panel, export_runs
+    """Write executions as runs.jsonl, one panel's arrays with vectors as NPZ, or decisions with their outcomes as JSONL."""
+    from skilldelta.bank.export import export_decisions, export_panel, export_runs
     from skilldelta.cli.arguments import choice_of, chosen_encoder, known_suite
     from skilldelta.studies.loaded_panel import only_records
 
     with _open(bank) as opened:
+        if format_ == "decisions":
+            count = export_decisions(opened, output)
+            note(f"{plural(count, 'decision')} written to {output}")
+            return
         if format_ == "npz":
             panel = only_records(opened, choice_of(options))
             with progress("encoding") as advance:

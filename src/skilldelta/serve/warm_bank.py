@@ -38,10 +38,11 @@ class KnownNames:
     agents: Sequence[Agent]
     skills: Sequence[Skill]
     suites: Sequence[str]
+    default_agent: Agent | None
 
     def agent(self, name: str | None) -> Agent:
-        """The agent of that name, or the only one for None; an unknown name is refused."""
-        return chosen_agent(self.agents, name)
+        """The agent of that name, or the default one for None; an unknown name is refused."""
+        return chosen_agent(self.agents, name, default=self.default_agent)
 
     def skill(self, name: str) -> Skill:
         """The current version of a skill; an unknown one is refused."""
@@ -82,7 +83,7 @@ class WarmBank:
             if self._names is None or self._names.revision != revision:
                 bank = self.bank
                 self._suites, self._answers = {}, OrderedDict()
-                self._names = KnownNames(revision, bank.agents(), bank.skills(), bank.suites())
+                self._names = KnownNames(revision, bank.agents(), bank.skills(), bank.suites(), bank.defaults().agent)
             return self._names
 
     def advice(self, question: Question, agent: Agent, policy: Policy, *, explain: bool) -> Advice:
