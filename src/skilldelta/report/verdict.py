@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from skilldelta.evaluation.comparison import Comparison, better_constant, compare
+from skilldelta.evaluation.comparison import Comparison, compare, compare_with_better_constant, held_out_value
 from skilldelta.evaluation.policy_table import policy_words
-from skilldelta.evaluation.results import PanelResult, PolicyResult
+from skilldelta.evaluation.results import UNKNOWN, PanelResult, PolicyResult
 from skilldelta.nouns import plural
 from skilldelta.report.numbers import certainty, count, distance, percent, points, size, spread
 
@@ -50,7 +50,7 @@ def summary(panel: PanelResult, gate: str) -> Summary:
     if own is None:
         names = ", ".join(panel.policies)
         return Summary("open", f"{policy_words(gate)} was not evaluated here", f"Evaluated were: {names}.", "", "")
-    comparison = compare(panel, own, better_constant(panel, own))
+    comparison = compare_with_better_constant(panel, own)
     line = gate_headline(panel, own)
     return Summary(
         line.tone, line.text, _answer(panel, own), _certainty(panel, own, comparison), _comparison(panel, own)
@@ -59,12 +59,11 @@ def summary(panel: PanelResult, gate: str) -> Summary:
 
 def gate_headline(panel: PanelResult, own: PolicyResult) -> Headline:
     """The verdict on a policy against the better constant one, on the policy's own rows."""
-    against = better_constant(panel, own)
-    comparison = compare(panel, own, against)
+    comparison = compare_with_better_constant(panel, own)
     if comparison is None:
         return no_verdict(len(own.rows))
     line = headline(comparison)
-    if comparison.verdict in ("better", "worse") or comparison.is_same or against == "always_off":
+    if comparison.verdict in ("better", "worse") or comparison.is_same or comparison.against == "always_off":
         return line
     # Keeping up with always-on is no reason for a gate that never using the skill keeps up with as well.
     never = compare(panel, own, "always_off")
@@ -93,10 +92,9 @@ def headline(comparison: Comparison) -> Headline:
             return Headline("yes", f"Equivalent to {rival}, and {saving}: {within}.")
         return Headline("open", f"Equivalent to {rival}, which is simpler: {within}.")
     also = f" It {saving}." if saves else ""
-    more = ""
-    if comparison.more_tasks is not None:
-        more = f" About {about_tasks(comparison.more_tasks)} would settle it, if the difference stays."
-    return Headline("open", f"Not enough evidence against {rival}: {numbers}.{more}{also}")
+    more = settling(comparison.more_tasks)
+    verdict = "Too small to tell from" if comparison.verdict == "too small to tell" else "Not enough evidence against"
+    return Headline("open", f"{verdict} {rival}: {numbers}. {more[:1].upper()}{more[1:]}.{also}")
 
 
 def no_verdict(pairs: int) -> Headline:
@@ -104,6 +102,13 @@ def no_verdict(pairs: int) -> Headline:
     if pairs < 2:
         return Headline("open", "No verdict: one pair says nothing about the next. Collect more tasks.")
     return Headline("open", "No verdict: intervals were not computed.")
+
+
+def settling(more: int | None) -> str:
+    """What it takes to settle a verdict, as a clause: a number of tasks, or that nobody will run so many."""
+    if more is None:
+        return "settling it takes more tasks than you will run, if the difference stays"
+    return f"about {about_tasks(more)} would settle it with a chance of 80%, if the difference stays"
 
 
 def about_tasks(more: int) -> str:
@@ -116,24 +121,35 @@ def about_tasks(more: int) -> str:
 def _answer(panel: PanelResult, own: PolicyResult) -> str:
     """What the gate did and reached, against always-on, in one sentence."""
     on, off = (float(arm[own.rows].mean()) for arm in (panel.support.y1, panel.support.y0))
-    difference = own.success - on
+    value = held_out_value(panel, own.name) or own
+    difference = value.success - on
     where = "exactly as often as" if abs(difference) < 5e-4 else distance(difference)
     tokens = ""
     if own.token_saving is not None:
         verb, joint = ("saving", own.token_saving) if own.token_saving >= 0 else ("spending", -own.token_saving)
         tokens = f", {verb} {percent(joint, 0)} {'of' if own.token_saving >= 0 else 'more'} tokens"
     return (
-        f"{policy_words(own.name)} used the skill on {percent(own.use_rate, 0)} of tasks and reached {percent(own.success)}, "
+        f"{policy_words(own.name)} used the skill on {percent(value.use_rate, 0)} of tasks and reached {percent(value.success)}, "
         f"{where} always using it ({percent(on)}){tokens}. Never using it reached {percent(off)}."
     )
 
 
 def _certainty(panel: PanelResult, own: PolicyResult, comparison: Comparison | None) -> str:
     scored = f"Every task was scored from other tasks only, {plural(len(own.rows), 'pair')} in all."
+    folds = panel.repeated_folds
+    if folds is not None and own.name in folds.policies:
+        scored = (
+            f"Every fifth of the {plural(panel.tasks, 'task')} was decided from the other four fifths, under {folds.repeats} "
+            "random divisions."
+        )
     if comparison is None:
         return f"{scored} Intervals were not computed, so chance is not ruled out."
     rival = _RIVALS[comparison.against]
-    if comparison.difference == 0 and not comparison.is_same and own.intervals[_metric(comparison)].low == 0:
+    if (
+        comparison.difference == 0
+        and not comparison.is_same
+        and own.intervals.get(_metric(comparison), UNKNOWN).low == 0
+    ):
         scored += f" Where its decisions differ from {rival}, both outcomes were the same."
     text = (
         f"{scored} The difference to {rival} is {points(comparison.difference)} points, with a 95% interval of "
@@ -169,7 +185,13 @@ def _comparison(panel: PanelResult, own: PolicyResult) -> str:
         parts.append(
             f"The strongest other rule, {policy_words(best.name)}, reached {percent(best.success)}: {relation}."
         )
-    parts.append(f"Knowing every outcome beforehand would reach {percent(panel.oracle)}.")
+    if panel.oracle_corrected is None:
+        parts.append(f"Knowing every outcome beforehand would reach {percent(panel.oracle)}.")
+    else:
+        parts.append(
+            f"Knowing the better condition of every task would reach about {percent(panel.oracle_corrected)}; the "
+            f"{percent(panel.oracle)} that the better recorded outcomes add up to contain run-to-run noise."
+        )
     return " ".join(parts)
 
 

@@ -11,6 +11,19 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from skilldelta.harnesses import harness_named
+from skilldelta.harnesses.harness import Dialect
+
+HOSTS = ("claude-code", "codex", "gemini")
+"""The harnesses that run hooks."""
+
+
+def dialect_of(host: str) -> Dialect:
+    dialect = harness_named(host).dialect
+    assert dialect is not None
+    return dialect
+
+
 Reply = Callable[[str, dict[str, Any]], tuple[int, Any]]
 
 

@@ -20,6 +20,9 @@ LIMIT_OPTIONS: Mapping[str, Any] = {"seconds": (int, float), "memory_mb": int, "
 # `exact` gives every reply the grade that the benchmark's own evaluator gives it; `lenient` reads what a person would read.
 GradingMode = Literal["exact", "lenient"]
 
+# Where two programs grade a benchmark: its own evaluator, or the copy in the runners that made the paper's tables.
+Evaluator = Literal["original", "release"]
+
 
 @dataclass(frozen=True, slots=True)
 class Graded:
@@ -54,8 +57,18 @@ def chosen_limits(usual: Limits, options: Mapping[str, Any]) -> Limits:
 
 
 def grading_mode(spec: Mapping[str, Any], where: str) -> GradingMode:
-    """The mode that a grader's settings name; lenient where they name none."""
-    mode = spec.get("mode", "lenient")
+    """The mode that a grader's settings name; lenient where they name none. `strict: true` is an old word for exact."""
+    mode = spec.get("mode", "exact" if spec.get("strict") else "lenient")
     if mode not in ("exact", "lenient"):
         raise InputError(f"{where}: mode of grader {spec['type']!r} must be exact or lenient, got {mode!r}")
     return "exact" if mode == "exact" else "lenient"
+
+
+def chosen_evaluator(spec: Mapping[str, Any], where: str) -> Evaluator:
+    """The program whose grades exact mode gives; the benchmark's own where the settings name none."""
+    evaluator = spec.get("evaluator", "original")
+    if evaluator not in ("original", "release"):
+        raise InputError(
+            f"{where}: evaluator of grader {spec['type']!r} must be original or release, got {evaluator!r}"
+        )
+    return "release" if evaluator == "release" else "original"

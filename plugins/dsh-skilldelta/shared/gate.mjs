@@ -2,17 +2,13 @@
 // Nothing in here throws: a gate that cannot decide must not stop the agent. Shared by the plugins for DeepSeek Harness,
 // OpenCode and pi. The predictor itself stays in SkillDelta.
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
-import http from 'node:http'
-import https from 'node:https'
+import { call, settled } from './server.mjs'
+import { readBody } from './skill-file.mjs'
 
 const LONGEST_ANSWER = 4_000_000 // bytes; a skill's text and its evidence stay far below
 const LONGEST_TASK = 400_000 // characters, as many as the server takes
+const LONGEST_REASON = 1_000
 const ACTIONS = new Set(['use', 'skip', 'abstain'])
-
-/** The SHA-256 of a text: what audit lines show of a task, and how a bank names a version of a skill. */
-export const digest = text => createHash('sha256').update(text, 'utf8').digest('hex')
 
 /**
  * Decide whether `skill` is used for `task`. `settings` are those of settings.mjs. Questions that are asked together share
@@ -63,86 +59,36 @@ function fromDocument(document, via) {
   return {
     action: document.action,
     via,
-    gain: document.gain,
-    threshold: document.threshold,
-    reason: String(document.reason ?? ''),
-    decisionId: document.decision_id,
+    gain: finite(document.gain),
+    threshold: finite(document.threshold),
+    reason: String(document.reason ?? '').slice(0, LONGEST_REASON),
+    decisionId: Number.isSafeInteger(document.decision_id) ? document.decision_id : undefined,
     repeated: document.repeated === true,
     skillText: typeof document.skill_text === 'string' ? document.skill_text : undefined,
   }
 }
 
-/** Load what the first request needs before somebody waits for it. */
-export const warm = settings => void call(settings, 'GET', '/v1/health').catch(() => {})
-
-/** The end of the time that the server has for one opening of a conversation. */
-export const deadlineOf = settings => AbortSignal.timeout(settings.timeout * 1000)
-
-/** One request with the time limit, on a connection of its own: the server may have closed one that was kept. */
-export async function call(settings, method, path, { body, signal, deadline } = {}) {
-  const limit = deadline ?? deadlineOf(settings)
-  const url = new URL(path, settings.server)
-  const content = body && Buffer.from(JSON.stringify(body))
-  const headers = {
-    ...(content && { 'content-type': 'application/json', 'content-length': content.length }),
-    ...(settings.token && isPrivate(url) && { authorization: `Bearer ${settings.token}` }),
-  }
-  const both = signal ? AbortSignal.any([limit, signal]) : limit
-  const response = await sent(url, { method, headers, signal: both, agent: false }, content)
-  const document = parsed(await boundedText(response))
-  const { statusCode: status } = response // a redirection is an error too: a token goes to the configured server and nowhere else
-  if (status < 200 || status > 299) throw new Error(`the server answered ${status}: ${document?.detail ?? 'no detail'}`)
-  return document
-}
-
-/** The beginning of the answer. Not `fetch`: loading it takes longer than a decision, and somebody waits for the first one. */
-function sent(url, options, content) {
-  return new Promise((resolve, reject) => {
-    const { request } = url.protocol === 'https:' ? https : http
-    request(url, options, resolve).on('error', reject).end(content)
-  })
-}
-
-/** Whether nobody on the way can read: this machine, or TLS. A token goes nowhere else. */
-const isPrivate = ({ protocol, hostname }) => protocol === 'https:' || ['127.0.0.1', '[::1]', 'localhost'].includes(hostname)
-
-async function boundedText(response) {
-  const parts = []
-  let length = 0
-  for await (const part of response) {
-    length += part.length
-    if (length > LONGEST_ANSWER) throw new Error('the answer is too long')
-    parts.push(part)
-  }
-  return Buffer.concat(parts).toString('utf8')
-}
-
-function parsed(text) {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
+const finite = value => (Number.isFinite(value) ? value : undefined)
 
 /** `skilldelta predict`, without a shell; the task goes through stdin, because an argument ends at 128 kB. */
 function askCommand(settings, { task, skill, signal }, serverError) {
   const names = { '--bank': settings.bank, '--agent': settings.agent, '--suite': settings.suite, '--family': settings.family }
   const [program, ...first] = [settings.command].flat()
   const words = [...first, 'predict', '--json', ...flags({ '--skill': skill, ...names, ...policyFlags(settings.policy) }), '-']
-  return new Promise(resolve => {
-    const options = { timeout: settings.commandTimeout * 1000, maxBuffer: LONGEST_ANSWER, signal, windowsHide: true }
-    const child = execFile(program, words, options, (error, stdout, stderr) => {
+  const limits = { signal, deadline: performance.now() + settings.commandTimeout * 1000 }
+  return settled(`no answer within ${settings.commandTimeout} s`, limits, atEnd => new Promise((resolve, reject) => {
+    const child = execFile(program, words, { maxBuffer: LONGEST_ANSWER, windowsHide: true }, (error, stdout, stderr) => {
       try {
         if (error) throw new Error(lastLine(stderr) || error.code || error.message)
         resolve(fromDocument(JSON.parse(stdout), 'command'))
       } catch (commandError) {
-        resolve(failed(settings, new Error(`${short(serverError)}; ${program}: ${short(commandError)}`)))
+        reject(commandError)
       }
     })
+    atEnd(() => child.kill('SIGKILL')) // a program that has ended does not mind
     child.stdin?.on('error', () => {}) // the command may end before it has read everything
     child.stdin?.end(task)
-  })
+  })).catch(error => failed(settings, new Error(`${short(serverError)}; ${program}: ${short(error)}`)))
 }
 
 const flags = names =>
@@ -159,22 +105,4 @@ const short = error => String(error?.cause?.message ?? error?.message ?? error).
 /** The text to inject: the body of the configured file, or what the bank has. Undefined where neither can be read. */
 export async function skillText(settings, decision) {
   return settings.skillFile ? readBody(settings.skillFile) : decision.skillText
-}
-
-/** The digest by which a bank knows the version of a skill in a file; undefined where the file cannot be read. */
-export async function versionOf(file) {
-  const body = file && await readBody(file)
-  return body && digest(body)
-}
-
-/** The part of a SKILL.md that is injected: what follows the front matter, without blank ends. */
-async function readBody(file) {
-  try {
-    const text = (await readFile(file, 'utf8')).replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n')
-    const lines = text.split('\n')
-    const end = lines.findIndex((line, index) => index > 0 && line.trimEnd() === '---')
-    return (lines[0].trimEnd() === '---' && end > 0 ? lines.slice(end + 1).join('\n') : text).trim() || undefined
-  } catch {
-    return undefined
-  }
 }
