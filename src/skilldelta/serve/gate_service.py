@@ -41,6 +41,13 @@ LOCK_PATIENCE = 5.0
 
 _DEFAULT_POLICY = Policy()
 
+StillWanted = Callable[[], bool]
+"""Whether whoever asked still waits for the answer."""
+
+
+def _always() -> bool:
+    return True
+
 
 @dataclass(frozen=True, slots=True)
 class GateSettings:
@@ -118,9 +125,12 @@ class GateService:
 
     # -- deciding -------------------------------------------------------------------------------------------------
 
-    def decide(self, asked: GateQuestion) -> GateAnswer:
-        """Use the skill, skip it, or abstain; a conversation that asks again gets its first answer."""
-        return self._on_bank(lambda warm: self._decided(warm, asked))
+    def decide(self, asked: GateQuestion, still_wanted: StillWanted = _always) -> GateAnswer:
+        """Use the skill, skip it, or abstain; a conversation that asks again gets its first answer.
+
+        An answer that nobody waits for any more is recorded as not applied, and the conversation is not bound to it.
+        """
+        return self._on_bank(lambda warm: self._decided(warm, asked, still_wanted))
 
     def advise(self, asked: GateQuestion) -> Advice:
         """The advice behind a decision, for who wants to look at it; the log does not hear of it."""
@@ -140,11 +150,20 @@ class GateService:
 
         return self._on_bank(decided)
 
-    def choose(self, questions: Sequence[GateQuestion]) -> GateChoice:
-        """The skill with the largest gain among those that the gate would use; None where it would use none."""
+    def choose(self, questions: Sequence[GateQuestion], still_wanted: StillWanted = _always) -> GateChoice:
+        """The skill with the largest gain among those that the gate would use; None where it would use none.
+
+        Each skill is answered for itself: one that the bank knows nothing about gets `abstain`, and the others a decision.
+        """
         if not questions:
             raise InputError("there is no skill to choose from; name at least one")
-        answers = self.decide_batch(questions)
+
+        def decided(warm: WarmBank) -> list[GateAnswer]:
+            asked = [self._asked(warm, question, unknown_skills=True) for question in questions]
+            advised = [self._first_answer(warm, one) or self._advice_or_none(warm, one) for one in asked]
+            return self._recorded(warm, list(zip(asked, advised, strict=True)), still_wanted)
+
+        answers = self._on_bank(decided)
         used = [answer.document for answer in answers if answer.document["action"] == "use"]
         best = max(used, key=lambda document: float(document["gain"]), default=None)
         return GateChoice(None if best is None else best["skill"], tuple(answers))
@@ -227,17 +246,20 @@ class GateService:
                 self._warm = WarmBank(self._reopen(), self._make_encoder)
             return self._warm
 
-    def _decided(self, warm: WarmBank, question: GateQuestion) -> GateAnswer:
+    def _decided(self, warm: WarmBank, question: GateQuestion, still_wanted: StillWanted) -> GateAnswer:
         asked = self._asked(warm, question)
-        return self._recorded(warm, [(asked, self._first_answer(warm, asked) or self._advice(warm, asked))])[0]
+        advice = self._first_answer(warm, asked) or self._advice(warm, asked)
+        return self._recorded(warm, [(asked, advice)], still_wanted)[0]
 
-    def _asked(self, warm: WarmBank, question: GateQuestion) -> _Asked:
+    def _asked(self, warm: WarmBank, question: GateQuestion, *, unknown_skills: bool = False) -> _Asked:
+        """The question with its names resolved; a skill that the bank does not know is an error unless it may be unknown."""
         names = warm.names()
         agent = names.agent(question.agent or self.settings.agent)
-        skill = names.skill(question.skill)
+        is_known = any(skill.skill_id == question.skill for skill in names.skills)
+        skill = Skill(question.skill) if unknown_skills and not is_known else names.skill(question.skill)
         versions = [one for one in names.skills if one.skill_id == skill.skill_id and one.digest]
         is_current = not question.skill_digest or not versions or question.skill_digest == skill.digest
-        return _Asked(question, agent, skill, question.policy or self.settings.policy, is_current)
+        return _Asked(question, agent, skill, question.policy or self.settings.policy, is_current, is_known)
 
     def _first_answer(self, warm: WarmBank, asked: _Asked) -> GateAnswer | None:
         conversation = asked.question.conversation
@@ -261,10 +283,22 @@ class GateService:
                 raise
             return fallback_advice(error, self.settings.fallback, asked.policy, agent=asked.agent.name, **names)
 
-    def _recorded(self, warm: WarmBank, advised: list[tuple[_Asked, Advice | GateAnswer]]) -> list[GateAnswer]:
+    def _advice_or_none(self, warm: WarmBank, asked: _Asked) -> Advice | GateAnswer:
+        """The advice about a skill of several; without evidence there is none, and the log does not hear of it."""
+        if asked.is_known:
+            return self._advice(warm, asked)
+        return GateAnswer(_without_evidence(asked).to_dict(), has_skill_text=asked.question.include_skill_text)
+
+    def _recorded(
+        self,
+        warm: WarmBank,
+        advised: list[tuple[_Asked, Advice | GateAnswer]],
+        still_wanted: StillWanted = _always,
+    ) -> list[GateAnswer]:
         """The answers with their ids, all of which are durable; what is a repetition is not recorded again."""
+        is_late = not still_wanted()
         waiting = [
-            warm.log.submit(self._record(asked, advice))
+            warm.log.submit(self._record(asked, advice, is_late))
             if isinstance(advice, Advice) and asked.question.record
             else None
             for asked, advice in advised
@@ -282,9 +316,9 @@ class GateService:
             answers.append(_new_answer(advice, asked, None) if first is None else _repeated(warm, first, asked))
         return answers
 
-    def _record(self, asked: _Asked, advice: Advice) -> DecisionRecord:
+    def _record(self, asked: _Asked, advice: Advice, is_late: bool) -> DecisionRecord:
         question = asked.question
-        return decision_record(
+        record = decision_record(
             advice,
             agent=asked.agent,
             skill=asked.skill,
@@ -292,9 +326,10 @@ class GateService:
             task_id=question.task_id,
             time=self._clock(),
             keep=self.settings.keep,
-            conversation=question.conversation,
+            conversation="" if is_late else question.conversation,
             source=question.source,
         )
+        return replace(record, evidence={**record.evidence, "applied": False}) if is_late else record
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,6 +341,8 @@ class _Asked:
     skill: Skill
     policy: Policy
     is_current: bool
+    is_known: bool
+    """Whether the bank has the skill."""
 
 
 def _maker(encoder: Encoder | EncoderMaker | None) -> EncoderMaker:
@@ -357,6 +394,15 @@ def _of_another_version(asked: _Asked) -> Advice:
     return replace(told, decision=decision)
 
 
+def _without_evidence(asked: _Asked) -> Advice:
+    """Hands off: whoever asks leaves the skill as it is without a gate."""
+    names = {"skill": asked.skill.skill_id, "family": asked.question.family, "suite": asked.question.suite}
+    reason = f"no evidence about {asked.skill.skill_id}, so it is left as it is"
+    advice = fallback_advice(InputError(reason), "abstain", asked.policy, agent=asked.agent.name, **names)
+    decision = replace(advice.decision, reason=reason, would_change="any paired execution with this skill")
+    return replace(advice, decision=decision)
+
+
 def _entry(record: DecisionRecord) -> dict[str, Any]:
     """What the log has of a decision beside its document."""
     return {
@@ -368,6 +414,7 @@ def _entry(record: DecisionRecord) -> dict[str, Any]:
         "text_digest": record.text_digest or None,
         "source": record.source or None,
         "in_conversation": bool(record.conversation),
+        "applied": record.evidence.get("applied") is not False,
         "outcomes": [_outcome(outcome) for outcome in record.outcomes],
     }
 
