@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from skilldelta.bank import learned
 from skilldelta.bank.batch import Batch
+<<<<<<< HEAD
 from skilldelta.bank.index import Index
+=======
+from skilldelta.bank.pair_reading import PairQuery
+>>>>>>> main
 from skilldelta.bank.store import Bank
 from skilldelta.file_lock import file_lock
+from skilldelta.records import Agent, Skill
 
 from .small import AGENT, OTHER_AGENT, THREE_PAIRS, TinyEncoder, skip
 
@@ -41,6 +47,7 @@ def test_the_last_writer_of_a_name_wins_whole(filled: Bank) -> None:
     assert (index.learned("s", "lens"), index.learned("s", "names")) == (b"new", None)
 
 
+<<<<<<< HEAD
 def test_more_evidence_of_its_own_panel_makes_it_stale(filled: Bank) -> None:
     index = index_of(filled)
     old = index.revision()
@@ -57,6 +64,57 @@ def test_more_evidence_of_another_agent_leaves_it_as_it_is(filled: Bank) -> None
     index.keep_learned("s", PARTS, revision=index.revision())
     filled.add(Batch(executions=[skip("t1", 1.0, agent=OTHER_AGENT)]))
     assert index.learned("s", "lens") == b"abc"
+=======
+def test_more_evidence_makes_it_stale_and_its_revision_can_still_be_read(filled: Bank) -> None:
+    old = filled.revision()
+    filled.keep_learned("s", PARTS, revision=old)
+    filled.add(Batch(executions=[skip("t1", 1.0, repetition=7)]))
+    assert filled.learned("s", "lens") is None
+    assert filled.status().learned.states == 0
+    assert not filled.keep_learned("s", PARTS, revision=old), "learned from evidence that has moved on meanwhile"
+    assert filled.keep_learned("other", PARTS, revision=filled.revision())
+    assert (filled.learned_revision("s"), filled.learned_revision("other")) == (old, filled.revision())
+    assert filled.learned("s", "lens", revision=old) == b"abc"
+    assert filled.keep_learned("s", {"lens": b"new"}, revision=filled.revision())
+    assert filled.learned("s", "lens", revision=old) is None
+
+
+def test_what_was_learned_while_evidence_was_added_is_kept_and_never_in_place_of_something_newer(filled: Bank) -> None:
+    asked = PairQuery(filled.agents()[0])
+    mark = filled.mark(asked)
+    filled.add(Batch(executions=[skip("t1", 1.0, repetition=7)]))
+    how = {"revision": mark.revision, "removals": mark.removals}
+    assert filled.keep_learned("s", PARTS, **how)
+    assert filled.learned("s", "lens", revision=mark.revision) == b"abc"
+    assert filled.keep_learned("s", {"lens": b"new"}, revision=filled.revision())
+    assert not filled.keep_learned("s", PARTS, **how)
+    assert filled.learned("s", "lens") == b"new"
+
+
+def test_what_was_learned_before_something_was_forgotten_is_not_kept(filled: Bank) -> None:
+    mark = filled.mark(PairQuery(filled.agents()[0]))
+    filled.forget(task_id="t1")
+    assert not filled.keep_learned("s", PARTS, revision=mark.revision, removals=mark.removals)
+
+
+def test_freshness_tells_growth_from_removals_new_versions_and_other_panels(filled: Bank) -> None:
+    asked = PairQuery(filled.agents()[0], suite=filled.suites()[0])
+    mark = filled.mark(asked)
+    assert filled.freshness(asked, mark) == "current"
+    other = replace(skip("t1", 1.0), agent=Agent("somebody else"))
+    filled.add(Batch(executions=[other]))
+    assert filled.freshness(asked, mark) == "current", "another agent's executions are none of this panel's"
+    filled.add(Batch(executions=[skip("t1", 1.0, repetition=7)]))
+    assert filled.freshness(asked, mark) == "outdated"
+    mark = replace(filled.mark(asked), versions=(("skill nobody changed", ()),))
+    filled.add(Batch(skills=[Skill("brand new", "one"), Skill("skill nobody changed", "d1")]))
+    assert filled.freshness(asked, mark) == "current", "what did not say its version is of the first one known"
+    filled.add(Batch(skills=[Skill("skill nobody changed", "d2")]))
+    assert filled.freshness(asked, mark) == "invalid"
+    mark = filled.mark(asked)
+    filled.forget(task_id="t1")
+    assert filled.freshness(asked, mark) == "invalid"
+>>>>>>> main
 
 
 def test_other_code_takes_the_place_of_what_earlier_code_has_learned(filled: Bank) -> None:

@@ -10,7 +10,11 @@ from typing import Any
 from sqlalchemy import Connection, Select, func, select
 
 from skilldelta.bank import schema
+<<<<<<< HEAD
 from skilldelta.bank.schema import UNCHECKED, changed_row, chunked, execution_checksum
+=======
+from skilldelta.bank.schema import changed_row, chunked, execution_checksum, read_counter
+>>>>>>> main
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.records import Agent, Execution, Skill, Task, bundle_name
 
@@ -47,10 +51,32 @@ def read_versions(connection: Connection) -> dict[int, Skill]:
     return {key: Skill(skill_id, "", digest) for key, skill_id, digest in rows}
 
 
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """What came after an execution: the key of the last one, how often evidence was removed, and the panels that grew."""
+
+    last_execution: int
+    removals: int
+    panels: frozenset[tuple[Agent, str]]
+
+
 def read_suites(connection: Connection) -> list[str]:
     """Suites by the arrival of their first task."""
-    rows = connection.execute(select(schema.tasks.c.suite).order_by(schema.tasks.c.key))
-    return list(dict.fromkeys(suite for (suite,) in rows))
+    tasks = schema.tasks
+    query = select(tasks.c.suite).group_by(tasks.c.suite).order_by(func.min(tasks.c.key))
+    return list(connection.execute(query).scalars())
+
+
+def read_arrivals(connection: Connection, after: int) -> Arrivals:
+    """Which panels have gained executions after one, by its key."""
+    table = schema.executions
+    query = executions_query(connection).with_only_columns(table.c.agent_key, schema.tasks.c.suite).distinct()
+    agents = read_agents(connection)
+    return Arrivals(
+        int(connection.execute(select(func.max(table.c.key))).scalar() or 0),
+        read_counter(connection, schema.REMOVALS),
+        frozenset((agents[key], suite) for key, suite in connection.execute(query.where(table.c.key > after))),
+    )
 
 
 def read_suites_of(connection: Connection, agent: Agent, skill_id: str | None = None) -> list[str]:

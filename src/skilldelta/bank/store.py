@@ -35,9 +35,14 @@ from skilldelta.bank.database import Database
 from skilldelta.bank.defaults import Defaults, read_defaults, write_defaults
 from skilldelta.bank.entries import DecisionFilter, DecisionRecord, DecisionTally, Logged, RecordedOutcome
 from skilldelta.bank.forget import Foreseen, Forgotten, Removal
+<<<<<<< HEAD
 from skilldelta.bank.pair_reading import Changes, Mark, PairQuery, PanelRecords
 from skilldelta.bank.reading import chosen_agent, current_skill
 from skilldelta.bank.revisions import move_revisions
+=======
+from skilldelta.bank.pair_reading import Changes, Freshness, Mark, PairQuery, PanelRecords
+from skilldelta.bank.reading import Arrivals, chosen_agent, chosen_suite, current_skill
+>>>>>>> main
 from skilldelta.bank.status import BankStatus, EvidenceAge, Panel
 from skilldelta.bank.vectors import Progress, TextEncoder
 from skilldelta.errors import BankError, BankWarning, InputError, unknown_name
@@ -175,6 +180,14 @@ class Bank:
         """The pairs that a reader lacks who has read up to `since`: what the in-memory index lives on."""
         return self._read(pair_reading.read_changes, asked, since)
 
+    def mark(self, asked: PairQuery) -> Mark:
+        """How far a reader who reads everything now has read."""
+        return self._read(pair_reading.mark_now, asked)
+
+    def freshness(self, asked: PairQuery, mark: Mark) -> Freshness:
+        """How what was learned at a mark relates to the evidence as it is now."""
+        return self._read(pair_reading.read_freshness, asked, mark)
+
     def resolve_agent(self, name: str | None) -> Agent:
         """The agent called `name` or `name@fingerprint-prefix`; None is the one chosen with `use`, or the first."""
         return chosen_agent(self.agents(), name, default=self.defaults().agent if name is None else None)
@@ -226,6 +239,10 @@ class Bank:
     def panel_names(self) -> list[tuple[Agent, str]]:
         """The agent and suite of every panel, without reading executions."""
         return list(self._read(reading.executions_by_panel))
+
+    def arrivals(self, after: int) -> Arrivals:
+        """Which panels have gained executions after one, by its key."""
+        return self._read(reading.read_arrivals, after)
 
     def evidence_ages(self) -> list[EvidenceAge]:
         """When the evidence about each skill version arrived, by agent and suite."""
@@ -337,6 +354,7 @@ class Bank:
         """How often each action was decided, by agent and skill."""
         return self._read(decision_log.read_decision_tallies)
 
+<<<<<<< HEAD
     def learned(self, name: str, part: str, *, revision: int) -> bytes | None:
         """A cached part of what was learned at a revision of its panel; None where there is none, or it is damaged."""
         return self._cache.read(None, learned.read_part, name, part, revision)
@@ -345,6 +363,29 @@ class Bank:
         """Cache what was learned at a revision of its panel, unless that would have to wait or cannot be."""
         backend, now = self._database.backend, self._clock()
         return bool(self._cache.write(learned.keep, backend, name, parts, revision=revision, now=now))
+=======
+    def learned(self, name: str, part: str, *, revision: int | None = None) -> bytes | None:
+        """A kept part of what was learned at a revision, None is the present one; None where none is kept or it is damaged."""
+        return self._read(learned.read_part, name, part, revision)
+
+    def learned_revision(self, name: str) -> int | None:
+        """The revision at which the kept state of a name was learned."""
+        return self._read(learned.read_revision, name)
+
+    def keep_learned(
+        self, name: str, parts: Mapping[str, bytes], *, revision: int, removals: int | None = None
+    ) -> bool:
+        """Keep what was learned at a revision, unless that would have to wait: for a lock, or for a disk to be writable.
+
+        With `removals` (see `mark`), also where evidence was added since.
+        """
+        try:
+            with self._database.write_soon(KEEPING_PATIENCE) as connection:
+                backend, now = self._database.backend, self._clock()
+                return learned.keep(connection, backend, name, parts, revision=revision, removals=removals, now=now)
+        except (BankError, OSError):
+            return False
+>>>>>>> main
 
     def add_judgements(self, judgements: Sequence[Judgement]) -> int:
         """Store agents' own answers about known tasks and skills; returns how many were new."""

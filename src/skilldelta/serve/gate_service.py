@@ -31,6 +31,7 @@ from skilldelta.errors import InputError, NotRecordedError, ReplacedBankError
 from skilldelta.gate import Action, Decision
 from skilldelta.records import Agent, Skill
 from skilldelta.serve.gate_question import GateAnswer, GateChoice, GateQuestion
+from skilldelta.serve.learning import LearningProcess
 from skilldelta.serve.warm_bank import EncoderMaker, WarmBank
 
 T = TypeVar("T")
@@ -74,13 +75,15 @@ class GateService:
         settings: GateSettings | None = None,
         *,
         reopen: Callable[[], Bank],
+        learner: LearningProcess | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.settings = settings or GateSettings()
+        self._learner = learner
         self._make_encoder = make_encoder
         self._reopen = reopen
         self._clock = clock
-        self._warm = WarmBank(bank, make_encoder)
+        self._warm = WarmBank(bank, make_encoder, learner)
         self._reopening = threading.Lock()
         self.opened_at = bank.location
         """The bank's path or URL, a password included: for processes of this service alone."""
@@ -92,17 +95,21 @@ class GateService:
         settings: GateSettings | None = None,
         *,
         encoder: Encoder | EncoderMaker | None = None,
+        learner: LearningProcess | None = None,
         create: bool = False,
         timeout: float = LOCK_PATIENCE,
         clock: Callable[[], float] = time.time,
     ) -> GateService:
-        """A service on the bank at a path or URL. `encoder` is one, or makes one for a bank; the default one if none."""
+        """A service on the bank at a path or URL. `encoder` is one, or makes one for a bank; the default one if none.
+
+        With a `learner`, which must have the same bank and encoder, decisions do not wait while evidence is learned.
+        """
 
         def reopen() -> Bank:  # never makes a bank: one that was removed is missed, not replaced
             return Bank.open(location, create=False, timeout=timeout)
 
         bank = Bank.open(location, create=create, timeout=timeout)
-        gate = cls(bank, _maker(encoder), settings, reopen=reopen, clock=clock)
+        gate = cls(bank, _maker(encoder), settings, reopen=reopen, learner=learner, clock=clock)
         gate.opened_at = str(location)
         return gate
 
@@ -113,6 +120,8 @@ class GateService:
 
     def close(self) -> None:
         """Write what is waiting, and close the bank."""
+        if self._learner is not None:
+            self._learner.close()
         self._warm.close()
 
     def __enter__(self) -> Self:
@@ -243,7 +252,7 @@ class GateService:
     def _opened_again(self, old: WarmBank) -> WarmBank:
         with self._reopening:
             if self._warm is old:  # else another thread was faster
-                self._warm = WarmBank(self._reopen(), self._make_encoder)
+                self._warm = WarmBank(self._reopen(), self._make_encoder, self._learner)
             return self._warm
 
     def _decided(self, warm: WarmBank, question: GateQuestion, still_wanted: StillWanted) -> GateAnswer:
