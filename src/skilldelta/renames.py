@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 
 # Old name to new name, by what is named.
-ESTIMATORS = {"skilldelta": "paper", "blend": "blend"}
-INTERVALS = {"blend": "blend"}
+ESTIMATORS = {"skilldelta": "paper", "stack": "blend"}
+INTERVALS = {"stack": "blend"}
 SCOPES = {"auto": "skill-family", "paper": "family"}
 
 

@@ -54,8 +54,8 @@ class Index:
         return (agent.name, agent.fingerprint, suite, self._encoder.identity, self._include_stale)
 
     def revision(self) -> int:
-        """The revision of the evidence as it is now."""
-        return self._bank.revision()
+        """The revision of the evidence of this agent and suite as it is now."""
+        return self._bank.panel_revision(self.agent, self.suite)
 
     def learned(self, name: str, part: str, *, revision: int) -> bytes | None:
         """A part of what was learned at a revision, if it is kept."""
@@ -66,8 +66,14 @@ class Index:
         return self._bank.learned_revision(name)
 
     def keep_learned(self, name: str, parts: Mapping[str, bytes], mark: Mark) -> bool:
-        """Keep what was learned from the rows at a mark."""
-        return self._bank.keep_learned(name, parts, revision=mark.revision, removals=mark.removals)
+        """Cache what was learned from the rows at a mark; False where it may no longer answer, or cannot be cached.
+
+        Evidence that was only added to since is no reason against it, unless a state of the present revision is cached.
+        """
+        freshness = self.freshness(mark)
+        if freshness == "invalid" or (freshness == "outdated" and self.learned_revision(name) == self.revision()):
+            return False
+        return self._bank.keep_learned(name, parts, revision=mark.revision)
 
     def freshness(self, mark: Mark) -> Freshness:
         """How what was learned at a mark relates to the evidence as it is now."""
@@ -83,7 +89,7 @@ class Index:
         """The rows of a skill, a family, both, or (neither) all; up to date with what was committed before the call."""
         name = (skill, family)
         snapshot = self._snapshots.get(name)
-        if snapshot is not None and snapshot.mark.revision == self._bank.revision():
+        if snapshot is not None and snapshot.mark.revision == self.revision():
             return snapshot.support
         with self._refreshing:
             snapshot = self._refreshed(name, self._snapshots.get(name))
@@ -94,7 +100,7 @@ class Index:
             return snapshot.support
 
     def _refreshed(self, name: tuple[str | None, str | None], old: _Snapshot | None) -> _Snapshot:
-        if old is not None and old.mark.revision == self._bank.revision():
+        if old is not None and old.mark.revision == self.revision():
             return old  # another thread was faster
         asked = PairQuery(self.agent, self.suite, *name, self._include_stale)
         changes = None if old is None else self._changes_of_all(asked, old.mark)

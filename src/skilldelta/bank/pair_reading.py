@@ -20,6 +20,7 @@ from sqlalchemy import Connection, func, or_, select
 
 from skilldelta.arrays import Vectors
 from skilldelta.bank import reading, schema
+from skilldelta.bank.revisions import read_panel_revision
 from skilldelta.bank.schema import chunked, read_counter
 from skilldelta.pairing import Pairing, is_counted, pair_executions
 from skilldelta.records import Agent, Execution, Pair, Skill
@@ -201,6 +202,8 @@ def read_freshness(connection: Connection, asked: PairQuery, mark: Mark) -> Fres
     The mark's versions may be those of some skills only: then the versions of other skills do not matter.
     """
     now = mark_now(connection, asked)
+    if now.revision == mark.revision:
+        return "current"
     versions = dict(now.versions)
     if now.removals != mark.removals:
         return "invalid"
@@ -209,7 +212,8 @@ def read_freshness(connection: Connection, asked: PairQuery, mark: Mark) -> Fres
         # Executions that did not say their version count as the first version that becomes known.
         if present != digests and (digests or len(present) > 1):
             return "invalid"
-    return "outdated" if _touched(connection, asked, mark) else "current"
+    # Nothing need have come: a copy of the bank that went another way has another revision, too.
+    return "outdated"
 
 
 def mark_now(connection: Connection, asked: PairQuery) -> Mark:
@@ -218,7 +222,7 @@ def mark_now(connection: Connection, asked: PairQuery) -> Mark:
     if asked.skill_id is not None:
         versions = {asked.skill_id: versions.get(asked.skill_id, [])}
     return Mark(
-        revision=read_counter(connection, schema.REVISION),
+        revision=read_panel_revision(connection, asked.agent, asked.suite),
         removals=read_counter(connection, schema.REMOVALS),
         last_execution=int(connection.execute(select(func.max(schema.executions.c.key))).scalar() or 0),
         versions=tuple((skill_id, tuple(digests)) for skill_id, digests in versions.items()),

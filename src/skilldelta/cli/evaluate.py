@@ -36,7 +36,7 @@ _MEANS = ("policy", "success", "vs on", "95%", "wins", "vs random", "95%", "wins
 )
 @click.option(
     "--null-blend",
-    "--null-blend",
+    "--null-stack",
     "null_blend",
     is_flag=True,
     help="Shuffle for the blend too. It is fitted anew to each of twice --shuffles panels: some 400 times its wait.",

@@ -43,10 +43,11 @@ class KnownNames:
     agents: Sequence[Agent]
     skills: Sequence[Skill]
     suites: Sequence[str]
+    default_agent: Agent | None
 
     def agent(self, name: str | None) -> Agent:
-        """The agent of that name, or the only one for None; an unknown name is refused."""
-        return chosen_agent(self.agents, name)
+        """The agent of that name, or the default one for None; an unknown name is refused."""
+        return chosen_agent(self.agents, name, default=self.default_agent)
 
     def skill(self, name: str) -> Skill:
         """The current version of a skill; an unknown one is refused."""
@@ -100,7 +101,7 @@ class WarmBank:
                     for key, suite in self._suites.items()
                     if all(agent != key[0] or other == suite for agent, other in grown)
                 }
-                self._names = KnownNames(revision, bank.agents(), bank.skills(), bank.suites())
+                self._names = KnownNames(revision, bank.agents(), bank.skills(), bank.suites(), bank.defaults().agent)
             return self._names
 
     def advice(self, question: Question, agent: Agent, gate: Gate, *, explain: bool) -> Advice:
