@@ -115,7 +115,9 @@ def join(path: Path, results: ToolResults, said: Defaults) -> tuple[Batch, ReadN
     bare = [Skill(skill_id, "", digest) for skill_id, digest in named if (skill_id, digest) not in known]
     versions = [digest for listed in results.versions.values() for digest in listed]
     # The version that arrives last is the current one.
-    skills_in_order = sorted((*texts, *bare), key=lambda one: versions.index(one.digest) if one.digest in versions else -1)
+    skills_in_order = sorted(
+        (*texts, *bare), key=lambda one: versions.index(one.digest) if one.digest in versions else -1
+    )
     return Batch(tasks.listed(), tuple(skills_in_order), tuple(executions), notes=tuple(tasks.notes())), names
 
 
@@ -178,7 +180,7 @@ def _named(
     """Names in the files to names in the bank: by the mapping, by the one option, or as they are."""
     open_ones = [name for name in recorded if name not in mapping]
     several = [name for name in open_ones if name]
-    if said and len(several) > 1 and "" not in open_ones and said not in several:
+    if said and len(several) > 1 and "" not in open_ones:
         raise InputError(
             f"{path}: --{about} {said} names one {about}, and the files name {len(several)} "
             f"({', '.join(map(shown, several[:4]))}); leave the option out, or give each a name with --write-mapping FILE"

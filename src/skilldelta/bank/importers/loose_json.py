@@ -52,6 +52,8 @@ def _repaired(content: bytes) -> tuple[Any, str]:
         except json.JSONDecodeError as error:
             text, repair = _one_repair(text, error)
             repairs[repair] = None
+        except ValueError as error:  # an integer of thousands of digits
+            raise DamagedFileError(str(error)[:80]) from None
         else:
             return document, ", ".join(repairs)
     raise DamagedFileError("not valid JSON in hundreds of places")

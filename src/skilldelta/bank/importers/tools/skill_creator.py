@@ -10,6 +10,7 @@ from skilldelta.bank.importers.result_tree import ResultTree
 from skilldelta.bank.importers.tool_run import ToolFormat
 from skilldelta.bank.importers.tools.plain_values import JsonFields
 from skilldelta.bank.importers.workspace.arm_words import arm_of_name
+from skilldelta.bank.importers.workspace.clues import Level, arm_clues
 from skilldelta.bank.importers.workspace.gradings import gradings_in
 from skilldelta.bank.importers.workspace.reading import read_workspace
 
@@ -24,7 +25,9 @@ def found(tree: ResultTree) -> str:
     gradings = [name for name in tree.names if name.endswith(".json") and "grading" in name.rpartition("/")[2].lower()]
     if gradings:
         return f"{gradings[0]} is the grading of a run"
-    benchmarks = [name for name in tree.names if name.rpartition("/")[2].lower() in ("benchmark.json", "benchmark_results.json")]
+    benchmarks = [
+        name for name in tree.names if name.rpartition("/")[2].lower() in ("benchmark.json", "benchmark_results.json")
+    ]
     for name in benchmarks[:_MOST_LOOKED_AT]:
         document = tree.loose_json(name)
         if _names_arms(document) or "run_summary" in JsonFields(document):
@@ -35,9 +38,22 @@ def found(tree: ResultTree) -> str:
 def found_anywhere(tree: ResultTree) -> str:
     """By any JSON file with verdicts in it: for a source that no other tool claims."""
     for name, document in tree.documents():
-        if gradings_in(document) and (_names_arms(document) or any(arm_of_name(part) for part in name.split("/"))):
+        if _has_runs(name, document):
+            return f"{name} has verdicts"
+    lines = [name for name in tree.names if name.endswith(".jsonl")]
+    for name in lines[:_MOST_LOOKED_AT]:
+        if _has_runs(name, tree.first_row(name)):
             return f"{name} has verdicts"
     return ""
+
+
+def _has_runs(name: str, document: object) -> bool:
+    gradings = gradings_in(document)
+    if not any(grading.assertions for grading in gradings):
+        return False
+    return _names_arms(document) or any(
+        (arm := arm_of_name(part)) is not None and arm.is_sure for part in name.split("/")
+    )
 
 
 def _found_in_file(tree: ResultTree) -> str:
@@ -56,10 +72,10 @@ def _found_in_file(tree: ResultTree) -> str:
 def _names_arms(document: object) -> bool:
     """Whether a document says for its gradings which arm they are of."""
     for grading in gradings_in(document):
-        for key, fields in grading.levels:
-            values = [key, *(value for value in fields.values() if isinstance(value, str) and len(value) < 80)]
-            if any((arm := arm_of_name(value)) is not None and arm.is_sure for value in values):
-                return True
+        levels = [Level("object", "", fields) for _, fields in grading.levels]
+        levels += [Level("key", key) for key, _ in grading.levels if not key.startswith("[")]
+        if any(clue.arm.is_sure for clue in arm_clues(levels, {})):
+            return True
     return False
 
 

@@ -46,7 +46,9 @@ _WEAK_WORDS: dict[str, Meaning] = {
 }
 _AGE = r"old|new|previous|prev|current|original|updated|improved|optimized|revised|earlier|latest|candidate"
 _VERSION = re.compile(rf"(?:{_AGE})_skill|skill_(?:{_AGE})|(?:with_)?skill_v_?\d+(?:_\d+)*|v_?\d+(?:_\d+)*_skill")
-_FILLERS = re.compile(r"^(?:the|arm|group|condition|config|configuration|variant|mode)_|_(?:arm|group|runs?|results?|outputs?)$")
+_FILLERS = re.compile(
+    r"^(?:the|arm|group|condition|config|configuration|variant|mode)_|_(?:arm|group|runs?|results?|outputs?)$"
+)
 _PARENTHESES = re.compile(r"\A(.*?)\s*[(\[](.+)[)\]]\s*\Z", re.DOTALL)
 _LONGEST = 80
 

@@ -25,7 +25,17 @@ _ARM_FIELDS = (
 _ARM_FLAGS = ("with_skill", "skill_enabled", "use_skill", "uses_skill", "skill_used", "used_skill", "has_skill")
 _ID_FIELDS = ("eval_id", "evaluation_id", "case_id", "test_id", "task_id", "scenario_id", "eval_number", "eval_index")
 _NAME_FIELDS = (
-    *("eval_name", "evaluation_name", "case_name", "test_name", "task_name", "scenario_name", "scenario", "case", "eval"),
+    *(
+        "eval_name",
+        "evaluation_name",
+        "case_name",
+        "test_name",
+        "task_name",
+        "scenario_name",
+        "scenario",
+        "case",
+        "eval",
+    ),
     *("task", "evaluation", "test_case", "slug"),
 )
 _TEXT_FIELDS = (
@@ -49,12 +59,28 @@ _TOKEN_PARTS = (
     ("input", "output"),
 )
 _SECONDS_FIELDS = (
-    *("total_duration_seconds", "duration_seconds", "time_seconds", "elapsed_seconds", "wall_clock_seconds", "total_seconds"),
+    *(
+        "total_duration_seconds",
+        "duration_seconds",
+        "time_seconds",
+        "elapsed_seconds",
+        "wall_clock_seconds",
+        "total_seconds",
+    ),
     *("executor_duration_seconds", "elapsed_s", "duration_s", "wall_time_seconds", "runtime_seconds", "seconds"),
 )
 _MILLISECONDS_FIELDS = ("duration_ms", "elapsed_ms", "total_duration_ms", "wall_time_ms", "latency_ms", "time_ms")
 _COST_FIELDS = ("total_cost_usd", "cost_usd")
-_SPENDING_OBJECTS = ("timing", "execution_metrics", "token_counts", "tokens", "token_usage", "usage", "metrics", "result")
+_SPENDING_OBJECTS = (
+    "timing",
+    "execution_metrics",
+    "token_counts",
+    "tokens",
+    "token_usage",
+    "usage",
+    "metrics",
+    "result",
+)
 
 _NUMBERED = re.compile(r"(?:eval|evaluation|case|test|task|scenario|e|ev)[-_ ]?(\d{1,6})\Z", re.IGNORECASE)
 _RUN_FOLDER = re.compile(r"(?:run|trial|rep|repetition|repeat|attempt|sample|r)[-_ ]?(\d{1,6})\Z", re.IGNORECASE)
@@ -67,9 +93,31 @@ _RERUN = re.compile(r"[-_ ]?(?:re-?run|retry|repeat|redo|again)[-_ ]?\d*\Z", re.
 # Folders that hold runs or what they left, and name nothing.
 _GENERIC = frozenset(
     (
-        *("output", "outputs", "result", "results", "run", "runs", "eval", "evals", "evaluation", "evaluations", "grading"),
+        *(
+            "output",
+            "outputs",
+            "result",
+            "results",
+            "run",
+            "runs",
+            "eval",
+            "evals",
+            "evaluation",
+            "evaluations",
+            "grading",
+        ),
         *("gradings", "grade", "grades", "artifacts", "artefacts", "logs", "data", "cases", "tasks", "tests", "test"),
-        *("benchmark", "benchmarks", "workspace", "workspaces", "reports", "report", "transcripts", "skill_eval", "arms"),
+        *(
+            "benchmark",
+            "benchmarks",
+            "workspace",
+            "workspaces",
+            "reports",
+            "report",
+            "transcripts",
+            "skill_eval",
+            "arms",
+        ),
         *("configs", "config", "skills", "examples", "src", "docs", "tmp", "home", "iterations", "history"),
     )
 )
@@ -144,6 +192,11 @@ def is_iteration(folder: str) -> bool:
     return bool(_ITERATION.match(base_of_rerun(folder)))
 
 
+def is_run_folder(folder: str) -> bool:
+    """Whether a folder is a numbered run: run-1, trial_2."""
+    return bool(_RUN_FOLDER.match(folder))
+
+
 def base_of_rerun(name: str) -> str:
     """The iteration that a re-run repeats: `iteration-7-rerun` is iteration-7."""
     shorter = _RERUN.sub("", name)
@@ -191,12 +244,21 @@ def _arm_fields(level: Level, extra: Mapping[str, str]) -> Iterator[ArmClue]:
     fields = level.fields or {}
     for name in _ARM_FIELDS:
         value = fields.get(name)
-        if isinstance(value, str) and (arm := _arm(value, extra)) is not None and (arm.is_sure or name in _ARM_FIELDS[:10]):
+        if (
+            isinstance(value, str)
+            and (arm := _arm(value, extra)) is not None
+            and (arm.is_sure or name in _ARM_FIELDS[:10])
+        ):
+            yield ArmClue(arm, value, level.kind, f"{name}: {value!r}")
+    for name in ("name", "id", "key", "title"):
+        value = fields.get(name)
+        if isinstance(value, str) and (arm := _arm(value, extra)) is not None and arm.is_sure:
             yield ArmClue(arm, value, level.kind, f"{name}: {value!r}")
     for name in _ARM_FLAGS:
         value = fields.get(name)
         if isinstance(value, bool):
-            yield ArmClue(ArmName("use" if value else "skip"), name, level.kind, f"{name}: {str(value).lower()}")
+            said = f"{name}: {str(value).lower()}"
+            yield ArmClue(ArmName("use" if value else "skip"), said, level.kind, said)
 
 
 def chosen_arm(clues: Sequence[ArmClue], weak_pairs: frozenset[tuple[str, str]]) -> ArmClue | None:
@@ -242,15 +304,20 @@ def eval_clue(levels: Sequence[Level]) -> EvalClue:
             if not eval_id:
                 eval_id = _first_text(level.fields, _ID_FIELDS)
             if not name:
-                name = _first_text(level.fields, _NAME_FIELDS)
+                name = _not_an_arm(_first_text(level.fields, _NAME_FIELDS))
             text = text or _first_text(level.fields, _TEXT_FIELDS)
             if not eval_id and level.kind == "object" and level.name.startswith("["):
-                eval_id = _first_text(level.fields, ("id",))
-                name = name or _first_text(level.fields, ("name", "title"))
+                eval_id = _not_an_arm(_first_text(level.fields, ("id",)))
+                name = name or _not_an_arm(_first_text(level.fields, ("name", "title")))
             elif not eval_id and not name and level.kind == "beside":
                 eval_id = _first_text(level.fields, ("id",))
                 name = _first_text(level.fields, ("name",))
-        if level.name and not level.name.startswith("[") and not folder and not (level.kind == "key" and (eval_id or name)):
+        if (
+            level.name
+            and not level.name.startswith("[")
+            and not folder
+            and not (level.kind == "key" and (eval_id or name))
+        ):
             folder = _eval_name(level)
         if level.kind == "folder" and is_iteration(level.name):
             break
@@ -263,6 +330,12 @@ def eval_clue(levels: Sequence[Level]) -> EvalClue:
     if plain_words(eval_id) == plain_words(name) or (eval_id and not eval_id.isdigit() and not name):
         eval_id, name = "", name or eval_id
     return EvalClue(eval_id, name, text, "" if _NUMBERED.match(folder) and eval_id else folder)
+
+
+def _not_an_arm(name: str) -> str:
+    """A name, unless it is an arm's: rows per arm carry it where rows per evaluation have theirs."""
+    arm = arm_of_name(name)
+    return "" if arm is not None and arm.is_sure else name
 
 
 def _eval_name(level: Level) -> str:
@@ -323,7 +396,10 @@ def iteration(levels: Sequence[Level]) -> tuple[str, str]:
 
 def recorded_version(levels: Sequence[Level]) -> str:
     """The version of the skill that the run or its metadata records; "" where none does."""
-    return next((said for level in levels if level.fields is not None and (said := _first_text(level.fields, _VERSION_FIELDS))), "")
+    return next(
+        (said for level in levels if level.fields is not None and (said := _first_text(level.fields, _VERSION_FIELDS))),
+        "",
+    )
 
 
 def skill_name(levels: Sequence[Level]) -> str:
@@ -402,9 +478,9 @@ def _with_inner(objects: Iterable[Fields]) -> Iterator[Fields]:
 
 
 def _tokens(fields: Fields, trust_tokens: bool) -> float | None:
-    for name in (*_TOKEN_FIELDS, *(("tokens", "total") if trust_tokens and "input" not in fields else ())):
-        if name == "total" and not ({"input", "output"} & fields.keys()):
-            continue
+    has_parts = any(amount_of(fields.get(part)) is not None for part in ("input", "output", "prompt", "completion"))
+    names = (*_TOKEN_FIELDS, *(("total",) if has_parts else ("tokens",) if trust_tokens else ()))
+    for name in names:
         if amount := amount_of(fields.get(name)):
             return amount
     for parts in _TOKEN_PARTS:
@@ -422,7 +498,12 @@ def _seconds(fields: Fields) -> float | None:
         if amount := amount_of(fields.get(name)):
             return amount / 1000
     for start, end in (
-        *(("started_at", "completed_at"), ("started_at", "finished_at"), ("start_time", "end_time"), ("start_iso", "end_iso")),
+        *(
+            ("started_at", "completed_at"),
+            ("started_at", "finished_at"),
+            ("start_time", "end_time"),
+            ("start_iso", "end_iso"),
+        ),
         *(("start_ms", "end_ms"), ("start_ts", "end_ts")),
     ):
         begin, finish = _moment(fields.get(start)), _moment(fields.get(end))

@@ -6,24 +6,29 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from skilldelta.bank.importers.loose_json import DamagedFileError, parse_loosely
 from skilldelta.bank.importers.result_tree import ResultTree
 from skilldelta.bank.importers.tools.plain_values import rows_of, text_of
 from skilldelta.bank.importers.workspace.arm_words import arm_of_name, plain_words
 from skilldelta.bank.importers.workspace.clues import bare_stem
 from skilldelta.bank.importers.workspace.gradings import Fields, Grading, gradings_in
-from skilldelta.bank.importers.loose_json import DamagedFileError, parse_loosely
 from skilldelta.errors import InputError
 from skilldelta.files import read_bytes
 
 _MOST_BYTES = 64 << 20
 _DEFINITIONS = re.compile(r"(?:evals?|eval[-_]?set|test[-_]?cases|tasks|cases|scenarios)\.json\Z", re.IGNORECASE)
-_METADATA = re.compile(r"(?:.*[-_.])?(?:metadata|meta|config|eval|evaluation|task|prompt|case|scenario)\.json\Z", re.IGNORECASE)
+_METADATA = re.compile(
+    r"(?:.*[-_.])?(?:metadata|meta|config|eval|evaluation|task|prompt|case|scenario)\.json\Z", re.IGNORECASE
+)
 _TIMING = re.compile(r"(?:.*[-_.])?(?:timing|timings|metrics|usage|run[-_]?metrics)\.json\Z", re.IGNORECASE)
 # What a tool or a project keeps in JSON that has nothing to do with runs.
-_OTHER = re.compile(r"(?:package|package-lock|tsconfig|plugin|marketplace|settings|manifest|\..*)\.json\Z", re.IGNORECASE)
+_OTHER = re.compile(
+    r"(?:package|package-lock|tsconfig|plugin|marketplace|settings|manifest|\..*)\.json\Z", re.IGNORECASE
+)
 _GRADING_NAME = re.compile(r"grad|assert|verdict|eval|benchmark|score", re.IGNORECASE)
 _DEFINITION_LISTS = ("evals", "cases", "tasks", "tests", "scenarios", "test_cases", "evaluations")
 _PROMPTS = ("prompt", "task_prompt", "user_prompt", "query", "input", "question", "instruction", "task")
@@ -129,7 +134,8 @@ def _documents(content: bytes, file: str) -> Iterator[tuple[Any, str]]:
     if not file.endswith(".jsonl"):
         yield parse_loosely(content)
         return
-    rows, repairs = [], {}
+    rows: list[Any] = []
+    repairs: dict[str, None] = {}
     for line in content.split(b"\n"):
         if line.strip():
             row, repair = parse_loosely(line)
@@ -157,6 +163,10 @@ def _sort(files: WorkspaceFiles, name: str, file: str, document: Any, content: b
         if definitions and not file.startswith("eval_metadata"):
             files.defines_only.append(name)
         return
+    if not gradings and "grading" in file.lower() and "summary" not in file.lower():
+        # The grading of a run that nobody graded, or that ended in an error.
+        fields = document if isinstance(document, dict) else {}
+        gradings = [Grading((), None, (("", fields),), "")]
     if not gradings:
         return
     if "/outputs/" in f"/{name}" and not _GRADING_NAME.search(file):
@@ -187,22 +197,22 @@ def _is_trigger_result(document: Any) -> bool:
 def _definitions(document: Any, folder: str) -> Definitions | None:
     rows = rows_of(document)
     if isinstance(document, dict):
-        rows = next((found for key in _DEFINITION_LISTS if (found := rows_of(document.get(key)))), [])
-    found = Definitions(folder)
+        rows = next((inner for key in _DEFINITION_LISTS if (inner := rows_of(document.get(key)))), [])
+    definitions = Definitions(folder)
     for row in rows:
         prompt = row.text(*_PROMPTS).strip()
         eval_id, name = row.text("id", "eval_id", "case_id", "task_id"), row.text("eval_name", "name", "title", "slug")
         for key in (eval_id, name):
             if prompt and key:
-                found.prompts.setdefault(key, prompt)
+                definitions.prompts.setdefault(key, prompt)
         if prompt and eval_id and name:
-            found.names.setdefault(eval_id, name)
-    if not found.prompts:
+            definitions.names.setdefault(eval_id, name)
+    if not definitions.prompts:
         return None
     if isinstance(document, dict):
         skill = text_of(document.get("skill_name")) or text_of(document.get("skill"))
-        found.skill = "" if "/" in skill else skill
-    return found
+        definitions.skill = "" if "/" in skill else skill
+    return definitions
 
 
 def _add_definitions_around(files: WorkspaceFiles, tree: ResultTree) -> None:
@@ -231,12 +241,17 @@ def prompt_of(definitions: list[Definitions], folder: str, skill: str, keys: lis
         key = next((key for key in keys if key and key in one.prompts), None)
         if key is None or not _is_about(one, folder, skill):
             continue
-        shared = -1 if one.folder == ".." else len(os.path.commonprefix([folder.split("/"), one.folder.split("/")]))
+        shared = -1 if one.folder == ".." else _shared_folders(folder, one.folder)
         if shared > reach:
             best, reach = {}, shared
         if shared == reach:
             best.setdefault(one.prompts[key], one.names.get(key, ""))
     return next(iter(best.items())) if len(best) == 1 else ("", "")
+
+
+def _shared_folders(a: str, b: str) -> int:
+    """How many folders two paths have in common from the top."""
+    return next((at for at, (x, y) in enumerate(zip_longest(a.split("/"), b.split("/"))) if x != y), a.count("/") + 1)
 
 
 def _is_about(definitions: Definitions, folder: str, skill: str) -> bool:

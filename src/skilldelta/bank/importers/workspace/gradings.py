@@ -36,15 +36,56 @@ _TEXT_KEYS = (
 # What the run of an evaluation says of itself, and an assertion never does.
 _RUN_KEYS = frozenset(
     (
-        *("eval_id", "eval_name", "evaluation_id", "task_id", "task_name", "case_id", "case_name", "test_id", "scenario_id"),
-        *("configuration", "config", "arm", "variant", "condition", "mode", "run_number", "run_index", "run_id", "pass_rate"),
+        *(
+            "eval_id",
+            "eval_name",
+            "evaluation_id",
+            "task_id",
+            "task_name",
+            "case_id",
+            "case_name",
+            "test_id",
+            "scenario_id",
+        ),
+        *(
+            "configuration",
+            "config",
+            "arm",
+            "variant",
+            "condition",
+            "mode",
+            "run_number",
+            "run_index",
+            "run_id",
+            "pass_rate",
+        ),
         *("prompt", "with_skill", "without_skill", "baseline", "trial", "repetition", "should_trigger", "query"),
     )
 )
 _RATE_KEYS = ("pass_rate", "passrate", "pass_ratio", "success_rate", "mean_pass_rate", "rate")
-_COUNT_KEYS = ("passed", "pass_count", "passes", "num_passed", "passed_count", "n_passed", "total_passed", "passing", "met")
+_COUNT_KEYS = (
+    "passed",
+    "pass_count",
+    "passes",
+    "num_passed",
+    "passed_count",
+    "n_passed",
+    "total_passed",
+    "passing",
+    "met",
+)
 _FAILED_KEYS = ("failed", "fail_count", "num_failed", "failures", "failed_count")
-_TOTAL_KEYS = ("total", "total_count", "count", "num_total", "total_assertions", "assertions_total", "out_of", "max", "n")
+_TOTAL_KEYS = (
+    "total",
+    "total_count",
+    "count",
+    "num_total",
+    "total_assertions",
+    "assertions_total",
+    "out_of",
+    "max",
+    "n",
+)
 _SUMMARY_KEYS = ("result", "results", "summary", "grading", "score", "scores", "metrics", "outcome", "grade")
 # Numbers over several evaluations, which no single run has.
 _AGGREGATES = re.compile(
@@ -312,7 +353,17 @@ def _unflattened(node: Fields) -> Fields:
         if isinstance(value, dict | list):
             continue
         plain = plain_words(key)
-        for suffix in (*_RATE_KEYS, "passed", "total", "pass_count", "failed", "tokens", "total_tokens", "seconds", "score"):
+        for suffix in (
+            *_RATE_KEYS,
+            "passed",
+            "total",
+            "pass_count",
+            "failed",
+            "tokens",
+            "total_tokens",
+            "seconds",
+            "score",
+        ):
             stem = plain.removesuffix(f"_{suffix}")
             arm = arm_of_name(stem) if stem != plain else None
             if arm is not None and arm.is_sure:

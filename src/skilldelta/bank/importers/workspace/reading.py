@@ -52,7 +52,9 @@ def _notes(said: Defaults, files: WorkspaceFiles, found: WorkspaceRuns) -> list[
     if not said.score and found.runs:
         notes.append("the outcome is the share of assertions that passed; --score all_passed counts whole runs")
     for repair, names in _by_value(files.repaired).items():
-        notes.append(f"{plural(len(names), 'file has', 'files have')} {repair} and {'was' if len(names) == 1 else 'were'} read all the same: {listed(names, _SHOWN)}")
+        notes.append(
+            f"{plural(len(names), 'file has', 'files have')} {repair} and {'was' if len(names) == 1 else 'were'} read all the same: {listed(names, _SHOWN)}"
+        )
     if found.copies:
         verb = plural(len(found.copies), "record repeats a run", "records repeat runs")
         first = "; ".join(f"{copy} is {run}" for copy, run in found.copies[:2])
@@ -60,10 +62,14 @@ def _notes(said: Defaults, files: WorkspaceFiles, found: WorkspaceRuns) -> list[
     rows = [run.place for run in found.runs if run.is_summary]
     graded_files = [run for run in found.runs if not run.is_summary]
     if rows and graded_files:
-        notes.append(f"{plural(len(rows), 'run has', 'runs have')} no grading of {'its' if len(rows) == 1 else 'their'} own and came from a summary: {listed(rows, _SHOWN)}")
+        notes.append(
+            f"{plural(len(rows), 'run has', 'runs have')} no grading of {'its' if len(rows) == 1 else 'their'} own and came from a summary: {listed(rows, _SHOWN)}"
+        )
     ungraded = sum(run.ungraded for run in found.runs)
     if ungraded:
-        notes.append(f"{plural(ungraded, 'assertion has', 'assertions have')} no verdict and {'is' if ungraded == 1 else 'are'} left out of the shares")
+        notes.append(
+            f"{plural(ungraded, 'assertion has', 'assertions have')} no verdict and {'is' if ungraded == 1 else 'are'} left out of the shares"
+        )
     return notes
 
 
@@ -86,9 +92,13 @@ def _settle_models(found: WorkspaceRuns, results: ToolResults) -> None:
         return
     model, count = recorded[0], len(found.runs) - missing
     if count >= missing:
-        results.notes.append(f"{plural(missing, 'run does', 'runs do')} not record a model and {'is' if missing == 1 else 'are'} taken as {shown(model)}, which all others record")
+        results.notes.append(
+            f"{plural(missing, 'run does', 'runs do')} not record a model and {'is' if missing == 1 else 'are'} taken as {shown(model)}, which all others record"
+        )
     else:
-        results.notes.append(f"only {plural(count, 'run records', 'runs record')} a model ({shown(model)}); it is not taken as the agent of all")
+        results.notes.append(
+            f"only {plural(count, 'run records', 'runs record')} a model ({shown(model)}); it is not taken as the agent of all"
+        )
     for run in found.runs:
         run.model = model if count >= missing else ""
 
@@ -116,7 +126,9 @@ def _leave_out_files(files: WorkspaceFiles, found: WorkspaceRuns, results: ToolR
 def _leave_out_ungraded(files: WorkspaceFiles, found: WorkspaceRuns, results: ToolResults) -> None:
     """Runs that left a configuration or a timing and have no grading."""
     graded_files = {name for name, _ in files.gradings} | set(files.damaged)
-    graded_stems = {(name.rpartition("/")[0], bare_stem(name.rpartition("/")[2].rpartition(".")[0])) for name in graded_files}
+    graded_stems = {
+        (name.rpartition("/")[0], bare_stem(name.rpartition("/")[2].rpartition(".")[0])) for name in graded_files
+    }
     folders = {name.rpartition("/")[0] for name in graded_files}
     reported: set[str] = set()
     for name in files.documents:
@@ -130,7 +142,10 @@ def _leave_out_ungraded(files: WorkspaceFiles, found: WorkspaceRuns, results: To
             continue
         run = f"{folder}/{clues.stem}" if clues.stem else folder
         stem_is_graded = (folder, clues.stem) in graded_stems
-        holds_gradings = any(one == folder or one.startswith(f"{folder}/") for one in folders) or folder.rpartition("/")[0] in folders
+        holds_gradings = (
+            any(one == folder or one.startswith(f"{folder}/") for one in folders)
+            or folder.rpartition("/")[0] in folders
+        )
         if run in reported or stem_is_graded or (not clues.stem and holds_gradings):
             continue
         reported.add(run)
@@ -145,12 +160,13 @@ def _nothing(tree: ResultTree, files: WorkspaceFiles, found: WorkspaceRuns) -> I
             f"{where}: these are trigger rates of a description, which say when a skill is loaded and not what it gains; "
             "import the workspace with the gradings"
         )
-    if found.unknown_arms:
-        names = [name for name, places in found.unknown_arms.items()]
-        options = " ".join(f"--arm {name}=use|skip" for name in names[:2])
+    if found.without_arm:
+        names = list(dict.fromkeys(name for name, _ in found.without_arm if name))
+        said = f" (their folders: {listed(names, 6)})" if names else ""
+        count = plural(len(found.without_arm), "grading")
         return InputError(
-            f"{where}: {plural(len([p for ps in found.unknown_arms.values() for p in ps]), 'grading')} found, and nothing says which were run with the skill "
-            f"({listed(names, 6)}); say {options}, or --condition use|skip where all are of one arm"
+            f"{where}: {count} found, and nothing says whether the skill was used{said}; say --condition use or --condition "
+            "skip where all are of one arm, or --arm NAME=use and --arm NAME=skip with the names of the arms"
         )
     for reason, places in found.left_out.items():
         return InputError(f"{where}: no run can be read: {reason} ({listed(places, 2)})")
@@ -179,34 +195,50 @@ def _labels(
         for name in order.names:
             labels[skill, name] = name if len(order.names) > 1 or not is_iteration(name) else ""
         newest = order.names[-1]
-        digest = texts.digest(skill or said.skill) if order.is_sure and (len(order.names) == 1 or is_iteration(newest)) else ""
+        digest = (
+            texts.digest(skill or said.skill)
+            if order.is_sure and (len(order.names) == 1 or is_iteration(newest))
+            else ""
+        )
         if digest:
             labels[skill, newest] = digest
             if len(order.names) > 1:
-                results.notes.append(f"{newest} is taken as the version of the SKILL.md that lies beside it ({digest[:12]})")
+                results.notes.append(
+                    f"{newest} is taken as the version of the SKILL.md that lies beside it ({digest[:12]})"
+                )
         if len(order.names) > 1:
             results.version_names |= {labels[skill, name]: name for name in order.names}
-            results.notes.append(f"{skill or 'the skill'} has {len(order.names)} versions, {order.by}: {', '.join(order.names)}")
+            results.notes.append(
+                f"{skill or 'the skill'} has {len(order.names)} versions, {order.by}: {', '.join(order.names)}"
+            )
     return labels
 
 
 def _add_runs(
-    found: WorkspaceRuns, names: dict[int, str], labels: dict[tuple[str, str], str], said: Defaults, results: ToolResults
+    found: WorkspaceRuns,
+    names: dict[int, str],
+    labels: dict[tuple[str, str], str],
+    said: Defaults,
+    results: ToolResults,
 ) -> None:
     by_task: defaultdict[tuple[str, str, str, str], list[GradedRun]] = defaultdict(list)
     for run in found.runs:
         by_task[run.skill, run.model, run.task, run.text].append(run)
-    reduced = 0
+    reduced = reworded = 0
     arms: dict[str, ArmMeaning] = {}
     ordered = {key: position for position, key in enumerate(labels)}
     for (skill, _, task, _), runs in by_task.items():
         pairs = pairable(runs, names)
         reduced += len(pairs.reduced)
+        reworded += pairs.reworded
         for run in sorted(runs, key=lambda run: ordered.get((skill, names.get(id(run), "")), -1)):
             if run in pairs.incomparable:
                 results.leave_out("it shares no assertion with the runs without the skill", run.place)
                 continue
-            arms[run.arm] = run.meaning
+            if not run.has_unknown_arm:
+                if arms.setdefault(run.arm, run.meaning) != run.meaning:
+                    run.arm = f"{run.arm} ({run.meaning})"  # one word for both arms, as an explained name can be
+                arms[run.arm] = run.meaning
             label = labels.get((skill, names[id(run)]), "") if run.meaning == "use" else ""
             results.runs.append(_tool_run(run, task, label, pairs.outcomes[id(run)], said))
         for version, baselines in pairs.own_baselines.items():
@@ -214,6 +246,11 @@ def _add_runs(
                 own = _tool_run(run, task, labels[skill, version], outcome, said)
                 results.runs.append(own._replace(is_own_baseline=True))
     results.arms = arms
+    if reworded:
+        verb = plural(reworded, "evaluation words", "evaluations word")
+        results.notes.append(
+            f"{verb} the assertions of the two arms too differently to match them: each arm counts on its own"
+        )
     if reduced:
         results.notes.append(
             f"in {plural(reduced, 'case', 'cases')} the arms were graded on different assertions: the gain is over those that both have"

@@ -17,7 +17,7 @@ from typing import Any
 from skilldelta.bank.importers.result_tree import ResultTree
 from skilldelta.bank.importers.tools.plain_values import text_of
 from skilldelta.bank.importers.workspace import clues
-from skilldelta.bank.importers.workspace.arm_words import Meaning, plain_words
+from skilldelta.bank.importers.workspace.arm_words import ArmName, Meaning, plain_words
 from skilldelta.bank.importers.workspace.clues import ArmClue, ConflictError, Level, Spending
 from skilldelta.bank.importers.workspace.files import WorkspaceFiles, prompt_of
 from skilldelta.bank.importers.workspace.gradings import Assertion, Fields, Grading
@@ -48,7 +48,7 @@ class GradedRun:
     """As recorded, where it is."""
     is_rerun: bool = False
     number: int | None = None
-    spent: Spending = Spending()
+    spent: Spending = field(default_factory=Spending)
     time: float | None = None
     error: str = ""
     is_summary: bool = False
@@ -58,6 +58,8 @@ class GradedRun:
     task: str = ""
     """Which evaluation it is, once all runs are known."""
     ungraded: int = 0
+    has_unknown_arm: bool = False
+    """Whether `arm` is a name that a person has to explain."""
 
     @property
     def outcome(self) -> float | None:
@@ -79,8 +81,8 @@ class WorkspaceRuns:
     runs: list[GradedRun] = field(default_factory=list)
     left_out: dict[str, list[str]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    unknown_arms: dict[str, list[str]] = field(default_factory=dict)
-    """Names that may be arms, to the gradings below them."""
+    without_arm: list[tuple[str, GradedRun]] = field(default_factory=list)
+    """Runs of no known arm, with the name of a folder or field that may be one."""
     copies: list[tuple[str, str]] = field(default_factory=list)
     """Records of runs that stand elsewhere: the place, and the place of the run."""
 
@@ -88,13 +90,15 @@ class WorkspaceRuns:
         self.left_out.setdefault(reason, []).append(place)
 
 
-def find_runs(tree: ResultTree, files: WorkspaceFiles, *, arms: Mapping[str, str], condition: str | None) -> WorkspaceRuns:
+def find_runs(
+    tree: ResultTree, files: WorkspaceFiles, *, arms: Mapping[str, str], condition: str | None
+) -> WorkspaceRuns:
     """Every graded run, each once; `arms` explains names of arms, `condition` is the arm of all runs."""
     found = WorkspaceRuns()
     above = tuple(part for part in reversed(Path(tree.root.absolute()).parts[-_MOST_ABOVE:]) if part != "/")
     above = above[1:] if tree.is_file else above
     observed = [
-        (name, grading, _levels(files, name, grading, above), len(gradings) > 1)
+        (name, grading, _levels(files, name, grading, above), _is_summary(name, gradings))
         for name, gradings in files.gradings
         for grading in gradings
     ]
@@ -108,10 +112,13 @@ def find_runs(tree: ResultTree, files: WorkspaceFiles, *, arms: Mapping[str, str
             found.leave_out(f"it is not clear which arm it is ({error})", place)
             continue
         if condition is not None:
-            arm = arm or ArmClue(clues.ArmName("skip" if condition == "skip" else "use"), condition, "folder", "")
+            arm = arm or ArmClue(ArmName("skip" if condition == "skip" else "use"), condition, "folder", "")
+        if is_summary and not grading.assertions and not any(clues.eval_clue(_inside(levels))):
+            continue  # a mean over evaluations
         run = _run(files, name, grading, levels, arm, is_summary, place)
         if arm is None:
-            _note_without_arm(found, run, levels, place, is_rate=not grading.assertions)
+            if grading.assertions:  # a rate without an arm is a mean
+                found.without_arm.append((_possible_arm(levels), run))
         elif not (run.eval_id or run.name or run.folder_name):
             if grading.assertions:
                 found.leave_out("nothing says which evaluation it is", place)
@@ -119,12 +126,18 @@ def find_runs(tree: ResultTree, files: WorkspaceFiles, *, arms: Mapping[str, str
             found.leave_out(f"the run says that its skill was not there ({missing})", place)
         else:
             found.runs.append(run)
+    _settle_unknown_arms(found)
     _settle_iterations(found)
     _name_skills(tree, files, found)
     _add_prompts(files, found)
     _name_tasks(found.runs)
     _drop_repeated(found)
     return found
+
+
+def _is_summary(name: str, gradings: Sequence[Grading]) -> bool:
+    """Whether a file gathers runs that may be graded elsewhere, too."""
+    return len(gradings) > 1 or "benchmark" in name.rpartition("/")[2].lower() or "[" in gradings[0].place
 
 
 # What says whose a grading is
@@ -155,10 +168,16 @@ def _task_root(folder: str) -> str:
     return "/".join(parts[: max(1, len(parts) - 3)])
 
 
+def _inside(levels: Sequence[Level]) -> list[Level]:
+    return [level for level in levels if level.kind in ("object", "key")]
+
+
 def _for_arms(levels: Sequence[Level]) -> list[Level]:
     """Metadata is copied between arms more often than folders are: it is asked last, and the folders above arms never."""
     own = [level for level in levels if level.kind != "beside"]
-    iteration = next((at for at, level in enumerate(own) if level.kind == "folder" and clues.is_iteration(level.name)), None)
+    iteration = next(
+        (at for at, level in enumerate(own) if level.kind == "folder" and clues.is_iteration(level.name)), None
+    )
     return own[:iteration] + [level for level in levels if level.kind == "beside"]
 
 
@@ -172,23 +191,42 @@ def _weak_pairs(candidates: Iterable[Sequence[ArmClue]]) -> frozenset[tuple[str,
     return frozenset(place for place, found in meanings.items() if len(found) > 1)
 
 
-def _note_without_arm(
-    found: WorkspaceRuns, run: GradedRun, levels: Sequence[Level], place: str, *, is_rate: bool
-) -> None:
-    """A grading of no arm: its folder or file name may be one that a person can explain."""
-    if is_rate:
-        return  # a mean over arms or evaluations
-    found.leave_out("nothing says whether the skill was used", place)
+def _possible_arm(levels: Sequence[Level]) -> str:
+    """The field or folder that may name the arm of a run, where nothing known does; "" where nothing can."""
     for level in levels:
         if level.kind == "object" and level.fields is not None:
-            named = next((text_of(level.fields.get(key)) for key in ("configuration", "arm", "variant", "config")), "")
-            if named:
-                found.unknown_arms.setdefault(named, []).append(place)
-                return
+            for key in ("configuration", "arm", "variant", "config", "condition"):
+                if name := text_of(level.fields.get(key)):
+                    return name
     folders = [level.name for level in levels if level.kind == "folder"]
-    own = [name for name in folders if not clues.is_generic(name) and not re.match(r"(?:run|trial|rep)[-_]?\d+$", name)]
-    if own and not clues.is_iteration(own[0]):
-        found.unknown_arms.setdefault(own[0], []).append(place)
+    own = [name for name in folders if not clues.is_generic(name) and not clues.is_run_folder(name)]
+    return own[0] if own and not clues.is_iteration(own[0]) else ""
+
+
+def _settle_unknown_arms(found: WorkspaceRuns) -> None:
+    """A name that stands where others have an arm, or in several evaluations, is asked about; other runs are left out."""
+    known = {_above(run.file, run.arm) for run in found.runs}
+    places: defaultdict[str, set[str]] = defaultdict(set)
+    for name, run in found.without_arm:
+        places[name].add(_above(run.file, name))
+    several = {name for name, above in places.items() if len(above) > 1 or above & known}
+    # The same two or more names in one place, and none of them an evaluation with arms below.
+    if not found.runs and len(places) > 1 and len(set.union(*places.values())) == 1:
+        several |= places.keys()
+    for name, run in found.without_arm:
+        if name and name in several:
+            run.arm, run.has_unknown_arm = name, True
+            if run.folder_name == name:
+                run.folder_name = ""
+            found.runs.append(run)
+        else:
+            found.leave_out("nothing says whether the skill was used", run.place)
+
+
+def _above(file: str, part: str) -> str:
+    """The folder that holds the folder `part` of a file."""
+    parts = file.split("/")[:-1]
+    return "/".join(parts[: parts.index(part)]) if part in parts else "\0"
 
 
 def _run(
@@ -207,7 +245,11 @@ def _run(
     inside = own if not is_summary else [fields for key, fields in grading.levels[:-1] if fields]
     folder_of_run = name.rpartition("/")[0]
     beside = [level.fields for level in levels if level.kind == "beside" and level.fields]
-    nearby = [] if is_summary else [*files.timing_near(name, up_to=_arm_folder(folder_of_run, arm)), *_same_stem(files, name)]
+    nearby = (
+        []
+        if is_summary
+        else [*files.timing_near(name, up_to=_arm_folder(folder_of_run, arm)), *_same_stem(files, name)]
+    )
     is_benchmark_row = is_summary and any("result" in fields or "configuration" in fields for fields in inside)
     spent = clues.spending([*nearby, *inside], trust_tokens=not is_benchmark_row)
     status = next((text_of(fields.get("status")).lower() for fields in inside if fields.get("status")), "")
@@ -233,7 +275,9 @@ def _run(
         time=clues.recorded_time([*nearby, *inside, *own, *beside, *(level.fields or {} for level in scope)]),
         error="the run ended in an error" if error or status in _ERRORS else "",
         is_summary=is_summary,
-        content=files.contents[name] if not is_summary else hash(json.dumps(grading.lists, sort_keys=True, default=str)),
+        content=files.contents[name]
+        if not is_summary
+        else hash(json.dumps(grading.lists, sort_keys=True, default=str)),
         ungraded=grading.ungraded,
     )
 
@@ -364,7 +408,11 @@ def _skill_of_folder(tree: ResultTree, run: GradedRun) -> str:
             if is_inside and f"{folder}/SKILL.md" in tree and not re.search(r"snapshot|outputs?$|old_skill", part):
                 return part
             after = parts[position + 1] if position + 1 < len(parts) else ""
-            if after in ("evals", "eval", "workspace", "evaluations") and not clues.is_iteration(part) and part != "skills":
+            if (
+                after in ("evals", "eval", "workspace", "evaluations")
+                and not clues.is_iteration(part)
+                and part != "skills"
+            ):
                 return part
     return ""
 
@@ -396,7 +444,11 @@ def _name_tasks(runs: Sequence[GradedRun]) -> None:
     by_key: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
     for at, run in enumerate(runs):
         links[at] = at
-        for kind, name in (("id", run.eval_id), ("name", plain_words(run.name)), ("name", plain_words(run.folder_name))):
+        for kind, name in (
+            ("id", run.eval_id),
+            ("name", plain_words(run.name)),
+            ("name", plain_words(run.folder_name)),
+        ):
             if name:
                 by_key[run.skill, kind, name].append(at)
     for members in by_key.values():
@@ -404,12 +456,12 @@ def _name_tasks(runs: Sequence[GradedRun]) -> None:
     groups: defaultdict[int, list[GradedRun]] = defaultdict(list)
     for at, run in enumerate(runs):
         groups[root(at)].append(run)
-    for members in groups.values():
-        name = next((run.name for run in sorted(members, key=lambda run: run.is_summary) if run.name), "")
-        name = name or next((run.folder_name for run in members if run.folder_name), "")
-        name = name or f"eval-{next((run.eval_id for run in members if run.eval_id), '')}"
-        text = next((run.text for run in members if run.text), "")
-        for run in members:
+    for group in groups.values():
+        name = next((run.name for run in sorted(group, key=lambda run: run.is_summary) if run.name), "")
+        name = name or next((run.folder_name for run in group if run.folder_name), "")
+        name = name or f"eval-{next((run.eval_id for run in group if run.eval_id), '')}"
+        text = next((run.text for run in group if run.text), "")
+        for run in group:
             run.task, run.text = name, text
 
 
@@ -421,7 +473,9 @@ def _link(runs: Sequence[GradedRun], members: Sequence[int], links: dict[int, in
         same = [other for other in leaders if _may_be_one(runs[at], runs[other])]
         if not runs[at].text and len({_plain_text(runs[other]) for other in same}) > 1:
             # A run without a text is of the evaluation that its own iteration has under that name.
-            iterations = {root(other): other for other in members if _same_place(runs[at], runs[other]) and runs[other].text}
+            iterations = {
+                root(other): other for other in members if _same_place(runs[at], runs[other]) and runs[other].text
+            }
             same = [other for other in same if root(other) in iterations] if len(iterations) == 1 else []
         if same:
             links[root(at)] = root(same[0])
@@ -468,8 +522,12 @@ def _drop_repeated(found: WorkspaceRuns) -> None:
             twin.spent = Spending(*(a or b for a, b in zip(twin.spent, run.spent, strict=True)))
             same_task.append(run)  # so that a summary of the copy is known, too
             continue
-        if run.is_summary and (graded := [other for other in same_task if not other.is_summary and _same_slot(run, other)]):
-            found.leave_out("a summary says otherwise than the grading, which counts", f"{run.place} ({graded[0].place})")
+        if run.is_summary and (
+            graded := [other for other in same_task if not other.is_summary and _same_slot(run, other)]
+        ):
+            found.leave_out(
+                "a summary says otherwise than the grading, which counts", f"{run.place} ({graded[0].place})"
+            )
             continue
         same_task.append(run)
         kept.append(run)
@@ -506,14 +564,22 @@ def _is_copy(run: GradedRun, other: GradedRun) -> bool:
         return _is_summary_of(run, other)
     if run.verdicts != other.verdicts:
         return False
+    is_numbered = run.number is not None and other.number is not None and run.number != other.number
+    if is_numbered and run.iteration == other.iteration and _arm_of(run) == _arm_of(other):
+        return False
     measured = run.spent.tokens and run.spent.seconds and other.spent.tokens and other.spent.seconds
     if measured:
         return run.spent[:2] == other.spent[:2]
     if run.spent.tokens and other.spent.tokens and run.spent.tokens != other.spent.tokens:
         return False
     # Numbered runs of one arm may well have equal gradings; under two names the same bytes are the same run.
-    is_numbered = run.number is not None and other.number is not None and run.number != other.number
     return run.file != other.file and run.content == other.content and not is_numbered and bool(run.assertions)
+
+
+def _arm_of(run: GradedRun) -> str:
+    """The folder that holds the numbered runs of an arm."""
+    parts = run.file.split("/")[:-1]
+    return "/".join(parts[: parts.index(run.arm) + 1] if run.arm in parts else parts[:-1])
 
 
 def _is_summary_of(run: GradedRun, other: GradedRun) -> bool:

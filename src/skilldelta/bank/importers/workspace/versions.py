@@ -75,7 +75,9 @@ def _ordered(times: Mapping[str, float | None], newest: str, overlap: int) -> Ve
     if len(timed) == len(names):
         ordered = sorted(names, key=lambda name: (times[name] or 0.0, _number(name) or 0))
         tied = [name for name in names if times[name] == times[ordered[-1]]]
-        return VersionOrder(tuple(ordered), len(tied) == 1 or all(name in numbered for name in tied), "by recorded times")
+        return VersionOrder(
+            tuple(ordered), len(tied) == 1 or all(name in numbered for name in tied), "by recorded times"
+        )
     if overlap == 1:
         ordered = sorted(names, key=lambda name: (times[name] or 0.0, _number(name) or 0, name))
         return VersionOrder(tuple(ordered), True, "each has tasks of its own")
@@ -87,7 +89,9 @@ def _ordered(times: Mapping[str, float | None], newest: str, overlap: int) -> Ve
         is_sure = ordered[-1] == last and len(ordered) == len(numbered)
         if not is_sure and last in timed:
             is_sure = len(ordered) == len({*timed, *numbered})
-        return VersionOrder(tuple(ordered), is_sure, "by recorded times, and by their numbers where no time is recorded")
+        return VersionOrder(
+            tuple(ordered), is_sure, "by recorded times, and by their numbers where no time is recorded"
+        )
     ordered = sorted(names, key=lambda name: (_number(name) is not None, _number(name) or 0, times[name] or 0.0))
     return VersionOrder(tuple(ordered), False, "by the numbers of the folders only: no times are recorded")
 
@@ -120,6 +124,8 @@ class Pairable:
     incomparable: list[GradedRun] = field(default_factory=list)
     reduced: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Versions to the assertions that count and those that there are."""
+    reworded: int = 0
+    """Versions whose two arms were graded in words too different to match."""
 
 
 def pairable(runs: Sequence[GradedRun], names: Mapping[int, str]) -> Pairable:
@@ -158,6 +164,11 @@ def _compare_version(
     shared = wanted.intersection(*(sets[id(run)] for run in baselines))
     if not shared:
         found.incomparable += uses
+        return
+    own_place = all(run.iteration == uses[0].iteration for run in baselines)
+    has_ids = all(one.has_id for run in (*uses, *baselines) for one in run.assertions)
+    if own_place and not has_ids and 2 * len(shared) < min(len(sets[id(run)]) for run in (*uses, *baselines)):
+        found.reworded += 1  # graded together, and only worded anew: each counts on its own assertions
         return
     is_plain = len(baselines) == len(skips) and all(sets[id(run)] == shared for run in (*uses, *skips))
     if is_plain:
@@ -199,7 +210,12 @@ def _canonical(runs: Sequence[GradedRun]) -> dict[int, list[str]]:
 
 
 def _known_as(
-    one: Assertion, position: int, length: int, known: Sequence[str], words: Mapping[str, frozenset[str]], taken: set[str]
+    one: Assertion,
+    position: int,
+    length: int,
+    known: Sequence[str],
+    words: Mapping[str, frozenset[str]],
+    taken: set[str],
 ) -> str:
     if one.key in words or one.has_id:
         return one.key if one.key not in taken else f"{one.key} #{position}"
