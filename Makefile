@@ -12,7 +12,7 @@ EXTRAS ?= report,collect,parquet,serve,mcp,otel,suites,dev
 CONSTRAINTS ?= constraints.txt
 INSTALL = $(BIN)/python -m pip install --quiet $(if $(CONSTRAINTS),--constraint $(CONSTRAINTS)) --editable
 
-.PHONY: demo test test-slow test-harnesses test-latest test-frameworks lint types imports pytest coverage bench docs constraints collect-demo clean
+.PHONY: demo test test-slow test-harnesses test-latest test-frameworks test-importers lint types imports pytest coverage bench audit package docs constraints collect-demo clean
 
 demo: .venv/demo
 	$(BIN)/skilldelta demo
@@ -72,6 +72,21 @@ test-frameworks: .venv-frameworks/ready .venv-litellm/ready
 bench: .venv/dev
 	$(BIN)/python -m benchmarks
 
+RELEASE = $(subst .venv,.venv-release,$(BIN))
+
+# Known vulnerabilities of the pinned versions; needs access to the advisory database of the package index.
+audit: .venv-release/tools
+	$(RELEASE)/pip-audit --requirement constraints.txt --no-deps --disable-pip --strict
+
+# The source archive, the wheel and the list of their parts (SBOM), in dist. The wheel is tried in an environment of its own.
+package: .venv-release/tools
+	rm -rf dist build/package-trial
+	$(RELEASE)/python -m build --outdir dist .
+	$(RELEASE)/cyclonedx-py requirements constraints.txt --output-file dist/sbom.json
+	$(PYTHON) -m venv build/package-trial
+	$(subst .venv,build/package-trial,$(BIN))/python -m pip install --quiet --constraint constraints.txt dist/*.whl
+	$(subst .venv,build/package-trial,$(BIN))/skilldelta demo --bank build/package-trial/demo.bank --no-report
+
 # The documentation site, in build/site. A broken link or anchor, and an asset of another host, fail it.
 docs: .venv/docs
 	$(BIN)/python -m docsite
@@ -81,6 +96,12 @@ docs: .venv/docs
 constraints: .venv/dev .venv/docs
 	$(BIN)/python .ci/constraints.py $(EXTRAS),docs > constraints.new
 	mv constraints.new constraints.txt
+
+# Tools of a release, whose own requirements are no part of what is tested.
+.venv-release/tools:
+	$(PYTHON) -m venv $(@D)
+	$(subst .venv,$(@D),$(BIN))/python -m pip install --quiet build cyclonedx-bom pip-audit
+	@touch $@
 
 # .venv/python is a mark and not the interpreter, whose place differs between systems.
 .venv/python:
@@ -101,7 +122,7 @@ constraints: .venv/dev .venv/docs
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-latest .venv-frameworks .venv-litellm .coverage build dist .mypy_cache .ruff_cache .pytest_cache demo-output
+	rm -rf .venv .venv-latest .venv-release .venv-frameworks .venv-litellm .coverage build dist .mypy_cache .ruff_cache .pytest_cache demo-output
 
 # A small part of the demo's outcomes again, with the real local model on loopback. Fetches about 1.1 GB once.
 collect-demo: .venv/dev

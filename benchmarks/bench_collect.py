@@ -173,13 +173,13 @@ def _measure(suite_folder: str, url: str, bank: str, repetitions: str) -> dict[s
         concurrency=CONCURRENCY,
     )
     started, cpu = time.perf_counter(), time.process_time()
-    result = asyncio.run(collect(session, lambda standing: None))
+    result = asyncio.run(collect(session, lambda progress: None))
     seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
-    done = result.standing.finished
-    assert done == result.standing.planned
-    assert not result.standing.now.errors
+    done = result.progress.finished
+    assert done == result.progress.planned
+    assert not result.progress.now.errors
     return {
-        "rate": done / result.standing.seconds,
+        "rate": done / result.progress.seconds,
         "whole_rate": done / seconds,
         "cpu_ms": 1e3 * cpu / done,
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from skilldelta.serve.harness.harness_files import adapter
+from skilldelta.harnesses.loader import adapter
 
 _ROOT = Path(__file__).resolve().parents[1]
 ADAPTERS = ("dsh-skilldelta/plugin.mjs", "opencode-skilldelta/plugin.mjs", "pi-skilldelta/extension.mjs")
@@ -24,7 +24,8 @@ def test_a_built_package_has_what_the_harnesses_load_and_no_more(tmp_path: Path)
     subprocess.run(words, cwd=_ROOT, check=True, capture_output=True, timeout=120)
     plugins = tmp_path / "skilldelta" / "plugins"
     shipped = {path.relative_to(plugins).as_posix() for path in plugins.rglob("*.mjs")}
-    written = {path.relative_to(_ROOT / "plugins").as_posix() for path in (_ROOT / "plugins").glob("*/*.mjs")}
+    sources = [path for pattern in ("*/*.mjs", "*/shared/*.mjs") for path in (_ROOT / "plugins").glob(pattern)]
+    written = {path.relative_to(_ROOT / "plugins").as_posix() for path in sources}
     assert shipped == written
     assert set(ADAPTERS) <= shipped
     assert (plugins / "claude-code" / ".claude-plugin" / "plugin.json").is_file()

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import yaml
 
+from skilldelta.version import __version__
+
 _ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -20,3 +22,9 @@ def test_a_commit_passes_every_check_of_make_test_but_the_tests() -> None:
 def test_ci_runs_make_test() -> None:
     script = (_ROOT / ".ci" / "run").read_text(encoding="utf-8")
     assert re.search(r"^(\w+=\S+ )*make test$", script, re.MULTILINE)
+
+
+def test_the_changelog_and_the_citation_have_the_version_of_the_package() -> None:
+    changelog = (_ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(rf"^## {re.escape(__version__)}$", changelog, re.MULTILINE)
+    assert yaml.safe_load((_ROOT / "CITATION.cff").read_text(encoding="utf-8"))["version"] == __version__

@@ -1,7 +1,7 @@
 // What became of a decision: tokens and seconds of the conversation, told to SkillDelta when it ends. Success is not
 // told: the harness knows that a turn ended, not whether the task was solved.
 import { secondsOf, tokensOf } from './conversation.mjs'
-import { call } from './gate.mjs'
+import { call } from './shared/server.mjs'
 
 export class Outcomes {
   #awaited = new Map() // session -> the ids of its decisions

@@ -2,12 +2,15 @@
 // task. A supplied skill is added to the step if it is predicted to help. Skills that the harness discovered itself are
 // hidden from the model if they are not. Where the answer is skip, the step is exactly what it is without the plugin.
 import { randomUUID } from 'node:crypto'
-import { decisionLine, writeLine } from './audit.mjs'
 import { conversationOf, hasBegun, userText } from './conversation.mjs'
-import { deadlineOf, decide, skillText, versionOf, warm } from './gate.mjs'
 import { gateDiscovered } from './discovered.mjs'
 import { Outcomes } from './outcomes.mjs'
-import { Config } from './settings.mjs'
+import { decisionLine, writeLine } from './shared/audit.mjs'
+import { decide, skillText } from './shared/gate.mjs'
+import { inTime } from './shared/handler.mjs'
+import { deadlineOf, warm } from './shared/server.mjs'
+import { Config } from './shared/settings.mjs'
+import { versionOf } from './shared/skill-file.mjs'
 import { registerTools } from './tools.mjs'
 
 export const name = 'skilldelta'
@@ -31,7 +34,7 @@ export function apply(ctx, settings) {
 /** One opening per agent, made by the first step that has words of the user. A cancelled one is made again. */
 async function openingOf(openings, { agent, messages, signal }, make) {
   if (!openings.has(agent) && userText(messages)) openings.set(agent, make())
-  const opening = await openings.get(agent)
+  const opening = await openings.get(agent) // always in time, see `open`
   if (signal?.aborted && opening && !opening.text) openings.delete(agent)
   return opening
 }
@@ -41,6 +44,7 @@ async function open(ctx, settings, { agent, messages, signal }, outcomes) {
   const task = userText(messages)
   const conversation = conversationOf(agent.session)
   const deadline = deadlineOf(settings)
+  let isOver = false
   const question = { task, conversation, source: 'dsh', signal, deadline }
   const ask = async (mode, asked) => {
     const decision = await decide(settings, { ...question, ...asked })
@@ -48,11 +52,13 @@ async function open(ctx, settings, { agent, messages, signal }, outcomes) {
     await audit(ctx, settings, decisionLine(settings, { mode, skill: asked.skill, conversation, task }, decision))
     return decision
   }
-  const [text] = await Promise.all([
+  const limits = { signal, deadline, isOver: () => isOver || signal?.aborted }
+  const texts = await inTime(settings, () => Promise.all([
     hasBegun(agent.session) ? undefined : supplied(settings, ask),
-    settings.native ? gateDiscovered(ctx, settings, agent, { signal, deadline }, ask) : undefined,
-  ].map(work => work?.catch(error => audit(ctx, settings, { event: 'error', conversation, error: String(error) }))))
-  return { text: typeof text === 'string' ? text : undefined }
+    settings.native ? gateDiscovered(ctx, settings, agent, limits, ask) : undefined,
+  ].map(work => work?.catch(error => audit(ctx, settings, { event: 'error', conversation, error: String(error) })))), { signal })
+  isOver = true
+  return { text: typeof texts?.[0] === 'string' ? texts[0] : undefined }
 }
 
 /** The supplied skill's text where it is used; undefined where there is none, or it is skipped. */

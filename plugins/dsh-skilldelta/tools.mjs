@@ -1,6 +1,6 @@
 // Two tools for the model, for people who want to look into the gate from a conversation. Off unless asked for, because
 // a tool changes every prompt, also those in which the skill is skipped.
-import { call } from './gate.mjs'
+import { call } from './shared/server.mjs'
 
 /** Register skilldelta_route and skilldelta_status as soon as the harness has its tools. */
 export function registerTools(ctx, settings) {

@@ -1,11 +1,14 @@
 // SkillDelta's gate in OpenCode. The first message of a conversation gets the supplied skill as a further part where it is
-// predicted to help; the `skill` tool refuses skills that are predicted not to. The work is in ../dsh-skilldelta/gate.mjs.
+// predicted to help; the `skill` tool refuses skills that are predicted not to. The work is in ../dsh-skilldelta/shared.
 //
 // opencode.json: { "plugin": [["file:///…/plugins/opencode-skilldelta/plugin.mjs", { "skill": "warehouse-units" }]] }
-import { decisionLine, writeLine } from '../dsh-skilldelta/audit.mjs'
-import { gatedNames } from '../dsh-skilldelta/discovered.mjs'
-import { call, deadlineOf, decide, skillText, versionOf, warm } from '../dsh-skilldelta/gate.mjs'
-import { checkedSettings } from '../dsh-skilldelta/settings.mjs'
+import { decisionLine, writeLine } from '../dsh-skilldelta/shared/audit.mjs'
+import { decide, skillText } from '../dsh-skilldelta/shared/gate.mjs'
+import { gatedNames } from '../dsh-skilldelta/shared/gated-skills.mjs'
+import { handler, inTime } from '../dsh-skilldelta/shared/handler.mjs'
+import { call, deadlineOf, warm } from '../dsh-skilldelta/shared/server.mjs'
+import { checkedSettings } from '../dsh-skilldelta/shared/settings.mjs'
+import { versionOf } from '../dsh-skilldelta/shared/skill-file.mjs'
 
 /** The plugin with settings that are known already, for a module in .opencode/plugins. */
 export const withSettings = given => ({ id: 'skilldelta', server: input => hooks(input, given) })
@@ -27,7 +30,7 @@ async function hooks({ client }, given) {
 
   return {
     /** A message of the user is about to be stored, and then sent. */
-    'chat.message': quietly(async ({ sessionID }, { message, parts }) => {
+    'chat.message': handler(settings, async ({ sessionID }, { message, parts }) => {
       const task = parts.filter(part => part.type === 'text' && !part.synthetic).map(part => part.text).join('\n').trim()
       if (!task || conversations.has(sessionID) || await isSubagent(client, sessionID)) return
       conversations.set(sessionID, { task, decisions: [] })
@@ -35,23 +38,23 @@ async function hooks({ client }, given) {
       const asked = { task, skill: settings.skill, skillDigest: await versionOf(settings.skillFile), wantText: !settings.skillFile }
       const decision = await ask(sessionID, 'supplied', asked)
       const text = decision.action === 'use' && await skillText(settings, decision)
-      if (text) parts.push({ id: idAfter(parts), sessionID, messageID: message.id, type: 'text', text, synthetic: true })
+      if (text) return () => void parts.push({ id: idAfter(parts), sessionID, messageID: message.id, type: 'text', text, synthetic: true })
     }),
 
     /** The model wants to load a skill of the harness; an error is what it reads instead. */
     'tool.execute.before': async ({ tool, sessionID }, { args }) => {
       const opening = conversations.get(sessionID)
       if (tool !== 'skill' || !opening || !settings.native) return
-      const decision = await quietly(async () => {
+      const decision = await inTime(settings, async () => {
         const deadline = deadlineOf(settings)
         const isGated = await gatedNames(settings, { deadline })
         return isGated(args.name) ? ask(sessionID, 'native', { task: opening.task, skill: args.name, deadline }) : undefined
-      })()
+      })
       if (decision?.action === 'skip') throw new Error(`SkillDelta: ${decision.reason}. Proceed without this skill.`)
     },
 
     /** The agent has nothing left to do: what it took so far is told once, with the first turn. */
-    event: quietly(async ({ event }) => {
+    event: handler(settings, async ({ event }) => {
       const opening = event.type === 'session.idle' && conversations.get(event.properties.sessionID)
       if (!opening || !settings.outcomes) return
       const recorded = opening.decisions.splice(0).filter(({ decisionId, repeated }) => decisionId !== undefined && !repeated)
@@ -61,15 +64,6 @@ async function hooks({ client }, given) {
       await Promise.all(recorded.map(({ decisionId }) =>
         call(settings, 'POST', '/v1/outcomes', { body: { decision_id: decisionId, ...outcome, key: `opencode-${decisionId}` } })))
     }),
-  }
-}
-
-/** A hook that cannot fail: an agent is never stopped by the gate. */
-const quietly = hook => async (...given) => {
-  try {
-    return await hook(...given)
-  } catch {
-    return undefined
   }
 }
 

@@ -1,15 +1,18 @@
 // SkillDelta's gate in pi. The first prompt of a session gets the supplied skill as a message of its own where it is
 // predicted to help; skills of pi that are predicted not to help leave the catalog, and their files cannot be read. The
-// work is in ../dsh-skilldelta/gate.mjs.
+// work is in ../dsh-skilldelta/shared.
 //
 // pi -e /…/plugins/pi-skilldelta/extension.mjs, with the settings in ~/.pi/agent/skilldelta.json: {"skill": "warehouse-units"}
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { decisionLine, writeLine } from '../dsh-skilldelta/audit.mjs'
-import { gatedNames } from '../dsh-skilldelta/discovered.mjs'
-import { call, deadlineOf, decide, skillText, versionOf, warm } from '../dsh-skilldelta/gate.mjs'
-import { checkedSettings } from '../dsh-skilldelta/settings.mjs'
+import { decisionLine, writeLine } from '../dsh-skilldelta/shared/audit.mjs'
+import { decide, skillText } from '../dsh-skilldelta/shared/gate.mjs'
+import { gatedNames } from '../dsh-skilldelta/shared/gated-skills.mjs'
+import { handler } from '../dsh-skilldelta/shared/handler.mjs'
+import { call, deadlineOf, warm } from '../dsh-skilldelta/shared/server.mjs'
+import { checkedSettings } from '../dsh-skilldelta/shared/settings.mjs'
+import { versionOf } from '../dsh-skilldelta/shared/skill-file.mjs'
 
 const LONGEST_SETTINGS = 100_000
 
@@ -34,7 +37,7 @@ function extend(pi, settings) {
 
   pi.on('session_start', () => { isOpen = false; hidden.clear(); decisions.length = 0 })
 
-  pi.on('before_agent_start', quietly(async ({ prompt, systemPromptOptions }, ctx) => {
+  pi.on('before_agent_start', handler(settings, async ({ prompt, systemPromptOptions }, ctx) => {
     const task = prompt.trim()
     if (!isOpen && task) {
       isOpen = true
@@ -42,18 +45,20 @@ function extend(pi, settings) {
       const limits = { signal: ctx.signal, deadline: deadlineOf(settings) }
       const question = asked => ask(ctx, { task, ...limits, ...asked })
       const [text] = await Promise.all([begun ? undefined : supplied(settings, question), gate(settings, systemPromptOptions, limits, question, hidden)])
-      hide(systemPromptOptions, hidden)
-      return text ? { message: { customType: 'skilldelta', content: text, display: false } } : undefined
+      return () => {
+        hide(systemPromptOptions, hidden)
+        return text ? { message: { customType: 'skilldelta', content: text, display: false } } : undefined
+      }
     }
-    hide(systemPromptOptions, hidden)
+    return () => hide(systemPromptOptions, hidden)
   }))
 
-  pi.on('tool_call', quietly(async ({ toolName, input }, ctx) => {
+  pi.on('tool_call', handler(settings, async ({ toolName, input }, ctx) => {
     const reason = toolName === 'read' && hidden.get(resolve(ctx.cwd, String(input.path)))
     return reason ? { block: true, reason: `SkillDelta: ${reason}. Proceed without this skill.` } : undefined
   }))
 
-  pi.on('agent_end', quietly(async ({ messages }) => {
+  pi.on('agent_end', handler(settings, async ({ messages }) => {
     const recorded = decisions.splice(0).filter(({ decisionId, repeated }) => decisionId !== undefined && !repeated)
     const tokens = messages.reduce((sum, { usage }) => sum + (usage?.totalTokens ?? 0), 0)
     if (!settings.outcomes || !tokens) return
@@ -95,13 +100,4 @@ async function gate(settings, { skills = [] }, limits, ask, hidden) {
 /** Take hidden skills out of the catalog; pi builds it anew for every prompt. */
 function hide(options, hidden) {
   if (hidden.size && options.skills) options.skills = options.skills.filter(({ filePath }) => !hidden.has(resolve(filePath)))
-}
-
-/** A handler that cannot fail: an agent is never stopped by the gate. */
-const quietly = handler => async (...given) => {
-  try {
-    return await handler(...given)
-  } catch {
-    return undefined
-  }
 }

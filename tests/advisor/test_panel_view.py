@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from skilldelta import Advisor, Question, load_encoder, packing
-from skilldelta.advisor import panel_view
+from skilldelta.advisor import learned_states
 from skilldelta.bank import Bank
 from skilldelta.bank.importers import read_source
 from skilldelta.estimators.stack import FittedStack, Stack
@@ -141,7 +141,7 @@ def test_more_evidence_another_encoder_and_other_code_learn_anew(bank: Bank, mon
     advisor = Advisor(bank, load_encoder("tfidf", corpus=[task.text for task in bank.tasks()]), agent=bank.agents()[0])
     advisor.ask(asked[0])
     assert len(fitted) == 1
-    monkeypatch.setattr(panel_view, "code_version", lambda: "other code")
+    monkeypatch.setattr(learned_states, "code_version", lambda: "other code")
     answers(bank, asked)
     assert len(fitted) == 2
 

@@ -31,11 +31,11 @@ def two_panels(skilldelta: Skilldelta) -> str:
 def test_the_verdict_is_the_last_line_and_a_key(skilldelta: Skilldelta, two_panels: str) -> None:
     asked = ("evaluate", "--bank", two_panels, "--agent", "agent-1", "--resamples", 100)
     found = skilldelta(*asked, "--json").document["panels"][0]["verdict"]
-    assert found["verdict"] in ("better", "equivalent", "worse", "not enough evidence")
+    assert found["verdict"] in ("better", "equivalent", "worse", "too small to tell")
     assert (found["policy"], found["tasks"], found["margin"]) == ("stack", 40, 0.02)
     shown = " ".join(skilldelta(*asked).out.split("SkillDelta stack: ")[-1].split())
     words = {"better": "Better", "worse": "Worse", "equivalent": "Equivalent"}
-    assert shown.startswith(words.get(found["verdict"], "Not enough evidence"))
+    assert shown.startswith(words.get(found["verdict"], "Too small to tell"))
     everything = skilldelta(*asked, "--margin", 0.9, "--json").document["panels"][0]["verdict"]
     assert everything["verdict"] == "equivalent"
 

@@ -17,7 +17,7 @@ from collect.suites import solve, write_suite
 from skilldelta.bank import Bank
 from skilldelta.cli import collect_display
 from skilldelta.cli.main import run
-from skilldelta.collect.standing import Standing
+from skilldelta.collect.collection_progress import CollectionProgress
 
 Said = Callable[[], tuple[str, str]]
 
@@ -210,8 +210,8 @@ def test_the_tokens_that_are_shown_never_fall(tmp_path: Path, monkeypatch: pytes
     suite = write_suite(tmp_path / "suite", tasks=10)
     seen: list[float] = []
 
-    def watch() -> Callable[[Standing], None]:
-        return lambda standing: seen.append(standing.spend.tokens)
+    def watch() -> Callable[[CollectionProgress], None]:
+        return lambda progress: seen.append(progress.spend.tokens)
 
     monkeypatch.setattr(collect_display, "_lines", watch)
     with serving(solve, delay=0.01) as endpoint:
@@ -223,16 +223,16 @@ def test_the_tokens_that_are_shown_never_fall(tmp_path: Path, monkeypatch: pytes
 
 def test_a_log_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
     advance = collect_display._lines()
-    standing = Standing(planned=1000, before=0)
+    progress = CollectionProgress(planned=1000, before=0)
     for second in range(1, 101):
-        standing.seconds = float(second)
-        standing.finished = second // 4  # slow: the time decides
-        advance(standing)
+        progress.seconds = float(second)
+        progress.finished = second // 4  # slow: the time decides
+        advance(progress)
     assert len(capsys.readouterr().err.splitlines()) == 3
     for second in range(101, 121):
-        standing.seconds = float(second)
-        standing.finished = min(1000, standing.finished + 50)  # fast: the share decides, but not every second
-        advance(standing)
+        progress.seconds = float(second)
+        progress.finished = min(1000, progress.finished + 50)  # fast: the share decides, but not every second
+        advance(progress)
     lines = capsys.readouterr().err.splitlines()
     assert 3 <= len(lines) <= 5
     assert lines[-1].startswith("1000/1000 ")

@@ -106,6 +106,22 @@ def test_spreadsheetbench_compares_the_workbooks_that_code_writes(
 
 
 @needs_bwrap
+def test_a_skill_that_asks_for_lines_with_the_paths_costs_no_success(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from suites.workbooks import write_benchmark_with_answer_sheets
+
+    data = write_benchmark_with_answer_sheets(tmp_path / "data")
+    (tmp_path / "skill.md").write_text("Begin every script with lines that set INPUT_PATH and OUTPUT_PATH.\n")
+    options = ["--from", str(data), "--skills", str(tmp_path / "skill.md"), "--json", "--no-self-judge"]
+    with serving(fake_models.sheet_worker) as endpoint:
+        assert study("spreadsheetbench", endpoint, tmp_path, *options) == 0
+    row = policies(document(capsys)["tables"], "spreadsheetbench")
+    assert (row["tasks"], row["off"], row["on"]) == (20, 1.0, 1.0)
+    assert all("Cells of the answer: Data!B2:B4" in fake_models.said(request) for request in endpoint.requests)
+
+
+@needs_bwrap
 def test_medcalc_offers_its_calculator_in_the_arm_with_the_skill_alone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

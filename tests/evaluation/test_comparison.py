@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skilldelta.errors import InputError
-from skilldelta.evaluation.comparison import Comparison, compare, judge
+from skilldelta.evaluation.comparison import Comparison, compare, judge, more_tasks
 from skilldelta.evaluation.leave_one_out import evaluate_panel
 from skilldelta.evaluation.results import Range
 from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
@@ -40,12 +40,32 @@ def test_with_no_margin_nothing_is_equivalent() -> None:
     assert _judged(-0.005, 0.015, margin=0.0).verdict == "not enough evidence"
 
 
-def test_more_tasks_are_counted_by_the_square_root_law() -> None:
-    # A difference of 5 points within 10: half as wide an interval, so four times the tasks, excludes zero.
-    assert _judged(-0.05, 0.15).more_tasks == pytest.approx(300, abs=1)
-    # No difference: the interval must shrink from 10 to the margin of 2, a fifth, so 25 times the tasks.
-    assert _judged(-0.10, 0.10).more_tasks == pytest.approx(2400, abs=1)
+def test_more_tasks_are_counted_by_the_square_root_law_for_an_80_percent_chance() -> None:
+    # A difference of 5 points within 10. Half as wide an interval just excludes zero in half of all cases; for four in
+    # five it must be narrower by (1.96 + 0.84) / 1.96.
+    assert _judged(-0.05, 0.15).more_tasks == pytest.approx(100 * (2 * 2.8016 / 1.96) ** 2 - 100, abs=1)
     assert _judged(0.01, 0.05).more_tasks is None
+
+
+def test_more_tasks_than_anybody_will_run_are_not_a_number() -> None:
+    # No difference: the interval must shrink from 10 points to the margin of 2, which takes thousands.
+    assert _judged(-0.10, 0.10).more_tasks is None
+    assert _judged(-0.03, 0.03).more_tasks == pytest.approx(100 * (1.5 * (1.96 + 1.2816) / 1.96) ** 2 - 100, abs=1)
+
+
+@pytest.mark.parametrize(("helped", "harmed", "tasks"), [(0.3, 0.1, 30), (0.25, 0.2, 60), (0.02, 0.02, 200)])
+def test_the_stated_number_of_tasks_settles_it_in_four_of_five_studies_if_the_difference_stays(
+    helped: float, harmed: float, tasks: int, rng: np.random.Generator
+) -> None:
+    # The pilot shows exactly these shares; later studies draw tasks from a world of the same shares.
+    pilot = np.repeat([1.0, -1.0, 0.0], [round(helped * tasks), round(harmed * tasks), tasks])[:tasks]
+    half = 1.96 * pilot.std(ddof=1) / np.sqrt(tasks)
+    more = more_tasks(float(pilot.mean()), half, tasks, 0.02)
+    assert more is not None
+    drawn = rng.choice(pilot, size=(2000, tasks + more))
+    means, halves = drawn.mean(axis=1), 1.96 * drawn.std(axis=1, ddof=1) / np.sqrt(tasks + more)
+    settled = (np.abs(means) > halves) | (np.abs(means) + halves <= 0.02)
+    assert 0.76 <= settled.mean() <= 0.9
 
 
 def test_no_number_of_tasks_settles_a_difference_of_nothing_without_a_margin() -> None:

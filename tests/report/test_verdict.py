@@ -9,7 +9,7 @@ import pytest
 
 from report.toy_panel import panel_of, support_of
 from skilldelta.evaluation.comparison import default_gate
-from skilldelta.evaluation.results import PanelResult, PolicyResult, Range
+from skilldelta.evaluation.results import HeldOutValue, PanelResult, PolicyResult, Range, RepeatedFolds
 from skilldelta.report.verdict import summary
 
 
@@ -23,10 +23,10 @@ def _with(panel: PanelResult, **changes: object) -> PanelResult:
 
 @pytest.fixture(scope="module")
 def panel() -> PanelResult:
-    """Eight copies of the toy panel: 64 tasks, always on 75%, always off 62.5%."""
-    one = support_of()
-    many = one.rows(np.tile(np.arange(8), 8))
-    return panel_of(replace(many, task_ids=np.array([f"t{i}" for i in range(64)])))
+    """Eight copies of the toy panel: 64 tasks, always on 75%, always off 62.5%; judged like a large one, by intervals."""
+    toy = support_of()
+    many = toy.rows(np.tile(np.arange(8), 8))
+    return replace(panel_of(replace(many, task_ids=np.array([f"t{i}" for i in range(64)]))), repeated_folds=None)
 
 
 BEATS_NEVER = {"success_gain": Range(0.03, 0.2)}
@@ -58,8 +58,36 @@ def test_ten_points_either_way_is_not_about_the_same(panel: PanelResult) -> None
     changed = _with(panel, success=0.76, token_saving=0.23, use_rate=0.6, intervals=intervals)
     assert summary(changed, "skilldelta").headline == (
         "Not enough evidence against always using the skill: +1.0 points (95%: −10.0 to +10.0). "
-        "About 6,400 more tasks would settle it, if the difference stays. It saves 23% of tokens."
+        "Settling it takes more tasks than you will run, if the difference stays. It saves 23% of tokens."
     )
+
+
+def _in_folds(panel: PanelResult, difference: float, spread: float) -> PanelResult:
+    value = HeldOutValue(success=0.75 + difference, use_rate=0.5, difference=difference, spread=spread)
+    folds = RepeatedFolds(5, 5, always_on=1.0, constant=0.75, policies={"skilldelta": value})
+    return replace(_with(panel, token_saving=None), repeated_folds=folds)
+
+
+@pytest.mark.parametrize(
+    ("difference", "spread", "begins"),
+    [
+        (0.10, 0.04, "Better than always using the skill: +10.0 points (95%: +2.0 to +18.0)."),
+        (-0.10, 0.04, "Worse than always using the skill: −10.0 points (95%: −18.0 to −2.0)."),
+        (0.07, 0.04, "Too small to tell from always using the skill: +7.0 points (95%: −1.0 to +15.0). About "),
+        (-0.07, 0.04, "Too small to tell from always using the skill: −7.0 points (95%: −15.0 to +1.0). About "),
+    ],
+)
+def test_in_a_small_panel_a_difference_below_twice_its_spread_is_too_small_to_tell(
+    panel: PanelResult, difference: float, spread: float, begins: str
+) -> None:
+    assert summary(_in_folds(panel, difference, spread), "skilldelta").headline.startswith(begins)
+
+
+def test_the_numbers_of_a_small_panel_agree_with_each_other(panel: PanelResult) -> None:
+    found = summary(_in_folds(panel, 0.10, 0.04), "skilldelta")
+    assert "reached 85.0%, 10.0 points above always using it (75.0%)" in found.answer
+    assert "+10.0 points" in found.certainty
+    assert "decided from the other four fifths" in found.certainty
 
 
 def test_the_margin_is_a_setting(panel: PanelResult) -> None:

@@ -65,6 +65,15 @@ def spreadsheetbench(request: Request) -> str:
     return f"```python\n{code}```"
 
 
+def sheet_worker(request: Request) -> str:
+    """Works on the sheet that the prompt names, and writes the lines that a skill asks for."""
+    place = re.search(r"Cells of the answer: (\w+)!", said(request))
+    assert place
+    paths = 'INPUT_PATH = "in.xlsx"\nOUTPUT_PATH = "out.xlsx"\n' if "set INPUT_PATH" in said(request) else ""
+    work = f"sheet = book[{place[1]!r}]\nfor row in sheet.iter_rows(min_row=2):\n    row[1].value = 2 * row[0].value\n"
+    return f"```python\n{paths}import openpyxl\nbook = openpyxl.load_workbook(INPUT_PATH)\n{work}book.save(OUTPUT_PATH)\n```"
+
+
 def medcalc(request: Request) -> str | tuple[int, bytes]:
     """Calls the skill's calculator where it is offered, else computes on every third task."""
     if judges(request):

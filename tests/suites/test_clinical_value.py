@@ -107,10 +107,10 @@ def test_clinical_values_are_graded_as_a_person_would(
         ("ANSWER: (12 weeks, 3 days)", "('12 weeks', '3 days')", AGE, True),
     ],
 )
-def test_strict_grading_follows_the_letter_of_the_benchmark(
+def test_exact_grading_follows_the_letter_of_the_benchmark(
     reply: str, answer: str, metadata: dict[str, str], truth: bool
 ) -> None:
-    assert graded(ClinicalValue(strict=True), reply, task_of(answer, metadata=metadata)).success == float(truth)
+    assert graded(ClinicalValue("exact"), reply, task_of(answer, metadata=metadata)).success == float(truth)
 
 
 def test_a_task_whose_own_answer_cannot_be_read_is_a_grader_error() -> None:

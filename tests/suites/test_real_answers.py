@@ -17,10 +17,13 @@ from suites.grading import task_of
 
 SUITES: list[tuple[str, str, Grader, str, float]] = [
     ("toolqa", "toolqa", ShortAnswer(), "Finish[{}]", 0.15),
-    ("toolqa", "toolqa", ShortAnswer(strict=True), "Finish[{}]", 0.15),
+    ("toolqa", "toolqa", ShortAnswer("exact"), "Finish[{}]", 0.15),
     ("medcalc", "medcalcbench", ClinicalValue(), "ANSWER: {}", 0.15),
-    ("medcalc", "medcalcbench", ClinicalValue(strict=True), "ANSWER: {}", 0.15),
+    ("medcalc", "medcalcbench", ClinicalValue("exact"), "ANSWER: {}", 0.15),
+    ("toolqa", "toolqa", ShortAnswer("exact", "release"), "Finish[{}]", 0.15),
+    ("medcalc", "medcalcbench", ClinicalValue("exact", "release"), "ANSWER: {}", 0.15),
     ("logicbench", "logicbench", LogicAnswer(), "The answer is: {}", 0.5),
+    ("logicbench", "logicbench", LogicAnswer("exact"), "The answer is: {}", 0.5),
 ]
 
 
@@ -43,4 +46,8 @@ def test_own_answers_are_right_and_those_of_other_tasks_are_not(
     others = [form.format(tasks[(i + 7) % len(tasks)].answer) for i in range(len(tasks))]
     mixed = asyncio.run(successes(grader, tasks, others))
     assert sum(mixed) / len(mixed) < by_chance
-    assert sum(asyncio.run(successes(grader, tasks, [""] * len(tasks)))) == 0
+    # One task of ToolQA has an empty answer, which the benchmark takes an empty reply for.
+    right = sum(asyncio.run(successes(grader, tasks, [""] * len(tasks))))
+    assert right == (
+        sum(not str(task.answer) for task in tasks) if isinstance(grader, ShortAnswer) and grader.mode == "exact" else 0
+    )

@@ -94,8 +94,8 @@ def test_short_answers_are_graded_as_a_person_would(reply: str, answer: str, tru
         ("Finish[true]", "Yes", True),
     ],
 )
-def test_strict_grading_follows_the_letter_of_the_benchmark(reply: str, answer: str, truth: bool) -> None:
-    assert graded(ShortAnswer(strict=True), reply, task_of(answer)).success == float(truth)
+def test_exact_grading_follows_the_letter_of_the_benchmark(reply: str, answer: str, truth: bool) -> None:
+    assert graded(ShortAnswer("exact"), reply, task_of(answer)).success == float(truth)
 
 
 def test_there_are_at_least_forty_truth_cases() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from collect.sandboxed import needs_bwrap
 from skilldelta.collect.execution_errors import GraderError
-from skilldelta.collect.graders.base import Graded
+from skilldelta.collect.graders.base import Graded, GradingMode
 from skilldelta.collect.graders.reply_code import code_defining, code_settings, packages_of
 from skilldelta.collect.graders.unit_tests import TEST_LIMITS, UnitTests
 from skilldelta.collect.sandbox import find_sandbox
@@ -42,10 +42,13 @@ def metadata(**changes: Any) -> dict[str, Any]:
     return {"tests": TESTS, "entry_point": "solve", "code_prompt": PROMPT, **changes}
 
 
-def grade_all(replies: list[tuple[str, dict[str, Any]]], **limits: Any) -> list[Graded]:
+def grade_all(
+    replies: list[tuple[str, dict[str, Any]]], *, mode: GradingMode = "lenient", **limits: Any
+) -> list[Graded]:
     """Several replies at once: a sandbox takes a fraction of a second each."""
     sandbox = find_sandbox("bubblewrap")
-    grader = UnitTests(sandbox, packages_of("", "test"), replace(TEST_LIMITS, **{"seconds": 60.0, **limits}))
+    settings = replace(TEST_LIMITS, **{"seconds": 60.0, **limits})
+    grader = UnitTests(sandbox, packages_of("", "test"), settings, mode)
 
     async def main() -> list[Graded]:
         room = asyncio.Semaphore(4)

@@ -14,7 +14,7 @@ import pytest
 from collect.sandboxed import needs_bwrap
 from skilldelta.collect.execution_errors import GraderError
 from skilldelta.collect.graders import workbook_file
-from skilldelta.collect.graders.base import Graded
+from skilldelta.collect.graders.base import Graded, GradingMode
 from skilldelta.collect.graders.reply_code import packages_of
 from skilldelta.collect.graders.workbook import CODE_LIMITS, Workbook, same_value
 from skilldelta.collect.graders.workbook_file import WorkbookError, parse_ranges, preview, read_cells
@@ -45,7 +45,7 @@ VALUES = [
     ("yes", "yes ", False),
     ("12 kg", "12 kg", True),
     ("12 kg", 12, False),
-    ("nan", "nan", True),
+    ("nan", "nan", False),  # read as the number that equals nothing
     ("inf", "inf", True),
     (None, None, True),
     (None, "", True),
@@ -104,14 +104,23 @@ def test_cells_are_compared_as_the_benchmark_compares_them(one: Any, other: Any,
     assert same_value(other, one) is truth
 
 
-def grade_all(folder: Path, replies: list[str], *, position: str = "'Data'!B2:B4", **limits: Any) -> list[Graded]:
-    write_workbook(folder / "in.xlsx", {"Data": [["n", "2n"], [1, None], [2, None], [3, None]]})
+def grade_all(
+    folder: Path,
+    replies: list[str],
+    *,
+    position: str = "'Data'!B2:B4",
+    sheet: str = "",
+    mode: GradingMode = "lenient",
+    **limits: Any,
+) -> list[Graded]:
+    if not (folder / "in.xlsx").exists():
+        write_workbook(folder / "in.xlsx", {"Data": [["n", "2n"], [1, None], [2, None], [3, None]]})
     if not (folder / "out.xlsx").exists():
         write_workbook(folder / "out.xlsx", {"Data": [["n", "2n"], [1, 2], [2, 4], [3, 6]]})
-    grader = Workbook(
-        find_sandbox("bubblewrap"), packages_of("", "test"), replace(CODE_LIMITS, **{"seconds": 60.0, **limits}), folder
-    )
-    task = task_of(metadata={"cases": [["in.xlsx", "out.xlsx"]], "answer_position": position})
+    allowed = replace(CODE_LIMITS, **{"seconds": 60.0, **limits})
+    grader = Workbook(find_sandbox("bubblewrap"), packages_of("", "test"), allowed, folder, mode)
+    metadata = {"cases": [["in.xlsx", "out.xlsx"]], "answer_position": position, "answer_sheet": sheet}
+    task = task_of(metadata=metadata)
 
     async def main() -> list[Graded]:
         room = asyncio.Semaphore(3)
@@ -129,6 +138,65 @@ def grade_all(folder: Path, replies: list[str], *, position: str = "'Data'!B2:B4
 def test_code_is_graded_by_the_workbook_that_it_writes(tmp_path: Path) -> None:
     found = grade_all(tmp_path, [reply for reply, _ in CODE])
     assert [(r, one) for (r, truth), one in zip(CODE, found, strict=True) if one.success != float(truth)] == []
+
+
+OWN_PATHS = [
+    'INPUT_PATH = "in.xlsx"\nOUTPUT_PATH = "out.xlsx"\n' + DOUBLE,
+    "def main():\n    INPUT_PATH = 'a.xlsx'\n    OUTPUT_PATH = 'b.xlsx'\n"
+    + "".join(f"    {line}\n" for line in DOUBLE.splitlines())
+    + "\nmain()\n",
+]
+OWN_PATHS_OF_A_PERSON = [
+    'INPUT_PATH, OUTPUT_PATH = "in.xlsx", "out.xlsx"\n' + DOUBLE,
+    'INPUT_PATH: str = "in.xlsx"\n' + DOUBLE,
+    'INPUT_PATH = (\n    "in.xlsx"\n)\n' + DOUBLE,
+    'if True:\n    OUTPUT_PATH = "out.xlsx"\n' + DOUBLE,
+    'print("INPUT_PATH = nothing"); INPUT_PATH = "x"\n' + DOUBLE,
+]
+
+
+@needs_bwrap
+@pytest.mark.parametrize("mode", ["exact", "lenient"])
+def test_code_that_sets_the_paths_itself_reads_and_writes_the_cases_own_files(tmp_path: Path, mode: Any) -> None:
+    replies = OWN_PATHS + (OWN_PATHS_OF_A_PERSON if mode == "lenient" else [])
+    assert [grade.success for grade in grade_all(tmp_path, list(map(fenced, replies)), mode=mode)] == [1.0] * len(
+        replies
+    )
+
+
+@needs_bwrap
+@pytest.mark.parametrize("mode", ["exact", "lenient"])
+def test_the_answer_is_sought_on_the_answer_sheet(tmp_path: Path, mode: Any) -> None:
+    first: list[list[Any]] = [["n"], [1]]
+    write_workbook(tmp_path / "in.xlsx", {"Front": first, "Data": [["n", "2n"], [1, None], [2, None], [3, None]]})
+    write_workbook(tmp_path / "out.xlsx", {"Front": first, "Data": [["n", "2n"], [1, 2], [2, 4], [3, 6]]})
+    right = DOUBLE.replace("book.worksheets[0]", "book['Data']")
+    replies = [fenced(right), fenced(FILL + SAVE), fenced(right.replace("2 * row", "3 * row"))]
+    graded = grade_all(tmp_path, replies, position="B2:B4", sheet="Data", mode=mode)
+    assert [grade.success for grade in graded] == [1.0, 0.0, 0.0]
+
+
+@needs_bwrap
+@pytest.mark.parametrize("mode", ["exact", "lenient"])
+def test_without_a_sheet_the_expected_first_sheet_is_found_by_its_name(tmp_path: Path, mode: Any) -> None:
+    in_front = DOUBLE.replace(SAVE, "book.create_sheet('Summary', 0)['B2'] = 9\n" + SAVE)
+    renamed = DOUBLE.replace(SAVE, "sheet.title = 'Other'\n" + SAVE)
+    graded = grade_all(tmp_path, [fenced(in_front), fenced(renamed)], position="B2:B4", mode=mode)
+    assert [grade.success for grade in graded] == [1.0, 0.0]
+
+
+def test_values_hidden_below_merged_cells_are_not_read(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.merge_cells("A1:B2")
+    book.active["A1"], book.active["C1"] = 1, 3
+    book.save(tmp_path / "merged.xlsx")
+    sheet = "xl/worksheets/sheet1.xml"
+    with zipfile.ZipFile(tmp_path / "merged.xlsx") as archive:
+        content = archive.read(sheet)
+    hidden = content.replace(b'<c r="C1"', b'<c r="B1"><v>7</v></c><c r="C1"')
+    assert hidden != content
+    path = repacked(tmp_path / "merged.xlsx", tmp_path / "hidden.xlsx", sheet, hidden)
+    assert read_cells(path, parse_ranges("A1:C2")) == [[1, None, 3, None, None, None]]
 
 
 def test_there_are_at_least_forty_truth_cases() -> None:

@@ -49,3 +49,28 @@ def write_benchmark(folder: Path, *, cell_level: int = 4, sheet_level: int = 4) 
     rows.append({**rows[0], "id": "42930", "spreadsheet_path": "spreadsheet/42930"})
     (folder / "dataset.json").write_text(json.dumps(rows))
     return folder
+
+
+def write_benchmark_with_answer_sheets(folder: Path, *, tasks: int = 20) -> Path:
+    """Tasks that ask to double a column of a sheet that is not the first one; every other range is named by answer_sheet."""
+    rows = []
+    for number in range(tasks):
+        task_id, values = f"{number + 1}-{number}", [number + 3, number + 1, number + 2]
+        front: list[list[Any]] = [["n", "result"], [1, 2]]
+        before: list[list[Any]] = [["n", "result"], *[[value, None] for value in values]]
+        after: list[list[Any]] = [["n", "result"], *[[value, 2 * value] for value in values]]
+        place = folder / "spreadsheet" / task_id
+        write_workbook(place / f"1_{task_id}_init.xlsx", {"Front": front, "Data": before})
+        write_workbook(place / f"1_{task_id}_golden.xlsx", {"Front": front, "Data": after})
+        rows.append(
+            {
+                "id": task_id,
+                "instruction": f"Double column A into B, sheet {number}.",
+                "spreadsheet_path": f"spreadsheet/{task_id}",
+                "instruction_type": "Cell-Level Manipulation",
+                "answer_position": "B2:B4",
+                "answer_sheet": "Data",
+            }
+        )
+    (folder / "dataset.json").write_text(json.dumps(rows))
+    return folder

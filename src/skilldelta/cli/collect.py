@@ -17,7 +17,7 @@ from skilldelta.cli.settings import GivenPath, together
 
 if TYPE_CHECKING:
     from skilldelta.collect.runner import Result
-    from skilldelta.collect.self_judging import JudgeStanding
+    from skilldelta.collect.self_judging import JudgeProgress
     from skilldelta.collect.session import Session
 
 T = TypeVar("T")
@@ -150,17 +150,17 @@ def _collect(session: Session, as_json: bool) -> int:
     if result is None:
         return 130
     print_result(session, result, measure_noise(session), as_json)
-    return 1 if result.stopped or result.standing.came_to_nothing else 0
+    return 1 if result.stopped or result.progress.came_to_nothing else 0
 
 
 def _judge(session: Session, as_json: bool) -> int:
     from skilldelta.cli.collect_display import print_judgements
 
-    standing = run_judging(session)
-    if standing is None:
+    progress = run_judging(session)
+    if progress is None:
         return 130
-    print_judgements(session, standing, as_json)
-    return 1 if standing.stopped else 0
+    print_judgements(session, progress, as_json)
+    return 1 if progress.stopped else 0
 
 
 def run_collection(session: Session) -> Result | None:
@@ -178,7 +178,7 @@ def run_collection(session: Session) -> Result | None:
     return result
 
 
-def run_judging(session: Session) -> JudgeStanding | None:
+def run_judging(session: Session) -> JudgeProgress | None:
     """A round of self-judgements, under a bar; None where a person stopped it."""
     from skilldelta.collect.self_judging import judge
 

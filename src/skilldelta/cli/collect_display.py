@@ -17,11 +17,11 @@ from skilldelta.redaction import redacted
 if TYPE_CHECKING:
     from rich.console import Group
 
+    from skilldelta.collect.collection_progress import CollectionProgress, OnProgress, Tally
     from skilldelta.collect.ledger import Spend
     from skilldelta.collect.runner import Result
-    from skilldelta.collect.self_judging import JudgeStanding
+    from skilldelta.collect.self_judging import JudgeProgress
     from skilldelta.collect.session import Session
-    from skilldelta.collect.standing import OnProgress, Standing, Tally
     from skilldelta.noise_floor import SameConditionDifference
 
 _LINE_EVERY = 30.0
@@ -40,56 +40,56 @@ def progress() -> Iterator[OnProgress]:
 
 def print_result(session: Session, result: Result, noise: SameConditionDifference | None, as_json: bool) -> None:
     """The whole collection with this start beside it, what was spent over all starts, and what came to nothing."""
-    standing = result.standing
-    reasons = _reasons(session) if standing.whole.errors else Counter()
+    progress = result.progress
+    reasons = _reasons(session) if progress.whole.errors else Counter()
     if as_json:
         write_json({**_document(session, result, reasons), "noise": asdict(noise) if noise else None})
     else:
-        _show(session, standing, noise)
-    if standing.whole.errors:
-        _note_errors(standing, reasons)
+        _show(session, progress, noise)
+    if progress.whole.errors:
+        _note_errors(progress, reasons)
     if result.stopped:
-        note(f"stopped with {plural(standing.left, 'execution')} left: {result.stopped}")
+        note(f"stopped with {plural(progress.left, 'execution')} left: {result.stopped}")
 
 
-def print_judgements(session: Session, standing: JudgeStanding, as_json: bool) -> None:
+def print_judgements(session: Session, progress: JudgeProgress, as_json: bool) -> None:
     """How a round of self-judgements came out."""
     document: dict[str, Any] = {
         "bank": redacted(session.bank),
         "suite": session.suite.name,
-        "planned": standing.planned,
-        "before": standing.before,
-        "finished": standing.finished,
-        "use": standing.use,
-        "unclear": standing.unclear,
-        "errors": standing.errors,
-        "tokens": standing.tokens,
-        "stopped": standing.stopped or None,
+        "planned": progress.planned,
+        "before": progress.before,
+        "finished": progress.finished,
+        "use": progress.use,
+        "unclear": progress.unclear,
+        "errors": progress.errors,
+        "tokens": progress.tokens,
+        "stopped": progress.stopped or None,
     }
     if as_json:
         write_json(document)
     else:
         console().print(
-            f"{plural(standing.finished, 'judgement')} now, in the bank before: {standing.before:,}; use {standing.use:,}, "
-            f"no-use {standing.finished - standing.use:,} ({standing.unclear:,} without a clear label); "
-            f"{'unknown tokens' if standing.tokens is None else plural(standing.tokens, 'token')} of routing cost."
+            f"{plural(progress.finished, 'judgement')} now, in the bank before: {progress.before:,}; use {progress.use:,}, "
+            f"no-use {progress.finished - progress.use:,} ({progress.unclear:,} without a clear label); "
+            f"{'unknown tokens' if progress.tokens is None else plural(progress.tokens, 'token')} of routing cost."
         )
-    if standing.errors:
-        note(f"{standing.errors} got no answer, the last one: {standing.last_error}")
-    if standing.stopped:
-        note(f"stopped: {standing.stopped}")
+    if progress.errors:
+        note(f"{progress.errors} got no answer, the last one: {progress.last_error}")
+    if progress.stopped:
+        note(f"stopped: {progress.stopped}")
 
 
-def _show(session: Session, standing: Standing, noise: SameConditionDifference | None) -> None:
+def _show(session: Session, progress: CollectionProgress, noise: SameConditionDifference | None) -> None:
     out = console()
     out.print(
-        f"{session.suite.name}: {standing.before + standing.finished:,} of {plural(standing.planned, 'execution')} in the "
-        f"bank, {standing.finished:,} run now.",
+        f"{session.suite.name}: {progress.before + progress.finished:,} of {plural(progress.planned, 'execution')} in the "
+        f"bank, {progress.finished:,} run now.",
         markup=False,
     )
-    if standing.whole.counted:
-        out.print(_arms_table(standing))
-    out.print(f"Spent over all starts: {_spend_in_words(standing.spend)}.")
+    if progress.whole.counted:
+        out.print(_arms_table(progress))
+    out.print(f"Spent over all starts: {_spend_in_words(progress.spend)}.")
     if noise is not None and noise.tasks:
         out.print(
             f"A/A, {ARMS[noise.condition]} twice on {plural(noise.tasks, 'task')}: difference {signed(noise.difference)}, "
@@ -98,15 +98,15 @@ def _show(session: Session, standing: Standing, noise: SameConditionDifference |
     out.print(f"Logs: {session.folder}", soft_wrap=True, markup=False)
 
 
-def _arms_table(standing: Standing) -> Group:
+def _arms_table(progress: CollectionProgress) -> Group:
     """Columns of this start only where an earlier one put something into the bank."""
     columns = ["arm", "counted", "success", "tokens each"]
-    resumed = standing.before and standing.finished
+    resumed = progress.before and progress.finished
     if resumed:
         columns += ["counted now", "success now"]
     rows = []
-    for name, arm in standing.whole.arms.items():
-        now = standing.now.arms[name]
+    for name, arm in progress.whole.arms.items():
+        now = progress.now.arms[name]
         row = [ARMS[name], number(arm.counted), percent(arm.success), number(arm.mean_tokens)]
         rows.append([*row, number(now.counted), percent(now.success)] if resumed else row)
     return table("", columns, rows)
@@ -136,11 +136,11 @@ def _reasons(session: Session) -> Counter[str]:
     return count_reasons(session.folder, {planned.name for planned in plan})
 
 
-def _note_errors(standing: Standing, reasons: Counter[str]) -> None:
+def _note_errors(progress: CollectionProgress, reasons: Counter[str]) -> None:
     """How many came to nothing, why, and how they are run again."""
-    errors = standing.whole.errors
+    errors = progress.whole.errors
     counts = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in errors.items())
-    note(f"not counted: {counts}" + ("; no execution has a result" if not standing.whole.counted else ""))
+    note(f"not counted: {counts}" + ("; no execution has a result" if not progress.whole.counted else ""))
     for reason, count in reasons.most_common(_MOST_REASONS):
         note(f"  {count} × {reason}")
     if len(reasons) > _MOST_REASONS:
@@ -169,13 +169,13 @@ def _lines() -> OnProgress:
     """For a log: a line every half minute, or sooner when a twentieth of the plan is done."""
     shown_at, shown_done, ended = 0.0, 0, False
 
-    def advance(standing: Standing) -> None:
+    def advance(progress: CollectionProgress) -> None:
         nonlocal shown_at, shown_done, ended
-        done, waited = standing.before + standing.finished, standing.seconds - shown_at
-        moved = waited >= _LINE_EVERY / 6 and done - shown_done >= standing.planned / 20
-        if waited >= _LINE_EVERY or moved or (standing.left == 0 and not ended):
-            shown_at, shown_done, ended = standing.seconds, done, standing.left == 0
-            note(f"{done}/{standing.planned} {_in_words(standing)}")
+        done, waited = progress.before + progress.finished, progress.seconds - shown_at
+        moved = waited >= _LINE_EVERY / 6 and done - shown_done >= progress.planned / 20
+        if waited >= _LINE_EVERY or moved or (progress.left == 0 and not ended):
+            shown_at, shown_done, ended = progress.seconds, done, progress.left == 0
+            note(f"{done}/{progress.planned} {_in_words(progress)}")
 
     return advance
 
@@ -189,22 +189,22 @@ def _bar() -> Iterator[OnProgress]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         shown = bar.add_task("starting", total=None)
 
-        def advance(standing: Standing) -> None:
-            done = standing.before + standing.finished
-            bar.update(shown, total=standing.planned, completed=done, description=_in_words(standing))
+        def advance(progress: CollectionProgress) -> None:
+            done = progress.before + progress.finished
+            bar.update(shown, total=progress.planned, completed=done, description=_in_words(progress))
 
         yield advance
 
 
-def _in_words(standing: Standing) -> str:
-    left = standing.seconds_left
-    parts = [f"{ARMS[name]} {percent(arm.success)}" for name, arm in standing.whole.arms.items()]
-    if standing.spend.tokens or not standing.spend.tokens_unknown:
-        parts.append(plural(standing.spend.tokens, "token"))
-    if standing.spend.usd:
-        parts.append(f"${standing.spend.usd:,.2f}")
-    if standing.whole.errors:
-        parts.append(plural(sum(standing.whole.errors.values()), "error"))
+def _in_words(progress: CollectionProgress) -> str:
+    left = progress.seconds_left
+    parts = [f"{ARMS[name]} {percent(arm.success)}" for name, arm in progress.whole.arms.items()]
+    if progress.spend.tokens or not progress.spend.tokens_unknown:
+        parts.append(plural(progress.spend.tokens, "token"))
+    if progress.spend.usd:
+        parts.append(f"${progress.spend.usd:,.2f}")
+    if progress.whole.errors:
+        parts.append(plural(sum(progress.whole.errors.values()), "error"))
     if left is not None:
         parts.append(f"{_duration(left)} left")
     return " · ".join(parts)
@@ -217,22 +217,22 @@ def _duration(seconds: float) -> str:
 
 
 def _document(session: Session, result: Result, reasons: Counter[str]) -> dict[str, Any]:
-    standing, identity = result.standing, session.agent.identity
-    spend = standing.spend
+    progress, identity = result.progress, session.agent.identity
+    spend = progress.spend
     return {
         "bank": redacted(session.bank),
         "folder": str(session.folder),
         "suite": session.suite.name,
         "agent": {"name": identity.name, "fingerprint": identity.fingerprint},
-        "planned": standing.planned,
-        "before": standing.before,
-        "finished": standing.finished,
-        "left": standing.left,
+        "planned": progress.planned,
+        "before": progress.before,
+        "finished": progress.finished,
+        "left": progress.left,
         "stopped": result.stopped or None,
-        "arms": _arms_document(standing.whole),
-        "errors": standing.whole.errors,
+        "arms": _arms_document(progress.whole),
+        "errors": progress.whole.errors,
         "reasons": [{"reason": reason, "count": count} for reason, count in reasons.most_common()],
-        "now": {"arms": _arms_document(standing.now), "errors": standing.now.errors},
+        "now": {"arms": _arms_document(progress.now), "errors": progress.now.errors},
         "spend": {
             "calls": spend.calls,
             "tokens": spend.total_tokens,

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from skilldelta.regular_file import is_below, read_regular
 from skilldelta.serve.hooks.server_client import DEFAULT_SERVER
 
 FILE_NAME = "skilldelta.toml"
@@ -26,6 +27,7 @@ _ON_THIS_MACHINE: Mapping[str, Callable[[str], bool]] = {
     "encoder": lambda value: value in ("wordllama", "tfidf"),
     "encoder_url": lambda value: False,
     "encoder_model": lambda value: False,
+    "time_limit": lambda value: False,
 }
 """What a project's file may say of the settings that a stranger could misuse."""
 
@@ -103,7 +105,12 @@ OPTIONS: tuple[HookOption, ...] = (
         "state", "Where decisions of conversations are kept; - keeps none.", "FOLDER", variable="SKILLDELTA_STATE"
     ),
     HookOption("time-limit", "Seconds after which the fallback answers in any case.", "S", "10", kind=float),
-    HookOption("no-record", "Leave the decision log alone, for trying a hook out.", kind=bool),
+    HookOption(
+        "no-record",
+        "Leave the decision log alone, for trying a hook out.",
+        variable="SKILLDELTA_NO_RECORD",
+        kind=bool,
+    ),
     HookOption("agent", "The agent; needed when the bank has several.", "NAME", variable="SKILLDELTA_AGENT"),
     HookOption("suite", "Only this suite.", "NAME", variable="SKILLDELTA_SUITE"),
     HookOption("encoder", "The encoder, where no server answers.", "NAME", "wordllama", "SKILLDELTA_ENCODER"),
@@ -179,14 +186,16 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, tuple[str, An
 
 def _from_file(folder: Path) -> dict[str, tuple[str, Any]]:
     """The nearest skilldelta.toml upward: keys of all commands, and the table [hook] above them."""
+    # A pipe, a device or a loop of links with that name is nobody's settings.
     path = next((place / FILE_NAME for place in (folder, *folder.parents) if (place / FILE_NAME).is_file()), None)
     if path is None:
         return {}
+    if not is_below(path, path.parent):
+        raise OptionError(f"{path}: is a link out of its folder; a project's settings are a file of the project")
     import tomllib
 
     try:
-        with path.open("rb") as file:
-            settings = tomllib.loads(file.read(_MOST_SETTINGS).decode())
+        settings = tomllib.loads(read_regular(path, _MOST_SETTINGS).decode())
     except (OSError, ValueError, RecursionError) as error:
         raise OptionError(f"{path}: cannot be read ({str(error)[:120]})") from None
     own = settings.get("hook")
@@ -203,7 +212,11 @@ def _trusted(file: dict[str, tuple[str, Any]], own: Mapping[str, object]) -> dic
     """A hook runs in every folder, also in one that a stranger has written: its file cannot say where prompts are sent."""
     for key, (source, value) in file.items():
         may_be = _ON_THIS_MACHINE.get(key)
-        if key not in own and may_be is not None and not may_be(str(value)):
+        is_refused = may_be is not None and not may_be(str(value))
+        if key == "skill_file":  # a text that would be put into the model's context
+            project = os.path.dirname(source.partition(f"{FILE_NAME}: ")[0])
+            is_refused = not all(is_below(path, project) for path in value)
+        if key not in own and is_refused:
             raise OptionError(
                 f"{source}: not taken from a project's file; say it by flag or variable, which are your own"
             )
@@ -234,7 +247,7 @@ def _converted(option: HookOption, source: str, value: Any) -> Any:
     if option.choices and value not in option.choices:
         raise OptionError(f"{source}: {value[:60]!r} is not one of {', '.join(option.choices)}")
     if option.kind is bool:
-        return value == "true"
+        return value.lower() in ("true", "1", "yes")
     if option.kind in (int, float):
         try:
             number = option.kind(value)

@@ -1,7 +1,7 @@
 """The process of a hook: an event from standard input, one answer to standard output, exit code 0.
 
 Claude Code takes exit code 2 for an order to throw the prompt away, and what a hook prints for its answer, so nothing that
-goes wrong may show there. A clock runs beside everything: when it has run out, the fallback answers.
+goes wrong may show there. A deadline runs beside everything: when it is reached, the fallback answers.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout, suppress
 from typing import IO, Any, NoReturn
 
+from skilldelta.cli.hook_deadline import Deadline
 from skilldelta.cli.hook_options import OptionError, read_options
 from skilldelta.cli.hook_setup import hook_settings
 from skilldelta.serve.hooks.hook_event import MOST_BYTES
@@ -23,17 +24,22 @@ from skilldelta.serve.hooks.relay import Relayed
 _NOT_RELAYED = Relayed()
 
 
-def main(words: Sequence[str], relayed: Relayed = _NOT_RELAYED) -> NoReturn:
+def main(words: Sequence[str], relayed: Relayed, deadline: Deadline) -> NoReturn:
     """Answer the event on standard input and leave at once, whatever threads still wait for a server."""
     code = 0
     with suppress(Exception):
-        code = run(words, os.environ, relayed)
+        code = run(words, os.environ, relayed, deadline)
     with suppress(Exception):
         sys.stdout.flush()
     os._exit(code)
 
 
-def run(words: Sequence[str], environment: Mapping[str, str], relayed: Relayed = _NOT_RELAYED) -> int:
+def run(
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    relayed: Relayed = _NOT_RELAYED,
+    deadline: Deadline | None = None,
+) -> int:
     """0, or 2 where a person at a terminal has mistyped something."""
     typed = sys.stdin is not None and sys.stdin.isatty()
     try:
@@ -46,12 +52,18 @@ def run(words: Sequence[str], environment: Mapping[str, str], relayed: Relayed =
         _tell("error: a hook reads its harness's event from standard input; see skilldelta hook --help")
         return 2
     spent = settings.server._replace(spent=relayed.seconds)
-    _Reply(settings._replace(server=spent), options).give(relayed.event)
+    if deadline is None:  # started through click
+        deadline = Deadline(options["time_limit"])
+        deadline.start()
+    reply = _Reply(settings._replace(server=spent), options)
+    deadline.last_words = reply.time_is_up
+    reply.give(relayed.event)
+    deadline.meet()
     return 0
 
 
 class _Reply:
-    """One answer, by whoever is first: the gate, or the clock."""
+    """One answer, by whoever is first: the gate, or the deadline."""
 
     def __init__(self, settings: HookSettings, options: Mapping[str, Any]) -> None:
         self._settings = settings
@@ -61,13 +73,9 @@ class _Reply:
 
     def give(self, begun: bytes) -> None:
         """Answer the event whose beginning was read already."""
-        clock = threading.Timer(self._options["time_limit"], self._time_is_up)
-        clock.daemon = True
-        clock.start()
         self._content = begun + _event(MOST_BYTES + 1 - len(begun))
         found = answer(self._settings, self._content, ask_bank=self._ask_bank)
         self._given.acquire()  # never released: there is one answer
-        clock.cancel()
         _write(found.output)
         if found.failure:
             self._report(found.failure)
@@ -78,12 +86,12 @@ class _Reply:
         with redirect_stdout(sys.stderr):
             return ask_bank(self._options, path, document)
 
-    def _time_is_up(self) -> None:
+    def time_is_up(self) -> None:
+        """What the fallback says, unless an answer is on its way."""
         if self._given.acquire(blocking=False):
             with suppress(Exception):
                 _write(fallback_answer(self._settings, self._content))
                 self._report(f"no answer within {self._options['time_limit']:g} s")
-            os._exit(0)
 
     def _report(self, failure: str) -> None:
         from skilldelta.redaction import keep_secrets_of, redacted

@@ -143,7 +143,7 @@ class StudyRun:
             raise _StoppedError(130)
         if not self.options["as_json"]:
             print_result(session, result, None, False)
-        if result.stopped or result.standing.came_to_nothing:
+        if result.stopped or result.progress.came_to_nothing:
             note(f"the study stops here: {result.stopped or 'no execution has a result'}")
             raise _StoppedError(1)
 
@@ -157,15 +157,15 @@ class StudyRun:
             return
         if not judge_plan_document(session)["calls"]:
             return
-        standing = run_judging(session)
-        if standing is None:
+        progress = run_judging(session)
+        if progress is None:
             raise _StoppedError(130)
-        if standing.errors:
+        if progress.errors:
             note(
-                f"{standing.errors} questions got no answer, the last one: {standing.last_error}; run again to ask them"
+                f"{progress.errors} questions got no answer, the last one: {progress.last_error}; run again to ask them"
             )
-        if standing.stopped:
-            note(f"the study stops here: {standing.stopped}")
+        if progress.stopped:
+            note(f"the study stops here: {progress.stopped}")
             raise _StoppedError(1)
 
     def _tables(self) -> int:

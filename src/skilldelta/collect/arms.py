@@ -25,18 +25,18 @@ class Message:
 
 
 def arm_messages(
-    task_text: str, condition: Condition, wanted: AgentSettings, *, skill_text: str, prefill: str = ""
+    task_text: str, condition: Condition, settings: AgentSettings, *, skill_text: str, prefill: str = ""
 ) -> list[Message]:
     """The messages of one arm. The prompt and `prefill`, which begins the assistant's turn, are the same in both arms."""
-    messages = [Message("system", wanted.system)] if wanted.system else []
-    if condition == "use" and not wanted.skill_prompt:
+    messages = [Message("system", settings.system)] if settings.system else []
+    if condition == "use" and not settings.skill_prompt:
         messages.append(Message("system", skill_text))
-    asked = wanted.prompt.replace("{task}", task_text) if wanted.prompt else task_text
-    if condition == "use" and wanted.skill_prompt:
-        before, _, after = wanted.skill_prompt.partition("{task}")
+    prompt = settings.prompt.replace("{task}", task_text) if settings.prompt else task_text
+    if condition == "use" and settings.skill_prompt:
+        before, _, after = settings.skill_prompt.partition("{task}")
         # Filled one place at a time, since a skill's text and a task's may hold braces of their own.
-        asked = before.replace("{skill}", skill_text) + asked + after.replace("{skill}", skill_text)
-    messages.append(Message("user", asked))
+        prompt = before.replace("{skill}", skill_text) + prompt + after.replace("{skill}", skill_text)
+    messages.append(Message("user", prompt))
     if prefill:
         messages.append(Message("assistant", prefill))
     return messages

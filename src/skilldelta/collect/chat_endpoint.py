@@ -91,14 +91,14 @@ def request_body(model: str, settings: AgentSettings, messages: Sequence[Message
     return _encode(request).encode("utf-8", "backslashreplace")
 
 
-def check_model(asked: str, returned: str) -> None:
+def check_model(requested: str, returned: str) -> None:
     """Stop when another model answered. A date behind the asked name is the same model; no name at all is unchecked."""
-    if not returned or returned.casefold() == asked.casefold():
+    if not returned or returned.casefold() == requested.casefold():
         return
-    dated = re.fullmatch(re.escape(asked) + r"-\d{2,4}(-?\d{2}){0,2}", returned, re.IGNORECASE)
+    dated = re.fullmatch(re.escape(requested) + r"-\d{2,4}(-?\d{2}){0,2}", returned, re.IGNORECASE)
     if not dated:
         raise StopCollectionError(
-            f"asked for model {asked!r}, the endpoint answered as {returned!r}; "
+            f"asked for model {requested!r}, the endpoint answered as {returned!r}; "
             f"start the model that was asked for, or say --returned-model {returned!r} if it is the same",
             may_be_paid=True,
         )
@@ -108,20 +108,20 @@ def _refuse_failures(answer: Answer, base_url: str, model: str) -> None:
     status = answer.status
     if status == 200:
         return
-    said = _error_text(answer.body)
+    message = _error_text(answer.body)
     if status in (401, 403):
         raise StopCollectionError(
-            f"{base_url} refused the key (HTTP {status}: {said}); set the key's variable and run again"
+            f"{base_url} refused the key (HTTP {status}: {message}); set the key's variable and run again"
         )
     if status == 404:
-        raise StopCollectionError(f"{base_url} does not know model {model!r} or this path (HTTP 404: {said})")
+        raise StopCollectionError(f"{base_url} does not know model {model!r} or this path (HTTP 404: {message})")
     if 300 <= status < 400:
         raise StopCollectionError(
             f"{base_url} redirects (HTTP {status}), and a key is not handed on; give the address it redirects to"
         )
     if status in (400, 413, 422):
-        raise IncompleteError(f"{base_url} refused the request (HTTP {status}: {said})", may_be_paid=False)
-    raise TransportError(f"{base_url} answered HTTP {status}: {said}", retry_after=_retry_after(answer))
+        raise IncompleteError(f"{base_url} refused the request (HTTP {status}: {message})", may_be_paid=False)
+    raise TransportError(f"{base_url} answered HTTP {status}: {message}", retry_after=_retry_after(answer))
 
 
 def _completion(body: bytes, seconds: float) -> Completion:
@@ -155,10 +155,10 @@ def _count(value: object) -> int | None:
 def _error_text(body: bytes) -> str:
     try:
         error = read_json(body)["error"]
-        said = error["message"] if isinstance(error, dict) else error
+        message = error["message"] if isinstance(error, dict) else error
     except (ValueError, KeyError, TypeError):
-        said = body[:2000].decode("utf-8", "replace")
-    return one_line(str(said)) or "no reason given"
+        message = body[:2000].decode("utf-8", "replace")
+    return one_line(str(message)) or "no reason given"
 
 
 def _retry_after(answer: Answer) -> float | None:

@@ -33,7 +33,7 @@ class Amount:
     def total(cls, amounts: Iterable[Amount]) -> Amount:
         """The sum; unknown where one of them is."""
         rows = list(amounts)
-        return cls(_sum([one.tokens for one in rows]), _sum([one.usd for one in rows]))
+        return cls(_sum([row.tokens for row in rows]), _sum([row.usd for row in rows]))
 
     def at_least(self, tokens: float | None, usd: float | None) -> Amount:
         """The larger of this and another amount; what is unknown in one is taken from the other."""
@@ -211,5 +211,5 @@ def _sum(values: Sequence[float | None]) -> float | None:
     return None if None in values else sum(value for value in values if value is not None)
 
 
-def _larger(one: float | None, other: float | None) -> float | None:
-    return max((value for value in (one, other) if value is not None), default=None)
+def _larger(first: float | None, other: float | None) -> float | None:
+    return max((value for value in (first, other) if value is not None), default=None)

@@ -21,8 +21,8 @@ from skilldelta.collect.reply_text import without_surrogates
 from skilldelta.collect.transcript import TRANSCRIPT_FILE, read_row
 from skilldelta.files import replacing
 
+# Samples per log: what is held in memory while writing.
 PORTION = 1000
-"""Samples per log: what is held in memory while writing."""
 
 _FINISH = {"stop": "stop", "length": "max_tokens", "content_filter": "content_filter", "tool_calls": "tool_calls"}
 
@@ -122,9 +122,9 @@ def _sample(row: Mapping[str, Any], epoch: int, model: str) -> dict[str, Any]:
 
 
 def _summary(sample: Mapping[str, Any]) -> dict[str, Any]:
-    kept = ("id", "epoch", "input", "target", "metadata", "scores", "model_usage", "total_time")
+    fields = ("id", "epoch", "input", "target", "metadata", "scores", "model_usage", "total_time")
     error = {"error": sample["error"]["message"]} if "error" in sample else {}
-    return {**{key: sample[key] for key in kept if key in sample}, **error, "completed": True}
+    return {**{key: sample[key] for key in fields if key in sample}, **error, "completed": True}
 
 
 def _header(
@@ -155,7 +155,11 @@ def _header(
             "created": created,
             "task": manifest.suite,
             "solver": str(manifest.settings.get("harness", "")),
-            "dataset": {"name": manifest.suite, "samples": len(samples), "sample_ids": [one["id"] for one in samples]},
+            "dataset": {
+                "name": manifest.suite,
+                "samples": len(samples),
+                "sample_ids": [sample["id"] for sample in samples],
+            },
             "model": model,
             "config": {},
             "packages": {"skilldelta": manifest.versions["skilldelta"]},

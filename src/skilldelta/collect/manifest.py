@@ -111,8 +111,8 @@ def read_manifest(path: Path) -> Manifest:
 def write_manifest(path: Path, manifest: Manifest) -> None:
     """Whole or not at all."""
     # A command may hold keys. The fingerprint is of the whole one.
-    kept = {name: redacted(value) if isinstance(value, str) else value for name, value in manifest.settings.items()}
-    document = {"format": _FORMAT, **asdict(replace(manifest, settings=kept))}
+    settings = {name: redacted(value) if isinstance(value, str) else value for name, value in manifest.settings.items()}
+    document = {"format": _FORMAT, **asdict(replace(manifest, settings=settings))}
     write_text(path, json.dumps(document, ensure_ascii=False, indent=2) + "\n", private=True)
 
 
@@ -126,8 +126,8 @@ def _changed(kind: str, old: Mapping[str, str], new: Mapping[str, str]) -> list[
 
 
 def _listed(names: list[str], most: int = 5) -> str:
-    shown = ", ".join(repr(name) for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+    listing = ", ".join(repr(name) for name in names[:most])
+    return listing if len(names) <= most else f"{listing} and {len(names) - most} more"
 
 
 def _task_digest(task: SuiteTask) -> str:

@@ -15,13 +15,13 @@ from skilldelta.collect.suite import Suite, SuiteTask
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.records import CONDITIONS, Condition, Execution
 
+# task_id, condition, skill_id, skill_digest, repetition: what makes an execution of one agent and suite unique.
 ExecutionKey = tuple[str, str, str, str, int]
-"""task_id, condition, skill_id, skill_digest, repetition: what makes an execution of one agent and suite unique."""
 
 
-def execution_key(one: Execution) -> ExecutionKey:
+def execution_key(execution: Execution) -> ExecutionKey:
     """The key of an execution of the bank."""
-    return (one.task_id, one.condition, one.skill_id, one.skill_digest, one.repetition)
+    return (execution.task_id, execution.condition, execution.skill_id, execution.skill_digest, execution.repetition)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +127,6 @@ def _spread(tasks: list[SuiteTask], limit: int | None) -> list[SuiteTask]:
 
 def _repeated(tasks: Sequence[SuiteTask], selection: Selection, seed: int) -> set[str]:
     """The tasks with all repetitions: at least the asked share, those with the smallest hash."""
-    wanted = -int(-len(tasks) * selection.repeat_share // 1)
+    count = -int(-len(tasks) * selection.repeat_share // 1)
     by_hash = sorted(tasks, key=lambda task: hashlib.sha256(f"{seed}:repeat:{task.task_id}".encode()).hexdigest())
-    return {task.task_id for task in by_hash[:wanted]}
+    return {task.task_id for task in by_hash[:count]}

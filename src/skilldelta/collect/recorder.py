@@ -23,8 +23,8 @@ from skilldelta.records import Agent, Execution, Judgement
 
 T = TypeVar("T")
 _MOST_PENDING = 512
+# Seconds between two transactions: each has a fixed price, so a fast collection stores many executions in one.
 _GATHER = 0.1
-"""Seconds between two transactions: each has a fixed price, so a fast collection stores many executions in one."""
 
 
 class Recorder:

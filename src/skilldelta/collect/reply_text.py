@@ -27,5 +27,5 @@ def storable(text: str) -> str:
 
 def unique_label(reply: str, labels: Sequence[str]) -> str | None:
     """The only one of the labels that stands in the reply as a word, in any case; none or several is None."""
-    found = {label for label in labels if re.search(rf"(?<![\w-]){re.escape(label)}(?![\w-])", reply, re.IGNORECASE)}
-    return found.pop() if len(found) == 1 else None
+    matches = {label for label in labels if re.search(rf"(?<![\w-]){re.escape(label)}(?![\w-])", reply, re.IGNORECASE)}
+    return matches.pop() if len(matches) == 1 else None

@@ -17,6 +17,7 @@ from typing import Any
 
 from skilldelta.collect.agents.base import Attempt, CollectAgent, Outcome
 from skilldelta.collect.budget import Budget
+from skilldelta.collect.collection_progress import CollectionProgress, OnProgress
 from skilldelta.collect.execution_errors import (
     CapReachedError,
     GraderError,
@@ -28,14 +29,13 @@ from skilldelta.collect.graders.base import Graded, Grader
 from skilldelta.collect.plan import ExecutionKey, Planned, execution_key, sampling_seed
 from skilldelta.collect.recorder import Recorder
 from skilldelta.collect.reply_text import without_surrogates
-from skilldelta.collect.standing import OnProgress, Standing
 from skilldelta.collect.suite import Suite, SuiteTask
 from skilldelta.collect.workspace import temporary_folder
 from skilldelta.pairing import is_counted
 from skilldelta.records import Agent, Execution, Status
 
+# Statuses that a later start leaves alone; a transport error is tried again by the next one.
 FINAL: frozenset[Status] = frozenset({"completed", "incomplete", "grader_error"})
-"""Statuses that a later start leaves alone; a transport error is tried again by the next one."""
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class Collection:
     graders: Mapping[str, Grader]
     budget: Budget
     recorder: Recorder
-    standing: Standing
+    progress: CollectionProgress
     seed: int
     concurrency: int = 4
     patience: int = 20
@@ -62,40 +62,42 @@ class Collection:
 class Result:
     """How a run of the collector ended. `stopped` says why executions are left, when some are."""
 
-    standing: Standing
+    progress: CollectionProgress
     stopped: str = ""
 
 
-def missing(plan: Sequence[Planned], known: Iterable[Execution], *, retry: bool = False) -> list[Planned]:
+def missing(plan: Sequence[Planned], recorded: Iterable[Execution], *, retry: bool = False) -> list[Planned]:
     """The planned executions that the bank does not have; `retry` counts only completed ones as had."""
     final = {"completed"} if retry else FINAL
-    had = {execution_key(one) for one in known if one.status in final}
+    had = {execution_key(execution) for execution in recorded if execution.status in final}
     return [planned for planned in plan if planned.key not in had]
 
 
-def standing_before(plan: Sequence[Planned], todo: Sequence[Planned], known: Iterable[Execution]) -> Standing:
+def progress_before(
+    plan: Sequence[Planned], todo: Sequence[Planned], recorded: Iterable[Execution]
+) -> CollectionProgress:
     """How the whole collection stands before this start; what will be run again is not counted yet."""
     waiting = {planned.key for planned in todo}
     planned_keys = {planned.key for planned in plan} - waiting
     settled: dict[ExecutionKey, Execution] = {}
-    for one in known:
-        key = execution_key(one)
-        if key in planned_keys and one.status in FINAL and not (key in settled and is_counted(settled[key])):
-            settled[key] = one
-    standing = Standing(planned=len(plan), before=len(plan) - len(todo))
-    for one in settled.values():
-        standing.whole.add(one)
-    return standing
+    for execution in recorded:
+        key = execution_key(execution)
+        if key in planned_keys and execution.status in FINAL and not (key in settled and is_counted(settled[key])):
+            settled[key] = execution
+    progress = CollectionProgress(planned=len(plan), before=len(plan) - len(todo))
+    for execution in settled.values():
+        progress.whole.add(execution)
+    return progress
 
 
 async def run_missing(collection: Collection, todo: Sequence[Planned], on_progress: OnProgress) -> Result:
     """Run what is missing. A cap ends the run early with a reason; a StopCollectionError ends it as an error."""
-    standing, started = collection.standing, time.monotonic()
+    progress, started = collection.progress, time.monotonic()
 
     def tell() -> None:
-        standing.spend = collection.budget.spend
-        standing.seconds = time.monotonic() - started
-        on_progress(standing)
+        progress.spend = collection.budget.spend
+        progress.seconds = time.monotonic() - started
+        on_progress(progress)
 
     async def execute(planned: Planned) -> Execution | None:
         if collection.stopped:
@@ -110,8 +112,8 @@ async def run_missing(collection: Collection, todo: Sequence[Planned], on_progre
 
     async with _ticking(tell):
         await collection.agent.drive(todo, collection.concurrency, execute)
-    standing.spend = collection.budget.spend
-    return Result(standing, collection.stopped)
+    progress.spend = collection.budget.spend
+    return Result(progress, collection.stopped)
 
 
 @asynccontextmanager
@@ -161,7 +163,7 @@ async def _execute(collection: Collection, planned: Planned) -> Execution:
         status=run.status,
     )
     await collection.recorder.record(execution, _transcript(planned, execution, run))
-    collection.standing.add(execution)
+    collection.progress.add(execution)
     return execution
 
 
@@ -191,8 +193,8 @@ async def _run_and_grade(collection: Collection, planned: Planned) -> _Run:
 
 async def _grade(grader: Grader, answer: str, task: SuiteTask, workdir: Path | None) -> Graded:
     try:
-        found = await grader.grade(answer, task, workdir)
-        return found if isinstance(found, Graded) else Graded(found)
+        grade = await grader.grade(answer, task, workdir)
+        return grade if isinstance(grade, Graded) else Graded(grade)
     except (CapReachedError, StopCollectionError):
         raise
     except Exception as error:

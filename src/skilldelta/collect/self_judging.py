@@ -43,7 +43,7 @@ Answer with one word: {USE} if the skill should be added, {SKIP} if not."""
 
 
 @dataclass(slots=True)
-class JudgeStanding:
+class JudgeProgress:
     """How a round of self-judgements stands."""
 
     planned: int
@@ -68,11 +68,11 @@ class JudgePlan:
     todo: tuple[SuiteTask, ...]
 
 
-def plan_judgements(session: Session, known: Iterable[Judgement]) -> JudgePlan:
+def plan_judgements(session: Session, recorded: Iterable[Judgement]) -> JudgePlan:
     """What a round would ask, given the judgements that the bank has."""
     planned = make_plan(session.suite, session.selection, seed=session.seed)
-    tasks = {one.task.task_id: one.task for one in planned}.values()
-    answered = {(one.task_id, one.skill_digest) for one in known}
+    tasks = {judgement.task.task_id: judgement.task for judgement in planned}.values()
+    answered = {(judgement.task_id, judgement.skill_digest) for judgement in recorded}
     todo = [task for task in tasks if (task.task_id, _skill(session, task).digest) not in answered]
     return JudgePlan(tuple(tasks), tuple(todo))
 
@@ -90,7 +90,7 @@ def asking_agent(session: Session) -> Asks:
     return session.agent
 
 
-async def judge(session: Session, on_progress: Callable[[JudgeStanding], None]) -> JudgeStanding:
+async def judge(session: Session, on_progress: Callable[[JudgeProgress], None]) -> JudgeProgress:
     """Ask for every task of the selection that has no judgement in the bank yet."""
     agent = asking_agent(session)
     async with opened(session) as (budget, recorder):
@@ -101,16 +101,16 @@ async def judge(session: Session, on_progress: Callable[[JudgeStanding], None]) 
                 f"{session.suite.name!r}, so there is nothing to compare its judgements with; collect without --self-judge first"
             )
         plan = plan_judgements(session, await recorder.judgements(agent.identity, session.suite.name))
-        standing = JudgeStanding(planned=len(plan.tasks), before=len(plan.tasks) - len(plan.todo))
+        progress = JudgeProgress(planned=len(plan.tasks), before=len(plan.tasks) - len(plan.todo))
 
         async def judge_one(task: SuiteTask) -> None:
-            if not standing.stopped:
-                await _judge_one(session, agent, task, budget, recorder, standing)
-                on_progress(standing)
+            if not progress.stopped:
+                await _judge_one(session, agent, task, budget, recorder, progress)
+                on_progress(progress)
 
         await run_pool(plan.todo, session.concurrency, judge_one)
-        standing.spend = budget.spend
-    return standing
+        progress.spend = budget.spend
+    return progress
 
 
 def read_label(reply: str) -> bool | None:
@@ -120,20 +120,20 @@ def read_label(reply: str) -> bool | None:
 
 
 async def _judge_one(
-    session: Session, agent: Asks, task: SuiteTask, budget: Budget, recorder: Recorder, standing: JudgeStanding
+    session: Session, agent: Asks, task: SuiteTask, budget: Budget, recorder: Recorder, progress: JudgeProgress
 ) -> None:
     skill = _skill(session, task)
     try:
-        asked = await agent.ask(f"{task.task_id}/self-judge", _question(session, task), budget)
+        reply = await agent.ask(f"{task.task_id}/self-judge", _question(session, task), budget)
     except CapReachedError as error:
-        standing.stopped = str(error)
+        progress.stopped = str(error)
         return
     except TransportError as error:
-        standing.errors, standing.last_error = standing.errors + 1, str(error)
-        if not standing.finished:
-            standing.stopped = f"{error}; fix the endpoint and run the same command again"
+        progress.errors, progress.last_error = progress.errors + 1, str(error)
+        if not progress.finished:
+            progress.stopped = f"{error}; fix the endpoint and run the same command again"
         return
-    label = read_label(asked.text)
+    label = read_label(reply.text)
     await recorder.add_judgement(
         Judgement(
             agent=agent.identity,
@@ -142,15 +142,15 @@ async def _judge_one(
             skill_id=skill.skill_id,
             skill_digest=skill.digest,
             use=bool(label),
-            tokens=asked.tokens,
-            answer=storable(asked.text),
+            tokens=reply.tokens,
+            answer=storable(reply.text),
         )
     )
-    standing.finished += 1
-    standing.use += bool(label)
-    standing.unclear += label is None
-    known = standing.tokens is not None and asked.tokens is not None
-    standing.tokens = (standing.tokens or 0.0) + (asked.tokens or 0.0) if known else None
+    progress.finished += 1
+    progress.use += bool(label)
+    progress.unclear += label is None
+    has_tokens = progress.tokens is not None and reply.tokens is not None
+    progress.tokens = (progress.tokens or 0.0) + (reply.tokens or 0.0) if has_tokens else None
 
 
 def _question(session: Session, task: SuiteTask) -> list[Message]:

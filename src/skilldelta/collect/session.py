@@ -15,13 +15,13 @@ from typing import Any
 
 from skilldelta.collect.agents.base import Asks, CollectAgent
 from skilldelta.collect.budget import Budget, Caps, Retries
+from skilldelta.collect.collection_progress import OnProgress
 from skilldelta.collect.graders import Grader
 from skilldelta.collect.ledger import Ledger
 from skilldelta.collect.manifest import MANIFEST_FILE, describe_run, open_manifest, read_manifest
 from skilldelta.collect.plan import Selection, make_plan
 from skilldelta.collect.recorder import Recorder
-from skilldelta.collect.runner import Collection, Result, missing, run_missing, standing_before
-from skilldelta.collect.standing import OnProgress
+from skilldelta.collect.runner import Collection, Result, missing, progress_before, run_missing
 from skilldelta.collect.suite import Suite
 from skilldelta.collect.transcript import TRANSCRIPT_FILE, repair_end
 from skilldelta.errors import InputError
@@ -65,8 +65,8 @@ async def collect(session: Session, on_progress: OnProgress) -> Result:
     plan = make_plan(session.suite, session.selection, seed=session.seed)
     async with opened(session) as (budget, recorder):
         graders = session.make_graders(budget)
-        known = await recorder.open(session.suite, session.agent.identity)
-        todo = missing(plan, known, retry=session.retry_errors)
+        recorded = await recorder.open(session.suite, session.agent.identity)
+        todo = missing(plan, recorded, retry=session.retry_errors)
         if todo:
             await session.agent.prepare(session.folder)
             if session.judge is not None:
@@ -78,7 +78,7 @@ async def collect(session: Session, on_progress: OnProgress) -> Result:
             graders=graders,
             budget=budget,
             recorder=recorder,
-            standing=standing_before(plan, todo, known),
+            progress=progress_before(plan, todo, recorded),
             seed=session.seed,
             concurrency=session.concurrency,
         )
@@ -126,13 +126,13 @@ def recorded_version(session: Session) -> str:
 
     A plan must not run the command, and its version is part of which executions are its own.
     """
-    folder, wanted = session.folder, _without_version(session.agent.settings)
+    folder, current = session.folder, _without_version(session.agent.settings)
     prefix = folder.name.removesuffix(session.agent.identity.fingerprint[:8])
     manifests = [path for path in folder.parent.glob(f"*/{MANIFEST_FILE}") if path.parent.name.startswith(prefix)]
     for path in sorted(manifests, key=lambda path: path.stat().st_mtime, reverse=True):
         with suppress(InputError):
             settings = read_manifest(path).settings
-            if _without_version(settings) == wanted:
+            if _without_version(settings) == current:
                 return str(settings.get("harness", ""))
     return ""
 

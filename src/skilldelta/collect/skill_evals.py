@@ -68,7 +68,7 @@ def _write(skill_folder: Path, folder: Path) -> None:
         "description": f"The evals of the skill {skill.skill_id}",
         "grader": {"type": "expectations"},
     }
-    rows = [_row(one, number, skill, skill_folder, folder) for number, one in enumerate(evals)]
+    rows = [_row(evaluation, number, skill, skill_folder, folder) for number, evaluation in enumerate(evals)]
     (name, times), *_ = Counter(row["task_id"] for row in rows).most_common(1)
     if times > 1:
         raise InputError(f"{skill_folder / EVALS_FILE}: two evals are called {name!r}; give each its own id")
@@ -84,20 +84,20 @@ def _read(skill_folder: Path) -> tuple[Skill, list[dict[str, Any]]]:
         check_file(needed)
     document = json_document(path, most=_MOST_EVALS_BYTES)
     evals = document.get("evals")
-    if not isinstance(evals, list) or not evals or not all(isinstance(one, dict) for one in evals):
+    if not isinstance(evals, list) or not evals or not all(isinstance(evaluation, dict) for evaluation in evals):
         raise InputError(f"{path}: evals must be a list of objects with a prompt, got {shown(evals)}")
     return read_skill(skill_folder.resolve() / "SKILL.md"), evals
 
 
-def _row(one: Mapping[str, Any], number: int, skill: Skill, skill_folder: Path, folder: Path) -> dict[str, Any]:
+def _row(evaluation: Mapping[str, Any], number: int, skill: Skill, skill_folder: Path, folder: Path) -> dict[str, Any]:
     """One eval as a line of tasks.jsonl; its files are copied into a folder of the suite."""
     where = f"{skill_folder / EVALS_FILE}: evals[{number}]"
-    prompt = one.get("prompt")
+    prompt = evaluation.get("prompt")
     if not isinstance(prompt, str) or not prompt.strip():
         raise InputError(f"{where}: prompt must be a text, got {shown(prompt)}")
-    task_id = str(one.get("name") or one.get("eval_name") or one.get("id", number))
+    task_id = str(evaluation.get("name") or evaluation.get("eval_name") or evaluation.get("id", number))
     row: dict[str, Any] = {"task_id": task_id, "text": prompt, "family": skill.skill_id, "skill": skill.skill_id}
-    expected, expectations = one.get("expected_output"), _expectations(one, where)
+    expected, expectations = evaluation.get("expected_output"), _expectations(evaluation, where)
     if expectations:
         row["answer"] = expectations
         if expected:
@@ -106,18 +106,18 @@ def _row(one: Mapping[str, Any], number: int, skill: Skill, skill_folder: Path, 
         row |= {"answer": str(expected), "grader": {"type": "judge"}}
     else:
         raise InputError(f"{where}: nothing to grade by; give it expectations or an expected_output")
-    if names := _file_names(one, where):
+    if names := _file_names(evaluation, where):
         row["files"] = f"files/{number}"
         _copy_files(names, skill_folder, folder / "files" / str(number), where)
     return row
 
 
-def _expectations(one: Mapping[str, Any], where: str) -> list[str | dict[str, str]]:
+def _expectations(evaluation: Mapping[str, Any], where: str) -> list[str | dict[str, str]]:
     """Sentences and commands; older files call them assertions, and some put each sentence into an object."""
-    given = one.get("expectations") or one.get("assertions") or []
-    if not isinstance(given, list):
-        raise InputError(f"{where}: expectations must be a list, got {shown(given)}")
-    return [_expectation(item, where) for item in given]
+    expectations = evaluation.get("expectations") or evaluation.get("assertions") or []
+    if not isinstance(expectations, list):
+        raise InputError(f"{where}: expectations must be a list, got {shown(expectations)}")
+    return [_expectation(item, where) for item in expectations]
 
 
 def _expectation(item: Any, where: str) -> str | dict[str, str]:
@@ -132,8 +132,8 @@ def _expectation(item: Any, where: str) -> str | dict[str, str]:
     raise InputError(f'{where}: an expectation is a sentence or {{"run": "command"}}, got {shown(item)}')
 
 
-def _file_names(one: Mapping[str, Any], where: str) -> list[str]:
-    names = one.get("files") or []
+def _file_names(evaluation: Mapping[str, Any], where: str) -> list[str]:
+    names = evaluation.get("files") or []
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise InputError(f"{where}: files must be a list of paths, got {shown(names)}")
     return names

@@ -20,8 +20,8 @@ from skilldelta.records import Skill, Task
 from skilldelta.settings_text import MOST_SETTINGS, yaml_value
 
 SUITE_FILE = "suite.yaml"
+# Graders that can do without an answer in the task.
 UNANSWERED_GRADERS = ("python", "command", "judge", "inspect", "unit_tests", "workbook")
-"""Graders that can do without an answer in the task."""
 
 _SUITE_KEYS = ("name", "description", "tasks", "agent", "grader", "skills", "benchmark", "repetitions")
 _TASK_KEYS = ("task_id", "text", "family", "skill", "answer", "grader", "metadata", "files")
@@ -96,15 +96,15 @@ def load_suite(folder: Path) -> Suite:
     single = _read_skills(skills_folder)
     skills: dict[str, Skill] = {}
     tasks: list[SuiteTask] = []
-    seen: dict[str, int] = {}
+    lines_by_id: dict[str, int] = {}
     if not os.path.isfile(tasks_file):
         raise InputError(f"{tasks_file}: the tasks file is missing; name another with `tasks:` in {SUITE_FILE}")
     for number, row in list(json_lines(tasks_file)):
         where = f"{tasks_file}:{number}"
         task = _task(row, where, default_grader=default_grader, folder=folder)
-        if task.task_id in seen:
-            raise InputError(f"{where}: task_id {task.task_id!r} is already used in line {seen[task.task_id]}")
-        seen[task.task_id] = number
+        if task.task_id in lines_by_id:
+            raise InputError(f"{where}: task_id {task.task_id!r} is already used in line {lines_by_id[task.task_id]}")
+        lines_by_id[task.task_id] = number
         names = skill_names(row, where)
         skills.setdefault(task.skill_id, _bundle(names, single, where, skills_folder))
         tasks.append(task)
@@ -275,7 +275,7 @@ def _text(row: Mapping[str, Any], key: str, where: str, *, default: str | None =
     return value
 
 
-def _refuse_unknown(row: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
+def _refuse_unknown(row: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
     for key in row:
-        if key not in known:
-            raise InputError(f"{where}: unknown key {shown(key)}; known are {', '.join(known)}")
+        if key not in keys:
+            raise InputError(f"{where}: unknown key {shown(key)}; known are {', '.join(keys)}")

@@ -116,10 +116,10 @@ def _descendants() -> list[int]:
             except (OSError, IndexError, ValueError):
                 continue
             children.setdefault(parent, []).append(int(name))
-    found = list(children.get(os.getpid(), []))
-    for pid in found:
-        found += children.get(pid, [])
-    return found
+    processes = list(children.get(os.getpid(), []))
+    for pid in processes:
+        processes += children.get(pid, [])
+    return processes
 
 
 def _exit_as(status: int | None) -> None:

@@ -111,9 +111,9 @@ def _after_last_line(file: IO[bytes]) -> int:
     while place > 0:
         begin = max(0, place - _BLOCK)
         file.seek(begin)
-        found = file.read(place - begin).rfind(b"\n")
-        if found >= 0:
-            return begin + found + 1
+        newline = file.read(place - begin).rfind(b"\n")
+        if newline >= 0:
+            return begin + newline + 1
         place = begin
     return 0
 

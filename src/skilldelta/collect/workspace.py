@@ -21,8 +21,8 @@ from typing import Any
 from skilldelta.collect.own_thread import in_own_thread
 from skilldelta.errors import InputError
 
+# Whether names can be looked up below an open folder; Windows has no such calls, and links there need a privilege.
 _BY_HANDLE = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
-"""Whether names can be looked up below an open folder; Windows has no such calls, and links there need a privilege."""
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 

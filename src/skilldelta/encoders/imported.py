@@ -42,17 +42,17 @@ class ImportedEncoder:
         checked = check_texts(texts)
         if not checked:
             return np.empty((0, 0), np.float32)
-        wanted = [text for text in checked if text not in self._given]
-        found = dict(self._given)
-        if wanted and self._stored is not None:
-            found.update(zip(wanted, self._stored(wanted), strict=True))
-        missing = next((text for text in checked if text not in found), None)
+        lacking = [text for text in checked if text not in self._given]
+        vectors = dict(self._given)
+        if lacking and self._stored is not None:
+            vectors.update(zip(lacking, self._stored(lacking), strict=True))
+        missing = next((text for text in checked if text not in vectors), None)
         if missing is not None:
             raise InputError(
                 f"{missing[:60]!r} has no imported vector under {self.identity!r}; "
                 "give its vector (predict --query-vector FILE), or choose another encoder"
             )
-        return np.stack([found[text] for text in checked])
+        return np.stack([vectors[text] for text in checked])
 
     def _checked(self, vector: Vectors) -> Vectors:
         """The dimension stands before the last slash of the identity; vectors of two dimensions have no cosine."""

@@ -20,8 +20,8 @@ from skilldelta.endpoint import Answer, JsonEndpoint, NoAnswerError, one_line, r
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
 
+# Statuses below 500 after which trying again may help.
 _PASSING = (408, 425, 429)
-"""Statuses below 500 after which trying again may help."""
 _LONGEST_WAIT = 60.0  # seconds, whatever Retry-After asks for
 
 
@@ -129,8 +129,8 @@ class OpenAIEncoder:
         """What a 3xx or 4xx means for the person who set up the endpoint."""
         status = answer.status
         if status in (401, 403):
-            known = "the API key it was given" if self._endpoint.key else "a request without an API key; give one"
-            return InputError(f"{self._place} refused {known} (HTTP {status}); check the key and what it may do")
+            credentials = "the API key it was given" if self._endpoint.key else "a request without an API key; give one"
+            return InputError(f"{self._place} refused {credentials} (HTTP {status}); check the key and what it may do")
         if status < 400:
             return InputError(f"{self._place} redirects (HTTP {status}); give the address it redirects to")
         if status == 404:

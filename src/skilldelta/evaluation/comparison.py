@@ -1,30 +1,37 @@
 """A policy against always or never using the skill: the difference, its interval, and the verdict that it allows.
 
 The verdict is read off the interval alone. `equivalent` means that the whole interval lies within a margin around zero;
-`better` and `worse` that it excludes zero and reaches beyond the margin; anything else is `not enough evidence`, with an
-estimate of how many more tasks would settle it. Words for people are the report's.
+`better` and `worse` that it excludes zero and reaches beyond the margin; anything else is `not enough evidence`, in a panel
+of fewer than 400 tasks `too small to tell`, with how many more tasks would probably settle it. Words are the report's.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
 
 from skilldelta.arrays import Strings
 from skilldelta.errors import InputError
-from skilldelta.evaluation.results import MARGIN, UNKNOWN, PanelResult, PolicyResult, Range
+from skilldelta.evaluation.results import MARGIN, UNKNOWN, HeldOutValue, PanelResult, PolicyResult, Range
 from skilldelta.nouns import plural
 
-Verdict = Literal["better", "equivalent", "worse", "not enough evidence"]
+Verdict = Literal["better", "equivalent", "worse", "not enough evidence", "too small to tell"]
 Constant = Literal["always_on", "always_off"]
 
 _METRICS: dict[Constant, str] = {"always_on": "success_vs_always_on", "always_off": "success_gain"}
 ENOUGH = 10
 """Below this a percentile bootstrap is far too narrow, and of zero width where the few outcomes agree."""
 _SOME = 3
+# The chance with which a stated number of tasks shows a difference that is there.
+POWER = 0.8
+# More tasks than this are more than anybody will run to settle one verdict.
+MOST_TASKS = 2_000
+# Half the length of a 95% interval, in standard errors.
+_REACH = NormalDist().inv_cdf(0.975)
 _UNSEEN = 3.0
 """The rule of three: what did not happen in n tasks has, at 95%, a rate below 3 / n."""
 
@@ -42,7 +49,7 @@ class Comparison:
     tasks: int
     verdict: Verdict
     more_tasks: int | None = None
-    """Roughly how many more tasks would settle it, if the difference stays; None where it is settled, or never will be."""
+    """More tasks that settle it in 80 of 100 cases, if the difference stays; None where it is settled, or nobody runs so many."""
     token_saving: float | None = None
     """Share of always-on's tokens."""
     is_same: bool = False
@@ -73,7 +80,34 @@ def compare(panel: PanelResult, policy: PolicyResult, against: Constant) -> Comp
 def gate_comparison(panel: PanelResult) -> Comparison | None:
     """The panel's verdict: its gate against the better constant policy."""
     own = panel.policies.get(default_gate(panel))
-    return None if own is None else compare(panel, own, better_constant(panel, own))
+    return None if own is None else compare_with_better_constant(panel, own)
+
+
+def compare_with_better_constant(panel: PanelResult, policy: PolicyResult) -> Comparison | None:
+    """The comparison on which a verdict rests: repeated folds in a small panel, leave-one-task-out in a large one.
+
+    In a small panel the constant is chosen on the training folds, and a difference below twice its spread is too small to
+    tell.
+    """
+    folds, value = panel.repeated_folds, held_out_value(panel, policy.name)
+    if folds is None or value is None:
+        return compare(panel, policy, better_constant(panel, policy))
+    return judge(
+        policy.name,
+        "always_on" if folds.always_on > 0.5 else "always_off",
+        difference=value.difference,
+        interval=Range(value.difference - 2 * value.spread, value.difference + 2 * value.spread),
+        tasks=panel.tasks,
+        margin=panel.margin,
+        is_same=value.is_same,
+        token_saving=policy.token_saving,
+        undecided="too small to tell",
+    )
+
+
+def held_out_value(panel: PanelResult, policy: str) -> HeldOutValue | None:
+    """A policy's value under repeated folds; None in a large panel, and for policies without."""
+    return None if panel.repeated_folds is None else panel.repeated_folds.policies.get(policy)
 
 
 def better_constant(panel: PanelResult, policy: PolicyResult) -> Constant:
@@ -92,10 +126,12 @@ def judge(
     margin: float = MARGIN,
     is_same: bool = False,
     token_saving: float | None = None,
+    undecided: Verdict = "not enough evidence",
 ) -> Comparison | None:
     """The verdict that an interval over so many tasks allows; None for a single task or an interval without ends.
 
     `is_same` says that the policy acts as the constant one everywhere, so that there is no difference to be unsure of.
+    `undecided` is the verdict where the interval allows none.
     """
     check_margin(margin)
     if tasks < 2 or interval.low is None or interval.high is None:
@@ -108,6 +144,7 @@ def judge(
     verdict = verdict_of(seen, tasks, margin, least=least)
     is_open = verdict == "not enough evidence"
     more = more_tasks(difference, (high - low) / 2, tasks, margin, least=least) if is_open else None
+    verdict = undecided if is_open else verdict
     return Comparison(policy, against, difference, seen, margin, tasks, verdict, more, token_saving, is_same)
 
 
@@ -130,17 +167,28 @@ def verdict_of(interval: Range, tasks: int, margin: float, *, least: int = ENOUG
 
 
 def more_tasks(difference: float, half: float | None, tasks: int, margin: float, *, least: int = ENOUGH) -> int | None:
-    """How many more tasks would settle a verdict: an interval of this centre then excludes zero or fits the margin.
+    """How many more tasks settle a verdict in 80 of 100 cases, if the true difference is the one observed.
 
-    Its half-width shrinks with the square root of the number of tasks. None where no number would do.
+    Settled means that the 95% interval excludes zero or lies within the margin. Its half-width shrinks with the square root
+    of the number of tasks, and its center moves: half of all intervals that are just narrow enough still miss. None where
+    nobody will run so many, or no number would do.
+
+    >>> more_tasks(0.1, 0.15, 50, 0.02), more_tasks(0.01, 0.15, 50, 0.02)
+    (180, None)
     """
     if half is None:
         return max(0, least - tasks) or None
     size = abs(difference)
-    narrow_enough = max(size, margin - size)
-    if narrow_enough <= 0:
+    # In standard errors: the interval's reach, and how far its center may move towards what it must not touch. An
+    # interval within the margin must not touch either end.
+    needed = [
+        tasks * (half / room * (_REACH + NormalDist().inv_cdf(chance)) / _REACH) ** 2
+        for room, chance in ((size, POWER), (margin - size, (1 + POWER) / 2))
+        if room > 0
+    ]
+    if not needed or min(needed) - tasks > MOST_TASKS:
         return None
-    return max(1, math.ceil(tasks * (half / narrow_enough) ** 2) - tasks, least - tasks)
+    return max(1, math.ceil(min(needed)) - tasks, least - tasks)
 
 
 def few_tasks(task_ids: Strings) -> tuple[str, ...]:

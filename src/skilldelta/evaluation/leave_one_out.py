@@ -16,7 +16,10 @@ from skilldelta.arrays import Floats
 from skilldelta.errors import InputError
 from skilldelta.estimators.partition import Partition
 from skilldelta.evaluation.comparison import check_margin, few_tasks
+from skilldelta.evaluation.corrected_oracle import corrected_oracle
 from skilldelta.evaluation.panel_policy import policy_result
+from skilldelta.evaluation.policy_table import policy_entry
+from skilldelta.evaluation.repeated_folds import SMALL_PANEL, repeated_folds
 from skilldelta.evaluation.resampling.bootstrap import Inventory, percentile_range
 from skilldelta.evaluation.resampling.panel_intervals import (
     Intervals,
@@ -38,6 +41,7 @@ from skilldelta.evaluation.results import (
     PolicyMeans,
     PolicyResult,
     Range,
+    RepeatedFolds,
 )
 from skilldelta.evaluation.roster import Holdout, Roster, Rules, as_scored, check_names, holdout_notes, score_policies
 from skilldelta.evaluation.structure import family_counts, panel_notes, structure_of
@@ -121,9 +125,13 @@ def evaluate_panels(
         panel_nulls(support, roster.policies, rules, known, shuffles=shuffles, with_stack=null_stack, rng=rng)
         for support, roster, known in zip(supports, rosters, linear, strict=True)
     ]
+    folds = [
+        _small_panel_folds(support, roster, rules, rng.spawn(1)[0]) if resamples else None
+        for support, roster in zip(supports, rosters, strict=True)
+    ]
     panels = tuple(
-        _panel(support, roster, rules, intervals, null, resamples, margin)
-        for support, roster, intervals, null in zip(supports, rosters, found, nulls, strict=True)
+        _panel(support, roster, rules, intervals, null, resamples, margin, of_folds)
+        for support, roster, intervals, null, of_folds in zip(supports, rosters, found, nulls, folds, strict=True)
     )
     return Evaluation(panels, _mean_over_panels(panels, found))
 
@@ -181,8 +189,27 @@ def _ticker(progress: Progress | None, total: int) -> Callable[[int], None] | No
     return tick
 
 
+def _small_panel_folds(
+    support: Support, roster: Roster, rules: Rules, rng: np.random.Generator
+) -> RepeatedFolds | None:
+    """Of the policies that predict gains from a support and a target alone; None for a large panel."""
+    if len(np.unique(support.task_ids)) >= SMALL_PANEL:
+        return None
+    entries = [policy_entry(name) for name in roster.policies]
+    estimators = {e.name: e.estimator(rules, ()) for e in entries if e.can_freeze and e.estimator is not None}
+    scored = as_scored(support, rules.holdout)
+    return repeated_folds(scored, estimators, rng=rng, threshold=rules.threshold) if estimators else None
+
+
 def _panel(
-    support: Support, roster: Roster, rules: Rules, intervals: Intervals, nulls: Nulls, resamples: int, margin: float
+    support: Support,
+    roster: Roster,
+    rules: Rules,
+    intervals: Intervals,
+    nulls: Nulls,
+    resamples: int,
+    margin: float,
+    folds: RepeatedFolds | None,
 ) -> PanelResult:
     policies = {}
     for name, policy in roster.policies.items():
@@ -203,6 +230,8 @@ def _panel(
         off=float(support.y0.mean()),
         on=float(support.y1.mean()),
         oracle=float(np.maximum(support.y0, support.y1).mean()),
+        oracle_corrected=corrected_oracle(support),
+        repeated_folds=folds,
         policies=policies,
         support=support,
         counts=family_counts(support),

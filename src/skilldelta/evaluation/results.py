@@ -181,6 +181,33 @@ class Structure:
     eligible_largest: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class HeldOutValue:
+    """One policy on held-out fifths of a panel, averaged over the repeats."""
+
+    success: float
+    use_rate: float
+    difference: float
+    """Success minus that of the constant policy chosen on the other four fifths."""
+    spread: float
+    """Standard deviation of the difference: over tasks within a repeat, and between repeats."""
+    is_same: bool = False
+    """Whether the policy acted as the chosen constant on every task of every repeat."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedFolds:
+    """The policies of one panel under the same random divisions."""
+
+    repeats: int
+    folds: int
+    always_on: float
+    """Share of the training sets on which always using the skill was the better constant."""
+    constant: float
+    """Success of the constant policies so chosen, on the held-out fifths."""
+    policies: Mapping[str, HeldOutValue]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PanelResult:
     """All policies on the pairs of one agent on one suite."""
@@ -205,6 +232,10 @@ class PanelResult:
     notes: tuple[str, ...] = ()
     margin: float = MARGIN
     """Differences of success below this count as none in a verdict."""
+    oracle_corrected: float | None = None
+    """The oracle without what run-to-run noise adds to it; None where no task ran twice under each condition."""
+    repeated_folds: RepeatedFolds | None = None
+    """The policies on held-out fifths of a panel of fewer than 400 tasks; None for larger ones, and without intervals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,9 +277,10 @@ class Evaluation:
 
 def panel_to_dict(panel: PanelResult) -> dict[str, Any]:
     """One member of `panels` in `evaluate --json`; notes say in words why a value is null."""
-    names = ("agent", "suite", "tasks", "pairs", "families", "off", "on", "oracle")
+    names = ("agent", "suite", "tasks", "pairs", "families", "off", "on", "oracle", "oracle_corrected")
     return {
         **{name: getattr(panel, name) for name in names},
+        "repeated_folds": None if panel.repeated_folds is None else asdict(panel.repeated_folds),
         "policies": {name: _policy_to_dict(policy) for name, policy in panel.policies.items()},
         "counts": _counts_to_dict(panel.counts),
         "by_family": [{"family": one.family, **_counts_to_dict([one])} for one in panel.counts],

@@ -21,12 +21,12 @@ import numpy as np
 from scipy.special import bdtr, stdtr
 
 from skilldelta.arrays import Floats, Ints
+from skilldelta.evaluation.comparison import POWER
 from skilldelta.evaluation.results import UNKNOWN, Range
 from skilldelta.quantiles import student_quantile
 
 DRAWS = 10_000
 LEVEL = 0.95
-POWER = 0.8
 TIE = 1e-9
 """Means of the same successes in another order may differ by rounding; such a task is a tie."""
 

@@ -12,8 +12,8 @@ from skilldelta.integrations.skill_gate import FirstGiven, SkillGate, required
 with required("claude-agent-sdk"):
     from claude_agent_sdk import HookMatcher, ResultMessage
 
+# Characters. Claude Code replaces longer additions by a preview, so longer texts are handed over in parts.
 _LONGEST_CONTEXT = 9_900
-"""Characters. Claude Code replaces longer additions by a preview, so longer texts are handed over in parts."""
 
 
 def skill_hooks(gate: SkillGate) -> dict[Any, list[HookMatcher]]:
@@ -59,9 +59,9 @@ def _deny(gate: SkillGate) -> Any:
     """The hook that denies the Skill tool for the gated skill where the session's decision is to skip it."""
 
     async def on_tool(event: Any, tool_use_id: str | None, context: Any) -> dict[str, Any]:
-        asked = str((event.get("tool_input") or {}).get("skill") or "").rpartition(":")[2]
+        skill = str((event.get("tool_input") or {}).get("skill") or "").rpartition(":")[2]
         answer = gate.answer_of(str(event.get("session_id") or ""))
-        if asked != gate.skill or answer is None or answer.use:
+        if skill != gate.skill or answer is None or answer.use:
             return {}
         reason = f"SkillDelta: {answer.reason}. Proceed without the skill."
         denial = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": reason}

@@ -36,5 +36,5 @@ class SkillCatalogFilter(AgentMiddleware[FilteredState, Any, Any]):
             task = first_user_text(state["messages"])
             offered = [self._gates[skill["name"]] for skill in skills if skill["name"] in self._gates]
             skipped = [gate.skill for gate in offered if not gate.decide(task).use]
-        kept = [skill for skill in skills if skill["name"] not in skipped]
-        return {"skills_metadata": kept, "skilldelta_skipped": skipped}
+        remaining = [skill for skill in skills if skill["name"] not in skipped]
+        return {"skills_metadata": remaining, "skilldelta_skipped": skipped}

@@ -58,8 +58,8 @@ def with_skill(data: Mapping[str, Any], answer: GatedSkill, call_type: str) -> d
 
 
 def _system_blocks(system: Any, text: str) -> list[Any]:
-    given = [{"type": "text", "text": system}] if isinstance(system, str) and system else system or []
-    return [*given, {"type": "text", "text": text}]
+    blocks = [{"type": "text", "text": system}] if isinstance(system, str) and system else system or []
+    return [*blocks, {"type": "text", "text": text}]
 
 
 def _conversation(data: Mapping[str, Any], task: str) -> str:

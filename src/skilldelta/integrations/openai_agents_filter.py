@@ -23,12 +23,14 @@ def skill_filter(
     """
 
     async def add_skill(data: CallModelData[Any]) -> ModelInputData:
-        given = data.model_data
-        task = first_user_text(given.input)
+        model_data = data.model_data
+        task = first_user_text(model_data.input)
         answer = await asyncio.to_thread(gate.decide, task, conversation=conversation or task)
         if not answer.use:
-            return given
-        return ModelInputData(input=given.input, instructions=with_text_below(given.instructions, answer.text))
+            return model_data
+        return ModelInputData(
+            input=model_data.input, instructions=with_text_below(model_data.instructions, answer.text)
+        )
 
     return add_skill
 

@@ -40,14 +40,14 @@ def required(package: str) -> Iterator[None]:
         raise MissingFrameworkError(package) from error
 
 
+# Takes the body of `POST /v1/decide` and returns its answer; raises if there is none.
 Route = Callable[[dict[str, Any]], Mapping[str, Any]]
-"""Takes the body of `POST /v1/decide` and returns its answer; raises if there is none."""
+# Takes the body of `POST /v1/outcomes`; raises if it is not accepted.
 Report = Callable[[dict[str, Any]], object]
-"""Takes the body of `POST /v1/outcomes`; raises if it is not accepted."""
 
 T = TypeVar("T")
+# Answers that a gate remembers. The decision log of the bank remembers the older ones.
 _MOST_CONVERSATIONS = 4096
-"""Answers that a gate remembers. The decision log of the bank remembers the older ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +151,8 @@ class SkillGate:
 
     def decide(self, task: str, *, conversation: str = "") -> GatedSkill:
         """The answer for a task; a conversation keeps the first answer it was given."""
-        if conversation and (known := self.answer_of(conversation)):
-            return known
+        if conversation and (previous := self.answer_of(conversation)):
+            return previous
         answer = self._ask(task, conversation)
         return self._answers.first(conversation, answer) if conversation else answer
 
@@ -162,11 +162,11 @@ class SkillGate:
 
     def record(self, answer: GatedSkill, **outcome: float | None) -> bool:
         """Tell the decision log what happened: success, tokens, seconds, cost_usd. False if it could not be told."""
-        known = _without_nothing(**outcome)
-        if self._report is None or answer.decision_id is None or not known:
+        values = _without_nothing(**outcome)
+        if self._report is None or answer.decision_id is None or not values:
             return False
         try:
-            self._report({"decision_id": answer.decision_id, **known})
+            self._report({"decision_id": answer.decision_id, **values})
         except Exception:  # an outcome that is not recorded is missing, and never the agent's problem
             return False
         return True
@@ -212,7 +212,7 @@ def with_system_text(messages: Sequence[Any], text: str) -> list[Any]:
 def _first_user_turn(messages: Sequence[Any]) -> int:
     """Its place; behind the last message where there is none."""
     is_user = (isinstance(turn, Mapping) and turn.get("role") == "user" and "content" in turn for turn in messages)
-    return next((place for place, found in enumerate(is_user) if found), len(messages))
+    return next((place for place, matches in enumerate(is_user) if matches), len(messages))
 
 
 def with_text_below(instructions: str | None, text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from skilldelta.evaluation.gain_checks import CheckOutcome, GainCheck
 from skilldelta.nouns import plural
 from skilldelta.report.numbers import percent, points
-from skilldelta.report.verdict import about_tasks
+from skilldelta.report.verdict import settling
 
 OUTCOME_WORDS: dict[CheckOutcome, str] = {
     "pass": "Every skill holds",
@@ -33,4 +33,4 @@ def check_sentence(check: GainCheck) -> str:
 
 
 def _more(check: GainCheck) -> str:
-    return f", about {about_tasks(check.more_tasks)} would settle it" if check.more_tasks else ""
+    return f", {settling(check.more_tasks)}"

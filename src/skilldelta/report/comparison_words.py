@@ -19,7 +19,7 @@ from skilldelta.evaluation.paired_comparison import (
 from skilldelta.nouns import plural
 from skilldelta.report.markdown import code, details, pipe_table, plain
 from skilldelta.report.numbers import outcome_words, percent, points, size, spread
-from skilldelta.report.verdict import Headline, about_tasks
+from skilldelta.report.verdict import Headline, settling
 
 MOST_TASKS = 50
 """Tasks listed for each direction; a comment has to stay readable, and hosts bound its size."""
@@ -67,10 +67,9 @@ def comparison_headline(found: PairedComparison) -> Headline:
         return Headline("no", f"B is worse: {numbers} {over}.")
     if found.verdict == "equivalent":
         return Headline("open", f"No difference: {numbers} {over}, within the margin of {size(found.margin)}.")
-    more = (
-        f" About {about_tasks(found.more_tasks)} would settle it, if the difference stays." if found.more_tasks else ""
-    )
-    return Headline("open", f"Not enough evidence: {numbers} {over}.{more}")
+    more = settling(found.more_tasks)
+    also = f" {more[:1].upper()}{more[1:]}." if interval else ""
+    return Headline("open", f"Not enough evidence: {numbers} {over}.{also}")
 
 
 def comparison_facts(report: ComparisonReport) -> list[Fact]:

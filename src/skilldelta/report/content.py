@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+# A Vega-Lite specification with roles for colours (see `palette`).
 Spec = dict[str, Any]
-"""A Vega-Lite specification with roles for colours (see `palette`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,10 +99,10 @@ def _account(result: PanelResult, gate: str, source: PanelSource) -> Account | N
     )
 
 
+# Tasks of a family beyond which ranking all against all would take too much memory for a report.
 LARGEST_BLOCK = 2_500
-"""Tasks of a family beyond which ranking all against all would take too much memory for a report."""
+# Share of the pairs that a curve must follow; smaller families are left out so that the others can be followed further.
 KEPT_SHARE = 0.8
-"""Share of the pairs that a curve must follow; smaller families are left out so that the others can be followed further."""
 
 
 def scaling_curves(support: Support, rng: np.random.Generator, *, scope: Scope = "family") -> list[EvidenceCurve]:
@@ -143,8 +143,8 @@ def _followed_to(sizes: np.ndarray, blocks: np.ndarray) -> int:
     return 1
 
 
+# Questions that are timed; the median is what is reported.
 TIMED = 20
-"""Questions that are timed; the median is what is reported."""
 
 
 def measured_routing(support: Support, encoder: Encoder) -> RoutingCost | None:

@@ -35,8 +35,8 @@ def element(tag: str, /, *children: str | None, **attributes: str | bool | None)
 
 def join(*children: str | None) -> Markup:
     """Children one after another: markup as it is, other text with its special characters as entities, None left out."""
-    given = [child for child in children if child is not None]
-    return Markup("".join(child if isinstance(child, Markup) else html.escape(child) for child in given))
+    present = [child for child in children if child is not None]
+    return Markup("".join(child if isinstance(child, Markup) else html.escape(child) for child in present))
 
 
 def _attributes(attributes: dict[str, str | bool | None]) -> str:
@@ -78,9 +78,9 @@ def table_html(table: Table, *, own: str = "", css: str = "") -> Markup:
     """The table in a box that scrolls sideways on a narrow screen; the row of the policy `own` is set off."""
     head = element("tr", *[_heading(column) for column in table.columns])
     body = [_row(table.columns, row, own) for row in table.rows]
-    made = element("table", element("thead", head), element("tbody", *body), class_=css or None)
+    html = element("table", element("thead", head), element("tbody", *body), class_=css or None)
     box = f"scroll {css}-box" if css else "scroll"
-    return element("div", made, class_=box, tabindex="0", role="region", aria_label="table")
+    return element("div", html, class_=box, tabindex="0", role="region", aria_label="table")
 
 
 def _heading(column: Column) -> Markup:

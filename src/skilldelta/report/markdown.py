@@ -24,7 +24,7 @@ def plain(text: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join("".join(one if one.isprintable() else " " for one in text).split())
+    return " ".join("".join(character if character.isprintable() else " " for character in text).split())
 
 
 def pipe_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:

@@ -62,38 +62,38 @@ def outcome_words(mean: float, runs: int, passed: int | None = None) -> str:
     return f"{mean:.2f}" if passed is None else f"{passed} of {runs}"
 
 
-def spread(found: Range | None, *, as_points: bool = False) -> str:
+def spread(interval: Range | None, *, as_points: bool = False) -> str:
     """An interval as `low to high`, in points or as plain decimals; empty where there is none."""
-    if found is None or found.low is None or found.high is None:
+    if interval is None or interval.low is None or interval.high is None:
         return ""
     form = points if as_points else decimal
-    return f"{form(found.low)} to {form(found.high)}"
+    return f"{form(interval.low)} to {form(interval.high)}"
 
 
-def percent_spread(found: Range | None) -> str:
+def percent_spread(interval: Range | None) -> str:
     """An interval of a rate as `low to high` in percent; empty where there is none."""
-    if found is None or found.low is None or found.high is None:
+    if interval is None or interval.low is None or interval.high is None:
         return ""
-    return f"{percent(found.low).removesuffix('%')} to {percent(found.high).removesuffix('%')}"
+    return f"{percent(interval.low).removesuffix('%')} to {percent(interval.high).removesuffix('%')}"
 
 
-def certainty(found: Range | None, *, as_points: bool = False) -> str:
+def certainty(bounds: Range | None, *, as_points: bool = False) -> str:
     """` (95% interval low to high)`, to follow its number; empty where there is none."""
-    interval = spread(found, as_points=as_points)
+    interval = spread(bounds, as_points=as_points)
     return f" (95% interval {interval})" if interval else ""
 
 
-def excludes_zero(found: Range | None) -> bool:
+def excludes_zero(interval: Range | None) -> bool:
     """Whether there is an interval, all of it on one side of zero."""
-    if found is None or found.low is None or found.high is None:
+    if interval is None or interval.low is None or interval.high is None:
         return False
-    return found.low > 0 or found.high < 0
+    return interval.low > 0 or interval.high < 0
 
 
 def cell(text: str, value: float | None, interval: str = "") -> Cell:
     """A number in a table, sorted by its value; its interval stands below it."""
-    known = float(value) if value is not None and math.isfinite(value) else None
-    return Cell(f"{text}\n{interval}" if interval else text, known)
+    number = float(value) if value is not None and math.isfinite(value) else None
+    return Cell(f"{text}\n{interval}" if interval else text, number)
 
 
 def shorten(text: str, width: int) -> str:

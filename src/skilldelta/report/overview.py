@@ -41,7 +41,7 @@ def overview(panels: Sequence[PanelResult], places: Sequence[str], gate: str | N
         for panel, label, place in zip(panels, labels, places, strict=True)
     ]
     drawn = [advantage_line(line.own, line.label) for line in lines if line.own is not None]
-    drawn.sort(key=lambda found: -found["advantage"])
+    drawn.sort(key=lambda row: -row["advantage"])
     return Figure(
         name="overview",
         title=f"{plural(len(panels), 'panel')} at a glance",

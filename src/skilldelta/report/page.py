@@ -78,8 +78,8 @@ def document_html(
     library: str = "",
 ) -> str:
     """A whole document around its parts; one without plots carries no plotting library."""
-    made = f"Made by SkillDelta {created}".strip() + ". This file loads nothing from anywhere."
-    content = element("div", *parts, element("footer", made), class_="page")
+    footer = f"Made by SkillDelta {created}".strip() + ". This file loads nothing from anywhere."
+    content = element("div", *parts, element("footer", footer), class_="page")
     scripts = [*([library] if library else []), asset("report.js")]
     data = {"config": config(), "plots": plots or {}}
     carried = [json_script("report-data", data), *[element("script", Markup(script)) for script in scripts]]
@@ -203,14 +203,14 @@ def panel_html(panel: PanelContent, *, with_title: bool) -> Markup:
     )
 
 
-def _summary(found: Summary, noise: str) -> Markup:
+def _summary(summary: Summary, noise: str) -> Markup:
     lines = [
-        ("What it did", found.answer),
-        ("How sure", found.certainty),
-        ("Against what", found.comparison),
+        ("What it did", summary.answer),
+        ("How sure", summary.certainty),
+        ("Against what", summary.comparison),
         ("Noise floor", noise),
     ]
-    return verdict_html("Should I use the gate here?", found.headline, found.tone, lines)
+    return verdict_html("Should I use the gate here?", summary.headline, summary.tone, lines)
 
 
 def verdict_html(
@@ -254,13 +254,17 @@ def _notes(panel: PanelContent) -> Markup | None:
     )
 
 
-def _provenance(found: Provenance) -> Markup:
-    listed = (("Settings", found.settings), ("Versions", found.versions), ("Hashes (SHA-256)", found.hashes))
+def _provenance(provenance: Provenance) -> Markup:
+    listed = (
+        ("Settings", provenance.settings),
+        ("Versions", provenance.versions),
+        ("Hashes (SHA-256)", provenance.hashes),
+    )
     return element(
         "section",
         element("h2", "How this was made"),
         element("p", "This command makes the report again from the same bank:"),
-        element("pre", element("code", found.command), class_="command"),
+        element("pre", element("code", provenance.command), class_="command"),
         *[
             element("div", element("h3", title), facts(entries.items(), css="facts"))
             for title, entries in listed

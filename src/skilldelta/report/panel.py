@@ -69,7 +69,7 @@ def panel_content(panel: PanelReport, *, place: str, gate: str | None, per_kind:
 
 def _figures(panel: PanelReport, gate: str) -> Sequence[Figure]:
     result = panel.result
-    found: list[Figure | None] = [
+    figures: list[Figure | None] = [
         ranking(result, gate),
         tradeoff(result, gate),
         advantage(result, gate),
@@ -79,7 +79,7 @@ def _figures(panel: PanelReport, gate: str) -> Sequence[Figure]:
         reliability(panel.forecasts),
         accounting(panel.account, gate),
     ]
-    return [figure for figure in found if figure is not None]
+    return [figure for figure in figures if figure is not None]
 
 
 def _tiles(result: PanelResult, gate: str) -> list[Tile]:
@@ -152,11 +152,11 @@ def _policy_row(panel: PanelResult, policy: PolicyResult) -> list[Cell]:
 
 def _open(policy: PolicyResult, metric: str) -> Range | None:
     """The interval, unless it is a point: a constant policy compared with itself has nothing uncertain."""
-    found = policy.intervals.get(metric)
-    return None if found is None or found.low == found.high else found
+    interval = policy.intervals.get(metric)
+    return None if interval is None or interval.low == interval.high else interval
 
 
 def _meanings(panel: PanelResult) -> list[tuple[str, str]]:
     """What each evaluated policy does, in words."""
-    known = {**policies(), ORACLE.name: ORACLE}
-    return [(known[name].title, known[name].meaning) for name in (*panel.policies, ORACLE.name) if name in known]
+    entries = {**policies(), ORACLE.name: ORACLE}
+    return [(entries[name].title, entries[name].meaning) for name in (*panel.policies, ORACLE.name) if name in entries]

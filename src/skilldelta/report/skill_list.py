@@ -12,7 +12,7 @@ from skilldelta.report.content import Cell, Column, Table, columns
 from skilldelta.report.figures.help_harm import NO_FAMILY
 from skilldelta.report.html import Markup, element, small, table_html
 from skilldelta.report.numbers import cell, count, excludes_zero, percent, points, shorten, spread
-from skilldelta.report.verdict import about_tasks
+from skilldelta.report.verdict import settling
 from skilldelta.support import Support
 
 MOST_LISTED = 12
@@ -74,9 +74,7 @@ def _wanted(found: SkillVerdict) -> str:
     tasks = plural(found.mean.tasks, "task")
     only_alone = excludes_zero(found.mean.interval) and found.mean.tasks >= ENOUGH
     looks = ", not clear after the correction for many skills" if only_alone else ""
-    if found.more_tasks is None:
-        return f"{tasks}{looks}"
-    return f"{tasks}{looks}; about {about_tasks(found.more_tasks)} would settle it"
+    return f"{tasks}{looks}; {settling(found.more_tasks)}"
 
 
 def skipping_words(found: Skipping, tasks: int) -> str:

@@ -11,11 +11,11 @@ from skilldelta.errors import MissingExtraError
 from skilldelta.report.content import Plot, Spec
 from skilldelta.report.palette import resolve, role
 
+# A Vega expression: whether the plot has a phone's width. False where there is no page, as in images.
 NARROW = "(containerSize()[0] < 480)"
-"""A Vega expression: whether the plot has a phone's width. False where there is no page, as in images."""
 
+# Height of one row in a figure with a row per policy or family.
 BAR_STEP = 27
-"""Height of one row in a figure with a row per policy or family."""
 
 
 def config() -> Spec:

@@ -9,18 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from skilldelta.evaluation.comparison import Comparison, better_constant, compare
+from skilldelta.evaluation.comparison import Comparison, compare, compare_with_better_constant, held_out_value
 from skilldelta.evaluation.policy_table import policy_words
-from skilldelta.evaluation.results import PanelResult, PolicyResult
+from skilldelta.evaluation.results import UNKNOWN, PanelResult, PolicyResult
 from skilldelta.nouns import plural
 from skilldelta.report.numbers import certainty, count, distance, percent, points, size, spread
 
 Tone = Literal["yes", "trade", "no", "open"]
 
+# Saved tokens below this share do not decide a verdict.
 WORTHWHILE_SAVING = 0.05
-"""Saved tokens below this share do not decide a verdict."""
+# Pairs below which the summary says that the panel is small.
 SMALL_PANEL = 50
-"""Pairs below which the summary says that the panel is small."""
 
 _RIVALS = {"always_on": "always using the skill", "always_off": "never using the skill"}
 
@@ -48,21 +48,22 @@ def summary(panel: PanelResult, gate: str) -> Summary:
     """Should this gate be used on this panel's kind of task?"""
     own = panel.policies.get(gate)
     if own is None:
-        known = ", ".join(panel.policies)
-        return Summary("open", f"{policy_words(gate)} was not evaluated here", f"Evaluated were: {known}.", "", "")
-    found = compare(panel, own, better_constant(panel, own))
+        names = ", ".join(panel.policies)
+        return Summary("open", f"{policy_words(gate)} was not evaluated here", f"Evaluated were: {names}.", "", "")
+    comparison = compare_with_better_constant(panel, own)
     line = gate_headline(panel, own)
-    return Summary(line.tone, line.text, _answer(panel, own), _certainty(panel, own, found), _comparison(panel, own))
+    return Summary(
+        line.tone, line.text, _answer(panel, own), _certainty(panel, own, comparison), _comparison(panel, own)
+    )
 
 
 def gate_headline(panel: PanelResult, own: PolicyResult) -> Headline:
     """The verdict on a policy against the better constant one, on the policy's own rows."""
-    against = better_constant(panel, own)
-    found = compare(panel, own, against)
-    if found is None:
+    comparison = compare_with_better_constant(panel, own)
+    if comparison is None:
         return no_verdict(len(own.rows))
-    line = headline(found)
-    if found.verdict in ("better", "worse") or found.is_same or against == "always_off":
+    line = headline(comparison)
+    if comparison.verdict in ("better", "worse") or comparison.is_same or comparison.against == "always_off":
         return line
     # Keeping up with always-on is no reason for a gate that never using the skill keeps up with as well.
     never = compare(panel, own, "always_off")
@@ -71,30 +72,29 @@ def gate_headline(panel: PanelResult, own: PolicyResult) -> Headline:
     return Headline("open", f"{line.text} It is not shown to beat never using the skill, which is cheapest.")
 
 
-def headline(found: Comparison) -> Headline:
+def headline(comparison: Comparison) -> Headline:
     """A comparison in one line: the verdict first, then the difference, its interval and the tokens."""
-    rival = _RIVALS[found.against]
-    if found.is_same:
+    rival = _RIVALS[comparison.against]
+    if comparison.is_same:
         return Headline("open", f"It makes no difference. The gate decides the same on every task: {rival} is simpler.")
-    numbers = f"{points(found.difference)} points (95%: {spread(found.interval, as_points=True)})"
-    saves = found.against == "always_on" and (found.token_saving or 0.0) >= WORTHWHILE_SAVING
-    saving = f"saves {percent(found.token_saving, 0)} of tokens"
-    if found.verdict == "better":
+    numbers = f"{points(comparison.difference)} points (95%: {spread(comparison.interval, as_points=True)})"
+    saves = comparison.against == "always_on" and (comparison.token_saving or 0.0) >= WORTHWHILE_SAVING
+    saving = f"saves {percent(comparison.token_saving, 0)} of tokens"
+    if comparison.verdict == "better":
         return Headline("yes", f"Better than {rival}{f', and {saving}' if saves else ''}: {numbers}.")
-    if found.verdict == "worse":
+    if comparison.verdict == "worse":
         if saves:
             return Headline("trade", f"Worse than {rival}, but {saving}: {numbers}.")
         return Headline("no", f"Worse than {rival}: {numbers}.")
-    if found.verdict == "equivalent":
-        within = f"{numbers}, within the margin of {size(found.margin)}"
+    if comparison.verdict == "equivalent":
+        within = f"{numbers}, within the margin of {size(comparison.margin)}"
         if saves:
             return Headline("yes", f"Equivalent to {rival}, and {saving}: {within}.")
         return Headline("open", f"Equivalent to {rival}, which is simpler: {within}.")
     also = f" It {saving}." if saves else ""
-    more = ""
-    if found.more_tasks is not None:
-        more = f" About {about_tasks(found.more_tasks)} would settle it, if the difference stays."
-    return Headline("open", f"Not enough evidence against {rival}: {numbers}.{more}{also}")
+    more = settling(comparison.more_tasks)
+    verdict = "Too small to tell from" if comparison.verdict == "too small to tell" else "Not enough evidence against"
+    return Headline("open", f"{verdict} {rival}: {numbers}. {more[:1].upper()}{more[1:]}.{also}")
 
 
 def no_verdict(pairs: int) -> Headline:
@@ -102,6 +102,13 @@ def no_verdict(pairs: int) -> Headline:
     if pairs < 2:
         return Headline("open", "No verdict: one pair says nothing about the next. Collect more tasks.")
     return Headline("open", "No verdict: intervals were not computed.")
+
+
+def settling(more: int | None) -> str:
+    """What it takes to settle a verdict, as a clause: a number of tasks, or that nobody will run so many."""
+    if more is None:
+        return "settling it takes more tasks than you will run, if the difference stays"
+    return f"about {about_tasks(more)} would settle it with a chance of 80%, if the difference stays"
 
 
 def about_tasks(more: int) -> str:
@@ -114,30 +121,41 @@ def about_tasks(more: int) -> str:
 def _answer(panel: PanelResult, own: PolicyResult) -> str:
     """What the gate did and reached, against always-on, in one sentence."""
     on, off = (float(arm[own.rows].mean()) for arm in (panel.support.y1, panel.support.y0))
-    difference = own.success - on
+    value = held_out_value(panel, own.name) or own
+    difference = value.success - on
     where = "exactly as often as" if abs(difference) < 5e-4 else distance(difference)
     tokens = ""
     if own.token_saving is not None:
         verb, joint = ("saving", own.token_saving) if own.token_saving >= 0 else ("spending", -own.token_saving)
         tokens = f", {verb} {percent(joint, 0)} {'of' if own.token_saving >= 0 else 'more'} tokens"
     return (
-        f"{policy_words(own.name)} used the skill on {percent(own.use_rate, 0)} of tasks and reached {percent(own.success)}, "
+        f"{policy_words(own.name)} used the skill on {percent(value.use_rate, 0)} of tasks and reached {percent(value.success)}, "
         f"{where} always using it ({percent(on)}){tokens}. Never using it reached {percent(off)}."
     )
 
 
-def _certainty(panel: PanelResult, own: PolicyResult, found: Comparison | None) -> str:
+def _certainty(panel: PanelResult, own: PolicyResult, comparison: Comparison | None) -> str:
     scored = f"Every task was scored from other tasks only, {plural(len(own.rows), 'pair')} in all."
-    if found is None:
+    folds = panel.repeated_folds
+    if folds is not None and own.name in folds.policies:
+        scored = (
+            f"Every fifth of the {plural(panel.tasks, 'task')} was decided from the other four fifths, under {folds.repeats} "
+            "random divisions."
+        )
+    if comparison is None:
         return f"{scored} Intervals were not computed, so chance is not ruled out."
-    rival = _RIVALS[found.against]
-    if found.difference == 0 and not found.is_same and own.intervals[_metric(found)].low == 0:
+    rival = _RIVALS[comparison.against]
+    if (
+        comparison.difference == 0
+        and not comparison.is_same
+        and own.intervals.get(_metric(comparison), UNKNOWN).low == 0
+    ):
         scored += f" Where its decisions differ from {rival}, both outcomes were the same."
     text = (
-        f"{scored} The difference to {rival} is {points(found.difference)} points, with a 95% interval of "
-        f"{spread(found.interval, as_points=True)}."
+        f"{scored} The difference to {rival} is {points(comparison.difference)} points, with a 95% interval of "
+        f"{spread(comparison.interval, as_points=True)}."
     )
-    by_family = own.intervals.get(f"{_metric(found)}_by_family")
+    by_family = own.intervals.get(f"{_metric(comparison)}_by_family")
     if spread(by_family):
         text += (
             f" For tasks of new families, rather than new tasks of these, it is {spread(by_family, as_points=True)}."
@@ -147,8 +165,8 @@ def _certainty(panel: PanelResult, own: PolicyResult, found: Comparison | None) 
     return text
 
 
-def _metric(found: Comparison) -> str:
-    return "success_vs_always_on" if found.against == "always_on" else "success_gain"
+def _metric(comparison: Comparison) -> str:
+    return "success_vs_always_on" if comparison.against == "always_on" else "success_gain"
 
 
 def _comparison(panel: PanelResult, own: PolicyResult) -> str:
@@ -167,7 +185,13 @@ def _comparison(panel: PanelResult, own: PolicyResult) -> str:
         parts.append(
             f"The strongest other rule, {policy_words(best.name)}, reached {percent(best.success)}: {relation}."
         )
-    parts.append(f"Knowing every outcome beforehand would reach {percent(panel.oracle)}.")
+    if panel.oracle_corrected is None:
+        parts.append(f"Knowing every outcome beforehand would reach {percent(panel.oracle)}.")
+    else:
+        parts.append(
+            f"Knowing the better condition of every task would reach about {percent(panel.oracle_corrected)}; the "
+            f"{percent(panel.oracle)} that the better recorded outcomes add up to contain run-to-run noise."
+        )
     return " ".join(parts)
 
 

@@ -100,13 +100,13 @@ def _subtitle(results: Sequence[PanelResult]) -> str:
 
 def _versions() -> dict[str, str]:
     """SkillDelta, Python and the installed packages that numbers depend on."""
-    found = {"skilldelta": __version__, "Python": platform.python_version()}
+    versions = {"skilldelta": __version__, "Python": platform.python_version()}
     for package in _PACKAGES:
         try:
-            found[package] = version(package)
+            versions[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def _support_digest(support: Support) -> str:
@@ -121,9 +121,9 @@ def _support_digest(support: Support) -> str:
 
 
 def _figures_with_prefix(page: Page) -> list[tuple[str, Figure]]:
-    found = [("", page.overview)] if page.overview else []
+    figures = [("", page.overview)] if page.overview else []
     for panel in page.panels:
         slug = re.sub(r"[^a-z0-9]+", "-", panel.title.lower()).strip("-") or "panel"
         prefix = f"{slug}-" if len(page.panels) > 1 else ""
-        found += [(prefix, figure) for figure in panel.figures]
-    return [(prefix, figure) for prefix, figure in found if figure is not None]
+        figures += [(prefix, figure) for figure in panel.figures]
+    return [(prefix, figure) for prefix, figure in figures if figure is not None]

@@ -48,7 +48,7 @@ def judge_skills(
     Examples:
         >>> (judged,) = judge_skills([panel])
         >>> [(one.skill, one.ruling, one.more_tasks) for one in judged.verdicts]
-        [('units-skill', 'not enough evidence', 6), ('dates-skill', 'not enough evidence', 6)]
+        [('units-skill', 'not enough evidence', 6), ('dates-skill', 'not enough evidence', 9)]
     """
     rng = np.random.default_rng(settings.seed)
     return tuple(

@@ -77,16 +77,25 @@ def _task(row: Mapping[str, Any], task_id: str, cases: Mapping[str, tuple[Path, 
         raise InputError(f"{where}: instruction_type must be one of {', '.join(_TYPES)}, got {shown(kind)}")
     if not isinstance(position, str):
         raise InputError(f"{where}: answer_position must be a text, got {shown(position)}")
+    sheet = row.get("answer_sheet")
+    if sheet is not None and not isinstance(sheet, str):
+        raise InputError(f"{where}: answer_sheet must be the name of a sheet, got {shown(sheet)}")
     try:
         parse_ranges(position)
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
     shown_first = preview(next(iter(cases.values()))[0])
-    text = f"{instruction.strip()}\n\nCells of the answer: {position} ({_TYPES[kind]})\n\n{shown_first}"
+    place = shown_position(position, sheet)
+    text = f"{instruction.strip()}\n\nCells of the answer: {place} ({_TYPES[kind]})\n\n{shown_first}"
     places = [[f"workbooks/{task_id}/{n}_input.xlsx", f"workbooks/{task_id}/{n}_answer.xlsx"] for n in cases]
     files = dict(zip(chain(*places), chain(*cases.values()), strict=True))
-    metadata = {"answer_position": position, "cases": places}
+    metadata = {"answer_position": position, "cases": places, **({"answer_sheet": sheet} if sheet else {})}
     return TaskSheet(task_id, text, _TYPES[kind], (SKILL,), metadata=metadata, files=files)
+
+
+def shown_position(position: str, sheet: str | None) -> str:
+    """The answer's cells with the sheet that they are on, where the position names none."""
+    return f"{sheet}!{position}" if sheet and "!" not in position else position
 
 
 SUITE = PaperSuite(

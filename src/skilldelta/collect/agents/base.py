@@ -52,8 +52,8 @@ class Outcome:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
+# Runs, grades and records one planned execution; it calls the agent's `run`. None when the collection is stopping.
 Execute = Callable[[Planned], Awaitable[Execution | None]]
-"""Runs, grades and records one planned execution; it calls the agent's `run`. None when the collection is stopping."""
 
 
 class CollectAgent(Protocol):
@@ -90,8 +90,8 @@ class CollectAgent(Protocol):
         """Let go of connections."""
 
 
+# Room for a reply with one label, and for some words around it.
 ASK_TOKENS = 512
-"""Room for a reply with one label, and for some words around it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +124,8 @@ async def run_pool(todo: Sequence[T], concurrency: int, execute: Callable[[T], A
     queue = iter(todo)
 
     async def work() -> None:
-        for one in queue:
-            await execute(one)
+        for planned in queue:
+            await execute(planned)
 
     workers = [asyncio.create_task(work()) for _ in range(min(concurrency, len(todo)))]
     try:

@@ -106,13 +106,13 @@ class CommandAgent(ProgramAgent):
         if answer is None:
             raise IncompleteError(f"the command's JSON has no field {self.output.answer!r}: {printed.strip()[:120]!r}")
         counts = [_number(_at(document, path)) for path in self.output.tokens]
-        known = [count for count in counts if count is not None]
+        reported = [count for count in counts if count is not None]
         model = _at(document, self.output.model) if self.output.model else None
         if self.expected_model and model:
             check_model(self.expected_model, str(model))
         return Outcome(
             answer=answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False),
-            tokens=sum(known) if known and len(known) == len(counts) else None,
+            tokens=sum(reported) if reported and len(reported) == len(counts) else None,
             usd=_number(_at(document, self.output.cost)) if self.output.cost else None,
             messages=messages,
             reply=printed,

@@ -28,8 +28,8 @@ from skilldelta.collect.sandbox import check_sandbox
 from skilldelta.collect.suite import SuiteTask
 from skilldelta.records import Execution
 
+# Samples per Inspect evaluation: what is held in memory and what one log file has.
 PORTION = 200
-"""Samples per Inspect evaluation: what is held in memory and what one log file has."""
 
 _sample: ContextVar[tuple[Any, Any]] = ContextVar("skilldelta_sample")
 
@@ -103,8 +103,8 @@ class InspectAgent(ModelAgent):
         self._check_models(calls)
         reply = state.output.completion or ""
         answer, noted = await self.read_reply(reply)
-        known = calls.known and bool(calls.models)
-        spent = priced(calls.tokens_in, calls.tokens_out, self.prices) if known else Amount(None, None)
+        is_metered = calls.known and bool(calls.models)
+        spent = priced(calls.tokens_in, calls.tokens_out, self.prices) if is_metered else Amount(None, None)
         return Outcome(
             answer=answer,
             tokens=spent.tokens,
@@ -114,8 +114,8 @@ class InspectAgent(ModelAgent):
             details={
                 "model": state.output.model,
                 "calls": len(calls.models),
-                "tokens_in": calls.tokens_in if known else None,
-                "tokens_out": calls.tokens_out if known else None,
+                "tokens_in": calls.tokens_in if is_metered else None,
+                "tokens_out": calls.tokens_out if is_metered else None,
                 **noted,
             },
         )
@@ -224,18 +224,18 @@ class InspectAgent(ModelAgent):
         if isinstance(error, CapReachedError | StopCollectionError):
             return error
         cause = error.__cause__ if type(error).__name__ in ("RetryError", "ModelGenerateError") else None
-        shown = cause or error
-        said = " ".join(f"{type(shown).__name__}: {shown}".split())[:300]
-        status = getattr(shown, "status_code", None)
+        failure = cause or error
+        message = " ".join(f"{type(failure).__name__}: {failure}".split())[:300]
+        status = getattr(failure, "status_code", None)
         if status in (401, 403):
-            return StopCollectionError(f"{self.model}: the provider refused the key ({said})")
+            return StopCollectionError(f"{self.model}: the provider refused the key ({message})")
         if status == 404:
-            return StopCollectionError(f"{self.model}: the provider does not know this model ({said})")
+            return StopCollectionError(f"{self.model}: the provider does not know this model ({message})")
         if status in (400, 413, 422):
-            return IncompleteError(f"{self.model}: {said}")
-        if type(error).__name__ == "RetryError" or status is not None or isinstance(shown, JSONDecodeError | OSError):
-            return TransportError(f"{self.model}: {said}")
-        return IncompleteError(f"the solver {self.wanted.solver} failed: {said}")
+            return IncompleteError(f"{self.model}: {message}")
+        if type(error).__name__ == "RetryError" or status is not None or isinstance(failure, JSONDecodeError | OSError):
+            return TransportError(f"{self.model}: {message}")
+        return IncompleteError(f"the solver {self.wanted.solver} failed: {message}")
 
 
 def _files(task: SuiteTask) -> dict[str, str] | None:

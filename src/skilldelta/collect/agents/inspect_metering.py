@@ -11,8 +11,8 @@ from typing import Any
 from skilldelta.collect.budget import Amount, Budget, Prices, priced
 from skilldelta.collect.execution_errors import CapReachedError
 
+# Room for the role and the template's marks around a message.
 _BYTES_PER_MESSAGE = 64
-"""Room for the role and the template's marks around a message."""
 
 
 @dataclass(slots=True)

@@ -54,8 +54,8 @@ def open_model(name: str, settings: AgentSettings, *, base_url: str, api_key: st
     try:
         return get_model(name, config=config, memoize=False, **place)
     except (ValueError, PrerequisiteError, ImportError) as error:
-        said = " ".join(re.sub(r"\[/?[a-z]+\]", "", str(error)).split()).removeprefix("ERROR: ")
-        raise InputError(f"model {name!r} cannot be used: {said}") from None
+        message = " ".join(re.sub(r"\[/?[a-z]+\]", "", str(error)).split()).removeprefix("ERROR: ")
+        raise InputError(f"model {name!r} cannot be used: {message}") from None
 
 
 def load_solver(reference: str, arguments: Mapping[str, Any], folder: Path) -> Any:
@@ -68,9 +68,9 @@ def load_solver(reference: str, arguments: Mapping[str, Any], folder: Path) -> A
     from inspect_ai.solver import chain
 
     from_file = "@" in reference
-    made: Any = load_function(reference.replace("@", ":"), folder, "--solver") if from_file else _named(reference)
+    loaded: Any = load_function(reference.replace("@", ":"), folder, "--solver") if from_file else _named(reference)
     try:
-        solver = made(**arguments)
+        solver = loaded(**arguments)
         return chain(solver) if isinstance(solver, list) else as_solver(solver) if is_agent(solver) else solver
     except TypeError as error:
         raise InputError(f"solver {reference!r} cannot be made with these arguments: {error}") from None
@@ -101,12 +101,12 @@ def _named(reference: str) -> Any:
             importlib.import_module(reference.partition("/")[0].replace("-", "_"))
         except ImportError as error:
             raise InputError(f"solver {reference!r}: its package cannot be imported ({error})") from None
-        found = registry_lookup("solver", reference) or registry_lookup("agent", reference)
+        solver = registry_lookup("solver", reference) or registry_lookup("agent", reference)
     else:
-        found = getattr(inspect_ai.solver, reference, None) or getattr(inspect_ai.agent, reference, None)
-    if not callable(found):
+        solver = getattr(inspect_ai.solver, reference, None) or getattr(inspect_ai.agent, reference, None)
+    if not callable(solver):
         raise InputError(
             f"unknown solver {reference!r}; give generate, code, a solver or agent of Inspect AI such as react, "
             "package/name, or file.py@name"
         )
-    return found
+    return solver

@@ -22,8 +22,8 @@ from skilldelta.records import Agent
 
 PREFILL = "```python\ndef solve():\n"
 STOP = ("\n```", "\nprint(", "\n#")
+# Part of the fingerprint: raised when messages, extraction or execution change.
 PROTOCOL = "code/1"
-"""Part of the fingerprint: raised when messages, extraction or execution change."""
 
 LIMITS = Limits(seconds=5.0, memory_mb=512)
 

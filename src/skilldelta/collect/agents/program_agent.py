@@ -25,13 +25,13 @@ from skilldelta.collect.process import run_tree
 from skilldelta.endpoint import check_timeout
 from skilldelta.errors import InputError
 
+# Places and languages; no key is kept in any of them.
 USUAL_VARIABLES = (
     *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TERM", "TMPDIR"),
     # Windows programs do not start, or do not find their settings, without these.
     *("SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "APPDATA"),
     *("LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES", "USERNAME"),
 )
-"""Places and languages; no key is kept in any of them."""
 _MOST_OUTPUT = 64 << 20
 
 
@@ -85,7 +85,7 @@ class ProgramAgent:
             attempt.planned.name,
             self._largest,
             lambda: self.execution(attempt, workdir),
-            lambda one: Amount(one.tokens, one.usd),
+            lambda result: Amount(result.tokens, result.usd),
         )
         self._largest = self._largest.at_least(outcome.tokens, outcome.usd)
         return outcome
@@ -100,24 +100,24 @@ class ProgramAgent:
         if finished.exit_code is None:
             raise IncompleteError(f"{called} took more than {self.timeout:g} s")
         if finished.exit_code != 0:
-            said = " ".join((finished.stderr or finished.stdout).split())[-200:]
-            raise IncompleteError(f"{called} ended with exit code {finished.exit_code}: {said}")
+            message = " ".join((finished.stderr or finished.stdout).split())[-200:]
+            raise IncompleteError(f"{called} ended with exit code {finished.exit_code}: {message}")
         return finished.stdout
 
 
-def agent_environment(mine: Mapping[str, str], named: Sequence[str]) -> dict[str, str]:
+def agent_environment(mine: Mapping[str, str], extra_names: Sequence[str]) -> dict[str, str]:
     """The usual variables as far as they are set, and every named one; a named one that is not set is a mistake."""
-    for name in named:
+    for name in extra_names:
         if name not in mine:
             raise InputError(f"the variable {name!r} that the command is to get is not set; set it or do not name it")
-    wanted = {*USUAL_VARIABLES, *named}
-    return {name: value for name, value in mine.items() if name in wanted}
+    names = {*USUAL_VARIABLES, *extra_names}
+    return {name: value for name, value in mine.items() if name in names}
 
 
 def program_version(program: str, environment: Mapping[str, str]) -> str:
     """What the program says about its version, else a digest of its file."""
     with contextlib.suppress(OSError, subprocess.TimeoutExpired), tempfile.TemporaryDirectory() as folder:
-        asked = subprocess.run(
+        completed = subprocess.run(
             [program, "--version"],
             capture_output=True,
             encoding="utf-8",
@@ -128,7 +128,7 @@ def program_version(program: str, environment: Mapping[str, str]) -> str:
             check=False,
             cwd=folder,
         )
-        lines = asked.stdout.strip().splitlines()
-        if asked.returncode == 0 and lines:
+        lines = completed.stdout.strip().splitlines()
+        if completed.returncode == 0 and lines:
             return lines[0].strip()
     return "sha256:" + hashlib.sha256(Path(program).read_bytes()).hexdigest()

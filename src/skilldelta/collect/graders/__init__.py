@@ -8,7 +8,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from skilldelta.collect.graders.base import LIMIT_OPTIONS, Grader, chosen_limits, take_options
+from skilldelta.collect.graders.base import (
+    LIMIT_OPTIONS,
+    Evaluator,
+    Grader,
+    GradingMode,
+    chosen_evaluator,
+    chosen_limits,
+    grading_mode,
+    take_options,
+)
 from skilldelta.collect.graders.clinical_value import KINDS, ClinicalValue
 from skilldelta.collect.graders.command import COMMAND_LIMITS, Command
 from skilldelta.collect.graders.function import Function, load_function, load_scorer
@@ -25,17 +34,31 @@ from skilldelta.collect.suite import Suite, SuiteTask
 from skilldelta.errors import InputError, unknown_name
 
 _NUMBER = (int, float)
+# Graders that need nothing but the options of their fields.
 _BY_OPTIONS: Mapping[str, tuple[Callable[..., Grader], Mapping[str, type | tuple[type, ...]]]] = {
     "exact": (Exact, {"ignore_case": bool, "strip": bool}),
     "contains": (Contains, {"ignore_case": bool}),
     "numeric": (Numeric, {"tolerance": _NUMBER, "relative": _NUMBER}),
     "choice": (Choice, {}),
-    "short_answer": (ShortAnswer, {"strict": bool}),
-    "clinical_value": (ClinicalValue, {"strict": bool}),
-    "logic_answer": (LogicAnswer, {}),
 }
-"""Graders that need nothing but the options of their fields."""
-_OTHERS = ("regex", "json", "python", "command", "judge", "expectations", "inspect", "unit_tests", "workbook")
+# Graders of benchmarks that two programs grade, in exact or lenient mode.
+_BENCHMARKS: Mapping[str, Callable[[GradingMode, Evaluator], Grader]] = {
+    "short_answer": ShortAnswer,
+    "clinical_value": ClinicalValue,
+    "logic_answer": lambda mode, _: LogicAnswer(mode),
+}
+_OTHERS = (
+    *_BENCHMARKS,
+    "regex",
+    "json",
+    "python",
+    "command",
+    "judge",
+    "expectations",
+    "inspect",
+    "unit_tests",
+    "workbook",
+)
 
 __all__ = ["Grader", "GraderTools", "make_graders"]
 
@@ -66,6 +89,9 @@ def _make(spec: Mapping[str, Any], suite: Suite, tools: GraderTools, where: str)
     if spec["type"] in _BY_OPTIONS:
         make, known = _BY_OPTIONS[spec["type"]]
         return make(**take_options(spec, where, **known))
+    if spec["type"] in _BENCHMARKS:
+        take_options(spec, where, mode=str, evaluator=str, strict=bool)
+        return _BENCHMARKS[spec["type"]](grading_mode(spec, where), chosen_evaluator(spec, where))
     match spec["type"]:
         case "regex":
             options = take_options(spec, where, pattern=str)
@@ -98,10 +124,11 @@ def _make(spec: Mapping[str, Any], suite: Suite, tools: GraderTools, where: str)
             name = _required(options, "scorer", where, "a scorer's name or 'file.py@name'")
             return load_scorer(name, options.get("args", {}), suite.folder, where)
         case "unit_tests":
-            return UnitTests(*code_settings(spec, tools.sandbox, TEST_LIMITS, where))
+            return UnitTests(*code_settings(spec, tools.sandbox, TEST_LIMITS, where), grading_mode(spec, where))
         case "workbook":
             require_openpyxl("grading workbooks")
-            return Workbook(*code_settings(spec, tools.sandbox, CODE_LIMITS, where), suite.folder)
+            settings = code_settings(spec, tools.sandbox, CODE_LIMITS, where)
+            return Workbook(*settings, suite.folder, grading_mode(spec, where))
     raise unknown_name("grader", spec["type"], (*_BY_OPTIONS, *_OTHERS))
 
 

@@ -8,14 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from skilldelta.collect.sandbox import Limits
 from skilldelta.collect.suite import SuiteTask
 from skilldelta.errors import InputError
 
+# The options of graders that run something in the sandbox.
 LIMIT_OPTIONS: Mapping[str, Any] = {"seconds": (int, float), "memory_mb": int, "disk_mb": int, "processes": int}
-"""The options of graders that run something in the sandbox."""
+
+# `exact` gives every reply the grade that the benchmark's own evaluator gives it; `lenient` reads what a person would read.
+GradingMode = Literal["exact", "lenient"]
+
+# Where two programs grade a benchmark: its own evaluator, or the copy in the runners that made the paper's tables.
+Evaluator = Literal["original", "release"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +54,21 @@ def take_options(spec: Mapping[str, Any], where: str, **known: type | tuple[type
 def chosen_limits(usual: Limits, options: Mapping[str, Any]) -> Limits:
     """The usual limits with those that the options name."""
     return replace(usual, **{name: options[name] for name in LIMIT_OPTIONS if name in options})
+
+
+def grading_mode(spec: Mapping[str, Any], where: str) -> GradingMode:
+    """The mode that a grader's settings name; lenient where they name none. `strict: true` is an old word for exact."""
+    mode = spec.get("mode", "exact" if spec.get("strict") else "lenient")
+    if mode not in ("exact", "lenient"):
+        raise InputError(f"{where}: mode of grader {spec['type']!r} must be exact or lenient, got {mode!r}")
+    return "exact" if mode == "exact" else "lenient"
+
+
+def chosen_evaluator(spec: Mapping[str, Any], where: str) -> Evaluator:
+    """The program whose grades exact mode gives; the benchmark's own where the settings name none."""
+    evaluator = spec.get("evaluator", "original")
+    if evaluator not in ("original", "release"):
+        raise InputError(
+            f"{where}: evaluator of grader {spec['type']!r} must be original or release, got {evaluator!r}"
+        )
+    return "release" if evaluator == "release" else "original"

@@ -1,8 +1,8 @@
 """The clinical-value grader: MedCalc-Bench's decimals within limits, whole scores, dates and gestational ages.
 
 As the benchmark grades: a decimal lies within the limits of its task, a score is right when it rounds to the expected
-one, a date is the same day, an age has the same weeks and days. Unless `strict`, a unit, a percent sign, separated
-thousands, an ISO date and "12 weeks and 3 days" are read as what they say; the benchmark's own reader fails them.
+one, a date is the same day, an age has the same weeks and days. `lenient` reads a unit, a percent sign, separated
+thousands, an ISO date and "12 weeks and 3 days" as what they say; the benchmark's own reader fails them.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any, Literal
 
 from skilldelta.collect.execution_errors import GraderError
-from skilldelta.collect.graders.base import Graded
+from skilldelta.collect.graders.base import Evaluator, Graded, GradingMode
 from skilldelta.collect.graders.final_answer import (
+    announced_answer,
     answer_line,
     last_line,
     number_with_unit,
@@ -35,6 +36,13 @@ _AGE = re.compile(r"(?<![\d.])(\d+)\s*(?:weeks?)?[\"']?\s*,?\s*[\"']?(\d+)\s*(?:
 _SPELLED_AGE = re.compile(r"(?<![\d.])(\d+)\s*w(?:eeks?|k)?\.?\s*(?:,|and|\+)?\s*(\d+)\s*d(?:ays?)?\b", re.IGNORECASE)
 _NUMBERS = re.compile(r"-?\d+(?:,\d{3})*(?:\.\d+)?")
 _DIGITS_OF_UNITS = re.compile(r"1\.73|m\^?[23]\b|10\^\d+")
+_EXACT_LINE = re.compile(r"^[ \t]*answer:([^\n]*)", re.IGNORECASE | re.MULTILINE)
+_EXACT_JSON = re.compile(r'"answer"\s*:\s*"([^"]*)"')
+_EXACT_DATE = re.compile(r"\d{1,2}/\d{1,2}/\d{4}")
+_EXACT_AGE = re.compile(r"""(\d+)\s*(?:weeks?)?["']?,?\s*["']?(\d+)""")
+# Where no answer is announced, marks of quotation between weeks and days are not expected.
+_UNQUOTED_AGE = re.compile(r"(\d+)\s*(?:weeks?)?,?\s*(\d+)")
+_EXACT_NUMBERS = re.compile(r"-?\d+\.?\d*")
 _JSON_ANSWER = re.compile(r"[\"']answer[\"']\s*:\s*[\"']?([^\"'}\n]+)", re.IGNORECASE)
 
 
@@ -42,50 +50,122 @@ _JSON_ANSWER = re.compile(r"[\"']answer[\"']\s*:\s*[\"']?([^\"'}\n]+)", re.IGNOR
 class ClinicalValue:
     """The last ANSWER line, else the stated answer, else the last value of the task's kind in the reply."""
 
-    strict: bool = False
+    mode: GradingMode = "lenient"
+    evaluator: Evaluator = "original"
 
     async def grade(self, answer: str, task: SuiteTask, workdir: Path | None) -> Graded:
         spoken = without_thoughts(answer)
         kind: Kind = task.metadata.get("kind", "decimal")
-        given = _stated(spoken) or _found(spoken, kind)
-        if not given:
-            return Graded(0.0, "no answer in the reply")
-        return Graded(float(self._is_right(given, kind, str(task.answer), task.metadata)), f"read as {given!r}")
+        if self.mode == "exact":
+            reading = read_exactly(spoken, kind, self.evaluator)
+            is_right = _is_right_exactly(reading, kind, task, self.evaluator)
+        else:
+            reading = _stated(spoken) or _found(spoken, kind)
+            is_right = bool(reading) and _is_right(reading, kind, str(task.answer), task.metadata)
+        return Graded(float(is_right), f"read as {reading!r}" if reading else "no answer in the reply")
 
-    def _is_right(self, given: str, kind: Kind, wanted: str, limits: Mapping[str, Any]) -> bool:
-        if kind == "date":
-            return _same(self._date(given), self._date(wanted))
-        if kind == "age":
-            return _same(self._age(given), self._age(wanted))
-        value = self._number(given)
-        if value is None:
-            return False
-        if kind == "integer":
+
+def read_exactly(spoken: str, kind: Kind, evaluator: Evaluator) -> str:
+    """The answer that the benchmark's evaluator, or its released copy, takes from a reply without thoughts."""
+    lines = _EXACT_LINE.findall(spoken)
+    line = str(lines[-1]).strip().strip("*").strip() if lines else None
+    # The copy goes on where the last ANSWER line is empty.
+    if line or (line is not None and evaluator == "original"):
+        return line
+    quoted = _EXACT_JSON.search(spoken)
+    if quoted:
+        return quoted[1].strip()
+    announced = announced_answer(spoken)
+    if announced is not None:
+        return announced
+    day, age = _EXACT_DATE.search(spoken), _UNQUOTED_AGE.search(spoken)
+    if kind == "date" and day:
+        return day[0]
+    if kind == "age" and age:
+        return f"({age[1]}, {age[2]})"
+    numbers = _EXACT_NUMBERS.findall(spoken)
+    return str(numbers[-1]) if numbers else ""
+
+
+def _is_right_exactly(reading: str, kind: Kind, task: SuiteTask, evaluator: Evaluator) -> bool:
+    wanted = str(task.answer)
+    if kind == "date":
+        return _same(_exact_day(reading), _exact_day(wanted))
+    if kind == "age":
+        return _same(_exact_age(reading, evaluator), _exact_age(wanted, evaluator))
+    value = _exact_number(reading)
+    if value is None:
+        return False
+    if kind == "integer":
+        try:
             return round(value) == round(_own_number(wanted, "answer"))
-        lower = _own_number(str(limits.get("lower", wanted)), "lower limit")
-        upper = _own_number(str(limits.get("upper", wanted)), "upper limit")
-        # A negative value has its limits the wrong way round in the benchmark's own table.
-        return min(lower, upper) <= value <= max(lower, upper)
+        except (OverflowError, ValueError):
+            raise GraderError(
+                f"the benchmark's evaluator raises for {reading!r} where a whole number is asked"
+            ) from None
+    lower = _own_number(str(task.metadata.get("lower", wanted)), "lower limit")
+    upper = _own_number(str(task.metadata.get("upper", wanted)), "upper limit")
+    return lower <= value <= upper
 
-    def _number(self, text: str) -> float | None:
-        if self.strict:
-            return strict_number(text)
-        found = number_with_unit(text)
-        if found is None or re.search(r"\d", _DIGITS_OF_UNITS.sub("", found[1])):
-            return strict_number(text)
-        return found[0]
 
-    def _date(self, text: str) -> date | None:
-        american = _AMERICAN.fullmatch(text.strip()) if self.strict else _AMERICAN.search(text)
-        if american:
-            month, day, year = map(int, american.groups())
-            return _day(year, month, day)
-        iso = None if self.strict else _ISO.search(text)
-        return _day(*map(int, iso.groups())) if iso else None
+def _exact_day(text: str) -> datetime | None:
+    try:
+        return datetime.strptime(text, "%m/%d/%Y")
+    except ValueError:
+        return None
 
-    def _age(self, text: str) -> tuple[int, int] | None:
-        found = (None if self.strict else _SPELLED_AGE.search(text)) or _AGE.search(text)
-        return (int(found[1]), int(found[2])) if found else None
+
+def _exact_age(text: str, evaluator: Evaluator) -> tuple[object, object] | None:
+    age = _EXACT_AGE.search(text)
+    if not age:
+        return None
+    return (age[1], age[2]) if evaluator == "release" else (int(age[1]), int(age[2]))
+
+
+def _exact_number(text: str) -> float | None:
+    """A number as Python reads it, or two of them around a slash."""
+    above, slash, below = text.partition("/")
+    try:
+        return float(above) / float(below) if slash else float(text)
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+def _is_right(given: str, kind: Kind, wanted: str, limits: Mapping[str, Any]) -> bool:
+    if kind == "date":
+        return _same(_date(given), _date(wanted))
+    if kind == "age":
+        return _same(_age(given), _age(wanted))
+    value = _number(given)
+    if value is None:
+        return False
+    if kind == "integer":
+        return round(value) == round(_own_number(wanted, "answer"))
+    lower = _own_number(str(limits.get("lower", wanted)), "lower limit")
+    upper = _own_number(str(limits.get("upper", wanted)), "upper limit")
+    # Tables of others may have the limits of a negative value the wrong way round.
+    return min(lower, upper) <= value <= max(lower, upper)
+
+
+def _number(text: str) -> float | None:
+    number = number_with_unit(text)
+    if number is None or re.search(r"\d", _DIGITS_OF_UNITS.sub("", number[1])):
+        return strict_number(text)
+    return number[0]
+
+
+def _date(text: str) -> date | None:
+    american = _AMERICAN.search(text)
+    if american:
+        month, day, year = map(int, american.groups())
+        return _day(year, month, day)
+    iso = _ISO.search(text)
+    return _day(*map(int, iso.groups())) if iso else None
+
+
+def _age(text: str) -> tuple[int, int] | None:
+    age = _SPELLED_AGE.search(text) or _AGE.search(text)
+    return (int(age[1]), int(age[2])) if age else None
 
 
 def _stated(spoken: str) -> str:

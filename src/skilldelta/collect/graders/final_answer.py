@@ -10,6 +10,7 @@ import re
 
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
 _STATED = re.compile(r"\bthe answer is\b[ \t]*:?[ \t]*([^\n]*)", re.IGNORECASE)
+_ANNOUNCED = re.compile(r"(?:\btherefore,?\s+the answer is:?|\bthe answer is\s*:)[ \t]*([^\n]*)", re.IGNORECASE)
 _LINE = re.compile(r"^[ \t>*_#]*answer[*_]*[ \t]*:[*_]*[ \t]*([^\n]*)", re.IGNORECASE | re.MULTILINE)
 _GROUPED = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,3})?")
@@ -31,6 +32,12 @@ def answer_line(reply: str) -> str | None:
     """What follows the last line that begins with "ANSWER:"; None where there is no such line."""
     found = _LINE.findall(reply)
     return _bare(found[-1]) if found else None
+
+
+def announced_answer(reply: str) -> str | None:
+    """What the benchmarks' evaluators take for announced: with a colon, or after "therefore"; None without either."""
+    announced = _ANNOUNCED.findall(reply)
+    return str(announced[-1]).strip().rstrip(".").strip() if announced else None
 
 
 def last_line(reply: str) -> str:

@@ -30,6 +30,10 @@ _MOST_CUTS = 50
 _KEPT = (ast.Import, ast.ImportFrom)
 
 
+# How the remark begins about code that a limit of the sandbox ended.
+STOPPED = "stopped at the limit of"
+
+
 @dataclass(frozen=True, slots=True)
 class CodeGrader:
     """Where an agent's code runs, what it can import there, and what it may take."""
@@ -47,7 +51,7 @@ class CodeGrader:
     def stopped(self, finished: Finished) -> str:
         """In words, the limit that ended the code; empty when it ended by itself."""
         limit = finished.stopped or ("time" if finished.exit_code is None else "")
-        return f"stopped at the limit of {limit}" if limit else ""
+        return f"{STOPPED} {limit}" if limit else ""
 
 
 def code_settings(
@@ -57,10 +61,13 @@ def code_settings(
 
     `environment` is a virtual environment for the same Python. With Docker, the image has the packages.
     """
-    options = take_options(spec, where, environment=str, image=str, **LIMIT_OPTIONS)
+    options = take_options(spec, where, environment=str, image=str, mode=str, **LIMIT_OPTIONS)
     image = {"docker_image": options["image"]} if "image" in options else {}
-    found = find_sandbox(sandbox, **image)
-    return found, packages_of(options.get("environment", ""), where), chosen_limits(usual, options)
+    return (
+        find_sandbox(sandbox, **image),
+        packages_of(options.get("environment", ""), where),
+        chosen_limits(usual, options),
+    )
 
 
 def packages_of(environment: str, where: str) -> Path:
@@ -80,9 +87,15 @@ def code_blocks(reply: str) -> list[str]:
 
 
 def code_defining(reply: str, name: str) -> str:
-    """The part of a reply's code that `name` needs; empty where no code that can be parsed defines it."""
+    """The part of a reply's code that `name` needs; empty where no code that can be parsed defines it.
+
+    Of several blocks that define it the longest counts: models show a sketch first and a variant last.
+    """
     blocks = code_blocks(reply)
-    for source in (*blocks, "\n\n".join(blocks), _longest_code("\n".join(blocks))):
+    longest_first = sorted(
+        blocks, key=lambda block: sum(bool(line.strip()) for line in block.splitlines()), reverse=True
+    )
+    for source in (*longest_first, "\n\n".join(blocks), _longest_code("\n".join(blocks))):
         tree = _parsed(source)
         if tree is not None and name in _defined(tree.body):
             return _written(list(_needed(tree.body, name))) or source

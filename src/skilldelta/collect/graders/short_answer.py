@@ -1,8 +1,7 @@
 """The short-answer grader: ToolQA's matching of names, numbers, times, lists, yes and no.
 
-As the benchmark grades: case, punctuation, articles and "USD" do not matter, order does, true means yes. Unless `strict`,
-numbers are compared as numbers: 42450 is $ 42,450.0, and a moved decimal point is wrong, which the letter of the rule
-would let pass.
+As the benchmark grades: case, punctuation, articles and "USD" do not matter, order does, true means yes. `lenient` compares
+numbers as numbers: 42450 is $ 42,450.0, and a moved decimal point or a lost sign is wrong, which the benchmark lets pass.
 """
 
 from __future__ import annotations
@@ -12,8 +11,9 @@ import string
 from dataclasses import dataclass
 from pathlib import Path
 
-from skilldelta.collect.graders.base import Graded
+from skilldelta.collect.graders.base import Evaluator, Graded, GradingMode
 from skilldelta.collect.graders.final_answer import (
+    announced_answer,
     answer_line,
     last_line,
     number_with_unit,
@@ -24,6 +24,7 @@ from skilldelta.collect.graders.final_answer import (
 from skilldelta.collect.graders.text import expected
 from skilldelta.collect.suite import SuiteTask
 
+_IGNORED = re.compile(r"\b(?:a|an|the|usd)\b")
 _FINISH = re.compile(r"Finish\[([^\]]*)\]")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _TRUTH = {"true": "yes", "false": "no"}
@@ -35,25 +36,54 @@ _CLOSE = 1e-6
 class ShortAnswer:
     """The last `Finish[…]`, else the stated answer, else the last line, against the expected text."""
 
-    strict: bool = False
+    mode: GradingMode = "lenient"
+    evaluator: Evaluator = "original"
 
     async def grade(self, answer: str, task: SuiteTask, workdir: Path | None) -> Graded:
-        given = read_short_answer(answer)
-        if given is None:
+        if self.mode == "exact":
+            given = read_exactly(answer, self.evaluator)
+            is_right = any(_same_exactly(given, wanted, self.evaluator) for wanted in expected(task))
+            return Graded(float(is_right), f"read as {given!r}")
+        reading = read_short_answer(answer)
+        if reading is None:
             return Graded(0.0, "no answer in the reply")
-        return Graded(float(any(self._equal(given, one) for one in expected(task))), f"read as {given!r}")
+        return Graded(float(any(_same(reading, wanted) for wanted in expected(task))), f"read as {reading!r}")
 
-    def _equal(self, given: str, wanted: str) -> bool:
-        if not self.strict:
-            one, other = _plain_number(given), _plain_number(wanted)
-            if one is not None and other is not None:
-                return abs(one - other) < _CLOSE
-        if _normal(given) == _normal(wanted):
-            return True
-        first, second = strict_number(given), strict_number(wanted)
-        if first is not None and second is not None:
-            return abs(first - second) < _CLOSE
-        return _TRUTH.get(given.strip().lower()) == wanted.strip().lower()
+
+def read_exactly(reply: str, evaluator: Evaluator) -> str:
+    """The answer that the benchmark's evaluator, or its released copy, takes from a reply."""
+    # The copy leaves thoughts in, and has no reading between Finish and the last line.
+    spoken = without_thoughts(reply) if evaluator == "original" else reply
+    finished = _FINISH.findall(spoken)
+    if finished:
+        return str(finished[-1]).strip()
+    if evaluator == "release":
+        return last_line(spoken)
+    announced = announced_answer(spoken)
+    return spoken.strip().rpartition("\n")[2].strip() if announced is None else announced
+
+
+def _same_exactly(given: str, wanted: str, evaluator: Evaluator) -> bool:
+    normal = _normal if evaluator == "original" else _released_normal
+    first, second = normal(given), normal(wanted)
+    if first == second:
+        return True
+    try:
+        return abs(float(given) - float(wanted)) < _CLOSE
+    except ValueError:
+        return _TRUTH.get(first) == second
+
+
+def _same(given: str, wanted: str) -> bool:
+    first, second = _plain_number(given), _plain_number(wanted)
+    if first is not None and second is not None:
+        return abs(first - second) < _CLOSE
+    if _normal(given) == _normal(wanted):
+        return True
+    first, second = strict_number(given), strict_number(wanted)
+    if first is not None and second is not None:
+        return abs(first - second) < _CLOSE
+    return _TRUTH.get(given.strip().lower()) == wanted.strip().lower()
 
 
 def read_short_answer(reply: str) -> str | None:
@@ -70,10 +100,15 @@ def read_short_answer(reply: str) -> str | None:
 
 def _plain_number(text: str) -> float | None:
     """A number with nothing behind it but a currency or a percent sign."""
-    found = number_with_unit(text)
-    return found[0] if found and found[1].lower() in _UNITS else None
+    number = number_with_unit(text)
+    return number[0] if number and number[1].lower() in _UNITS else None
 
 
 def _normal(text: str) -> str:
-    bare = text.lower().translate(_PUNCTUATION)
-    return " ".join(re.sub(r"\b(a|an|the|usd)\b", " ", bare).split())
+    """Lower case without punctuation, articles and "usd", in this order: "8:00 a.m." is "8:00 AM"."""
+    return " ".join(_IGNORED.sub(" ", text.lower().translate(_PUNCTUATION)).split())
+
+
+def _released_normal(text: str) -> str:
+    """The released copy takes articles out first, so that the "a" of "a.m." is one."""
+    return " ".join(_IGNORED.sub(" ", text.lower()).translate(_PUNCTUATION).split())

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 from skilldelta.errors import InputError, MissingExtraError
 
@@ -20,9 +21,12 @@ MOST_FILE = 64 << 20
 MOST_UNPACKED = 256 << 20
 MOST_PARTS = 5_000
 MOST_CELLS = 2_000_000
+# How often a part may be larger unpacked; tables of zeros reach about 200.
 _RATIO = 400
-"""How often a part may be larger unpacked; tables of zeros reach about 200."""
+_MOST_MERGED = 100_000
 _LARGEST_COLUMN, _LARGEST_ROW = 16_384, 1_048_576
+# openpyxl accepts names of columns up to ZZZ.
+_LAST_NAMED_COLUMN = 18_278
 _CELL = re.compile(r"\$?([A-Za-z]{1,3})\$?(\d{1,7})")
 
 
@@ -42,7 +46,9 @@ class CellRange:
 
     @property
     def cells(self) -> int:
-        return (self.last_column - self.first_column + 1) * (self.last_row - self.first_row + 1)
+        """How many cells there are: none where the corners are reversed."""
+        width, height = self.last_column - self.first_column + 1, self.last_row - self.first_row + 1
+        return max(width, 0) * max(height, 0)
 
 
 def parse_ranges(text: str) -> list[CellRange]:
@@ -50,15 +56,59 @@ def parse_ranges(text: str) -> list[CellRange]:
     ranges = [_parse_range(part) for part in re.findall(r"(?:'[^']*'|[^,'])+", text) if part.strip()]
     if not ranges:
         raise InputError(f"no range of cells in {text[:60]!r}; write it like Sheet1!A2:B10")
-    if sum(one.cells for one in ranges) > MOST_CELLS:
+    if sum(block.cells for block in ranges) > MOST_CELLS:
         raise InputError(f"the range {text[:60]!r} has more than {MOST_CELLS:,} cells")
     return ranges
+
+
+def harness_ranges(text: str) -> list[CellRange]:
+    """The ranges of an answer position as the benchmark's harness reads them, oddities included.
+
+    A comma always separates, a sheet's name ends at the first exclamation mark, a reversed range has no cells, and in a
+    range a lower-case letter counts on from Z. What the harness cannot read raises: its runner counts that as a failure.
+    """
+    ranges = []
+    for part in (part.strip() for part in text.split(",")):
+        if not part:
+            continue
+        sheet, _, cells = part.partition("!") if "!" in part else ("", "", part)
+        ranges.append(_harness_range(sheet.strip().strip("'\""), cells.strip().strip("'\"")))
+    if sum(block.cells for block in ranges) > MOST_CELLS:
+        raise InputError(f"the range {text[:60]!r} has more than {MOST_CELLS:,} cells")
+    return ranges
+
+
+def _harness_range(sheet: str, cells: str) -> CellRange:
+    corners = cells.split(":")
+    if len(corners) == 1:
+        cell = _CELL.fullmatch(cells)
+        if not cell or not 1 <= int(cell[2]) <= _LARGEST_ROW:
+            raise InputError(f"the benchmark's harness cannot read the cell {cells[:60]!r}")
+        column, row = _column(cell[1]), int(cell[2])
+        return CellRange(sheet, column, row, column, row)
+    letters = ["".join(character for character in corner if character.isalpha()) for corner in corners]
+    digits = ["".join(character for character in corner if character.isdecimal()) for corner in corners]
+    if len(corners) != 2 or not all(letters) or not all(0 < len(number) < 8 for number in digits):
+        raise InputError(f"the benchmark's harness cannot read the range {cells[:60]!r}")
+    # The harness numbers letters by their distance from "A", so that "a" is the 33rd column.
+    columns = [_letters_number(word) for word in letters]
+    rows = [int(number) for number in digits]
+    block = CellRange(sheet, columns[0], rows[0], columns[1], rows[1])
+    if block.cells and (min(columns[0], rows[0]) < 1 or columns[1] > _LAST_NAMED_COLUMN or rows[1] > _LARGEST_ROW):
+        raise InputError(f"the range {cells[:60]!r} lies outside of a sheet")
+    return block
+
+
+def sheet_names(path: Path) -> list[str]:
+    """The names of a workbook's sheets in their order, hidden ones and charts included."""
+    with _opened(path, data_only=True) as book:
+        return list(book.sheetnames)
 
 
 def read_cells(path: Path, ranges: list[CellRange]) -> list[list[Any]]:
     """The values of each range, row by row; a sheet that is missing raises."""
     with _opened(path, data_only=True) as book:
-        return [_values(book, one) for one in ranges]
+        return [_values(book, block) for block in ranges]
 
 
 def preview(path: Path, *, rows: int = 5, columns: int = 20, sheets: int = 10) -> str:
@@ -141,8 +191,12 @@ def _bare(sheet: str) -> str:
 
 
 def _column(letters: str) -> int:
+    return _letters_number(letters.upper())
+
+
+def _letters_number(letters: str) -> int:
     number = 0
-    for letter in letters.upper():
+    for letter in letters:
         number = 26 * number + ord(letter) - ord("A") + 1
     return number
 
@@ -155,9 +209,11 @@ def _values(book: Any, wanted: CellRange) -> list[Any]:
     sheet = book[name]
     if not hasattr(sheet, "iter_rows"):
         raise WorkbookError(f"{name!r} is a chart and has no cells")
+    if not wanted.cells:
+        return []
     sheet.reset_dimensions()  # what a file says of its own size is not trusted
     width = wanted.last_column - wanted.first_column + 1
-    found = [
+    rows = [
         [*row, *[None] * (width - len(row))]
         for row in sheet.iter_rows(
             min_row=wanted.first_row,
@@ -168,7 +224,27 @@ def _values(book: Any, wanted: CellRange) -> list[Any]:
         )
     ]
     height = wanted.last_row - wanted.first_row + 1
-    return [value for row in found[:height] for value in row] + [None] * (width * (height - len(found)))
+    rows = rows[:height] + [[None] * width for _ in range(height - len(rows))]
+    for block in _merged_blocks(book, sheet):
+        # Of merged cells only the first has a value, whatever the file holds for the others.
+        for row in range(max(block.first_row, wanted.first_row), min(block.last_row, wanted.last_row) + 1):
+            for column in range(
+                max(block.first_column, wanted.first_column), min(block.last_column, wanted.last_column) + 1
+            ):
+                if (row, column) != (block.first_row, block.first_column):
+                    rows[row - wanted.first_row][column - wanted.first_column] = None
+    return [value for row in rows for value in row]
+
+
+def _merged_blocks(book: Any, sheet: Any) -> list[CellRange]:
+    """The merged blocks of a sheet, read from its part of the archive: a read-only workbook does not know them."""
+    blocks: list[CellRange] = []
+    with book._archive.open(sheet._worksheet_path) as part:
+        for _, element in ElementTree.iterparse(part):
+            if element.tag.endswith("}mergeCell") and len(blocks) < _MOST_MERGED:
+                blocks.append(_parse_range(element.get("ref") or ""))
+            element.clear()
+    return blocks
 
 
 def _preview_of(sheet: Any, name: str, rows: int, columns: int) -> str:

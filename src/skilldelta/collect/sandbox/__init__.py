@@ -26,9 +26,9 @@ def find_sandbox(name: SandboxName = "auto", *, docker_image: str = "python:3.12
     docker = shutil.which("docker") if name in ("auto", "docker") else None
     if docker:
         return Docker(docker, docker_image)
-    wanted = "neither bubblewrap (bwrap) nor docker is" if name == "auto" else f"{name} is not"
+    missing = "neither bubblewrap (bwrap) nor docker is" if name == "auto" else f"{name} is not"
     raise InputError(
-        f"{wanted} installed, and code written by an agent runs only in a sandbox; install bubblewrap, or use --sandbox docker"
+        f"{missing} installed, and code written by an agent runs only in a sandbox; install bubblewrap, or use --sandbox docker"
     )
 
 
@@ -36,5 +36,5 @@ async def check_sandbox(sandbox: Sandbox) -> None:
     """Start the sandbox once, before anything is paid."""
     finished = await sandbox.run(Payload([sandbox.python, "-I", "-c", "print(6 * 7)"], Limits(seconds=30)))
     if finished.exit_code != 0 or finished.stdout.strip() != "42":
-        said = " ".join(finished.stderr.split())[:200]
-        raise InputError(f"the sandbox {sandbox.name} cannot run Python here ({said or finished.exit_code})")
+        complaint = " ".join(finished.stderr.split())[:200]
+        raise InputError(f"the sandbox {sandbox.name} cannot run Python here ({complaint or finished.exit_code})")

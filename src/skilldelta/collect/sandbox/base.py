@@ -13,8 +13,8 @@ from skilldelta.errors import InputError
 
 SandboxName = Literal["auto", "bubblewrap", "docker"]
 WORKSPACE = "/workspace"
+# Where further Python packages appear, read-only; code adds it to its path itself.
 PACKAGES = "/packages"
-"""Where further Python packages appear, read-only; code adds it to its path itself."""
 
 
 @dataclass(frozen=True, slots=True)

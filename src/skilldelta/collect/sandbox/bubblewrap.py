@@ -27,8 +27,8 @@ from skilldelta.collect.sandbox.syscalls import syscall_filter
 from skilldelta.errors import InputError
 
 _NOBODY = "65534"
+# Files of /proc about the machine rather than the payload.
 _HIDDEN = ("kcore", "keys", "key-users", "timer_list", "sched_debug", "latency_stats", "kallsyms", "modules")
-"""Files of /proc about the machine rather than the payload."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +89,8 @@ def _judged(finished: Finished, guarded: Guarded) -> Finished:
         raise StopCollectionError(
             "the sandbox did not start in time; is the machine overloaded? Run the same command again"
         )
-    said = " ".join(finished.stderr.split())[:300] or f"exit code {finished.exit_code}"
-    raise StopCollectionError(f"the sandbox cannot start: {said}")
+    complaint = " ".join(finished.stderr.split())[:300] or f"exit code {finished.exit_code}"
+    raise StopCollectionError(f"the sandbox cannot start: {complaint}")
 
 
 def _options(program: str, payload: Payload) -> list[str]:
@@ -116,13 +116,13 @@ def _options(program: str, payload: Payload) -> list[str]:
 
 
 def _system_folders() -> list[str]:
-    found = []
+    options = []
     for name in ("/lib", "/lib32", "/lib64", "/bin", "/sbin"):
         if os.path.islink(name):
-            found += ["--symlink", os.readlink(name), name]
+            options += ["--symlink", os.readlink(name), name]
         elif os.path.isdir(name):
-            found += ["--ro-bind", name, name]
-    return found
+            options += ["--ro-bind", name, name]
+    return options
 
 
 def _covers() -> list[str]:
@@ -137,7 +137,7 @@ def _covers() -> list[str]:
 @functools.cache
 def _disables_userns(program: str) -> bool:
     try:
-        asked = subprocess.run([program, "--help"], capture_output=True, text=True, timeout=20, env={}, check=False)
+        completed = subprocess.run([program, "--help"], capture_output=True, text=True, timeout=20, env={}, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return False
-    return "--disable-userns" in asked.stdout + asked.stderr
+    return "--disable-userns" in completed.stdout + completed.stderr

@@ -121,7 +121,7 @@ def _version_2(own: Mapping[str, str], mounts: list[str]) -> Cgroup | None:
 
 
 def _version_1(own: Mapping[str, str], mounts: list[str]) -> Cgroup | None:
-    found = []
+    hierarchies = []
     for controller in ("memory", "pids"):
         top = _mount_point(mounts, "cgroup", controller)
         if top is None or controller not in own:
@@ -129,8 +129,8 @@ def _version_1(own: Mapping[str, str], mounts: list[str]) -> Cgroup | None:
         place = _below(top, own[controller])
         if not _takes_child(place):
             return None
-        found.append(place)
-    return Cgroup(*found)
+        hierarchies.append(place)
+    return Cgroup(*hierarchies)
 
 
 @dataclass(frozen=True, slots=True)

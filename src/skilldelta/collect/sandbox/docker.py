@@ -11,8 +11,8 @@ from skilldelta.collect.execution_errors import StopCollectionError
 from skilldelta.collect.process import Finished, run_process
 from skilldelta.collect.sandbox.base import WORKSPACE, Limits, Payload
 
+# The client's start and the container's are not the payload's time.
 _CLIENT_SECONDS = 10
-"""The client's start and the container's are not the payload's time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class Docker:
         if finished.exit_code is None:
             return finished
         if not finished.stdout.startswith(f"{mark}\n"):
-            said = " ".join(finished.stderr.split())[:300]
-            raise StopCollectionError(f"the sandbox cannot start: {said or f'exit code {finished.exit_code}'}")
+            complaint = " ".join(finished.stderr.split())[:300]
+            raise StopCollectionError(f"the sandbox cannot start: {complaint or f'exit code {finished.exit_code}'}")
         return replace(finished, stdout=finished.stdout[len(mark) + 1 :])
 
     def command_line(self, command: Sequence[str], limits: Limits, workdir: Path | None) -> list[str]:

@@ -15,8 +15,8 @@ _EPERM, _ENOSYS = 1, 38
 _ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16  # offsets in struct seccomp_data, little-endian
+# x86-64's second numbering of the same calls.
 _X32 = 0x40000000
-"""x86-64's second numbering of the same calls."""
 
 _ARCHITECTURES: Mapping[str, int] = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _CLONE: Mapping[str, int] = {"x86_64": 56, "aarch64": 220}

@@ -78,12 +78,12 @@ def memory_of(tree: Sequence[int]) -> int:
 
 def _tree(first: int) -> list[int]:
     """A process and its descendants. Nobody leaves the tree: orphans become children of the sandbox's first process."""
-    found = [first]
-    for pid in found:
+    processes = [first]
+    for pid in processes:
         with contextlib.suppress(OSError):
             for thread in os.listdir(f"/proc/{pid}/task"):
-                found += map(int, _text(f"/proc/{pid}/task/{thread}/children").split())
-    return found
+                processes += map(int, _text(f"/proc/{pid}/task/{thread}/children").split())
+    return processes
 
 
 def _threads(tree: Sequence[int]) -> int:
@@ -125,9 +125,9 @@ def _nameless_files(pid: int) -> Iterator[os.stat_result]:
     with contextlib.suppress(OSError), os.scandir(f"/proc/{pid}/fd") as entries:
         for entry in entries:
             with contextlib.suppress(OSError):
-                seen = os.stat(entry.path)
-                if stat.S_ISREG(seen.st_mode) and seen.st_nlink == 0 and os.major(seen.st_dev) == 0:
-                    yield seen
+                status = os.stat(entry.path)
+                if stat.S_ISREG(status.st_mode) and status.st_nlink == 0 and os.major(status.st_dev) == 0:
+                    yield status
 
 
 def _written_by(pid: int) -> int:

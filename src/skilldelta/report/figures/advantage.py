@@ -20,17 +20,17 @@ TITLE = (
     "Success above random use at the same rate, in points; 95% intervals over tasks (thick) and whole families (thin)"
 )
 _CONSTANT = ("always_off", "always_on", "random_matched")
+# Share of the advantage up to which selection within families is called weak.
 _WEAK_SHARE = 0.25
-"""Share of the advantage up to which selection within families is called weak."""
 WITHIN, BETWEEN = "Within families", "Between families"
 
 
 def advantage(panel: PanelResult, gate: str) -> Figure:
     """Advantage over random use at the same rate, by policy, with task and whole-family intervals."""
     words, chosen = _advantage_words(panel.policies.get(gate)), _selecting(panel)
-    found = Figure("advantage", "Does it choose the right tasks?", words)
+    figure = Figure("advantage", "Does it choose the right tasks?", words)
     if not chosen:
-        return found
+        return figure
     lines = [advantage_line(policy, policy_words(policy.name)) for policy in chosen]
     rows = [
         [
@@ -42,7 +42,7 @@ def advantage(panel: PanelResult, gate: str) -> Figure:
         for policy in chosen
     ]
     table = Table(columns("Policy", "Advantage, points", "95%, tasks", "95%, families", "Use rate"), rows)
-    return replace(found, plots=[Plot("advantage", advantage_spec(lines), TITLE)], table=table)
+    return replace(figure, plots=[Plot("advantage", advantage_spec(lines), TITLE)], table=table)
 
 
 def _selecting(panel: PanelResult) -> list[PolicyResult]:
@@ -67,9 +67,9 @@ def advantage_line(policy: PolicyResult, label: str) -> dict[str, Any]:
     }
 
 
-def _ends(found: Range | None) -> list[float | None]:
+def _ends(interval: Range | None) -> list[float | None]:
     """Both ends of an interval in percentage points."""
-    ends = (None, None) if found is None else (found.low, found.high)
+    ends = (None, None) if interval is None else (interval.low, interval.high)
     return [None if end is None else 100 * float(end) for end in ends]
 
 
@@ -130,9 +130,9 @@ def _both_intervals(own: PolicyResult) -> str:
 def components(panel: PanelResult, gate: str) -> Figure:
     """Within-group selection and between-group allocation; they sum to the advantage exactly."""
     words, chosen = _components_words(panel, panel.policies.get(gate)), _selecting(panel)
-    found = Figure("components", "Where does the advantage come from?", words)
+    figure = Figure("components", "Where does the advantage come from?", words)
     if not chosen:
-        return found
+        return figure
     title = "The two parts of the advantage over random use, in points, with 95% intervals"
     rows = [
         [
@@ -145,18 +145,18 @@ def components(panel: PanelResult, gate: str) -> Figure:
         for policy in chosen
     ]
     table = Table(columns("Policy", "Advantage, points", "Between", "95%", "Within", "95%"), rows)
-    return replace(found, plots=[Plot("components", _components_spec(_parts(chosen)), title)], table=table)
+    return replace(figure, plots=[Plot("components", _components_spec(_parts(chosen)), title)], table=table)
 
 
 def _parts(policies: list[PolicyResult]) -> list[dict[str, Any]]:
     """Two rows per policy, in percentage points."""
-    found = []
+    rows = []
     for policy in policies:
         for part, field in ((WITHIN, "within_group"), (BETWEEN, "between_group")):
             low, high = _ends(policy.intervals.get(field))
             value = 100 * getattr(policy, field)
-            found.append({"policy": policy_words(policy.name), "part": part, "value": value, "low": low, "high": high})
-    return found
+            rows.append({"policy": policy_words(policy.name), "part": part, "value": value, "low": low, "high": high})
+    return rows
 
 
 def _components_spec(data: list[dict[str, Any]]) -> Spec:
@@ -222,5 +222,5 @@ def _advantage_cells(policy: PolicyResult) -> list[Cell]:
 
 
 def _interval_cell(policy: PolicyResult, metric: str) -> Cell:
-    found = policy.intervals.get(metric)
-    return cell(spread(found, as_points=True) or DASH, found.low if found else None)
+    interval = policy.intervals.get(metric)
+    return cell(spread(interval, as_points=True) or DASH, interval.low if interval else None)

@@ -25,8 +25,8 @@ _AXIS_TITLES: dict[Axis, str] = {
     "repetitions": "repetitions of each arm (r)",
 }
 _AXIS_NAMES: dict[Axis, str] = {"support": "Support", "neighbors": "Neighbours", "repetitions": "Repetitions"}
+# Relative change of the error below which a curve is called flat.
 _NOTICEABLE = 0.01
-"""Relative change of the error below which a curve is called flat."""
 
 
 def scaling(curves: Sequence[EvidenceCurve], support: Support) -> Figure | None:
@@ -191,12 +191,12 @@ def _spending(unit: UnitAccount, account: Account, gate: str) -> list[dict[str, 
     assert unit.bank is not None
     assert unit.policy is not None
     assert every is not None
-    shown = 2 * unit.break_even if unit.break_even else 4 * max(unit.tasks, 1)
+    horizon = 2 * unit.break_even if unit.break_even else 4 * max(unit.tasks, 1)
     lines = ((account.baseline, 0.0, every), (gate, unit.bank, unit.policy))
     return [
         {"name": name, "policy": policy_words(name), "tasks": tasks, "spent": start + tasks * each}
         for name, start, each in lines
-        for tasks in (0, shown // 2, shown)
+        for tasks in (0, horizon // 2, horizon)
     ]
 
 

@@ -20,12 +20,12 @@ from skilldelta.report.html import Markup, element, small, table_html
 from skilldelta.report.numbers import DASH, cell, count, outcome_words, percent, points, shorten, signed
 from skilldelta.report.palette import role
 
+# Most families drawn: those with the largest gain or loss. The list below the figure has all.
 SHOWN = 40
-"""Most families drawn: those with the largest gain or loss. The list below the figure has all."""
+# Characters of a task text that the list shows.
 TEXT_WIDTH = 180
-"""Characters of a task text that the list shows."""
+# Tasks that a whole report lists, so that its size stays small however large the banks are.
 ROW_BUDGET = 2_000
-"""Tasks that a whole report lists, so that its size stays small however large the banks are."""
 LABEL_WIDTH = 60
 NO_FAMILY = "no family recorded"
 
@@ -48,24 +48,24 @@ def groups(panel: PanelResult) -> list[FamilyRows]:
 
 def distinct_labels(labels: Sequence[str]) -> list[str]:
     """Labels that shortening made equal get a number, so that they stay separate rows."""
-    seen: dict[str, int] = {}
+    counts: dict[str, int] = {}
     distinct = []
     for label in labels:
-        seen[label] = seen.get(label, 0) + 1
-        distinct.append(label if seen[label] == 1 else f"{label} ({seen[label]})")
+        counts[label] = counts.get(label, 0) + 1
+        distinct.append(label if counts[label] == 1 else f"{label} ({counts[label]})")
     return distinct
 
 
 def help_harm(panel: PanelResult) -> Figure:
     """Share of pairs helped and harmed, family by family, sorted by mean gain."""
-    found = groups(panel)
-    largest = sorted(found, key=lambda group: -abs(group.counts.gain) * group.counts.pairs)[:SHOWN]
+    families = groups(panel)
+    largest = sorted(families, key=lambda group: -abs(group.counts.gain) * group.counts.pairs)[:SHOWN]
     drawn = sorted(largest, key=lambda group: (-group.counts.gain, group.label))
     title = "Share of pairs harmed (left) and helped (right) by family; the diamond is the mean gain"
     return Figure(
         name="help-harm",
         title="Where does the skill help, and where does it harm?",
-        words=_words(panel, found, len(drawn)),
+        words=_words(panel, families, len(drawn)),
         plots=[Plot("help-harm", _spec([_drawn(group) for group in drawn]), title)] if drawn else (),
     )
 
@@ -111,14 +111,14 @@ def _spec(data: list[dict[str, Any]]) -> Spec:
     return vega.base(data, height={"step": 21}, layer=[bars("harm"), bars("help"), zero, net])
 
 
-def _words(panel: PanelResult, found: Sequence[FamilyRows], drawn: int) -> list[str]:
+def _words(panel: PanelResult, families: Sequence[FamilyRows], drawn: int) -> list[str]:
     kinds = ("help", "harm", "tie", "both_succeed", "both_fail")
-    helped, harmed, tied, solved, failed = (sum(getattr(found, kind) for found in panel.counts) for kind in kinds)
+    helped, harmed, tied, solved, failed = (sum(getattr(families, kind) for families in panel.counts) for kind in kinds)
     sentences = [
         f"The skill helped {count(helped)} of {plural(panel.pairs, 'pair')} ({percent(helped / panel.pairs, 0)}), harmed "
         f"{count(harmed)} ({percent(harmed / panel.pairs, 0)}) and changed nothing in {count(tied)}: "
         f"{count(solved)} were solved either way, {count(failed)} neither way. "
-        f"{_balance(found)}"
+        f"{_balance(families)}"
     ]
     if drawn < len(panel.counts):
         sentences.append(
@@ -127,14 +127,16 @@ def _words(panel: PanelResult, found: Sequence[FamilyRows], drawn: int) -> list[
     return [*sentences, _coverage(panel.structure)]
 
 
-def _balance(found: Sequence[FamilyRows]) -> str:
-    worse = sorted((group for group in found if group.counts.gain < 0), key=lambda group: group.counts.gain)
+def _balance(families: Sequence[FamilyRows]) -> str:
+    worse = sorted((group for group in families if group.counts.gain < 0), key=lambda group: group.counts.gain)
     if not worse:
         return "No family does worse with it on average."
-    named = ", ".join(f"{group.label} ({points(group.counts.gain)} points)" for group in worse[:3])
+    names = ", ".join(f"{group.label} ({points(group.counts.gain)} points)" for group in worse[:3])
     verb = "does" if len(worse) == 1 else "do"
     most = "most of all " if len(worse) > 1 else ""
-    return f"{len(worse)} of {plural(len(found), 'family', 'families')} {verb} worse with it on average: {most}{named}."
+    return (
+        f"{len(worse)} of {plural(len(families), 'family', 'families')} {verb} worse with it on average: {most}{names}."
+    )
 
 
 def _coverage(structure: Structure) -> str:
@@ -257,7 +259,7 @@ def family_list_html(families: Sequence[FamilyList]) -> Markup:
         element("h3", "The tasks behind it"),
         small("Open a family to see the tasks that the skill harmed or helped, and what the gate did."),
         element("div", element("span"), *[_sort_button(*heading) for heading in _HEADINGS], class_="family-head"),
-        *[_family_html(found) for found in families],
+        *[_family_html(family) for family in families],
         class_="families",
     )
 
@@ -267,11 +269,11 @@ def _sort_button(title: str, key: str, wide_only: bool) -> Markup:
     return element("span", button, class_="pairs" if wide_only else None)
 
 
-def _family_html(found: FamilyList) -> Markup:
-    counts = found.counts
+def _family_html(family: FamilyList) -> Markup:
+    counts = family.counts
     line = element(
         "summary",
-        element("span", found.label),
+        element("span", family.label),
         element("span", count(counts.pairs), class_="pairs"),
         element("span", count(counts.help)),
         element("span", count(counts.harm)),
@@ -280,10 +282,10 @@ def _family_html(found: FamilyList) -> Markup:
     return element(
         "details",
         line,
-        table_html(found.tasks, css="tasks") if found.tasks else None,
-        small(found.remark) if found.remark else None,
+        table_html(family.tasks, css="tasks") if family.tasks else None,
+        small(family.remark) if family.remark else None,
         class_="family",
-        data_label=found.label.casefold(),
+        data_label=family.label.casefold(),
         data_pairs=str(counts.pairs),
         data_help=str(counts.help),
         data_harm=str(counts.harm),

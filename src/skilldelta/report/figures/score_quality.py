@@ -123,14 +123,15 @@ def _ranking_table(ranked: list[PolicyResult]) -> Table:
 
 
 BINS = 10
+# Fewest pairs per bin, so that an observed share means something.
 FEWEST = 20
-"""Fewest pairs per bin, so that an observed share means something."""
+# Most pairs for which scores are computed again for every fold; beyond, the trace that this removes is lost in the
+# noise.
 NESTED_UP_TO = 2_000
-"""Most pairs for which scores are computed again for every fold; beyond, the trace that this removes is lost in the noise."""
+# Share of groups within chance from which probabilities are said to hold.
 HOLDING = 0.8
-"""Share of groups within chance from which probabilities are said to hold."""
+# Mean distance up to which those that do not hold are still called close: large panels show small errors.
 CLOSE = 0.03
-"""Mean distance up to which those that do not hold are still called close: large panels show small errors."""
 _VERBS = {"help": "helped", "harm": "harmed"}
 
 
@@ -145,14 +146,14 @@ class Forecast:
     @property
     def bins(self) -> tuple[ReliabilityBin, ...]:
         """Up to ten bins of about equal size, from the lowest chance to the highest."""
-        known = int(np.isfinite(self.chances).sum())
-        return reliability_curve(self.chances, self.happened, bins=max(1, min(BINS, known // FEWEST)))
+        count = int(np.isfinite(self.chances).sum())
+        return reliability_curve(self.chances, self.happened, bins=max(1, min(BINS, count // FEWEST)))
 
     @property
     def brier(self) -> float | None:
         """Mean squared distance between the chances and what happened; None without a chance."""
-        known = np.isfinite(self.chances)
-        return float(((self.chances - self.happened)[known] ** 2).mean()) if known.any() else None
+        is_known = np.isfinite(self.chances)
+        return float(((self.chances - self.happened)[is_known] ** 2).mean()) if is_known.any() else None
 
 
 def forecasts_of(result: PanelResult, gate: str, scorer: Scorer | None = None) -> tuple[Forecast, ...]:
@@ -171,15 +172,15 @@ def forecasts_of(result: PanelResult, gate: str, scorer: Scorer | None = None) -
 
 def calibration_error(bins: Sequence[ReliabilityBin]) -> float:
     """Mean distance between what was said and what happened over the bins, by their size."""
-    pairs = sum(one.count for one in bins)
-    return sum(one.count * abs(one.predicted - one.observed) for one in bins) / pairs if pairs else math.nan
+    pairs = sum(bin_.count for bin_ in bins)
+    return sum(bin_.count * abs(bin_.predicted - bin_.observed) for bin_ in bins) / pairs if pairs else math.nan
 
 
 def reliability(forecasts: Sequence[Forecast]) -> Figure | None:
     """One plot per event; None where no probability was given."""
-    found = [(forecast, forecast.bins) for forecast in forecasts]
-    found = [(forecast, bins) for forecast, bins in found if bins]
-    if not found:
+    curves = [(forecast, forecast.bins) for forecast in forecasts]
+    curves = [(forecast, bins) for forecast, bins in curves if bins]
+    if not curves:
         return None
     return Figure(
         name="reliability",
@@ -187,12 +188,12 @@ def reliability(forecasts: Sequence[Forecast]) -> Figure | None:
         words=[
             "Tasks are grouped by the probability that was given before their outcome was known. On the diagonal, things happen "
             "as often as said; bars are 95% intervals.",
-            *[_reliability_sentence(forecast, bins) for forecast, bins in found],
+            *[_reliability_sentence(forecast, bins) for forecast, bins in curves],
         ],
-        plots=[_reliability_plot(forecast.event, bins) for forecast, bins in found],
+        plots=[_reliability_plot(forecast.event, bins) for forecast, bins in curves],
         table=Table(
             columns("Event", "Said", "Happened", "95% from", "95% to", "Pairs"),
-            [_reliability_row(forecast.event, one) for forecast, bins in found for one in bins],
+            [_reliability_row(forecast.event, bin_) for forecast, bins in curves for bin_ in bins],
         ),
     )
 
@@ -200,10 +201,10 @@ def reliability(forecasts: Sequence[Forecast]) -> Figure | None:
 def _reliability_plot(event: str, bins: Sequence[ReliabilityBin]) -> Plot:
     """Observed share over given probability, with the diagonal; both axes share a range."""
     data = [
-        {"said": one.predicted, "happened": one.observed, "low": one.low, "high": one.high, "pairs": one.count}
-        for one in bins
+        {"said": bin_.predicted, "happened": bin_.observed, "low": bin_.low, "high": bin_.high, "pairs": bin_.count}
+        for bin_ in bins
     ]
-    top = min(1.0, max(max(one.predicted, one.high) for one in bins) * 1.06)
+    top = min(1.0, max(max(bin_.predicted, bin_.high) for bin_ in bins) * 1.06)
     shared = {"scale": {"domain": [0, top], "nice": False}, "axis": {"format": ".0%", "tickCount": 5}}
     x = {**vega.measured("said"), "title": f"Probability of {event} given", **shared}
     y = {**vega.measured("happened"), "title": "Share that came true", **shared}
@@ -229,7 +230,7 @@ def _reliability_plot(event: str, bins: Sequence[ReliabilityBin]) -> Plot:
 
 
 def _reliability_sentence(forecast: Forecast, bins: Sequence[ReliabilityBin]) -> str:
-    distance, holding = calibration_error(bins), sum(one.holds for one in bins)
+    distance, holding = calibration_error(bins), sum(bin_.holds for bin_ in bins)
     top = bins[-1]
     quality = "hold" if holding >= HOLDING * len(bins) else "are close" if distance <= CLOSE else "are off"
     return (
@@ -240,6 +241,6 @@ def _reliability_sentence(forecast: Forecast, bins: Sequence[ReliabilityBin]) ->
     )
 
 
-def _reliability_row(event: str, one: ReliabilityBin) -> list[Cell]:
-    shares = (one.predicted, one.observed, one.low, one.high)
-    return [Cell(event), *[cell(percent(value), value) for value in shares], cell(count(one.count), one.count)]
+def _reliability_row(event: str, bin_: ReliabilityBin) -> list[Cell]:
+    shares = (bin_.predicted, bin_.observed, bin_.low, bin_.high)
+    return [Cell(event), *[cell(percent(value), value) for value in shares], cell(count(bin_.count), bin_.count)]

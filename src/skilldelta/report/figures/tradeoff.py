@@ -16,12 +16,12 @@ from skilldelta.report.content import Cell, Figure, Plot, Spec, Table, columns
 from skilldelta.report.numbers import cell, count, decimal, percent, points, size
 from skilldelta.report.palette import policy_scale, role
 
+# In the order of the legend, before policies of other packages.
 _FIRST = ("skilldelta", "stack", "family_mean", "tfidf_knn")
-"""In the order of the legend, before policies of other packages."""
 _CONSTANTS = {"always_off": 0.0, "always_on": 1.0}
 _TITLES = ("Policy", "Point", "Threshold", "Success", "Use rate", "Tokens", "Tokens saved", "vs in use, points")
+# Most points per curve; the default, the best and both ends are always among them.
 POINTS = 80
-"""Most points per curve; the default, the best and both ends are always among them."""
 DEFAULT, BEST = "threshold in use", "best in hindsight"
 
 
@@ -51,7 +51,7 @@ def _rows(curves: dict[str, ThresholdSweep]) -> list[dict[str, Any]]:
 
     Curves run close together near their best, so that stars of all of them would lie on each other.
     """
-    found = []
+    rows = []
     first = next(iter(curves))
     for name, sweep in reversed(curves.items()):  # drawn last, the first curve lies on top
         for index in thinned(sweep):
@@ -65,16 +65,16 @@ def _rows(curves: dict[str, ThresholdSweep]) -> list[dict[str, Any]]:
             }
             if name == first and index in (sweep.default, sweep.best):
                 row["mark"] = DEFAULT if index == sweep.default else BEST
-            found.append(row)
-    return found
+            rows.append(row)
+    return rows
 
 
 def thinned(sweep: ThresholdSweep, limit: int = POINTS) -> list[int]:
     """Indices of points spread evenly over the use rate, with the ones that a reader looks for."""
-    wanted = np.linspace(sweep.used[0], sweep.used[-1], limit)
-    spread = np.searchsorted(-sweep.used, -wanted)
-    kept = {0, len(sweep) - 1, sweep.default, sweep.best, *np.minimum(spread, len(sweep) - 1).tolist()}
-    return sorted(kept)
+    uses = np.linspace(sweep.used[0], sweep.used[-1], limit)
+    spread = np.searchsorted(-sweep.used, -uses)
+    indices = {0, len(sweep) - 1, sweep.default, sweep.best, *np.minimum(spread, len(sweep) - 1).tolist()}
+    return sorted(indices)
 
 
 def _spec(data: list[dict[str, Any]], constants: list[dict[str, Any]], names: Sequence[str], x_field: str) -> Spec:
@@ -95,7 +95,7 @@ def _spec(data: list[dict[str, Any]], constants: list[dict[str, Any]], names: Se
         ("use_rate", "Use rate", ".1%"),
         ("tokens", "Tokens", ",.0f"),
     )
-    shown = {"condition": {"param": "chosen", "value": 1}, "value": 0.15}
+    opacity = {"condition": {"param": "chosen", "value": 1}, "value": 0.15}
     place: Spec = {"x": x, "y": y, "color": color}
     legend = {"params": [{"name": "chosen", "select": {"type": "point", "fields": ["policy"]}, "bind": "legend"}]}
     line = {"type": "line", "strokeWidth": 1.8, "interpolate": "linear"}
@@ -104,11 +104,11 @@ def _spec(data: list[dict[str, Any]], constants: list[dict[str, Any]], names: Se
         data,
         height=300,
         layer=[
-            legend | vega.layer(line, **place, order=vega.measured("use_rate"), opacity=shown),
+            legend | vega.layer(line, **place, order=vega.measured("use_rate"), opacity=opacity),
             vega.layer(touch, **place, tooltip=hover),
             *_constant_dots(constants, x_field),
-            _marked(BEST, "triangle-up", 110, place, hover, shown),
-            _marked(DEFAULT, _STAR, 210, place, hover, shown),
+            _marked(BEST, "triangle-up", 110, place, hover, opacity),
+            _marked(DEFAULT, _STAR, 210, place, hover, opacity),
         ],
     )
 
@@ -119,18 +119,18 @@ _STAR = (
 )
 
 
-def _marked(mark: str, shape: str, area: int, place: Spec, hover: list[Spec], shown: Spec) -> Spec:
+def _marked(mark: str, shape: str, area: int, place: Spec, hover: list[Spec], opacity: Spec) -> Spec:
     style = {"type": "point", "shape": shape, "size": area, "filled": True, "stroke": role("paper"), "strokeWidth": 1.2}
     filtered = {"transform": [{"filter": f"datum.mark === '{mark}'"}]}
-    return filtered | vega.layer(style, **place, tooltip=hover, opacity=shown)
+    return filtered | vega.layer(style, **place, tooltip=hover, opacity=opacity)
 
 
 def _constant_dots(constants: list[dict[str, Any]], x_field: str) -> list[Spec]:
-    known = [line for line in constants if line[x_field] is not None]
+    lines = [line for line in constants if line[x_field] is not None]
     place = {"x": vega.measured(x_field), "y": vega.measured("success")}
     hover = vega.tooltip(("policy", "Policy", ""), ("success", "Success", ".1%"), ("tokens", "Tokens", ",.0f"))
     dot = {"type": "point", "filled": True, "size": 55, "color": role("ink-2"), "opacity": 1}
-    return [vega.layer(dot, data=known, **place, tooltip=hover), *[_constant_label(line, place) for line in known]]
+    return [vega.layer(dot, data=lines, **place, tooltip=hover), *[_constant_label(line, place) for line in lines]]
 
 
 def _constant_label(line: dict[str, Any], place: Spec) -> Spec:
@@ -159,10 +159,10 @@ def _curves(panel: PanelResult, gate: str) -> dict[str, ThresholdSweep]:
 
 
 def _constants(panel: PanelResult) -> list[dict[str, Any]]:
-    found = [(panel.policies[name], rate) for name, rate in _CONSTANTS.items() if name in panel.policies]
+    constants = [(panel.policies[name], rate) for name, rate in _CONSTANTS.items() if name in panel.policies]
     return [
         {"policy": policy_words(policy.name), "use_rate": rate, "success": policy.success, "tokens": policy.tokens}
-        for policy, rate in found
+        for policy, rate in constants
     ]
 
 

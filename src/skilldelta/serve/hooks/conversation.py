@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from skilldelta.regular_file import read_regular
 from skilldelta.serve.hooks.hook_decision import HookDecision
 
 _KEPT_DAYS = 30
@@ -31,8 +32,7 @@ class Conversation(NamedTuple):
     def known(self) -> tuple[HookDecision, ...] | None:
         """The decisions that were taken; None where there are none."""
         try:
-            with self._file.open("rb") as file:
-                rows = json.loads(file.read(_MOST_BYTES))["decisions"]
+            rows = json.loads(read_regular(self._file, _MOST_BYTES, follow_links=False))["decisions"]
             return tuple(HookDecision.from_row(row) for row in rows)
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None

@@ -9,6 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from skilldelta.regular_file import open_regular, read_regular
+
 FILE_NAME = "hook-failures.jsonl"
 _MOST_BYTES = 256 << 10
 
@@ -20,16 +22,15 @@ def log_failure(folder: Path, host: str, failure: str) -> None:
     with suppress(OSError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         fresh = os.O_TRUNC if path.exists() and path.stat().st_size > _MOST_BYTES else 0
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | fresh | getattr(os, "O_NOFOLLOW", 0)
-        with os.fdopen(os.open(path, flags, 0o600), "ab") as file:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | fresh
+        with os.fdopen(open_regular(path, flags, follow_links=False), "ab") as file:
             file.write(line.encode())
 
 
 def last_failures(folder: Path, count: int = 5) -> list[dict[str, Any]]:
     """The newest lines, the newest first."""
     try:
-        with (folder / FILE_NAME).open("rb") as file:
-            lines = file.read(2 * _MOST_BYTES).splitlines()
+        lines = read_regular(folder / FILE_NAME, 2 * _MOST_BYTES, follow_links=False).splitlines()
     except OSError:
         return []
     found: list[dict[str, Any]] = []

@@ -7,18 +7,18 @@ is recorded with the decisions that were taken in it.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from skilldelta.harnesses.offered_skill import OfferedSkill, Part, delivered, in_parts, skill_body
 from skilldelta.serve.hooks.conversation import Conversation, created
-from skilldelta.serve.hooks.hook_answer import denial, with_context
 from skilldelta.serve.hooks.hook_decision import HookDecision
 from skilldelta.serve.hooks.hook_event import HookEvent, read_event
 from skilldelta.serve.hooks.hook_settings import HookSettings
-from skilldelta.serve.hooks.offered_skill import LONGEST, OfferedSkill, Part, delivered, in_parts, skill_body
 from skilldelta.serve.hooks.server_client import ServerSilentError, ask_server
 
 Ask = Callable[[str, dict[str, Any]], dict[str, Any]]
@@ -39,7 +39,7 @@ class Answered(NamedTuple):
 class _Decided(NamedTuple):
     decisions: tuple[HookDecision, ...]
     texts: dict[str, str]
-    """Of skills, as the bank has them."""
+    """Of skills, from their files, else as the bank has them."""
     repeated: bool = False
     """Whether the decision was taken earlier in the conversation."""
     failure: str = ""
@@ -48,7 +48,7 @@ class _Decided(NamedTuple):
 def answer(settings: HookSettings, content: bytes, *, ask_bank: Ask) -> Answered:
     """The answer to an event; `ask_bank` decides in this process, where no server does."""
     try:
-        event = read_event(settings.host, content)
+        event = read_event(settings.dialect, content)
         if event.kind == "prompt" and event.text and settings.skills:
             return _prompt(settings, event, ask_bank)
         if event.kind == "skill_call" and event.skill:
@@ -63,10 +63,11 @@ def answer(settings: HookSettings, content: bytes, *, ask_bank: Ask) -> Answered
 def fallback_answer(settings: HookSettings, content: bytes) -> str:
     """The answer when there is no time left: what the fallback says about a prompt."""
     try:
-        event = read_event(settings.host, content)
+        event = read_event(settings.dialect, content)
         if event.kind != "prompt" or not event.text or not settings.skills or settings.fallback != "use":
             return ""
-        return _delivery(settings, _fallen_back(settings, "no time left"), settings.part)
+        found = _fallen_back(settings, "no time left")._replace(texts=_file_texts(settings).texts)
+        return _delivery(settings, found, settings.part)
     except Exception:
         return ""
 
@@ -80,11 +81,30 @@ def _prompt(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answered
     if conversation is not None and known is not None:
         if not conversation.claim(settings.part.number):
             return Answered()
-        found = _Decided(known, {})
+        found = _Decided(known, _file_texts(settings).texts)
         if _lacks_text(settings, found):
             found = found._replace(texts=_decided(settings, event, ask_bank).texts)
         return Answered(_delivery(settings, found, settings.part))
     return _first_prompt(settings, conversation, _decided(settings, event, ask_bank))
+
+
+class _FileTexts(NamedTuple):
+    texts: dict[str, str]
+    """By skill."""
+    unreadable: dict[str, str]
+    """Why, by skill."""
+
+
+def _file_texts(settings: HookSettings) -> _FileTexts:
+    """The texts of the skills that have files, each read once: what is asked about is what is injected."""
+    found = _FileTexts({}, {})
+    for skill in settings.skills:
+        try:
+            if skill.file is not None:
+                found.texts[skill.name] = skill_body(skill.file)
+        except OSError as error:
+            found.unreadable[skill.name] = f"{skill.file}: cannot be read ({error.strerror or error})"
+    return found
 
 
 def _first_prompt(settings: HookSettings, conversation: Conversation | None, found: _Decided) -> Answered:
@@ -114,17 +134,25 @@ def _conversation(settings: HookSettings, event: HookEvent) -> Conversation | No
 
 
 def _decided(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> _Decided:
-    several = len(settings.skills) > 1
+    files = _file_texts(settings)
+    failure = "; ".join(files.unreadable.values())
+    # A skill whose text cannot be read is not on offer; the others are.
+    offered = settings._replace(skills=tuple(skill for skill in settings.skills if skill.name not in files.unreadable))
+    if not offered.skills:
+        return _Decided((), {}, failure=failure)
+    several = len(offered.skills) > 1
     try:
-        path, question = (CHOOSE if several else DECIDE), _question(settings, event)
-        document = _asked(settings, path, question, ask_bank)
-        return _of_choice(document) if several else _of_choice({"choice": None, "decisions": [document]})
+        document = _asked(settings, CHOOSE if several else DECIDE, _question(offered, event, files.texts), ask_bank)
+        found = _of_choice(document if several else {"choice": None, "decisions": [document]})
     except Exception as error:
-        return _fallen_back(settings, _one_line(error))
+        found = _fallen_back(offered, _one_line(error))
+    told = "; ".join(reason for reason in (failure, found.failure) if reason)
+    return found._replace(texts={**found.texts, **files.texts}, failure=told)
 
 
-def _question(settings: HookSettings, event: HookEvent) -> dict[str, Any]:
+def _question(settings: HookSettings, event: HookEvent, texts: dict[str, str]) -> dict[str, Any]:
     names = [skill.name for skill in settings.skills]
+    digests = {name: hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for name, text in texts.items()}
     needs_text = settings.delivery == "text" and any(skill.file is None for skill in settings.skills)
     question: dict[str, Any] = {
         "task": event.text,
@@ -133,7 +161,8 @@ def _question(settings: HookSettings, event: HookEvent) -> dict[str, Any]:
         **({} if settings.record else {"record": False}),
     }
     optional = {
-        "skill_digest": _version(settings.skills),
+        "skill_digest": digests.get(names[0], "") if len(names) == 1 else "",
+        "skill_digests": digests if len(names) > 1 else {},
         "conversation": f"{settings.host}:{event.conversation}" if event.conversation else "",
         "agent": settings.agent,
         "suite": settings.suite,
@@ -141,16 +170,6 @@ def _question(settings: HookSettings, event: HookEvent) -> dict[str, Any]:
         "include_skill_text": needs_text,
     }
     return question | {name: value for name, value in optional.items() if value}
-
-
-def _version(skills: tuple[OfferedSkill, ...]) -> str:
-    """The digest by which the bank knows versions, of a skill that is on offer alone; empty where it is not at hand."""
-    if len(skills) > 1 or skills[0].file is None:
-        return ""
-    try:
-        return hashlib.sha256(skill_body(skills[0].file).encode("utf-8", "surrogatepass")).hexdigest()
-    except OSError:
-        return ""
 
 
 def _asked(settings: HookSettings, path: str, document: dict[str, Any], ask_bank: Ask) -> dict[str, Any]:
@@ -191,11 +210,16 @@ def _delivery(settings: HookSettings, found: _Decided, part: Part) -> str:
     skill = _chosen(settings, found)
     if skill is None:
         return ""
-    text = _text_of(skill, found.texts) if settings.delivery == "text" else None
-    if text is not None and skill.file is None and len(in_parts(skill.name, text, LONGEST[settings.host])) > part.of:
+    text = found.texts.get(skill.name) if settings.delivery == "text" else None
+    if text is not None and skill.file is None and len(in_parts(skill.name, text, settings.dialect.longest)) > part.of:
         skill = skill._replace(file=_written_down(settings, text))
-    context = delivered(skill, text, settings.host, part=part, delivery=settings.delivery)
-    return with_context(settings.host, context) if context else ""
+    context = delivered(skill, text, settings.dialect, part=part, delivery=settings.delivery)
+    return _written(settings.dialect.context(context)) if context else ""
+
+
+def _written(document: dict[str, Any]) -> str:
+    """In ASCII, which every pipe takes, whatever its encoding."""
+    return json.dumps(document, ensure_ascii=True)
 
 
 def _written_down(settings: HookSettings, text: str) -> Path | None:
@@ -224,18 +248,16 @@ def _chosen(settings: HookSettings, found: _Decided) -> OfferedSkill | None:
     return next((skill for skill in settings.skills if skill.name == name), None)
 
 
-def _text_of(skill: OfferedSkill, texts: dict[str, str]) -> str | None:
-    return skill_body(skill.file) if skill.file is not None else texts.get(skill.name)
-
-
 # The call of a skill, and the end
 
 
 def _skill_call(settings: HookSettings, event: HookEvent) -> Answered:
     conversation = _conversation(settings, event)
     for decision in (conversation.known() or ()) if conversation else ():
-        if decision.skill == event.skill and decision.action == "skip":
-            return Answered(denial(settings.host, f"SkillDelta: {decision.reason}. Proceed without this skill."))
+        # Without evidence it is hands off: the harness works as it does without a gate.
+        if decision.skill == event.skill and decision.action == "skip" and decision.has_evidence:
+            reason = f"SkillDelta: {decision.reason}. Proceed without this skill."
+            return Answered(_written(settings.dialect.denial(reason)))
     return Answered()
 
 
@@ -245,7 +267,7 @@ def _end(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answered:
 
     conversation = _conversation(settings, event)
     recorded = [one.decision_id for one in (conversation.known() or ()) if one.decision_id] if conversation else []
-    tokens = transcript_tokens(settings.host, event.transcript) if recorded and event.transcript else None
+    tokens = transcript_tokens(settings.dialect, event.transcript) if recorded and event.transcript else None
     for decision_id in recorded if tokens is not None else []:
         _asked(settings, OUTCOMES, {"decision_id": decision_id, "tokens": tokens}, ask_bank)
     return Answered()

@@ -1,0 +1,39 @@
+// The text of a skill's file. The file is read like a stranger's: only a regular one, of a bounded size, without waiting.
+import { createHash } from 'node:crypto'
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
+
+const MOST_BYTES = 4 << 20
+const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) // a pipe would be waited for
+
+/** The SHA-256 of a text: what audit lines show of a task, and how a bank names a version of a skill. */
+export const digest = text => createHash('sha256').update(text, 'utf8').digest('hex')
+
+/** The digest by which a bank knows the version of a skill in a file; undefined where the file cannot be read. */
+export async function versionOf(file) {
+  const body = file && await readBody(file)
+  return body && digest(body)
+}
+
+/** The part of a SKILL.md that is injected: what follows the front matter, without blank ends. */
+export async function readBody(file) {
+  try {
+    const text = (await contentOf(file)).replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n')
+    const lines = text.split('\n')
+    const end = lines.findIndex((line, index) => index > 0 && line.trimEnd() === '---')
+    return (lines[0].trimEnd() === '---' && end > 0 ? lines.slice(end + 1).join('\n') : text).trim() || undefined
+  } catch {
+    return undefined
+  }
+}
+
+async function contentOf(file) {
+  const handle = await open(file, FLAGS)
+  try {
+    const status = await handle.stat()
+    if (!status.isFile() || status.size > MOST_BYTES) throw new Error('not a regular file of a few megabytes at most')
+    return await handle.readFile('utf8')
+  } finally {
+    await handle.close()
+  }
+}
