@@ -3,7 +3,7 @@
 // OpenCode and pi. The predictor itself stays in SkillDelta.
 import { execFile } from 'node:child_process'
 import { call, settled } from './server.mjs'
-import { readBody } from './skill-file.mjs'
+import { digest, readBody } from './skill-file.mjs'
 
 const LONGEST_ANSWER = 4_000_000 // bytes; a skill's text and its evidence stay far below
 const LONGEST_TASK = 400_000 // characters, as many as the server takes
@@ -102,7 +102,12 @@ const lastLine = text => String(text ?? '').trim().split('\n').at(-1)
 
 const short = error => String(error?.cause?.message ?? error?.message ?? error).slice(0, 300)
 
-/** The text to inject: the body of the configured file, or what the bank has. Undefined where neither can be read. */
+/**
+ * The text to inject: the body of the configured file, or what the bank has. Undefined where neither can be read, and where
+ * the bank's text is not the one that was installed.
+ */
 export async function skillText(settings, decision) {
-  return settings.skillFile ? readBody(settings.skillFile) : decision.skillText
+  if (settings.skillFile) return readBody(settings.skillFile)
+  const { skillText: text } = decision
+  return text !== undefined && settings.skillDigest && digest(text) !== settings.skillDigest ? undefined : text
 }

@@ -29,6 +29,7 @@ function policy(value) {
 const CHECKS = {
   skill: text,
   skillFile: path,
+  skillDigest: text,
   native: names,
   server: address,
   timeout: seconds,
