@@ -26,7 +26,7 @@ from suites import sra_files
 from suites.grader_fixtures import fixture_folder, fixture_rows
 
 SKILL_IDS = ("sheet_one", "sheet_two")
-DATA = {
+DATA: dict[str, tuple[str, dict[str, Any]]] = {
     "logicbench": ("logicbench", {"answer": "yes", "task_type": "BQA"}),
     "medcalc": (
         "medcalcbench",
