@@ -38,7 +38,7 @@ def by_arm(endpoint: Endpoint) -> tuple[dict[str, bytes], dict[str, bytes]]:
     for body in endpoint.bodies:
         request = json.loads(body)
         task = next(message["content"] for message in request["messages"] if message["role"] == "user")
-        arms[SKILL.encode() in body][f"{task}/{request['seed']}"] = body
+        arms[SKILL.encode() in body][f"{task}/{request.get('seed', 0)}"] = body
     return arms
 
 
@@ -46,7 +46,7 @@ def by_arm(endpoint: Endpoint) -> tuple[dict[str, bytes], dict[str, bytes]]:
 def test_the_requests_of_both_arms_differ_by_the_skill_message_and_nothing_else(tmp_path: Path, system: str) -> None:
     suite = write_suite(tmp_path / "suite", settings=system)
     with serving(solve) as endpoint:
-        assert collect(suite, tmp_path / "b.bank", endpoint, "--repetitions", "2") == 0
+        assert collect(suite, tmp_path / "b.bank", endpoint, "--repetitions", "2", "--send-seed") == 0
     without, with_skill = by_arm(endpoint)
     assert len(without) == len(with_skill) == 6
     inserted = json.dumps({"role": "system", "content": SKILL}, separators=(",", ":")).encode() + b","
@@ -102,7 +102,7 @@ def test_thinking_and_further_fields_reach_every_request_of_both_arms(tmp_path: 
     suite = write_suite(tmp_path / "suite", tasks=1)
     extra = ["--no-thinking", "--extra-body", '{"top_k": 1}']
     with serving(solve) as endpoint:
-        assert collect(suite, tmp_path / "b.bank", endpoint, *extra, "--returned-model", "m", model="qwen3-8b") == 0
+        assert collect(suite, tmp_path / "b.bank", endpoint, *extra, model="qwen3-8b") == 0
         assert collect(suite, tmp_path / "c.bank", endpoint, "--reasoning-effort", "low", *extra) == 0
     first, second = endpoint.requests[:2], endpoint.requests[2:]
     assert {request["chat_template_kwargs"]["enable_thinking"] for request in first} == {False}
