@@ -30,6 +30,7 @@ from skilldelta.encoders import Encoder, load_encoder
 from skilldelta.errors import InputError, NotRecordedError, ReplacedBankError
 from skilldelta.gate import Action, Decision
 from skilldelta.records import Agent, Skill
+from skilldelta.routing import Ranking, read_message
 from skilldelta.serve.gate_question import GateAnswer, GateChoice, GateQuestion
 from skilldelta.serve.warm_bank import EncoderMaker, WarmBank
 
@@ -141,13 +142,14 @@ class GateService:
         return self._on_bank(decided)
 
     def choose(self, questions: Sequence[GateQuestion]) -> GateChoice:
-        """The skill with the largest gain among those that the gate would use; None where it would use none."""
+        """The skill that the task is about and that the gate would use, with the largest gain if there are several.
+
+        First all skills are ranked together, with *none* as a competitor. Only the gates of applicable skills are asked
+        and recorded; about the others the answer is `abstain`: nothing is injected, and nothing denied.
+        """
         if not questions:
             raise InputError("there is no skill to choose from; name at least one")
-        answers = self.decide_batch(questions)
-        used = [answer.document for answer in answers if answer.document["action"] == "use"]
-        best = max(used, key=lambda document: float(document["gain"]), default=None)
-        return GateChoice(None if best is None else best["skill"], tuple(answers))
+        return self._on_bank(lambda warm: self._chosen(warm, questions))
 
     # -- the log --------------------------------------------------------------------------------------------------
 
@@ -230,6 +232,60 @@ class GateService:
     def _decided(self, warm: WarmBank, question: GateQuestion) -> GateAnswer:
         asked = self._asked(warm, question)
         return self._recorded(warm, [(asked, self._first_answer(warm, asked) or self._advice(warm, asked))])[0]
+
+    def _chosen(self, warm: WarmBank, questions: Sequence[GateQuestion]) -> GateChoice:
+        message = read_message(questions[0].task)
+        if message.is_task:  # of a log with a question, the question
+            questions = [replace(question, task=message.text) for question in questions]
+        recorded = {skill.skill_id for skill in warm.names().skills}
+        # A skill that nobody has recorded is no reason to say nothing about the others.
+        known = [question for question in questions if question.skill in recorded]
+        unknown = [question for question in questions if question.skill not in recorded]
+        agent = warm.names().agent(questions[0].agent or self.settings.agent)
+        asked = [self._asked(warm, question) for question in known]
+        asked_unknown = [
+            _Asked(question, agent, Skill(question.skill), question.policy or self.settings.policy, is_current=True)
+            for question in unknown
+        ]
+        nothing = Ranking({one.skill.skill_id: 0.0 for one in asked})
+        ranking = self._ranking(warm, asked) if asked and message.is_task else nothing
+        applicable = [one.skill.skill_id for one in asked] if ranking is None else ranking.applicable()
+        repeated = {} if applicable else self._first_answers(warm, asked)
+        advised: list[tuple[_Asked, Advice | GateAnswer]] = [
+            (one, self._first_answer(warm, one) or self._advice(warm, one))
+            for one in asked
+            if one.skill.skill_id in applicable
+        ]
+        answers = {
+            one.skill.skill_id: answer for (one, _), answer in zip(advised, self._recorded(warm, advised), strict=True)
+        }
+        answers |= repeated
+        answers |= {
+            one.skill.skill_id: _new_answer(_not_about(one, ranking), one, None)
+            for one in (*asked, *asked_unknown)
+            if one.skill.skill_id not in answers
+        }
+        chances = {} if ranking is None else ranking.chances
+        told = [replace(answers[question.skill], applies=chances.get(question.skill)) for question in questions]
+        used = [answer.document for answer in told if answer.document["action"] == "use"]
+        best = max(used, key=lambda document: float(document["gain"]), default=None)
+        any_applies = None if ranking is None else ranking.any_skill
+        return GateChoice(None if best is None else best["skill"], tuple(told), any_applies)
+
+    def _ranking(self, warm: WarmBank, asked: Sequence[_Asked]) -> Ranking | None:
+        """How likely the task is about each skill; None where that cannot be said, so that every gate is asked."""
+        question, offered = asked[0].question, [one.skill.skill_id for one in asked]
+        try:
+            return warm.ranking(question.task, offered, asked[0].agent, question.suite)
+        except ReplacedBankError:
+            raise
+        except ROUTING_FAILURES:
+            return None  # each gate says for itself what failed
+
+    def _first_answers(self, warm: WarmBank, asked: Sequence[_Asked]) -> dict[str, GateAnswer]:
+        """What the conversation has decided before, for a message that is no task or about none of the skills."""
+        answers = {one.skill.skill_id: self._first_answer(warm, one) for one in asked}
+        return {skill: answer for skill, answer in answers.items() if answer is not None}
 
     def _asked(self, warm: WarmBank, question: GateQuestion) -> _Asked:
         names = warm.names()
@@ -355,6 +411,25 @@ def _of_another_version(asked: _Asked) -> Advice:
         suite=asked.question.suite,
     )
     return replace(told, decision=decision)
+
+
+def _not_about(asked: _Asked, ranking: Ranking | None) -> Advice:
+    """The task is about another skill, or about none: hands off."""
+    chances = ranking.chances if ranking else {}
+    best = max(chances, key=lambda name: chances[name], default="")
+    own = chances.get(asked.skill.skill_id)
+    if own is None:
+        reason = f"no recorded task of {asked.skill.skill_id!r} says what the skill is about"
+    elif ranking is not None and ranking.applicable():
+        reason = f"the task is about another skill: {best} ({chances[best]:.0%}), this one {own:.0%}"
+    elif not any(chances.values()):
+        reason = "the message is no task"
+    else:
+        reason = f"the task is like those of no recorded skill ({sum(chances.values()):.0%} that any applies)"
+    decision = Decision("abstain", 0.0, asked.policy.threshold, reason, "a task like the recorded ones of the skill")
+    names = {"skill": asked.skill.skill_id, "family": asked.question.family, "suite": asked.question.suite}
+    answer = fallback_advice(InputError(reason), "abstain", asked.policy, agent=asked.agent.name, **names)
+    return replace(answer, decision=replace(decision, is_fallback=True))
 
 
 def _entry(record: DecisionRecord) -> dict[str, Any]:

@@ -129,7 +129,7 @@ def _add_decisions(server: MCPServer[Any], service: GateService) -> None:
         paper: Paper = False,
         record: Recorded = True,
     ) -> ChoiceDocument:
-        """Which of these skills should be used for this task? The one with the largest gain above the threshold, or none."""
+        """Which of these skills should be used for this task? The one that it is about, if its gate says use; or none."""
         names = {"agent": agent, "suite": suite, "conversation": conversation}
         questions = [_question(service, task, one, threshold, paper, record=record, **names) for one in skills]
         return ChoiceDocument.model_validate(_told(lambda: service.choose(questions)).to_dict())
