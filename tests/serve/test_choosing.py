@@ -56,7 +56,7 @@ def test_a_skill_that_nobody_recorded_does_not_silence_the_others(demo: GateServ
     choice = choose(demo, CANS, ["made-up", "warehouse-units"])
     assert choice.choice == "warehouse-units"
     assert choice.answers[0].document["action"] == "abstain"
-    assert "no recorded task of 'made-up'" in choice.answers[0].document["reason"]
+    assert "no evidence about made-up" in choice.answers[0].document["reason"]
     assert choose(demo, CANS, ["made-up"]).choice is None
 
 

@@ -32,6 +32,7 @@ from skilldelta.gate import Action, Decision
 from skilldelta.records import Agent, Skill
 from skilldelta.routing import Ranking, read_message
 from skilldelta.serve.gate_question import GateAnswer, GateChoice, GateQuestion
+from skilldelta.serve.learning import LearningProcess
 from skilldelta.serve.warm_bank import EncoderMaker, WarmBank
 
 T = TypeVar("T")
@@ -41,6 +42,13 @@ LOCK_PATIENCE = 5.0
 
 
 _DEFAULT_POLICY = Policy()
+
+StillWanted = Callable[[], bool]
+"""Whether whoever asked still waits for the answer."""
+
+
+def _always() -> bool:
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +76,15 @@ class GateService:
         settings: GateSettings | None = None,
         *,
         reopen: Callable[[], Bank],
+        learner: LearningProcess | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.settings = settings or GateSettings()
+        self._learner = learner
         self._make_encoder = make_encoder
         self._reopen = reopen
         self._clock = clock
-        self._warm = WarmBank(bank, make_encoder)
+        self._warm = WarmBank(bank, make_encoder, learner)
         self._reopening = threading.Lock()
         self.opened_at = bank.location
         """The bank's path or URL, a password included: for processes of this service alone."""
@@ -86,17 +96,21 @@ class GateService:
         settings: GateSettings | None = None,
         *,
         encoder: Encoder | EncoderMaker | None = None,
+        learner: LearningProcess | None = None,
         create: bool = False,
         timeout: float = LOCK_PATIENCE,
         clock: Callable[[], float] = time.time,
     ) -> GateService:
-        """A service on the bank at a path or URL. `encoder` is one, or makes one for a bank; the default one if none."""
+        """A service on the bank at a path or URL. `encoder` is one, or makes one for a bank; the default one if none.
+
+        With a `learner`, which must have the same bank and encoder, decisions do not wait while evidence is learned.
+        """
 
         def reopen() -> Bank:  # never makes a bank: one that was removed is missed, not replaced
             return Bank.open(location, create=False, timeout=timeout)
 
         bank = Bank.open(location, create=create, timeout=timeout)
-        gate = cls(bank, _maker(encoder), settings, reopen=reopen, clock=clock)
+        gate = cls(bank, _maker(encoder), settings, reopen=reopen, learner=learner, clock=clock)
         gate.opened_at = str(location)
         return gate
 
@@ -107,6 +121,8 @@ class GateService:
 
     def close(self) -> None:
         """Write what is waiting, and close the bank."""
+        if self._learner is not None:
+            self._learner.close()
         self._warm.close()
 
     def __enter__(self) -> Self:
@@ -119,9 +135,12 @@ class GateService:
 
     # -- deciding -------------------------------------------------------------------------------------------------
 
-    def decide(self, asked: GateQuestion) -> GateAnswer:
-        """Use the skill, skip it, or abstain; a conversation that asks again gets its first answer."""
-        return self._on_bank(lambda warm: self._decided(warm, asked))
+    def decide(self, asked: GateQuestion, still_wanted: StillWanted = _always) -> GateAnswer:
+        """Use the skill, skip it, or abstain; a conversation that asks again gets its first answer.
+
+        An answer that nobody waits for any more is recorded as not applied, and the conversation is not bound to it.
+        """
+        return self._on_bank(lambda warm: self._decided(warm, asked, still_wanted))
 
     def advise(self, asked: GateQuestion) -> Advice:
         """The advice behind a decision, for who wants to look at it; the log does not hear of it."""
@@ -141,15 +160,16 @@ class GateService:
 
         return self._on_bank(decided)
 
-    def choose(self, questions: Sequence[GateQuestion]) -> GateChoice:
+    def choose(self, questions: Sequence[GateQuestion], still_wanted: StillWanted = _always) -> GateChoice:
         """The skill that the task is about and that the gate would use, with the largest gain if there are several.
 
         First all skills are ranked together, with *none* as a competitor. Only the gates of applicable skills are asked
-        and recorded; about the others the answer is `abstain`: nothing is injected, and nothing denied.
+        and recorded. About the others, and about skills that the bank knows nothing of, the answer is `abstain`: nothing
+        is injected, and nothing denied.
         """
         if not questions:
             raise InputError("there is no skill to choose from; name at least one")
-        return self._on_bank(lambda warm: self._chosen(warm, questions))
+        return self._on_bank(lambda warm: self._chosen(warm, questions, still_wanted))
 
     # -- the log --------------------------------------------------------------------------------------------------
 
@@ -226,51 +246,40 @@ class GateService:
     def _opened_again(self, old: WarmBank) -> WarmBank:
         with self._reopening:
             if self._warm is old:  # else another thread was faster
-                self._warm = WarmBank(self._reopen(), self._make_encoder)
+                self._warm = WarmBank(self._reopen(), self._make_encoder, self._learner)
             return self._warm
 
-    def _decided(self, warm: WarmBank, question: GateQuestion) -> GateAnswer:
+    def _decided(self, warm: WarmBank, question: GateQuestion, still_wanted: StillWanted) -> GateAnswer:
         asked = self._asked(warm, question)
-        return self._recorded(warm, [(asked, self._first_answer(warm, asked) or self._advice(warm, asked))])[0]
+        advice = self._first_answer(warm, asked) or self._advice(warm, asked)
+        return self._recorded(warm, [(asked, advice)], still_wanted)[0]
 
-    def _chosen(self, warm: WarmBank, questions: Sequence[GateQuestion]) -> GateChoice:
+    def _chosen(self, warm: WarmBank, questions: Sequence[GateQuestion], still_wanted: StillWanted) -> GateChoice:
         message = read_message(questions[0].task)
         if message.is_task:  # of a log with a question, the question
             questions = [replace(question, task=message.text) for question in questions]
-        recorded = {skill.skill_id for skill in warm.names().skills}
-        # A skill that nobody has recorded is no reason to say nothing about the others.
-        known = [question for question in questions if question.skill in recorded]
-        unknown = [question for question in questions if question.skill not in recorded]
-        agent = warm.names().agent(questions[0].agent or self.settings.agent)
-        asked = [self._asked(warm, question) for question in known]
-        asked_unknown = [
-            _Asked(question, agent, Skill(question.skill), question.policy or self.settings.policy, is_current=True)
-            for question in unknown
-        ]
-        nothing = Ranking({one.skill.skill_id: 0.0 for one in asked})
-        ranking = self._ranking(warm, asked) if asked and message.is_task else nothing
+        asked = [self._asked(warm, question, unknown_skills=True) for question in questions]
+        ranking: Ranking | None = Ranking({one.skill.skill_id: 0.0 for one in asked if one.is_known})
+        if message.is_task and any(one.is_known for one in asked):
+            ranking = self._ranking(warm, asked)
         applicable = [one.skill.skill_id for one in asked] if ranking is None else ranking.applicable()
-        repeated = {} if applicable else self._first_answers(warm, asked)
-        advised: list[tuple[_Asked, Advice | GateAnswer]] = [
-            (one, self._first_answer(warm, one) or self._advice(warm, one))
-            for one in asked
-            if one.skill.skill_id in applicable
-        ]
-        answers = {
-            one.skill.skill_id: answer for (one, _), answer in zip(advised, self._recorded(warm, advised), strict=True)
-        }
-        answers |= repeated
-        answers |= {
-            one.skill.skill_id: _new_answer(_not_about(one, ranking), one, None)
-            for one in (*asked, *asked_unknown)
-            if one.skill.skill_id not in answers
-        }
+        advised = []
+        for one in asked:
+            answer: Advice | GateAnswer | None = None
+            if one.skill.skill_id in applicable or not one.is_known:
+                answer = self._first_answer(warm, one) or self._advice_or_none(warm, one)
+            elif not applicable:  # a message that is no task, or about none of the skills, leaves a decision as it is
+                answer = self._first_answer(warm, one)
+            advised.append((one, answer or _unrecorded(_not_about(one, ranking), one)))
         chances = {} if ranking is None else ranking.chances
-        told = [replace(answers[question.skill], applies=chances.get(question.skill)) for question in questions]
-        used = [answer.document for answer in told if answer.document["action"] == "use"]
+        answers = [
+            replace(answer, applies=chances.get(one.skill.skill_id))
+            for one, answer in zip(asked, self._recorded(warm, advised, still_wanted), strict=True)
+        ]
+        used = [answer.document for answer in answers if answer.document["action"] == "use"]
         best = max(used, key=lambda document: float(document["gain"]), default=None)
         any_applies = None if ranking is None else ranking.any_skill
-        return GateChoice(None if best is None else best["skill"], tuple(told), any_applies)
+        return GateChoice(None if best is None else best["skill"], tuple(answers), any_applies)
 
     def _ranking(self, warm: WarmBank, asked: Sequence[_Asked]) -> Ranking | None:
         """How likely the task is about each skill; None where that cannot be said, so that every gate is asked."""
@@ -282,18 +291,15 @@ class GateService:
         except ROUTING_FAILURES:
             return None  # each gate says for itself what failed
 
-    def _first_answers(self, warm: WarmBank, asked: Sequence[_Asked]) -> dict[str, GateAnswer]:
-        """What the conversation has decided before, for a message that is no task or about none of the skills."""
-        answers = {one.skill.skill_id: self._first_answer(warm, one) for one in asked}
-        return {skill: answer for skill, answer in answers.items() if answer is not None}
-
-    def _asked(self, warm: WarmBank, question: GateQuestion) -> _Asked:
+    def _asked(self, warm: WarmBank, question: GateQuestion, *, unknown_skills: bool = False) -> _Asked:
+        """The question with its names resolved; a skill that the bank does not know is an error unless it may be unknown."""
         names = warm.names()
         agent = names.agent(question.agent or self.settings.agent)
-        skill = names.skill(question.skill)
+        is_known = any(skill.skill_id == question.skill for skill in names.skills)
+        skill = Skill(question.skill) if unknown_skills and not is_known else names.skill(question.skill)
         versions = [one for one in names.skills if one.skill_id == skill.skill_id and one.digest]
         is_current = not question.skill_digest or not versions or question.skill_digest == skill.digest
-        return _Asked(question, agent, skill, question.policy or self.settings.policy, is_current)
+        return _Asked(question, agent, skill, question.policy or self.settings.policy, is_current, is_known)
 
     def _first_answer(self, warm: WarmBank, asked: _Asked) -> GateAnswer | None:
         conversation = asked.question.conversation
@@ -317,10 +323,22 @@ class GateService:
                 raise
             return fallback_advice(error, self.settings.fallback, asked.policy, agent=asked.agent.name, **names)
 
-    def _recorded(self, warm: WarmBank, advised: list[tuple[_Asked, Advice | GateAnswer]]) -> list[GateAnswer]:
+    def _advice_or_none(self, warm: WarmBank, asked: _Asked) -> Advice | GateAnswer:
+        """The advice about a skill of several; without evidence there is none, and the log does not hear of it."""
+        if asked.is_known:
+            return self._advice(warm, asked)
+        return _unrecorded(_without_evidence(asked), asked)
+
+    def _recorded(
+        self,
+        warm: WarmBank,
+        advised: list[tuple[_Asked, Advice | GateAnswer]],
+        still_wanted: StillWanted = _always,
+    ) -> list[GateAnswer]:
         """The answers with their ids, all of which are durable; what is a repetition is not recorded again."""
+        is_late = not still_wanted()
         waiting = [
-            warm.log.submit(self._record(asked, advice))
+            warm.log.submit(self._record(asked, advice, is_late))
             if isinstance(advice, Advice) and asked.question.record
             else None
             for asked, advice in advised
@@ -338,9 +356,9 @@ class GateService:
             answers.append(_new_answer(advice, asked, None) if first is None else _repeated(warm, first, asked))
         return answers
 
-    def _record(self, asked: _Asked, advice: Advice) -> DecisionRecord:
+    def _record(self, asked: _Asked, advice: Advice, is_late: bool) -> DecisionRecord:
         question = asked.question
-        return decision_record(
+        record = decision_record(
             advice,
             agent=asked.agent,
             skill=asked.skill,
@@ -348,9 +366,10 @@ class GateService:
             task_id=question.task_id,
             time=self._clock(),
             keep=self.settings.keep,
-            conversation=question.conversation,
+            conversation="" if is_late else question.conversation,
             source=question.source,
         )
+        return replace(record, evidence={**record.evidence, "applied": False}) if is_late else record
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,6 +381,8 @@ class _Asked:
     skill: Skill
     policy: Policy
     is_current: bool
+    is_known: bool
+    """Whether the bank has the skill."""
 
 
 def _maker(encoder: Encoder | EncoderMaker | None) -> EncoderMaker:
@@ -413,6 +434,11 @@ def _of_another_version(asked: _Asked) -> Advice:
     return replace(told, decision=decision)
 
 
+def _unrecorded(advice: Advice, asked: _Asked) -> GateAnswer:
+    """An answer that the log does not hear of."""
+    return GateAnswer(advice.to_dict(), has_skill_text=asked.question.include_skill_text)
+
+
 def _not_about(asked: _Asked, ranking: Ranking | None) -> Advice:
     """The task is about another skill, or about none: hands off."""
     chances = ranking.chances if ranking else {}
@@ -432,6 +458,15 @@ def _not_about(asked: _Asked, ranking: Ranking | None) -> Advice:
     return replace(answer, decision=replace(decision, is_fallback=True))
 
 
+def _without_evidence(asked: _Asked) -> Advice:
+    """Hands off: whoever asks leaves the skill as it is without a gate."""
+    names = {"skill": asked.skill.skill_id, "family": asked.question.family, "suite": asked.question.suite}
+    reason = f"no evidence about {asked.skill.skill_id}, so it is left as it is"
+    advice = fallback_advice(InputError(reason), "abstain", asked.policy, agent=asked.agent.name, **names)
+    decision = replace(advice.decision, reason=reason, would_change="any paired execution with this skill")
+    return replace(advice, decision=decision)
+
+
 def _entry(record: DecisionRecord) -> dict[str, Any]:
     """What the log has of a decision beside its document."""
     return {
@@ -443,6 +478,7 @@ def _entry(record: DecisionRecord) -> dict[str, Any]:
         "text_digest": record.text_digest or None,
         "source": record.source or None,
         "in_conversation": bool(record.conversation),
+        "applied": record.evidence.get("applied") is not False,
         "outcomes": [_outcome(outcome) for outcome in record.outcomes],
     }
 

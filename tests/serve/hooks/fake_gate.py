@@ -37,7 +37,8 @@ class FakeGate:
 
 
 def decision(skill: str, action: str = "use", **more: Any) -> dict[str, Any]:
-    return {"skill": skill, "action": action, "gain": 0.5, "reason": f"predicted to {action}", "decision_id": 7, **more}
+    known = {"gain": 0.5, "reason": f"predicted to {action}", "fallback": False, "decision_id": 7}
+    return {"skill": skill, "action": action, **known, **more}
 
 
 def says(action: str, **more: Any) -> Reply:

@@ -254,7 +254,8 @@ def _chosen(settings: HookSettings, found: _Decided) -> OfferedSkill | None:
 def _skill_call(settings: HookSettings, event: HookEvent) -> Answered:
     conversation = _conversation(settings, event)
     for decision in (conversation.known() or ()) if conversation else ():
-        if decision.skill == event.skill and decision.action == "skip":
+        # Without evidence it is hands off: the harness works as it does without a gate.
+        if decision.skill == event.skill and decision.action == "skip" and decision.has_evidence:
             reason = f"SkillDelta: {decision.reason}. Proceed without this skill."
             return Answered(_written(settings.dialect.denial(reason)))
     return Answered()
