@@ -29,13 +29,13 @@ class SkillTexts:
     def digest(self, name: str) -> str:
         """The digest of a skill's text; "" where the text is not there."""
         if name not in self._digests:
-            skill = _skill_beside(self._tree, name)
+            skill = _skill_text(self._tree, name)
             self._digests[name] = "" if skill is None else skill.digest
             self._found += [] if skill is None else [skill]
         return self._digests[name]
 
 
-def _skill_beside(tree: ResultTree, name: str) -> Skill | None:
+def _skill_text(tree: ResultTree, name: str) -> Skill | None:
     """The skill called `name`: among the files, else in the folders around them. None where it is not there."""
     if not _PLAIN.fullmatch(name):  # a name of another's file is no path to follow
         return None
