@@ -255,9 +255,9 @@ class GateService:
         return self._recorded(warm, [(asked, advice)], still_wanted)[0]
 
     def _chosen(self, warm: WarmBank, questions: Sequence[GateQuestion], still_wanted: StillWanted) -> GateChoice:
-        message = read_message(questions[0].task)
+        message = read_message(questions[0].text)
         if message.is_task:  # of a log with a question, the question
-            questions = [replace(question, task=message.text) for question in questions]
+            questions = [replace(question, text=message.text) for question in questions]
         asked = [self._asked(warm, question, unknown_skills=True) for question in questions]
         ranking: Ranking | None = Ranking({one.skill.skill_id: 0.0 for one in asked if one.is_known})
         if message.is_task and any(one.is_known for one in asked):
@@ -285,7 +285,7 @@ class GateService:
         """How likely the task is about each skill; None where that cannot be said, so that every gate is asked."""
         question, offered = asked[0].question, [one.skill.skill_id for one in asked]
         try:
-            return warm.ranking(question.task, offered, asked[0].agent, question.suite)
+            return warm.ranking(question.text, offered, asked[0].agent, question.suite)
         except ReplacedBankError:
             raise
         except ROUTING_FAILURES:
@@ -452,9 +452,9 @@ def _not_about(asked: _Asked, ranking: Ranking | None) -> Advice:
         reason = "the message is no task"
     else:
         reason = f"the task is like those of no recorded skill ({sum(chances.values()):.0%} that any applies)"
-    decision = Decision("abstain", 0.0, asked.policy.threshold, reason, "a task like the recorded ones of the skill")
+    decision = Decision("abstain", 0.0, asked.gate.threshold, reason, "a task like the recorded ones of the skill")
     names = {"skill": asked.skill.skill_id, "family": asked.question.family, "suite": asked.question.suite}
-    answer = fallback_advice(InputError(reason), "abstain", asked.policy, agent=asked.agent.name, **names)
+    answer = fallback_advice(InputError(reason), "abstain", asked.gate, agent=asked.agent.name, **names)
     return replace(answer, decision=replace(decision, is_fallback=True))
 
 
