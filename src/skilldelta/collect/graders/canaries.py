@@ -55,6 +55,8 @@ _PRELUDE = """
 def __changed__(count, value):
     count.append(1)
     kind = type(value)
+    if kind.__module__ == "unittest.mock":
+        raise AssertionError("a mock of the test compares as it likes")
     if kind is bool:
         return not value
     if kind in (int, float):
