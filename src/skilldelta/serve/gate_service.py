@@ -30,6 +30,7 @@ from skilldelta.encoders import Encoder, load_encoder
 from skilldelta.errors import InputError, NotRecordedError, ReplacedBankError
 from skilldelta.gate import Action, Decision, Gate
 from skilldelta.records import Agent, Skill
+from skilldelta.routing import Ranking, read_message
 from skilldelta.serve.gate_question import GateAnswer, GateChoice, GateQuestion
 from skilldelta.serve.learning import LearningProcess
 from skilldelta.serve.warm_bank import EncoderMaker, WarmBank
@@ -160,22 +161,15 @@ class GateService:
         return self._on_bank(decided)
 
     def choose(self, questions: Sequence[GateQuestion], still_wanted: StillWanted = _always) -> GateChoice:
-        """The skill with the largest gain among those that the gate would use; None where it would use none.
+        """The skill that the task is about and that the gate would use, with the largest gain if there are several.
 
-        Each skill is answered for itself: one that the bank knows nothing about gets `abstain`, and the others a decision.
+        First all skills are ranked together, with *none* as a competitor. Only the gates of applicable skills are asked
+        and recorded. About the others, and about skills that the bank knows nothing of, the answer is `abstain`: nothing
+        is injected, and nothing denied.
         """
         if not questions:
             raise InputError("there is no skill to choose from; name at least one")
-
-        def decided(warm: WarmBank) -> list[GateAnswer]:
-            asked = [self._asked(warm, question, unknown_skills=True) for question in questions]
-            advised = [self._first_answer(warm, one) or self._advice_or_none(warm, one) for one in asked]
-            return self._recorded(warm, list(zip(asked, advised, strict=True)), still_wanted)
-
-        answers = self._on_bank(decided)
-        used = [answer.document for answer in answers if answer.document["action"] == "use"]
-        best = max(used, key=lambda document: float(document["gain"]), default=None)
-        return GateChoice(None if best is None else best["skill"], tuple(answers))
+        return self._on_bank(lambda warm: self._chosen(warm, questions, still_wanted))
 
     # -- the log --------------------------------------------------------------------------------------------------
 
@@ -260,6 +254,43 @@ class GateService:
         advice = self._first_answer(warm, asked) or self._advice(warm, asked)
         return self._recorded(warm, [(asked, advice)], still_wanted)[0]
 
+    def _chosen(self, warm: WarmBank, questions: Sequence[GateQuestion], still_wanted: StillWanted) -> GateChoice:
+        message = read_message(questions[0].text)
+        if message.is_task:  # of a log with a question, the question
+            questions = [replace(question, text=message.text) for question in questions]
+        asked = [self._asked(warm, question, unknown_skills=True) for question in questions]
+        ranking: Ranking | None = Ranking({one.skill.skill_id: 0.0 for one in asked if one.is_known})
+        if message.is_task and any(one.is_known for one in asked):
+            ranking = self._ranking(warm, asked)
+        applicable = [one.skill.skill_id for one in asked] if ranking is None else ranking.applicable()
+        advised = []
+        for one in asked:
+            answer: Advice | GateAnswer | None = None
+            if one.skill.skill_id in applicable or not one.is_known:
+                answer = self._first_answer(warm, one) or self._advice_or_none(warm, one)
+            elif not applicable:  # a message that is no task, or about none of the skills, leaves a decision as it is
+                answer = self._first_answer(warm, one)
+            advised.append((one, answer or _unrecorded(_not_about(one, ranking), one)))
+        chances = {} if ranking is None else ranking.chances
+        answers = [
+            replace(answer, applies=chances.get(one.skill.skill_id))
+            for one, answer in zip(asked, self._recorded(warm, advised, still_wanted), strict=True)
+        ]
+        used = [answer.document for answer in answers if answer.document["action"] == "use"]
+        best = max(used, key=lambda document: float(document["gain"]), default=None)
+        any_applies = None if ranking is None else ranking.any_skill
+        return GateChoice(None if best is None else best["skill"], tuple(answers), any_applies)
+
+    def _ranking(self, warm: WarmBank, asked: Sequence[_Asked]) -> Ranking | None:
+        """How likely the task is about each skill; None where that cannot be said, so that every gate is asked."""
+        question, offered = asked[0].question, [one.skill.skill_id for one in asked]
+        try:
+            return warm.ranking(question.text, offered, asked[0].agent, question.suite)
+        except ReplacedBankError:
+            raise
+        except ROUTING_FAILURES:
+            return None  # each gate says for itself what failed
+
     def _asked(self, warm: WarmBank, question: GateQuestion, *, unknown_skills: bool = False) -> _Asked:
         """The question with its names resolved; a skill that the bank does not know is an error unless it may be unknown."""
         names = warm.names()
@@ -296,7 +327,7 @@ class GateService:
         """The advice about a skill of several; without evidence there is none, and the log does not hear of it."""
         if asked.is_known:
             return self._advice(warm, asked)
-        return GateAnswer(_without_evidence(asked).to_dict(), has_skill_text=asked.question.include_skill_text)
+        return _unrecorded(_without_evidence(asked), asked)
 
     def _recorded(
         self,
@@ -401,6 +432,30 @@ def _of_another_version(asked: _Asked) -> Advice:
         suite=asked.question.suite,
     )
     return replace(told, decision=decision)
+
+
+def _unrecorded(advice: Advice, asked: _Asked) -> GateAnswer:
+    """An answer that the log does not hear of."""
+    return GateAnswer(advice.to_dict(), has_skill_text=asked.question.include_skill_text)
+
+
+def _not_about(asked: _Asked, ranking: Ranking | None) -> Advice:
+    """The task is about another skill, or about none: hands off."""
+    chances = ranking.chances if ranking else {}
+    best = max(chances, key=lambda name: chances[name], default="")
+    own = chances.get(asked.skill.skill_id)
+    if own is None:
+        reason = f"no recorded task of {asked.skill.skill_id!r} says what the skill is about"
+    elif ranking is not None and ranking.applicable():
+        reason = f"the task is about another skill: {best} ({chances[best]:.0%}), this one {own:.0%}"
+    elif not any(chances.values()):
+        reason = "the message is no task"
+    else:
+        reason = f"the task is like those of no recorded skill ({sum(chances.values()):.0%} that any applies)"
+    decision = Decision("abstain", 0.0, asked.gate.threshold, reason, "a task like the recorded ones of the skill")
+    names = {"skill": asked.skill.skill_id, "family": asked.question.family, "suite": asked.question.suite}
+    answer = fallback_advice(InputError(reason), "abstain", asked.gate, agent=asked.agent.name, **names)
+    return replace(answer, decision=replace(decision, is_fallback=True))
 
 
 def _without_evidence(asked: _Asked) -> Advice:
