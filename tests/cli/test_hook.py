@@ -208,7 +208,7 @@ def test_paths_in_the_file_are_meant_from_its_folder(tmp_path: Path, options: Op
 def test_a_file_that_cannot_be_taken_is_named(tmp_path: Path, options: Options, text: str) -> None:
     (tmp_path / "skilldelta.toml").write_text(text)
     with pytest.raises((InputError, click.ClickException)):
-        hook_settings("codex", options(tmp_path), {}, {})
+        hook_settings("codex", options(tmp_path), {})
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,7 @@ def test_names_and_files_make_skills(tmp_path: Path, options: Options) -> None:
     file = (tmp_path / "dates" / "SKILL.md").resolve()
 
     def skills(*words: str) -> tuple[OfferedSkill, ...]:
-        return hook_settings("codex", options(tmp_path, *words), {}, {}).skills
+        return hook_settings("codex", options(tmp_path, *words), {}).skills
 
     folder = str(tmp_path / "dates")
     assert skills("--skill-file", folder) == (OfferedSkill("dates-of-the-house", file),)
@@ -259,7 +259,7 @@ def test_names_and_files_make_skills(tmp_path: Path, options: Options) -> None:
 
 def test_the_state_is_where_the_harness_says_or_in_the_users_own_folder(tmp_path: Path, options: Options) -> None:
     def state(*words: str, **variables: str) -> Path | None:
-        return hook_settings("codex", options(tmp_path, *words), variables, {}).state
+        return hook_settings("codex", options(tmp_path, *words), variables).state
 
     assert state(CLAUDE_PLUGIN_DATA="/data") == Path("/data")
     assert state("--state", "/mine", CLAUDE_PLUGIN_DATA="/data") == Path("/mine")
@@ -269,7 +269,7 @@ def test_the_state_is_where_the_harness_says_or_in_the_users_own_folder(tmp_path
 
 def test_equals_signs_and_parts_are_read(tmp_path: Path, options: Options) -> None:
     found = options(tmp_path, "--part=2/3", "--paper", "--threshold=-0.5")
-    assert hook_settings("codex", found, {}, {}).part == Part(2, 3)
+    assert hook_settings("codex", found, {}).part == Part(2, 3)
     assert (found["paper"], found["threshold"]) == (True, -0.5)
 
 
@@ -277,17 +277,17 @@ def test_a_server_is_asked_with_the_settings_of_the_gate_that_somebody_has_given
     (tmp_path / "skilldelta.toml").write_text("k = 4\n")
     with fake_gate(says("skip")) as gate:
         hook(tmp_path, "codex", "--skill", "c", "--server", gate.url, "--paper", SKILLDELTA_THRESHOLD="0.25")
-    assert gate.asked[0][1]["policy"] == {"paper": True, "k": 4, "threshold": 0.25}
+    assert gate.asked[0][1]["gate"] == {"paper": True, "k": 4, "threshold": 0.25}
 
 
 def test_the_first_entry_of_a_plugin_counts_the_others_only_where_they_are_switched_on(
     tmp_path: Path, options: Options
 ) -> None:
     found = options(tmp_path, "--part", "1/auto")
-    assert hook_settings("codex", found, {}, {}).part == Part(1, 1)
-    assert hook_settings("codex", found, {"SKILLDELTA_LONG_SKILLS": ""}, {}).part == Part(1, 1)
-    assert hook_settings("codex", found, {"SKILLDELTA_LONG_SKILLS": "1"}, {}).part == Part(1, 3)
-    assert hook_settings("codex", options(tmp_path), {"SKILLDELTA_LONG_SKILLS": "1"}, {}).part == Part(1, 1)
+    assert hook_settings("codex", found, {}).part == Part(1, 1)
+    assert hook_settings("codex", found, {"SKILLDELTA_LONG_SKILLS": ""}).part == Part(1, 1)
+    assert hook_settings("codex", found, {"SKILLDELTA_LONG_SKILLS": "1"}).part == Part(1, 3)
+    assert hook_settings("codex", options(tmp_path), {"SKILLDELTA_LONG_SKILLS": "1"}).part == Part(1, 1)
 
 
 @pytest.mark.parametrize(("name", "host"), [("hooks.json", "claude-code"), ("codex.json", "codex")])

@@ -72,7 +72,7 @@ def test_bbh_under_one_skill_gives_the_papers_answer(skilldelta: Skilldelta, sha
 
 
 def test_families_of_one_name_in_two_suites_are_never_pooled(skilldelta: Skilldelta, two_suites: str) -> None:
-    for estimator in ("skilldelta", "stack"):
+    for estimator in ("paper", "blend"):
         asked = ("predict", "--bank", two_suites, "--skill", "cot", "--estimator", estimator, "--json", "add 9 and 8")
         answers = {suite: skilldelta(*asked, "--suite", suite).document for suite in ("old", "new")}
         assert (answers["old"]["action"], answers["new"]["action"]) == ("use", "skip")
@@ -80,10 +80,13 @@ def test_families_of_one_name_in_two_suites_are_never_pooled(skilldelta: Skillde
         assert answers["old"]["gain"] > 0 > answers["new"]["gain"]
 
 
-def test_a_question_that_two_suites_could_answer_names_them(skilldelta: Skilldelta, two_suites: str) -> None:
-    ran = skilldelta("predict", "--bank", two_suites, "--skill", "cot", "add 9 and 8")
-    assert (ran.code, ran.out, len(ran.err.splitlines())) == (2, "", 1)
-    assert "skill 'cot' has evidence in 2 suites, which are never pooled; choose one with --suite: old, new" in ran.err
+def test_a_question_that_two_suites_could_answer_is_answered_from_the_default_one(
+    skilldelta: Skilldelta, two_suites: str
+) -> None:
+    asked = ("predict", "--bank", two_suites, "--skill", "cot", "--json", "add 9 and 8")
+    assert skilldelta(*asked).document["suite"] == "old"
+    assert skilldelta("bank", "use", "--suite", "new", "--bank", two_suites).code == 0
+    assert skilldelta(*asked).document["suite"] == "new"
     wrong = skilldelta("predict", "--bank", two_suites, "--skill", "cot", "--suite", "nwe", "add 9 and 8")
     assert (wrong.code, wrong.err) == (2, "error: unknown suite 'nwe'; did you mean new?\n")
 
@@ -108,14 +111,14 @@ def test_the_paper_rule_takes_other_settings_under_its_own_name(
 ) -> None:
     asked = ("predict", "--paper", "--bank", one_skill_bank, "--skill", "cot", "--task-id", "helped-2", *flags)
     found = skilldelta(*asked, "--json").document
-    assert (found[key], found["estimator"], found["settings_choose"]) == (value, "skilldelta", "gain")
+    assert (found[key], found["estimator"], found["settings_choose"]) == (value, "paper", "gain")
     assert found["interval"]["method"] == "hoeffding"
     assert words in " ".join(skilldelta(*asked).out.split())
     if key == "k":
         assert found["support"]["used"] == 3
 
 
-def test_under_the_stack_the_settings_choose_the_pairs_shown_and_say_so(
+def test_under_the_blend_the_settings_choose_the_pairs_shown_and_say_so(
     skilldelta: Skilldelta, one_skill_bank: str
 ) -> None:
     asked = ("predict", "--bank", one_skill_bank, "--skill", "cot", "add 7 apples and 8 pears")
@@ -126,11 +129,11 @@ def test_under_the_stack_the_settings_choose_the_pairs_shown_and_say_so(
     assert fewer["gain"] == plain["gain"]
     assert (plain["settings_choose"], fewer["scope"]) == ("neighbors", "global")
     said = " ".join(skilldelta(*asked, "--k", 2).out.split())
-    assert "K = 2: for the pairs shown and bounded; the gain is the stack's, from all pairs." in said
+    assert "K = 2: for the pairs shown and bounded; the gain is the blend's, from all pairs." in said
 
 
 @pytest.mark.parametrize("command", [("sweep", "threshold"), ("calibrate", "--margin", "0")])
 def test_a_flag_without_a_say_is_refused(skilldelta: Skilldelta, one_skill_bank: str, command: tuple[str, ...]) -> None:
     ran = skilldelta(*command, "--bank", one_skill_bank, "--k", 3)
     assert (ran.code, len(ran.err.splitlines())) == (2, 1)
-    assert "--k has no say in the scores of stack; leave it out" in ran.err
+    assert "--k has no say in the scores of blend; leave it out" in ran.err

@@ -44,9 +44,9 @@ const failed = (settings, error) => ({
 async function askServer(settings, { task, skill, conversation, source, skillDigest, wantText, signal, deadline }) {
   const names = { agent: settings.agent, suite: settings.suite, family: settings.family }
   const question = {
-    task, skill, conversation, source, ...present(names),
+    text: task, skill, conversation, source, ...present(names),
     ...(skillDigest && { skill_digest: skillDigest }),
-    ...(settings.policy && { policy: settings.policy }),
+    ...(settings.gate && { gate: settings.gate }),
     ...(wantText && { include_skill_text: true }),
   }
   return fromDocument(await call(settings, 'POST', '/v1/decide', { body: question, signal, deadline }), 'server')
@@ -74,7 +74,7 @@ const finite = value => (Number.isFinite(value) ? value : undefined)
 function askCommand(settings, { task, skill, signal }, serverError) {
   const names = { '--bank': settings.bank, '--agent': settings.agent, '--suite': settings.suite, '--family': settings.family }
   const [program, ...first] = [settings.command].flat()
-  const words = [...first, 'predict', '--json', ...flags({ '--skill': skill, ...names, ...policyFlags(settings.policy) }), '-']
+  const words = [...first, 'predict', '--json', ...flags({ '--skill': skill, ...names, ...gateFlags(settings.gate) }), '-']
   const limits = { signal, deadline: performance.now() + settings.commandTimeout * 1000 }
   return settled(`no answer within ${settings.commandTimeout} s`, limits, atEnd => new Promise((resolve, reject) => {
     const child = execFile(program, words, { maxBuffer: LONGEST_ANSWER, windowsHide: true }, (error, stdout, stderr) => {
@@ -95,8 +95,8 @@ const flags = names =>
   Object.entries(names).filter(([, value]) => value !== undefined && value !== '').flatMap(([flag, value]) =>
     value === true ? [flag] : [`${flag}=${value}`])
 
-const policyFlags = policy =>
-  Object.fromEntries(Object.entries(policy ?? {}).filter(([, value]) => value !== false).map(([name, value]) => [`--${name.replaceAll('_', '-')}`, value]))
+const gateFlags = gate =>
+  Object.fromEntries(Object.entries(gate ?? {}).filter(([, value]) => value !== false).map(([name, value]) => [`--${name.replaceAll('_', '-')}`, value]))
 
 const lastLine = text => String(text ?? '').trim().split('\n').at(-1)
 

@@ -41,9 +41,9 @@ test('where the skill is skipped, the request is the one of a harness without th
 test('cosine and uniform averaging are passed on and give the answers of the server', async () => {
   const gains = {}
   for (const weighting of ['cosine', 'uniform']) {
-    const policy = { paper: true, k: 6, weighting }, audit = auditFile()
-    await converse(WAREHOUSE, { skill: 'units', policy, audit })
-    const asked = { task: WAREHOUSE, skill: 'units', record: false, policy }
+    const gate_ = { paper: true, k: 6, weighting }, audit = auditFile()
+    await converse(WAREHOUSE, { skill: 'units', gate: gate_, audit })
+    const asked = { text: WAREHOUSE, skill: 'units', record: false, gate: gate_ }
     const response = await fetch(`${gate.url}/v1/decide`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(asked) })
     gains[weighting] = lines(audit)[0].gain
     assert.equal(gains[weighting], (await response.json()).gain)

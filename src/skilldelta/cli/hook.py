@@ -21,6 +21,7 @@ from click.core import ParameterSource
 from skilldelta.cli import settings
 from skilldelta.cli.hook_deadline import DEFAULT_SECONDS, Deadline
 from skilldelta.errors import InputError, SkillDeltaError
+from skilldelta.gate_settings import SETTING
 from skilldelta.harnesses import harness_named
 from skilldelta.harnesses.offered_skill import OfferedSkill, Part, skill_name
 from skilldelta.regular_file import is_below
@@ -32,7 +33,6 @@ from skilldelta.server_proof import KEY_VARIABLE, known_key
 # Set, it switches on the further entries of a plugin, which are a process each per prompt.
 _LONG_SKILLS = "SKILLDELTA_LONG_SKILLS"
 _ENTRIES_OF_A_PLUGIN = 3
-_GATE = ("estimator", "paper", "k", "weighting", "scope", "threshold", "rule")
 _SECONDS = click.FloatRange(0, 3600, min_open=True)
 
 
@@ -163,7 +163,7 @@ _BELIEVED: Mapping[str, Callable[[str, str], bool]] = {
 @settings.agent_option
 @settings.suite_option
 @settings.encoder_options
-@settings.policy_options
+@settings.gate_options
 @click.pass_context
 def command(ctx: click.Context, /, harness: str, **options: Any) -> None:
     """Answer one event of an agent harness's hook: JSON on stdin, JSON or nothing on stdout.
@@ -174,7 +174,7 @@ def command(ctx: click.Context, /, harness: str, **options: Any) -> None:
 
     `skilldelta install HARNESS` writes the entries into the harness's settings.
     """
-    hook = hook_settings(harness, options, os.environ, _gate_settings(ctx, options))
+    hook = hook_settings(harness, options, os.environ)
     if sys.stdin is not None and sys.stdin.isatty():
         raise InputError("a hook reads its harness's event from standard input; see skilldelta hook --help")
     deadline = ctx.obj if isinstance(ctx.obj, Deadline) else None
@@ -200,9 +200,7 @@ def run(words: Sequence[str], deadline: Deadline) -> int:
 # -- settings -------------------------------------------------------------------------------------------------------
 
 
-def hook_settings(
-    harness: str, options: Mapping[str, Any], environment: Mapping[str, str], gate: Mapping[str, Any]
-) -> HookSettings:
+def hook_settings(harness: str, options: Mapping[str, Any], environment: Mapping[str, str]) -> HookSettings:
     """The settings that the options spell out."""
     dialect = harness_named(harness).dialect
     if dialect is None:
@@ -215,7 +213,7 @@ def hook_settings(
         skills=offered_skills(options["skill"], options["skill_file"], options["skill_digest"]),
         agent=options["agent"] or "",
         suite=options["suite"] or "",
-        gate=gate,
+        gate={name: options[name] for name in SETTING if options[name] not in (None, False)},
         server=ServerAddress(options["server"], token, options["timeout"], known_key(environment), is_pinned),
         ask=options["ask"],
         fallback=options["fallback"],
@@ -224,12 +222,6 @@ def hook_settings(
         record=not options["no_record"],
         state=state_folder(options["state"], environment),
     )
-
-
-def _gate_settings(ctx: click.Context, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of the gate that somebody has given; the rest are the server's own."""
-    defaults = (ParameterSource.DEFAULT, None)
-    return {name: options[name] for name in _GATE if ctx.get_parameter_source(name) not in defaults}
 
 
 def _project_defaults(command: click.Command, folder: Path) -> tuple[dict[str, Any], Path | None]:

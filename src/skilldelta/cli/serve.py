@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from skilldelta.serve.admission import AdmissionRules
     from skilldelta.serve.gate_service import GateService
 
-_POLICY = ("estimator", "paper", "k", "weighting", "scope", "threshold", "rule")
-
 
 @click.command("serve")
 @settings.bank_option
@@ -38,7 +36,7 @@ _POLICY = ("estimator", "paper", "k", "weighting", "scope", "threshold", "rule")
     "--retention", type=click.FloatRange(0, min_open=True), metavar="DAYS", help="Remove decisions older than this."
 )
 @settings.fallback_option("The decision when routing fails: the encoder does not answer. Without it that is an error.")
-@settings.policy_options
+@settings.gate_options
 @click.option("--access-log", is_flag=True, help="A line per request on stderr: method, path, status, time.")
 @click.option(
     "--otel",
@@ -96,21 +94,26 @@ def command(ctx: click.Context, /, bank: str, host: str, port: int, install: str
 
 
 def _gate(ctx: click.Context, bank: str, options: dict[str, Any]) -> GateService:
-    from skilldelta.cli.arguments import chosen_encoder, is_given
+    from skilldelta.cli.arguments import chosen_encoder, encoder_arguments, gate_of
     from skilldelta.encoders import check_encoder_name
     from skilldelta.serve.gate_service import GateService, GateSettings
-    from skilldelta.serve.policy_settings import policy_with
+    from skilldelta.serve.learning import LearningProcess
 
-    said = {name: options[name] for name in _POLICY if is_given(ctx, name)}
     chosen = GateSettings(
-        policy=policy_with(said),
+        gate=gate_of(ctx),
         agent=options["agent"],
         keep=options["keep"],
         retention_days=options["retention"],
         fallback=options["fallback"],
     )
     check_encoder_name(options["encoder"])  # before a bank is made for nothing
-    gate = GateService.open(bank, chosen, encoder=lambda opened: chosen_encoder(opened, options), create=True)
+    gate = GateService.open(
+        bank,
+        chosen,
+        encoder=lambda opened: chosen_encoder(opened, options),
+        learner=LearningProcess(bank, encoder_arguments(options)),
+        create=True,
+    )
     try:
         gate.encoder()
         if options["agent"] and gate.read(lambda opened: opened.agents()):

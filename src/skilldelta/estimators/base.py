@@ -1,4 +1,4 @@
-"""What it means to score a target: one small contract for the paper's rule, its controls and the stack.
+"""What it means to score a target: one small contract for the paper's rule, its controls and the blend.
 
 An estimator scores every row of a panel from the other tasks' outcomes alone (`leave_one_out`), and, once fitted to a
 support, any new target (`fit`, then `score`). Thresholds, intervals and curves live outside the score.
@@ -71,6 +71,8 @@ class Score:
     """How much the target resembles the recorded tasks it was compared with, where the estimator looks at that."""
     credit: float = 1.0
     """How much of the gain rests on those tasks; the rest is what new families lead to expect."""
+    of_previous_revision: bool = False
+    """Whether evidence was added since the estimator learned."""
 
     @classmethod
     def of_one(cls, name: str, gain: float) -> Score:

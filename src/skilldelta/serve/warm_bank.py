@@ -10,24 +10,31 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from skilldelta.advisor import Advice, Advisor, Policy, Question
+from skilldelta.advisor import Advice, Advisor, Question
+from skilldelta.advisor.learned_states import Learner, NotLearnedYetError
+from skilldelta.advisor.skill_ranking import SkillRanking
 from skilldelta.arrays import Vectors
-from skilldelta.bank.reading import chosen_agent, current_skill
+from skilldelta.bank.reading import Arrivals, chosen_agent, current_skill
 from skilldelta.bank.store import Bank
 from skilldelta.encoders import Encoder
 from skilldelta.errors import unknown_name
+from skilldelta.gate import Gate
 from skilldelta.records import Agent, Skill
+from skilldelta.routing import Ranking
 from skilldelta.serve.log_writer import LogWriter
 
 EncoderMaker = Callable[[Bank], Encoder]
 
 _MOST_ANSWERS = 4_096
-_LONGEST_REMEMBERED = 4_000
-"""Characters of a text whose answer is remembered, so that all of them take a bounded memory."""
+# Characters of a text, and neighbors of an answer, that are remembered, so that all of them take a bounded memory.
+_LONGEST_REMEMBERED, _MOST_NEIGHBORS = 4_000, 64
+# Of texts and vectors together; the least recently used make room.
 _MOST_BYTES = 32 << 20
-"""Of texts and vectors together; the least recently used make room."""
+# Encoders that learn from the bank's own texts, and so are made anew when it has grown.
 _OF_THE_BANK = ("tfidf", "imported/")
-"""Encoders that learn from the bank's own texts, and so are made anew when it has grown."""
+# Questions that wait for a panel to be learned, and for how many seconds; others are told to come again, so that they
+# do not take the threads that everything else is answered by.
+_MOST_WAITING, _PATIENCE = 8, 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +45,11 @@ class KnownNames:
     agents: Sequence[Agent]
     skills: Sequence[Skill]
     suites: Sequence[str]
+    default_agent: Agent | None
 
     def agent(self, name: str | None) -> Agent:
-        """The agent of that name, or the only one for None; an unknown name is refused."""
-        return chosen_agent(self.agents, name)
+        """The agent of that name, or the default one for None; an unknown name is refused."""
+        return chosen_agent(self.agents, name, default=self.default_agent)
 
     def skill(self, name: str) -> Skill:
         """The current version of a skill; an unknown one is refused."""
@@ -52,22 +60,26 @@ class KnownNames:
 class _Key:
     agent: Agent
     question: Question
-    policy: Policy
+    gate: Gate
     explain: bool
 
 
 class WarmBank:
     """Answers questions from one open bank. Threads may share it."""
 
-    def __init__(self, bank: Bank, make_encoder: EncoderMaker) -> None:
+    def __init__(self, bank: Bank, make_encoder: EncoderMaker, learner: Learner | None = None) -> None:
         self.bank = bank
+        self._learner = learner
+        self._waiting = threading.BoundedSemaphore(_MOST_WAITING)
         self.log = LogWriter(bank)
         self._make_encoder = make_encoder
         self._encoder: RememberingEncoder | None = None
         self._encoder_revision = 0
         self._names: KnownNames | None = None
+        self._arrivals: Arrivals | None = None
         self._suites: dict[tuple[Agent, str, str], str] = {}
         self._advisors: dict[Agent, Advisor] = {}
+        self._rankings: dict[Agent, SkillRanking] = {}
         self._answers: OrderedDict[_Key, Advice] = OrderedDict()
         self._learning = threading.Lock()
         self._asking = threading.Lock()
@@ -80,41 +92,79 @@ class WarmBank:
             return names
         with self._learning:
             if self._names is None or self._names.revision != revision:
-                bank = self.bank
-                self._suites, self._answers = {}, OrderedDict()
-                self._names = KnownNames(revision, bank.agents(), bank.skills(), bank.suites())
+                bank, before = self.bank, self._arrivals
+                self._arrivals = bank.arrivals(0 if before is None else before.last_execution)
+                self._answers = OrderedDict()
+                if before is None or before.removals != self._arrivals.removals:
+                    self._suites = {}
+                # An agent's new executions in another suite may make the choice of a suite another one.
+                grown = self._arrivals.panels
+                self._suites = {
+                    key: suite
+                    for key, suite in self._suites.items()
+                    if all(agent != key[0] or other == suite for agent, other in grown)
+                }
+                self._names = KnownNames(revision, bank.agents(), bank.skills(), bank.suites(), bank.defaults().agent)
             return self._names
 
-    def advice(self, question: Question, agent: Agent, policy: Policy, *, explain: bool) -> Advice:
+    def advice(self, question: Question, agent: Agent, gate: Gate, *, explain: bool) -> Advice:
         """The answer to a question, remembered until the evidence changes."""
         names = self.names()
         encoder = self._current_encoder(names.revision)
-        key = _Key(agent, question, policy, explain)
+        key = _Key(agent, question, gate, explain)
         answers = self._answers
         known = answers.get(key)
         if known is not None:
             return known
         if question.text.strip():
             encoder.encode([question.text])  # outside of the lock: an endpoint may take its time
+        while True:
+            try:
+                with self._asking:
+                    completed = self._completed(question, agent, names)
+                    advice = self._advisor(agent, encoder, gate).ask(completed, explain=explain)
+                    self._remember(key, advice, names.revision, answers)
+                return advice
+            except NotLearnedYetError as missing:
+                # Outside of the lock: who asks about another panel, or by the paper's rule, does not wait with us.
+                if not self._waiting.acquire(blocking=False):
+                    raise
+                try:
+                    missing.ready.result(_PATIENCE)
+                except TimeoutError:
+                    raise missing from None
+                finally:
+                    self._waiting.release()
+
+    def _remember(self, key: _Key, advice: Advice, revision: int, answers: OrderedDict[_Key, Advice]) -> None:
+        """Keep an answer for the next one who asks the same, until the evidence, or what was learned from it, changes."""
+        is_short = len(key.question.text) <= _LONGEST_REMEMBERED and len(advice.neighbors) <= _MOST_NEIGHBORS
+        if is_short and not advice.of_previous_revision and self.bank.revision() == revision:
+            answers[key] = advice
+            while len(answers) > _MOST_ANSWERS:
+                answers.popitem(last=False)
+
+    def ranking(self, text: str, offered: Sequence[str], agent: Agent, suite: str) -> Ranking | None:
+        """How likely a task is about each skill on offer; None where nothing can be said."""
+        encoder = self._current_encoder(self.names().revision)
+        encoder.encode([text])  # outside of the lock: an endpoint may take its time
         with self._asking:
-            advice = self._advisor(agent, encoder, policy).ask(self._completed(question, agent, names), explain=explain)
-            if len(question.text) <= _LONGEST_REMEMBERED and self.bank.revision() == names.revision:
-                answers[key] = advice
-                while len(answers) > _MOST_ANSWERS:
-                    answers.popitem(last=False)
-        return advice
+            if agent not in self._rankings:
+                self._rankings[agent] = SkillRanking(self.bank, encoder, agent)
+            ranking = self._rankings[agent]
+        return ranking.rank(text, offered, suite=suite)
 
     def encoder(self) -> RememberingEncoder:
         """The encoder for the bank as it is now."""
         return self._current_encoder(self.names().revision)
 
-    def warm_up(self, policy: Policy) -> None:
+    def warm_up(self, gate: Gate) -> None:
         """Load, or learn, what the first questions about each panel would have to wait for."""
         names = self.names()
         for agent, suite in self.bank.panel_names():
             skill = next((one.skill_id for one in names.skills if one.skill_id), None)
             if skill is not None:
-                self.advice(Question("warm", skill, suite=suite), agent, policy, explain=False)
+                self.advice(Question("warm", skill, suite=suite), agent, gate, explain=False)
 
     def close(self) -> None:
         """Write what is waiting, and close the bank."""
@@ -135,10 +185,12 @@ class WarmBank:
                 self._suites[key] = suite
         return replace(question, suite=suite)
 
-    def _advisor(self, agent: Agent, encoder: RememberingEncoder, policy: Policy) -> Advisor:
+    def _advisor(self, agent: Agent, encoder: RememberingEncoder, gate: Gate) -> Advisor:
         if agent not in self._advisors:
-            self._advisors[agent] = Advisor(self.bank, encoder, agent=agent, policy=policy)
-        return self._advisors[agent].under(policy)
+            # What learns from the bank's own texts is another encoder after every change, and has no earlier state.
+            learner = None if encoder.identity.startswith(_OF_THE_BANK) else self._learner
+            self._advisors[agent] = Advisor(self.bank, encoder, agent=agent, gate=gate, learner=learner)
+        return self._advisors[agent].under(gate)
 
     def _current_encoder(self, revision: int) -> RememberingEncoder:
         encoder = self._encoder
@@ -148,7 +200,8 @@ class WarmBank:
             return encoder
         with self._asking:
             if self._encoder is None or revision != self._encoder_revision:
-                self._encoder, self._advisors = RememberingEncoder(self._make_encoder(self.bank)), {}
+                self._encoder = RememberingEncoder(self._make_encoder(self.bank))
+                self._advisors, self._rankings = {}, {}
                 self._encoder_revision = revision
             return self._encoder
 

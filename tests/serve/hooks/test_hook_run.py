@@ -77,14 +77,14 @@ def test_the_question_has_the_users_words_the_conversation_and_the_settings(
     ((path, body),) = gate.asked
     assert path == "/v1/decide"
     assert body == {
-        "task": TEXT,
+        "text": TEXT,
         "skill": "counting",
         "skill_digest": text_digest("Count twice."),
         "source": "gemini",
         "conversation": "gemini:s1",
         "agent": "a1",
         "suite": "s",
-        "policy": {"paper": True, "k": 4},
+        "gate": {"paper": True, "k": 4},
     }
 
 
