@@ -362,6 +362,10 @@ class Bank:
         backend, now = self._database.backend, self._clock()
         return bool(self._cache.write(learned.keep, backend, name, parts, revision=revision, now=now))
 
+    def drop_learned(self, name: str) -> None:
+        """Remove the cached state of a name."""
+        self._cache.write(learned.drop, name)
+
     def add_judgements(self, judgements: Sequence[Judgement]) -> int:
         """Store agents' own answers about known tasks and skills; returns how many were new."""
         return self._write(judgement_log.add_judgements, self._database.backend, judgements)

@@ -43,6 +43,8 @@ class GateAnswer:
     skill_text: str | None = None
     has_skill_text: bool = False
     """Whether the text was asked for; a bank may not have it."""
+    warning: str | None = None
+    """What the caller should know of the answer, such as that the log does not have it."""
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `/v1/decide`."""
@@ -51,6 +53,8 @@ class GateAnswer:
             document["decision_id"] = self.decision_id
         if self.has_skill_text:
             document["skill_text"] = self.skill_text
+        if self.warning is not None:
+            document["warning"] = self.warning
         return document
 
 
