@@ -65,6 +65,8 @@ def test_batch_choice_log_and_outcome(client: TestClient) -> None:
     assert (again["decision_id"], again["repeated"], again["skill_text"]) == (2, True, None)
     chosen = client.post("/v1/choose", json={"task": ASKED["task"], "skills": ["units-skill", "dates-skill"]}).json()
     assert (chosen["choice"], len(chosen["decisions"])) == ("units-skill", 2)
+    assert [one["action"] for one in chosen["decisions"]] == ["use", "abstain"]
+    assert client.post("/v1/decide", json={**ASKED, "skill": "dates-skill"}).status_code == 200
     outcome = {"decision_id": 2, "success": 1, "tokens": 12, "key": "k"}
     answers = [client.post("/v1/outcomes", json=outcome) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [201, 200]
@@ -121,7 +123,7 @@ def test_an_archive_of_another_tools_results_is_imported_as_the_command_line_doe
 
 REFUSED = [
     ("{", 400, "JSON"),
-    ("[" * 100_000, 400, ""),
+    ("[" * 100_000, 413, "levels"),
     ("[]", 422, "body"),
     ('{"task": "x"}', 422, "body.skill"),
     ('{"task": "x", "skill": "units-skill", "extra": 1}', 422, "body.extra"),
@@ -136,7 +138,7 @@ REFUSED = [
     ('{"task": "x", "skill": "units-skill", "policy": {"threshold": NaN}}', 422, "threshold"),
     ('{"task": "x", "skill": "units-skill", "policy": {"interval": "wide"}}', 422, "unknown interval 'wide'"),
     (
-        '{"task": "x", "skill": "units-skill", "policy": {"paper": true, "estimator": "stack"}}',
+        '{"task": "x", "skill": "units-skill", "policy": {"paper": true, "estimator": "blend"}}',
         422,
         "paper already",
     ),

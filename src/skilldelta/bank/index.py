@@ -79,6 +79,10 @@ class Index:
             return False
         return is_kept
 
+    def has_more_than(self, executions: int) -> bool:
+        """Whether the agent has more executions on the suite than this; cheap, however many there are."""
+        return self._bank.has_more_executions(executions, self.agent, self.suite)
+
     def freshness(self, mark: Mark) -> Freshness:
         """How what was learned at a mark relates to the evidence as it is now."""
         if mark.revision == self.revision():

@@ -235,6 +235,10 @@ class Bank:
         """The agent and suite of every panel, without reading executions."""
         return list(self._read(reading.executions_by_panel))
 
+    def has_more_executions(self, number: int, agent: Agent, suite: str | None = None) -> bool:
+        """Whether an agent has more executions, on a suite or on all; counts no further than that."""
+        return self._read(reading.has_more_executions, number, agent, suite)
+
     def arrivals(self, after: int) -> Arrivals:
         """Which panels have gained executions after one, by its key."""
         return self._read(reading.read_arrivals, after)

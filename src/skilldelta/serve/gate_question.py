@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from skilldelta.advisor import Policy
+from skilldelta.gate import Gate
 
 
 @dataclass(frozen=True, slots=True)
 class GateQuestion:
     """A task, the skill on offer, who asks, and how to answer."""
 
-    task: str
+    text: str
     skill: str
     family: str = ""
     task_id: str = ""
@@ -28,7 +28,7 @@ class GateQuestion:
     explain: bool = False
     record: bool = True
     include_skill_text: bool = False
-    policy: Policy | None = None
+    gate: Gate | None = None
     """None is the service's own."""
 
 
@@ -45,6 +45,8 @@ class GateAnswer:
     """Whether the text was asked for; a bank may not have it."""
     warning: str | None = None
     """What the caller should know of the answer, such as that the log does not have it."""
+    applies: float | None = None
+    """Among several skills: how likely the task is about this one; None where nothing can be said."""
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `/v1/decide`."""
@@ -55,6 +57,8 @@ class GateAnswer:
             document["skill_text"] = self.skill_text
         if self.warning is not None:
             document["warning"] = self.warning
+        if self.applies is not None:
+            document["applies"] = self.applies
         return document
 
 
@@ -64,7 +68,13 @@ class GateChoice:
 
     choice: str | None
     answers: tuple[GateAnswer, ...]
+    any_applies: float | None = None
+    """How likely the task is about one of the skills; None where nothing can be said, so that every gate was asked."""
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `/v1/choose`."""
-        return {"choice": self.choice, "decisions": [answer.to_dict() for answer in self.answers]}
+        return {
+            "choice": self.choice,
+            "any_applies": self.any_applies,
+            "decisions": [answer.to_dict() for answer in self.answers],
+        }

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from skilldelta.advisor import Advice, Policy, Question
+from skilldelta.advisor import Advice, Question
 from skilldelta.advisor.failure import ROUTING_FAILURES, fallback_advice
 from skilldelta.advisor.recording import (
     KeptText,
@@ -29,9 +29,10 @@ from skilldelta.bank.entries import DecisionFilter, DecisionRecord, Logged, Reco
 from skilldelta.bank.store import Bank
 from skilldelta.encoders import Encoder, load_encoder
 from skilldelta.errors import BankError, InputError, NotRecordedError, ReplacedBankError
-from skilldelta.gate import Action, Decision
+from skilldelta.gate import Action, Decision, Gate
 from skilldelta.records import Agent, Skill
 from skilldelta.redaction import redacted
+from skilldelta.routing import Ranking, read_message
 from skilldelta.serve.gate_question import GateAnswer, GateChoice, GateQuestion
 from skilldelta.serve.learning import LearningProcess
 from skilldelta.serve.warm_bank import EncoderMaker, WarmBank
@@ -47,7 +48,7 @@ NOT_LOGGED = "this decision is not in the log, which cannot be written at the mo
 _log = logging.getLogger("skilldelta.serve")
 
 
-_DEFAULT_POLICY = Policy()
+_DEFAULT_GATE = Gate()
 
 StillWanted = Callable[[], bool]
 """Whether whoever asked still waits for the answer."""
@@ -61,7 +62,7 @@ def _always() -> bool:
 class GateSettings:
     """How a service decides and what it keeps."""
 
-    policy: Policy = _DEFAULT_POLICY
+    gate: Gate = _DEFAULT_GATE
     agent: str | None = None
     """Whom a question is about that names no agent; None is the only one of the bank."""
     keep: KeptText = "digest"
@@ -73,7 +74,7 @@ class GateSettings:
 
 
 class GateService:
-    """One bank, one encoder, one policy. Open it with `GateService.open`, and close it."""
+    """One bank, one encoder, one gate. Open it with `GateService.open`, and close it."""
 
     def __init__(
         self,
@@ -169,22 +170,15 @@ class GateService:
         return self._on_bank(decided)
 
     def choose(self, questions: Sequence[GateQuestion], still_wanted: StillWanted = _always) -> GateChoice:
-        """The skill with the largest gain among those that the gate would use; None where it would use none.
+        """The skill that the task is about and that the gate would use, with the largest gain if there are several.
 
-        Each skill is answered for itself: one that the bank knows nothing about gets `abstain`, and the others a decision.
+        First all skills are ranked together, with *none* as a competitor. Only the gates of applicable skills are asked
+        and recorded. About the others, and about skills that the bank knows nothing of, the answer is `abstain`: nothing
+        is injected, and nothing denied.
         """
         if not questions:
             raise InputError("there is no skill to choose from; name at least one")
-
-        def decided(warm: WarmBank) -> list[GateAnswer]:
-            asked = [self._asked(warm, question, unknown_skills=True) for question in questions]
-            advised = [self._first_answer(warm, one) or self._advice_or_none(warm, one) for one in asked]
-            return self._recorded(warm, list(zip(asked, advised, strict=True)), still_wanted)
-
-        answers = self._on_bank(decided)
-        used = [answer.document for answer in answers if answer.document["action"] == "use"]
-        best = max(used, key=lambda document: float(document["gain"]), default=None)
-        return GateChoice(None if best is None else best["skill"], tuple(answers))
+        return self._on_bank(lambda warm: self._chosen(warm, questions, still_wanted))
 
     # -- the log --------------------------------------------------------------------------------------------------
 
@@ -247,7 +241,7 @@ class GateService:
 
     def warm_up(self) -> None:
         """Load, or learn, what the first questions would have to wait for."""
-        self._on_bank(lambda warm: warm.warm_up(self.settings.policy))
+        self._on_bank(lambda warm: warm.warm_up(self.settings.gate))
 
     # -- steps ----------------------------------------------------------------------------------------------------
 
@@ -269,6 +263,43 @@ class GateService:
         advice = self._first_answer(warm, asked) or self._advice(warm, asked)
         return self._recorded(warm, [(asked, advice)], still_wanted)[0]
 
+    def _chosen(self, warm: WarmBank, questions: Sequence[GateQuestion], still_wanted: StillWanted) -> GateChoice:
+        message = read_message(questions[0].text)
+        if message.is_task:  # of a log with a question, the question
+            questions = [replace(question, text=message.text) for question in questions]
+        asked = [self._asked(warm, question, unknown_skills=True) for question in questions]
+        ranking: Ranking | None = Ranking({one.skill.skill_id: 0.0 for one in asked if one.is_known})
+        if message.is_task and any(one.is_known for one in asked):
+            ranking = self._ranking(warm, asked)
+        applicable = [one.skill.skill_id for one in asked] if ranking is None else ranking.applicable()
+        advised = []
+        for one in asked:
+            answer: Advice | GateAnswer | None = None
+            if one.skill.skill_id in applicable or not one.is_known:
+                answer = self._first_answer(warm, one) or self._advice_or_none(warm, one)
+            elif not applicable:  # a message that is no task, or about none of the skills, leaves a decision as it is
+                answer = self._first_answer(warm, one)
+            advised.append((one, answer or _unrecorded(_not_about(one, ranking), one)))
+        chances = {} if ranking is None else ranking.chances
+        answers = [
+            replace(answer, applies=chances.get(one.skill.skill_id))
+            for one, answer in zip(asked, self._recorded(warm, advised, still_wanted), strict=True)
+        ]
+        used = [answer.document for answer in answers if answer.document["action"] == "use"]
+        best = max(used, key=lambda document: float(document["gain"]), default=None)
+        any_applies = None if ranking is None else ranking.any_skill
+        return GateChoice(None if best is None else best["skill"], tuple(answers), any_applies)
+
+    def _ranking(self, warm: WarmBank, asked: Sequence[_Asked]) -> Ranking | None:
+        """How likely the task is about each skill; None where that cannot be said, so that every gate is asked."""
+        question, offered = asked[0].question, [one.skill.skill_id for one in asked]
+        try:
+            return warm.ranking(question.text, offered, asked[0].agent, question.suite)
+        except ReplacedBankError:
+            raise
+        except ROUTING_FAILURES:
+            return None  # each gate says for itself what failed
+
     def _asked(self, warm: WarmBank, question: GateQuestion, *, unknown_skills: bool = False) -> _Asked:
         """The question with its names resolved; a skill that the bank does not know is an error unless it may be unknown."""
         names = warm.names()
@@ -277,7 +308,7 @@ class GateService:
         skill = Skill(question.skill) if unknown_skills and not is_known else names.skill(question.skill)
         versions = [one for one in names.skills if one.skill_id == skill.skill_id and one.digest]
         is_current = not question.skill_digest or not versions or question.skill_digest == skill.digest
-        return _Asked(question, agent, skill, question.policy or self.settings.policy, is_current, is_known)
+        return _Asked(question, agent, skill, question.gate or self.settings.gate, is_current, is_known)
 
     def _first_answer(self, warm: WarmBank, asked: _Asked) -> GateAnswer | None:
         conversation = asked.question.conversation
@@ -292,20 +323,20 @@ class GateService:
         if not asked.is_current:
             return _of_another_version(asked)
         try:
-            told = Question(text=question.task, task_id=question.task_id, **names)
-            return warm.advice(told, asked.agent, asked.policy, explain=question.explain)
+            told = Question(text=question.text, task_id=question.task_id, **names)
+            return warm.advice(told, asked.agent, asked.gate, explain=question.explain)
         except ReplacedBankError:
             raise
         except ROUTING_FAILURES as error:
             if self.settings.fallback is None:
                 raise
-            return fallback_advice(error, self.settings.fallback, asked.policy, agent=asked.agent.name, **names)
+            return fallback_advice(error, self.settings.fallback, asked.gate, agent=asked.agent.name, **names)
 
     def _advice_or_none(self, warm: WarmBank, asked: _Asked) -> Advice | GateAnswer:
         """The advice about a skill of several; without evidence there is none, and the log does not hear of it."""
         if asked.is_known:
             return self._advice(warm, asked)
-        return GateAnswer(_without_evidence(asked).to_dict(), has_skill_text=asked.question.include_skill_text)
+        return _unrecorded(_without_evidence(asked), asked)
 
     def _recorded(
         self,
@@ -353,7 +384,7 @@ class GateService:
             advice,
             agent=asked.agent,
             skill=asked.skill,
-            text=question.task,
+            text=question.text,
             task_id=question.task_id,
             time=self._clock(),
             keep=self.settings.keep,
@@ -370,7 +401,7 @@ class _Asked:
     question: GateQuestion
     agent: Agent
     skill: Skill
-    policy: Policy
+    gate: Gate
     is_current: bool
     is_known: bool
     """Whether the bank has the skill."""
@@ -411,12 +442,12 @@ def _of_another_version(asked: _Asked) -> Advice:
     offered, known = asked.question.skill_digest[:12], asked.skill.digest[:12]
     reason = f"no eligible support: the evidence is of version {known} of the skill, not of {offered}"
     decision = Decision(
-        "skip", 0.0, asked.policy.threshold, reason, "any paired execution with this version", is_fallback=True
+        "skip", 0.0, asked.gate.threshold, reason, "any paired execution with this version", is_fallback=True
     )
     told = fallback_advice(
         InputError(reason),
         "skip",
-        asked.policy,
+        asked.gate,
         skill=asked.skill.skill_id,
         family=asked.question.family,
         agent=asked.agent.name,
@@ -425,11 +456,35 @@ def _of_another_version(asked: _Asked) -> Advice:
     return replace(told, decision=decision)
 
 
+def _unrecorded(advice: Advice, asked: _Asked) -> GateAnswer:
+    """An answer that the log does not hear of."""
+    return GateAnswer(advice.to_dict(), has_skill_text=asked.question.include_skill_text)
+
+
+def _not_about(asked: _Asked, ranking: Ranking | None) -> Advice:
+    """The task is about another skill, or about none: hands off."""
+    chances = ranking.chances if ranking else {}
+    best = max(chances, key=lambda name: chances[name], default="")
+    own = chances.get(asked.skill.skill_id)
+    if own is None:
+        reason = f"no recorded task of {asked.skill.skill_id!r} says what the skill is about"
+    elif ranking is not None and ranking.applicable():
+        reason = f"the task is about another skill: {best} ({chances[best]:.0%}), this one {own:.0%}"
+    elif not any(chances.values()):
+        reason = "the message is no task"
+    else:
+        reason = f"the task is like those of no recorded skill ({sum(chances.values()):.0%} that any applies)"
+    decision = Decision("abstain", 0.0, asked.gate.threshold, reason, "a task like the recorded ones of the skill")
+    names = {"skill": asked.skill.skill_id, "family": asked.question.family, "suite": asked.question.suite}
+    answer = fallback_advice(InputError(reason), "abstain", asked.gate, agent=asked.agent.name, **names)
+    return replace(answer, decision=replace(decision, is_fallback=True))
+
+
 def _without_evidence(asked: _Asked) -> Advice:
     """Hands off: whoever asks leaves the skill as it is without a gate."""
     names = {"skill": asked.skill.skill_id, "family": asked.question.family, "suite": asked.question.suite}
     reason = f"no evidence about {asked.skill.skill_id}, so it is left as it is"
-    advice = fallback_advice(InputError(reason), "abstain", asked.policy, agent=asked.agent.name, **names)
+    advice = fallback_advice(InputError(reason), "abstain", asked.gate, agent=asked.agent.name, **names)
     decision = replace(advice.decision, reason=reason, would_change="any paired execution with this skill")
     return replace(advice, decision=decision)
 
