@@ -43,6 +43,8 @@ class GateAnswer:
     skill_text: str | None = None
     has_skill_text: bool = False
     """Whether the text was asked for; a bank may not have it."""
+    warning: str | None = None
+    """What the caller should know of the answer, such as that the log does not have it."""
     applies: float | None = None
     """Among several skills: how likely the task is about this one; None where nothing can be said."""
 
@@ -53,6 +55,8 @@ class GateAnswer:
             document["decision_id"] = self.decision_id
         if self.has_skill_text:
             document["skill_text"] = self.skill_text
+        if self.warning is not None:
+            document["warning"] = self.warning
         if self.applies is not None:
             document["applies"] = self.applies
         return document

@@ -6,6 +6,7 @@ again. What was answered with an id is in the decision log, durably.
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -27,9 +28,10 @@ from skilldelta.bank.batch import Added, Batch
 from skilldelta.bank.entries import DecisionFilter, DecisionRecord, Logged, RecordedOutcome
 from skilldelta.bank.store import Bank
 from skilldelta.encoders import Encoder, load_encoder
-from skilldelta.errors import InputError, NotRecordedError, ReplacedBankError
+from skilldelta.errors import BankError, InputError, NotRecordedError, ReplacedBankError
 from skilldelta.gate import Action, Decision, Gate
 from skilldelta.records import Agent, Skill
+from skilldelta.redaction import redacted
 from skilldelta.routing import Ranking, read_message
 from skilldelta.serve.gate_question import GateAnswer, GateChoice, GateQuestion
 from skilldelta.serve.learning import LearningProcess
@@ -37,8 +39,13 @@ from skilldelta.serve.warm_bank import EncoderMaker, WarmBank
 
 T = TypeVar("T")
 
+# Seconds that a writer of the log waits for another writer of the bank.
 LOCK_PATIENCE = 5.0
-"""Seconds that a decision waits for another writer of the bank."""
+# Seconds that a decision waits for its place in the log; a hook gives up after one.
+LOG_PATIENCE = 0.5
+NOT_LOGGED = "this decision is not in the log, which cannot be written at the moment; the server's log says why"
+
+_log = logging.getLogger("skilldelta.serve")
 
 
 _DEFAULT_GATE = Gate()
@@ -85,7 +92,9 @@ class GateService:
         self._reopen = reopen
         self._clock = clock
         self._warm = WarmBank(bank, make_encoder, learner)
-        self._reopening = threading.Lock()
+        self._changing = threading.Lock()
+        self.not_logged = 0
+        """Decisions that were answered and could not be recorded in time."""
         self.opened_at = bank.location
         """The bank's path or URL, a password included: for processes of this service alone."""
 
@@ -244,7 +253,7 @@ class GateService:
             return action(self._opened_again(warm))
 
     def _opened_again(self, old: WarmBank) -> WarmBank:
-        with self._reopening:
+        with self._changing:
             if self._warm is old:  # else another thread was faster
                 self._warm = WarmBank(self._reopen(), self._make_encoder, self._learner)
             return self._warm
@@ -335,8 +344,12 @@ class GateService:
         advised: list[tuple[_Asked, Advice | GateAnswer]],
         still_wanted: StillWanted = _always,
     ) -> list[GateAnswer]:
-        """The answers with their ids, all of which are durable; what is a repetition is not recorded again."""
+        """The answers with their ids, all of which are durable; what is a repetition is not recorded again.
+
+        An answer is worth more than its place in the log: where the log cannot be written, it comes with a warning.
+        """
         is_late = not still_wanted()
+        patience = time.monotonic() + LOG_PATIENCE
         waiting = [
             warm.log.submit(self._record(asked, advice, is_late))
             if isinstance(advice, Advice) and asked.question.record
@@ -344,11 +357,20 @@ class GateService:
             for asked, advice in advised
         ]
         answers = []
-        for (asked, advice), logging in zip(advised, waiting, strict=True):
+        for (asked, advice), entry in zip(advised, waiting, strict=True):
             if isinstance(advice, GateAnswer):
                 answers.append(advice)
                 continue
-            logged = None if logging is None else logging.result()
+            try:
+                logged = None if entry is None else entry.result(max(0.0, patience - time.monotonic()))
+            except ReplacedBankError:
+                raise
+            except (BankError, OSError, TimeoutError) as error:
+                with self._changing:
+                    self.not_logged += 1
+                _log.error("a decision is not in the log: %s", redacted(str(error)) or "the bank is busy")
+                answers.append(replace(_new_answer(advice, asked, None), warning=NOT_LOGGED))
+                continue
             if logged is None or logged.is_new:
                 answers.append(_new_answer(advice, asked, None if logged is None else logged.id))
                 continue
