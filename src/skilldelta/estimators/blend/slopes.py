@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 
 from skilldelta.arrays import Floats, Ints, Vectors
-from skilldelta.estimators.stack.shrinkage import UNIT_VARIANCE
+from skilldelta.estimators.blend.shrinkage import UNIT_VARIANCE
 
 SIGNAL = 0.3
 """Variance that slopes are expected to explain, against the noise of one pair; sets the penalty."""

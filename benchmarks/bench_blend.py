@@ -1,4 +1,4 @@
-"""A warm decision of the stack against one of the paper's rule, and learning its weights on 6,500 and 100,000 tasks.
+"""A warm decision of the blend against one of the paper's rule, and learning its weights on 6,500 and 100,000 tasks.
 
 Limits: a warm decision at most 5 times one of the paper's rule on the same bank, learning at most 30 s on 6,500 tasks,
 10 minutes and 4 GB on 100,000. Learning is given in processor seconds, which a shared machine does not stretch.
@@ -17,45 +17,45 @@ import numpy as np
 from benchmarks.figure import Figure, Peer
 from benchmarks.timing import timed
 from skilldelta.estimators.base import Target
+from skilldelta.estimators.blend import Blend
 from skilldelta.estimators.paper_rule import PaperRule
-from skilldelta.estimators.stack import Stack
 from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
 from skilldelta.support import Support
 
 
 def run() -> list[Figure]:
-    """Figures of the stack."""
+    """Figures of the blend."""
     return [*warm_decision(), *growth(), *learning(6_500, 27), *learning(100_000, 100)]
 
 
 def warm_decision(tasks: int = 6_500, families: int = 26, rounds: int = 9) -> list[Figure]:
     """Scores of new targets, both estimators fitted to the same support; the vectors are given to both."""
     support = _real_sized(tasks, families)
-    stack, rule = Stack().fit(support), PaperRule().fit(support)
+    blend, rule = Blend().fit(support), PaperRule().fit(support)
     targets = [_target(support, row) for row in range(0, tasks, tasks // 120)]
-    ours, papers = _best_of(stack.score, rule.score, targets, rounds)
-    meaning = f"A new task scored by a stack fitted to {tasks:,} tasks."
-    return [Figure("stack_decision", 1e6 * ours, "µs", "lower", meaning, Peer("the paper's rule", 1e6 * papers))]
+    ours, papers = _best_of(blend.score, rule.score, targets, rounds)
+    meaning = f"A new task scored by a blend fitted to {tasks:,} tasks."
+    return [Figure("blend_decision", 1e6 * ours, "µs", "lower", meaning, Peer("the paper's rule", 1e6 * papers))]
 
 
 def growth(tasks: int = 6_500) -> list[Figure]:
-    """Ten new pairs join a fitted stack, against fitting it anew, each up to its first decision."""
+    """Ten new pairs join a fitted blend, against fitting it anew, each up to its first decision."""
     support = _real_sized(tasks, 26)
-    fitted, target = Stack().fit(support.rows(np.arange(tasks - 10))), _target(support, 0)
+    fitted, target = Blend().fit(support.rows(np.arange(tasks - 10))), _target(support, 0)
     fitted.score(target)
     grown = timed(lambda: fitted.grown(support).score(target)).cpu
-    anew = timed(lambda: Stack().fit(support).score(target)).cpu
-    meaning = "Ten new pairs join a fitted stack, up to its next score (processor time)."
+    anew = timed(lambda: Blend().fit(support).score(target)).cpu
+    meaning = "Ten new pairs join a fitted blend, up to its next score (processor time)."
     return [Figure("ten_pairs_join", grown, "s", "lower", meaning, Peer("fitting anew", anew))]
 
 
 _LEARNING_SCRIPT = """
 import json, resource, sys, time
-from benchmarks.bench_stack import _real_sized
-from skilldelta.estimators.stack import Stack
+from benchmarks.bench_blend import _real_sized
+from skilldelta.estimators.blend import Blend
 support = _real_sized(int(sys.argv[1]), int(sys.argv[2]))
 figures = {}
-for name, learn in (("fit", Stack().fit), ("leave_one_out", Stack().leave_one_out)):
+for name, learn in (("fit", Blend().fit), ("leave_one_out", Blend().leave_one_out)):
     started = time.process_time()
     learn(support)
     figures[name] = time.process_time() - started
@@ -70,7 +70,7 @@ def learning(tasks: int, families: int) -> list[Figure]:
     found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     size, what = f"{tasks / 1000:g}k", f"{tasks:,} tasks"
     return [
-        Figure(f"learning_{size}", found["fit"], "s", "lower", f"Fitting the stack to {what} (processor time)."),
+        Figure(f"learning_{size}", found["fit"], "s", "lower", f"Fitting the blend to {what} (processor time)."),
         Figure(
             f"nested_learning_{size}",
             found["leave_one_out"],

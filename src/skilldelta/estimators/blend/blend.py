@@ -1,4 +1,4 @@
-"""`stack`, the product's estimator, behind the estimator contract.
+"""`blend`, the product's estimator, behind the estimator contract.
 
 Every task of a panel is scored from the other tasks alone, weights included. The score of a task in fold f is the level
 of its family without the task, plus its departures weighted by weights that were learned without any outcome of fold f,
@@ -19,12 +19,12 @@ import numpy as np
 from skilldelta import resemblance
 from skilldelta.arrays import Flags, Floats, Ints, SmallInts, Strings
 from skilldelta.estimators.base import Score, Scores, Target
-from skilldelta.estimators.stack.components import COMPONENTS, DEFAULT, cross_fit, departures_without_task
-from skilldelta.estimators.stack.fitted import FittedPanel, Model, Transfer, credits_of, reported_gains
-from skilldelta.estimators.stack.shrinkage import new_families
-from skilldelta.estimators.stack.stack_panel import FOLDS, Key, StackPanel, fold_of, folds_of
-from skilldelta.estimators.stack.views import Lens, Views
-from skilldelta.estimators.stack.weights import Trust, Weights, learn_weights
+from skilldelta.estimators.blend.blend_panel import FOLDS, BlendPanel, Key, fold_of, folds_of
+from skilldelta.estimators.blend.components import COMPONENTS, DEFAULT, cross_fit, departures_without_task
+from skilldelta.estimators.blend.fitted import FittedPanel, Model, Transfer, credits_of, reported_gains
+from skilldelta.estimators.blend.shrinkage import new_families
+from skilldelta.estimators.blend.views import Lens, Views
+from skilldelta.estimators.blend.weights import Trust, Weights, learn_weights
 from skilldelta.support import Support
 
 GROWTH = 0.1
@@ -35,28 +35,28 @@ _LARGE = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Stack:
+class Blend:
     """Local and pooled evidence in one gain, weighted by what held-out tasks have shown."""
 
-    name = "stack"
+    name = "blend"
 
     def leave_one_out(self, support: Support) -> Scores:
         """Every row from the other tasks alone, weights included: nested cross-fitting."""
         if not len(support):
             return Scores(np.zeros(0))
         _, views = Lens.learn(support)
-        return _leave_one_out(StackPanel.of(support, views))
+        return _leave_one_out(BlendPanel.of(support, views))
 
-    def fit(self, support: Support) -> FittedStack:
+    def fit(self, support: Support) -> FittedBlend:
         """Learn lens and weights. Weights are learned on departures that did not see their own fold."""
         if not len(support):
-            return FittedStack(support, None, Scored(support.gains, support.gains, support.families))
+            return FittedBlend(support, None, Scored(support.gains, support.gains, support.families))
         lens, views = Lens.learn(support)
-        panel = StackPanel.of(support, views)
+        panel = BlendPanel.of(support, views)
         weights, out_of_fold = _learn(panel)
         by_family = FittedPanel.of(panel, weights)
         model = Model(lens, by_family, partial(_by_skill, support, views, by_family))
-        return FittedStack(support, model, Scored(out_of_fold, support.gains, support.families))
+        return FittedBlend(support, model, Scored(out_of_fold, support.gains, support.families))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,34 +69,34 @@ class Scored:
 
 
 @dataclass(frozen=True, eq=False)
-class FittedStack:
-    """A stack and the support it scores from; growing returns a new one, so that readers are never disturbed."""
+class FittedBlend:
+    """A blend and the support it scores from; growing returns a new one, so that readers are never disturbed."""
 
     support: Support
     model: Model | None
     """None without evidence: then every gain is 0."""
     scored: Scored
     """What chances of help and harm can be calibrated on."""
-    without: dict[str, FittedStack] = field(default_factory=dict)
-    """Stacks that never saw a task, or its fold, made when a recorded task is asked about."""
+    without: dict[str, FittedBlend] = field(default_factory=dict)
+    """Blends that never saw a task, or its fold, made when a recorded task is asked about."""
 
     def score(self, target: Target) -> Score:
-        """The predicted gain; a task of the support is scored by a stack that never saw it."""
+        """The predicted gain; a task of the support is scored by a blend that never saw it."""
         if self.model is None:
             return Score(0.0)
         if target.task_id and target.task_id in self.support.row_of_task:
-            return self._stack_without(target.task_id).score(target)
+            return self._blend_without(target.task_id).score(target)
         return self.model.score(target)
 
-    def grown(self, support: Support) -> FittedStack:
-        """The stack over a support with more rows: levels, neighbours and lines at once, weights and lens by `GROWTH`."""
+    def grown(self, support: Support) -> FittedBlend:
+        """The blend over a support with more rows: levels, neighbours and lines at once, weights and lens by `GROWTH`."""
         learned_on = len(self.scored.scores)
         if self.model is None or abs(len(support) - learned_on) > GROWTH * learned_on:
-            return Stack().fit(support)
+            return Blend().fit(support)
         lens, before = self.model.lens, self.model.by_family
         assert isinstance(before, FittedPanel)
         views = lens.grown(before.panel.views, self.support, support)
-        by_family = replace(before, panel=StackPanel.of(support, views), prepared={})
+        by_family = replace(before, panel=BlendPanel.of(support, views), prepared={})
         # Nothing of the old model may be held here but weights: else every change of a bank would keep a whole panel.
         if "by_skill" in vars(self.model):
             assert isinstance(self.model.by_skill, FittedPanel)
@@ -104,30 +104,30 @@ class FittedStack:
             make_by_skill = partial(_by_skill_grown, weights, support, views)
         else:
             make_by_skill = partial(_by_skill, support, views, by_family)
-        return FittedStack(support, Model(lens, by_family, make_by_skill), self.scored)
+        return FittedBlend(support, Model(lens, by_family, make_by_skill), self.scored)
 
-    def _stack_without(self, task_id: str) -> FittedStack:
-        """A stack fitted without a task; in a large support without its whole fold, so that ten serve all tasks."""
+    def _blend_without(self, task_id: str) -> FittedBlend:
+        """A blend fitted without a task; in a large support without its whole fold, so that ten serve all tasks."""
         name = left_out_with(task_id, len(self.support.row_of_task))
         if name not in self.without:
-            self.without[name] = Stack().fit(self.support.rows(rows_without(self.support.task_ids, name)))
+            self.without[name] = Blend().fit(self.support.rows(rows_without(self.support.task_ids, name)))
         return self.without[name]
 
 
 def left_out_with(task_id: str, tasks: int) -> str:
-    """What a stack must not have seen to score a task of a support with so many: its fold, or in a small one the task."""
+    """What a blend must not have seen to score a task of a support with so many: its fold, or in a small one the task."""
     return f"fold {fold_of(task_id)}" if tasks > _LARGE else f"task {task_id}"
 
 
 def rows_without(task_ids: Strings, left_out: str) -> Flags:
-    """(n,) the rows that such a stack may see."""
+    """(n,) the rows that such a blend may see."""
     kind, _, name = left_out.partition(" ")
     others: Flags = folds_of(task_ids) != int(name) if kind == "fold" else task_ids != name
     return others
 
 
 def _by_skill(support: Support, views: Views, by_family: FittedPanel) -> FittedPanel:
-    panel = StackPanel.of(support, views, by_skill=True)
+    panel = BlendPanel.of(support, views, by_skill=True)
     if by_family.panel.nesting.is_flat:  # one family per skill: the same rows, and so the same weights
         same = {("", skill): trust for (_, skill), trust in by_family.trust.items()}
         return FittedPanel(panel, same, by_family.suite_trust)
@@ -135,10 +135,10 @@ def _by_skill(support: Support, views: Views, by_family: FittedPanel) -> FittedP
 
 
 def _by_skill_grown(weights: tuple[Mapping[Key, Trust], Trust], support: Support, views: Views) -> FittedPanel:
-    return FittedPanel(StackPanel.of(support, views, by_skill=True), *weights)
+    return FittedPanel(BlendPanel.of(support, views, by_skill=True), *weights)
 
 
-def _learn(panel: StackPanel) -> tuple[Weights, Floats]:
+def _learn(panel: BlendPanel) -> tuple[Weights, Floats]:
     """Weights from every row's departures without its own fold, and the scores (n,) that they make of them."""
     departures = cross_fit(panel, nested=False).plain
     levels = np.zeros(len(panel))
@@ -159,7 +159,7 @@ _STEP = 2.5
 _FEWEST_FOR_STEPS = 100
 
 
-def _leave_one_out(panel: StackPanel) -> Scores:
+def _leave_one_out(panel: BlendPanel) -> Scores:
     """Nested cross-fitting over the folds of a panel."""
     found = cross_fit(panel, nested=True)
     assert found.held is not None
@@ -188,7 +188,7 @@ def _leave_one_out(panel: StackPanel) -> Scores:
     return Scores(reported_gains(values), notes=(shares_in_words(COMPONENTS, shares),))
 
 
-def _familiarity(panel: StackPanel, nearest: SmallInts) -> Floats:
+def _familiarity(panel: BlendPanel, nearest: SmallInts) -> Floats:
     """(n,) how much every row resembles the others of its group."""
     found = np.full(len(panel), np.nan)
     for block in panel.blocks:
@@ -196,7 +196,7 @@ def _familiarity(panel: StackPanel, nearest: SmallInts) -> Floats:
     return found
 
 
-def _held_out_residuals(panel: StackPanel) -> Floats:
+def _held_out_residuals(panel: BlendPanel) -> Floats:
     """(folds, n) gains minus their group's level, at [f, i] without the fold of i and without f."""
     residuals = np.zeros((FOLDS, len(panel)))
     members = [np.flatnonzero(panel.folds == f) for f in range(FOLDS)]

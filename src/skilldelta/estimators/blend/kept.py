@@ -1,9 +1,9 @@
-"""What a fitted stack must remember to score again in another process, without its panel and without learning anew.
+"""What a fitted blend must remember to score again in another process, without its panel and without learning anew.
 
-A stack is kept in parts, so that a question reads only its own: the lens, the scores of recorded rows, the names of tasks and
+A blend is kept in parts, so that a question reads only its own: the lens, the scores of recorded rows, the names of tasks and
 groups, each group, and what new families are judged by. The vectors of a group's rows are not kept a second time: they come
 from the evidence, by the names of the tasks where it has grown since. Where anything is missing or odd, `NotKeptError` says
-that the stack must be fitted.
+that the blend must be fitted.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ import numpy as np
 
 from skilldelta.arrays import Ints, Strings, Vectors
 from skilldelta.estimators.base import Score, Target
-from skilldelta.estimators.stack.fitted import Expectation, FittedPanel, Model, Transfer
-from skilldelta.estimators.stack.group import Group, Near
-from skilldelta.estimators.stack.shrinkage import precisions
-from skilldelta.estimators.stack.slopes import Trend
-from skilldelta.estimators.stack.stack_panel import Key
-from skilldelta.estimators.stack.views import Lens
+from skilldelta.estimators.blend.blend_panel import Key
+from skilldelta.estimators.blend.fitted import Expectation, FittedPanel, Model, Transfer
+from skilldelta.estimators.blend.group import Group, Near
+from skilldelta.estimators.blend.shrinkage import precisions
+from skilldelta.estimators.blend.slopes import Trend
+from skilldelta.estimators.blend.views import Lens
 from skilldelta.packing import DamagedError, pack, unpack
 from skilldelta.support import Support
 
 if TYPE_CHECKING:
-    from skilldelta.estimators.stack.stack import FittedStack, Scored
+    from skilldelta.estimators.blend.blend import FittedBlend, Scored
 
 T = TypeVar("T")
 
@@ -47,12 +47,12 @@ _NO_VECTORS = np.empty((0, 0), np.float32)
 
 
 class NotKeptError(Exception):
-    """The kept parts cannot answer; the stack must be fitted."""
+    """The kept parts cannot answer; the blend must be fitted."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Names:
-    """Which tasks and groups a kept stack knows, and what it expects of others."""
+    """Which tasks and groups a kept blend knows, and what it expects of others."""
 
     tasks: Strings  # distinct
     groups: Mapping[str, tuple[Key, ...]]
@@ -65,18 +65,18 @@ class Names:
     new_skill: Expectation
 
 
-def parts_of(stack: FittedStack, *, whole: bool = False) -> dict[str, bytes]:
-    """A stack in parts. Groups by skill, and what new families are judged by, are among them where they exist already or
+def parts_of(blend: FittedBlend, *, whole: bool = False) -> dict[str, bytes]:
+    """A blend in parts. Groups by skill, and what new families are judged by, are among them where they exist already or
     cost no learning; with `whole` always.
     """
-    model = stack.model
+    model = blend.model
     if model is None or not isinstance(model.by_family, FittedPanel):
         return {}
     by_family, panels = model.by_family, {_FAMILY: model.by_family}
     if whole or by_family.panel.nesting.is_flat or "by_skill" in vars(model):
         assert isinstance(model.by_skill, FittedPanel)
         panels[_SKILL] = model.by_skill
-    tasks, place = np.unique(stack.support.task_ids, return_inverse=True)
+    tasks, place = np.unique(blend.support.task_ids, return_inverse=True)
     names = Names(
         tasks,
         {kind: panel.panel.keys for kind, panel in panels.items()},
@@ -85,7 +85,7 @@ def parts_of(stack: FittedStack, *, whole: bool = False) -> dict[str, bytes]:
         {skill: by_family.new_family(skill) for _, skill in by_family.panel.keys},
         by_family.new_family(_NO_SKILL),
     )
-    parts = {"names": pack(names), "lens": pack(model.lens), "scored": pack(stack.scored)}
+    parts = {"names": pack(names), "lens": pack(model.lens), "scored": pack(blend.scored)}
     if whole or "transfer" in vars(by_family):
         transfer = by_family.transfer
         parts[_TRANSFER] = pack(replace(transfer, vectors=_NO_VECTORS, rows=place[transfer.rows]))
@@ -98,8 +98,8 @@ def parts_of(stack: FittedStack, *, whole: bool = False) -> dict[str, bytes]:
 
 
 @dataclass(frozen=True, eq=False)
-class KeptStack:
-    """A stack that was fitted by another process with the same code, on the same evidence or, where it is not current, on
+class KeptBlend:
+    """A blend that was fitted by another process with the same code, on the same evidence or, where it is not current, on
     what there was of it then.
     """
 
@@ -120,11 +120,11 @@ class KeptStack:
     @cached_property
     def scored(self) -> Scored:
         """The scores of recorded rows."""
-        from skilldelta.estimators.stack.stack import Scored
+        from skilldelta.estimators.blend.blend import Scored
 
         return _unpacked(self.read, "scored", Scored)
 
-    def prepare_like(self, other: KeptStack) -> None:
+    def prepare_like(self, other: KeptBlend) -> None:
         """Read everything that another one, which this one replaces, has read so far."""
         if "_model" not in vars(other):
             return
@@ -187,7 +187,7 @@ class _KeptGroups:
 
 @cache
 def code_version() -> str:
-    """A digest of everything but the evidence that a stack's numbers depend on: these sources, NumPy and SciPy."""
+    """A digest of everything but the evidence that a blend's numbers depend on: these sources, NumPy and SciPy."""
     digest = hashlib.blake2b(digest_size=16)
     digest.update(f"{version('numpy')} {version('scipy')} {version('skilldelta')}".encode())
     package = files("skilldelta")

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skilldelta.arrays import Floats, Ints
-from skilldelta.estimators.stack.shrinkage import UNIT_VARIANCE
+from skilldelta.estimators.blend.shrinkage import UNIT_VARIANCE
 
 _SUITE_SPREAD = 0.15
 """Standard deviation of the suite's weights around the default, before any outcome is seen."""

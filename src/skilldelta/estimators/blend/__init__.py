@@ -1,5 +1,5 @@
 """The product's own estimator: local and pooled evidence, combined by weights that never see a task's own outcome."""
 
-from skilldelta.estimators.stack.stack import FittedStack, Stack
+from skilldelta.estimators.blend.blend import Blend, FittedBlend
 
-__all__ = ["FittedStack", "Stack"]
+__all__ = ["Blend", "FittedBlend"]

@@ -1,4 +1,4 @@
-"""The views a stack has of a task: its vector, its words, its shape. No outcome is an argument here."""
+"""The views a blend has of a task: its vector, its words, its shape. No outcome is an argument here."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class Words:
     """The words of a question as a short vector: TF-IDF of unigrams and bigrams, reduced to its main directions.
 
     Vocabulary, document frequencies and directions come from the support's texts, which hold no outcome. Words that were
-    never seen are ignored until the stack is fitted anew. One text and many texts go through the same function.
+    never seen are ignored until the blend is fitted anew. One text and many texts go through the same function.
     """
 
     index: Mapping[str, int]

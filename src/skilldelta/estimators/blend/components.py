@@ -1,4 +1,4 @@
-"""The components of the stack, each as a departure from the family's mean, computed without held-out folds.
+"""The components of the blend, each as a departure from the family's mean, computed without held-out folds.
 
 Every component is computed for every row without the row's own fold, and without its own and one other fold: from the
 latter, weights for that other fold can be learned on departures that never saw it. Neighbours are sorted once, from
@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from skilldelta import resemblance
 from skilldelta.arrays import Floats, Ints, SmallInts, Vectors
-from skilldelta.estimators.stack.slopes import Landmarks, held_out_departures
-from skilldelta.estimators.stack.stack_panel import FOLDS, StackPanel
-from skilldelta.estimators.stack.views import View
+from skilldelta.estimators.blend.blend_panel import FOLDS, BlendPanel
+from skilldelta.estimators.blend.slopes import Landmarks, held_out_departures
+from skilldelta.estimators.blend.views import View
 
 NEAREST: tuple[tuple[str, View, int], ...] = (
     ("nearest_6", "vectors", 6),
@@ -43,7 +43,7 @@ class Departures:
     nearest: SmallInts  # (n, 4) the nearest rows of the group by vector, -1 where there is none
 
 
-def cross_fit(panel: StackPanel, *, nested: bool) -> Departures:
+def cross_fit(panel: BlendPanel, *, nested: bool) -> Departures:
     """All components; `nested` adds those without a second fold, which an honest evaluation needs."""
     n, c = len(panel), len(COMPONENTS)
     found = Departures(
@@ -56,7 +56,7 @@ def cross_fit(panel: StackPanel, *, nested: bool) -> Departures:
     return found
 
 
-def slope_features(panel: StackPanel, view: View, block: Ints) -> Floats | None:
+def slope_features(panel: BlendPanel, view: View, block: Ints) -> Floats | None:
     """What slopes of a view are fitted on in one group: vectors, words, or curves over the shape."""
     if view == "vectors":
         return np.asarray(panel.views.slopes[block], np.float64)
@@ -67,14 +67,14 @@ def slope_features(panel: StackPanel, view: View, block: Ints) -> Floats | None:
     return landmarks_of(panel, block).features(panel.views.shape[block])
 
 
-def landmarks_of(panel: StackPanel, block: Ints) -> Landmarks:
+def landmarks_of(panel: BlendPanel, block: Ints) -> Landmarks:
     """The landmarks of one group's shapes."""
     assert panel.views.shape is not None
     place = np.argsort(panel.order)
     return Landmarks.choose(panel.views.shape[block], np.argsort(place[block], kind="stable"))
 
 
-def _fill_nearest(panel: StackPanel, found: Departures) -> None:
+def _fill_nearest(panel: BlendPanel, found: Departures) -> None:
     lists = {
         view: neighbor_lists(features, panel.blocks, panel.tasks, panel.order)
         for view, features in panel.views.known.items()
@@ -101,7 +101,7 @@ def _held_out(members: list[Ints], *, nested: bool) -> Iterator[tuple[tuple[int,
             yield (f, g), np.concatenate([members[f], members[g]])
 
 
-def _fill_slopes(panel: StackPanel, found: Departures) -> None:
+def _fill_slopes(panel: BlendPanel, found: Departures) -> None:
     nested = found.held is not None
     for block in panel.blocks:
         gains, weights, folds = panel.gains[block], panel.weights[block], panel.folds[block]
@@ -111,7 +111,7 @@ def _fill_slopes(panel: StackPanel, found: Departures) -> None:
                 found.held[:, block, c] = held
 
 
-def _sloped(panel: StackPanel, block: Ints) -> Iterator[tuple[int, Floats]]:
+def _sloped(panel: BlendPanel, block: Ints) -> Iterator[tuple[int, Floats]]:
     """The components that are lines or curves, with the features of a group's rows."""
     for c, (_, view) in enumerate(SLOPES, start=len(NEAREST)):
         features = slope_features(panel, view, block)
@@ -186,7 +186,7 @@ _SMALL_FAMILY = 64
 """Rows of a family up to which its tasks are scored from all others."""
 
 
-def departures_without_task(panel: StackPanel, without_fold: Floats) -> Floats:
+def departures_without_task(panel: BlendPanel, without_fold: Floats) -> Floats:
     """(n, c) departures without the row's own task in small groups, and without its fold, as given, in others.
 
     While weights are learned a row's whole fold is held out. Its score needs to be free of its own outcome alone, and in
@@ -205,7 +205,7 @@ def departures_without_task(panel: StackPanel, without_fold: Floats) -> Floats:
     return found
 
 
-def _nearest_without_task(panel: StackPanel, blocks: list[Ints], found: Floats) -> None:
+def _nearest_without_task(panel: BlendPanel, blocks: list[Ints], found: Floats) -> None:
     rows = np.concatenate(blocks)
     family = panel.without_task.mean[rows]
     for view, features in panel.views.known.items():

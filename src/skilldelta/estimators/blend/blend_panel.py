@@ -1,4 +1,4 @@
-"""A support as the stack sees it: groups, folds, weights and views of every row, and how groups nest in skills.
+"""A support as the blend sees it: groups, folds, weights and views of every row, and how groups nest in skills.
 
 A group is a family under one skill. Rows without a family are grouped by their skill.
 """
@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from skilldelta.arrays import Floats, Ints, Strings
-from skilldelta.estimators.stack.shrinkage import (
+from skilldelta.estimators.blend.shrinkage import (
     Levels,
     Nesting,
     Sums,
@@ -21,7 +21,7 @@ from skilldelta.estimators.stack.shrinkage import (
     leave_task_out_levels,
     precisions,
 )
-from skilldelta.estimators.stack.views import Views, hash_order
+from skilldelta.estimators.blend.views import Views, hash_order
 from skilldelta.support import Support
 
 Key = tuple[str, str]
@@ -51,7 +51,7 @@ class WithoutTask:
 
 
 @dataclass(frozen=True, eq=False)
-class StackPanel:
+class BlendPanel:
     """Everything that components are computed from."""
 
     gains: Floats  # (n,)
@@ -65,7 +65,7 @@ class StackPanel:
     views: Views
 
     @classmethod
-    def of(cls, support: Support, views: Views, *, by_skill: bool = False) -> StackPanel:
+    def of(cls, support: Support, views: Views, *, by_skill: bool = False) -> BlendPanel:
         """Group by family and skill, or by skill alone."""
         families = np.zeros(len(support), "<U1") if by_skill else support.families
         keys, groups = _groups(families, support.skills)

@@ -13,11 +13,11 @@ import numpy as np
 
 from skilldelta.arrays import Floats, Ints, Vectors
 from skilldelta.estimators.base import Target
-from skilldelta.estimators.stack.components import NEAREST, SLOPES, landmarks_of, slope_features
-from skilldelta.estimators.stack.slopes import Landmarks, Slopes, Trend, fit_slopes
-from skilldelta.estimators.stack.stack_panel import Key, StackPanel
-from skilldelta.estimators.stack.views import Lens, View
-from skilldelta.estimators.stack.weights import Trust
+from skilldelta.estimators.blend.blend_panel import BlendPanel, Key
+from skilldelta.estimators.blend.components import NEAREST, SLOPES, landmarks_of, slope_features
+from skilldelta.estimators.blend.slopes import Landmarks, Slopes, Trend, fit_slopes
+from skilldelta.estimators.blend.views import Lens, View
+from skilldelta.estimators.blend.weights import Trust
 from skilldelta.resemblance import Familiarity, nearness
 
 LEAST_BELIEF = 0.05
@@ -133,7 +133,7 @@ class Group:
         return curve
 
 
-def prepare(panel: StackPanel, key: Key, trust: Trust) -> Group:
+def prepare(panel: BlendPanel, key: Key, trust: Trust) -> Group:
     """A group of a panel, for components with the given weights."""
     at, weights = panel.group_of[key], trust.weights
     block = panel.blocks[at]
@@ -162,7 +162,7 @@ def prepare(panel: StackPanel, key: Key, trust: Trust) -> Group:
     )
 
 
-def _near(panel: StackPanel, block: Ints, weights: Floats) -> dict[View, Near]:
+def _near(panel: BlendPanel, block: Ints, weights: Floats) -> dict[View, Near]:
     found: dict[View, Near] = {}
     for view, features in panel.views.known.items():
         sizes = tuple((c, k) for c, (_, other, k) in enumerate(NEAREST) if other == view and weights[c] > 0)
@@ -171,7 +171,7 @@ def _near(panel: StackPanel, block: Ints, weights: Floats) -> dict[View, Near]:
     return found
 
 
-def _lines(panel: StackPanel, block: Ints, weights: Floats) -> dict[int, tuple[View, Slopes]]:
+def _lines(panel: BlendPanel, block: Ints, weights: Floats) -> dict[int, tuple[View, Slopes]]:
     found: dict[int, tuple[View, Slopes]] = {}
     for c, (_, view) in enumerate(SLOPES, start=len(NEAREST)):
         features = slope_features(panel, view, block) if weights[c] > 0 else None
@@ -180,7 +180,7 @@ def _lines(panel: StackPanel, block: Ints, weights: Floats) -> dict[int, tuple[V
     return found
 
 
-def _level_parts(panel: StackPanel, at: int) -> tuple[dict[str, float], dict[str, float]]:
+def _level_parts(panel: BlendPanel, at: int) -> tuple[dict[str, float], dict[str, float]]:
     """What a level is made of: the means of family, skill and suite, and zero; and the share of each."""
     levels = panel.levels
     family, skill, suite = (float(part[at]) for part in (levels.family, levels.skill, levels.suite))

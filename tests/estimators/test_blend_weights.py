@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skilldelta.estimators.stack.weights import Weights, learn_weights
+from skilldelta.estimators.blend.weights import Weights, learn_weights
 
 
 def learn(x: np.ndarray, residuals: np.ndarray, groups: int = 1, default: float = 0.0) -> Weights:

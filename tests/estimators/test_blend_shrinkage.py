@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skilldelta.estimators.stack.shrinkage import Nesting, Sums, family_levels, leave_task_out_levels, precisions
+from skilldelta.estimators.blend.shrinkage import Nesting, Sums, family_levels, leave_task_out_levels, precisions
 
 
 def sums_of(*groups: list[float]) -> Sums:

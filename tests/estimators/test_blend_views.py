@@ -1,12 +1,12 @@
-"""What the stack sees of a task: words, shape, and vectors on their main directions."""
+"""What the blend sees of a task: words, shape, and vectors on their main directions."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from skilldelta.estimators.stack.stack_panel import FOLDS, fold_of, folds_of
-from skilldelta.estimators.stack.views import FEATURES, Lens, Shape, Words, hash_order
+from skilldelta.estimators.blend.blend_panel import FOLDS, fold_of, folds_of
+from skilldelta.estimators.blend.views import FEATURES, Lens, Shape, Words, hash_order
 
 from .panels import panel
 

@@ -1,4 +1,4 @@
-"""The stack's components: without held-out folds, and without the task alone."""
+"""The blend's components: without held-out folds, and without the task alone."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import pytest
 
 from skilldelta.arrays import Flags, Floats
 from skilldelta.estimators.base import Target
-from skilldelta.estimators.stack import Stack
-from skilldelta.estimators.stack.components import (
+from skilldelta.estimators.blend import Blend
+from skilldelta.estimators.blend.blend_panel import BlendPanel
+from skilldelta.estimators.blend.components import (
     COMPONENTS,
     cross_fit,
     departures,
     departures_without_task,
     neighbor_lists,
 )
-from skilldelta.estimators.stack.group import Seen, prepare
-from skilldelta.estimators.stack.slopes import Landmarks, fit_slopes, held_out_departures
-from skilldelta.estimators.stack.stack_panel import StackPanel
-from skilldelta.estimators.stack.views import Lens
-from skilldelta.estimators.stack.weights import Trust
+from skilldelta.estimators.blend.group import Seen, prepare
+from skilldelta.estimators.blend.slopes import Landmarks, fit_slopes, held_out_departures
+from skilldelta.estimators.blend.views import Lens
+from skilldelta.estimators.blend.weights import Trust
 from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
 from skilldelta.support import Support
 
@@ -130,13 +130,13 @@ def small() -> Support:
 
 def test_departures_of_a_task_are_those_of_a_group_without_it(small: Support) -> None:
     lens, views = Lens.learn(small)
-    panel = StackPanel.of(small, views)
+    panel = BlendPanel.of(small, views)
     found = departures_without_task(panel, cross_fit(panel, nested=False).plain)
     vectors = [c for c, name in enumerate(COMPONENTS) if name.startswith(("nearest", "vector"))]
     for row in (0, 17, 59):
         others = small.rows(np.arange(60) != row)
         everything = Trust(np.ones(len(COMPONENTS)), belief=1.0)
-        group = prepare(StackPanel.of(others, lens.views(others)), (small.families[row], small.skills[row]), everything)
+        group = prepare(BlendPanel.of(others, lens.views(others)), (small.families[row], small.skills[row]), everything)
         alone = group.departures(Seen(Target(small.vectors[row], small.texts[row]), lens))
         # The penalty of a line is set by all features of the family, which no outcome reaches.
         assert found[row, vectors] == pytest.approx([alone[c] for c in vectors], abs=0.02)
@@ -146,7 +146,7 @@ def test_flipping_an_outcome_moves_its_own_departures_nowhere(small: Support) ->
     _, views = Lens.learn(small)
 
     def departures_of(support: Support) -> np.ndarray:
-        panel = StackPanel.of(support, views)
+        panel = BlendPanel.of(support, views)
         return departures_without_task(panel, cross_fit(panel, nested=False).plain)
 
     before = departures_of(small)
@@ -168,7 +168,7 @@ def test_panels_of_identical_tasks_are_scored_by_their_means(families: int, text
         y1=np.ones(n),
         texts=(text,) * n,
     )
-    found = Stack().leave_one_out(support).values
+    found = Blend().leave_one_out(support).values
     assert (found > 0.3).all()
     assert found == pytest.approx(np.full(n, found[0]), abs=0.05)
-    assert Stack().fit(support).score(Target(np.ones(40, np.float32), text, "f0", "s")).gain > 0.3
+    assert Blend().fit(support).score(Target(np.ones(40, np.float32), text, "f0", "s")).gain > 0.3

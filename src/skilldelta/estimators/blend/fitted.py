@@ -1,4 +1,4 @@
-"""A stack that has seen its support and scores new targets, like and unlike the recorded ones.
+"""A blend that has seen its support and scores new targets, like and unlike the recorded ones.
 
 gain = level of the family + weights . departures. The level is the family's shrunken mean; each departure says how far
 the nearest tasks, or a line through the family, depart from that mean. A target without a known family is compared with
@@ -18,13 +18,13 @@ import numpy as np
 
 from skilldelta.arrays import Floats, Ints, Vectors
 from skilldelta.estimators.base import Score, Spread, Target
-from skilldelta.estimators.stack.components import COMPONENTS
-from skilldelta.estimators.stack.group import LEAST_BELIEF, Group, Seen, prepare
-from skilldelta.estimators.stack.shrinkage import Levels, family_levels, new_families
-from skilldelta.estimators.stack.slopes import UNSEEN
-from skilldelta.estimators.stack.stack_panel import Key, StackPanel
-from skilldelta.estimators.stack.views import Lens
-from skilldelta.estimators.stack.weights import Trust, Weights
+from skilldelta.estimators.blend.blend_panel import BlendPanel, Key
+from skilldelta.estimators.blend.components import COMPONENTS
+from skilldelta.estimators.blend.group import LEAST_BELIEF, Group, Seen, prepare
+from skilldelta.estimators.blend.shrinkage import Levels, family_levels, new_families
+from skilldelta.estimators.blend.slopes import UNSEEN
+from skilldelta.estimators.blend.views import Lens
+from skilldelta.estimators.blend.weights import Trust, Weights
 
 _LEAST_FREEDOM, _ROWS_PER_FREEDOM = 4.0, 16.0
 """Variances learned from few rows are themselves uncertain, so that intervals of small banks are longer."""
@@ -34,13 +34,13 @@ _LEAST_FREEDOM, _ROWS_PER_FREEDOM = 4.0, 16.0
 class FittedPanel:
     """A panel with its learned weights; groups are prepared when a target first needs them."""
 
-    panel: StackPanel
+    panel: BlendPanel
     trust: Mapping[Key, Trust]
     suite_trust: Trust
     prepared: dict[Key, Group] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, panel: StackPanel, weights: Weights) -> FittedPanel:
+    def of(cls, panel: BlendPanel, weights: Weights) -> FittedPanel:
         """Weights by the name of their group, so that they outlive a new numbering."""
         return cls(panel, {key: weights.of_group(i) for i, key in enumerate(panel.keys)}, weights.of_suite)
 
@@ -182,7 +182,7 @@ class Transfer:
     share: float
 
     @classmethod
-    def of(cls, panel: StackPanel, without: list[int]) -> Transfer:
+    def of(cls, panel: BlendPanel, without: list[int]) -> Transfer:
         """From the rows outside some folds."""
         kept = panel.order[~np.isin(panel.folds[panel.order], without)]
         rows = np.sort(kept[:_CANDIDATES])
@@ -207,7 +207,7 @@ class Transfer:
 
 
 def _foreign_levels(
-    panel: StackPanel, queries: Ints, vectors: Vectors, groups: Ints, levels: Floats, suite: float
+    panel: BlendPanel, queries: Ints, vectors: Vectors, groups: Ints, levels: Floats, suite: float
 ) -> Floats:
     """(q,) for each query what the tasks of other families say; the suite's level where there is no other."""
     found = np.full(len(queries), suite)

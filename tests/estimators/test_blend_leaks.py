@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from skilldelta.estimators.base import Target
-from skilldelta.estimators.stack import Stack
-from skilldelta.estimators.stack.stack import stepped
+from skilldelta.estimators.blend import Blend
+from skilldelta.estimators.blend.blend import stepped
 from skilldelta.evaluation.metrics import auroc
 from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
 from skilldelta.support import Support
@@ -33,9 +33,9 @@ def recorded(support: Support, row: int) -> Target:
 
 def test_no_rows_own_outcome_moves_its_score(rng: np.random.Generator) -> None:
     support = random_panel(rng)  # with singletons, a task under two skills, repetitions
-    before = Stack().leave_one_out(support)
+    before = Blend().leave_one_out(support)
     for row in range(0, len(support), 3):
-        after = Stack().leave_one_out(flipped(support, row))
+        after = Blend().leave_one_out(flipped(support, row))
         own = support.task_ids == support.task_ids[row]
         assert (after.values[own] == before.values[own]).all()
         assert after.threshold == before.threshold == 0
@@ -44,8 +44,8 @@ def test_no_rows_own_outcome_moves_its_score(rng: np.random.Generator) -> None:
 def test_the_last_task_of_a_family_is_scored_like_one_of_a_new_family(rng: np.random.Generator) -> None:
     support = random_panel(rng, repeated=False)
     alone = int(np.flatnonzero(support.families == "alone")[0])
-    before = Stack().leave_one_out(support).values
-    assert before[alone] == Stack().leave_one_out(flipped(support, alone)).values[alone]
+    before = Blend().leave_one_out(support).values
+    assert before[alone] == Blend().leave_one_out(flipped(support, alone)).values[alone]
     assert abs(before[alone]) < 0.3
 
 
@@ -53,8 +53,8 @@ def test_the_last_task_of_a_family_is_scored_like_one_of_a_new_family(rng: np.ra
 def test_a_recorded_task_asked_about_by_name_is_scored_without_its_outcome(tasks: int) -> None:
     support = simulate_panel(np.random.default_rng(3), tasks=tasks, families=4, kind="mixed").support
     for row in (0, tasks // 2):
-        one = Stack().fit(support).score(recorded(support, row))
-        assert one == Stack().fit(flipped(support, row)).score(recorded(support, row))
+        one = Blend().fit(support).score(recorded(support, row))
+        assert one == Blend().fit(flipped(support, row)).score(recorded(support, row))
 
 
 def test_where_nothing_local_is_known_the_tasks_of_a_large_family_tie() -> None:
@@ -76,7 +76,7 @@ def test_gains_shuffled_within_families_cannot_be_ranked_within_them() -> None:
         for block in support.blocks("family"):
             order[block] = rng.permutation(block)
         shuffled = support.with_outcomes(support.y0[order], support.y1[order])
-        scores = Stack().leave_one_out(shuffled).values
+        scores = Blend().leave_one_out(shuffled).values
         found += [auroc(scores[block], shuffled.gains[block] > 0) for block in support.blocks("family")]
     assert np.mean([value for value in found if value is not None]) == pytest.approx(0.5, abs=0.03)
 
@@ -84,6 +84,6 @@ def test_gains_shuffled_within_families_cannot_be_ranked_within_them() -> None:
 def test_without_evidence_the_gain_is_zero(rng: np.random.Generator) -> None:
     support = random_panel(rng)
     empty = support.rows(np.zeros(len(support), bool))
-    assert Stack().fit(empty).score(recorded(support, 0)).gain == 0
-    assert len(Stack().leave_one_out(empty).values) == 0
-    assert Stack().fit(empty).grown(support).score(recorded(support, 0)).components
+    assert Blend().fit(empty).score(recorded(support, 0)).gain == 0
+    assert len(Blend().leave_one_out(empty).values) == 0
+    assert Blend().fit(empty).grown(support).score(recorded(support, 0)).components

@@ -8,27 +8,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 from skilldelta.arrays import exceeds
 from skilldelta.errors import InputError
+from skilldelta.intervals import Interval
 from skilldelta.nouns import plural
 
 Action = Literal["use", "skip", "abstain"]
-Rule = Literal["plain", "three_way", "conservative"]
-RULES: tuple[Rule, ...] = ("plain", "three_way", "conservative")
+Rule = Literal["plain", "three-way", "conservative"]
+RULES: tuple[Rule, ...] = ("plain", "three-way", "conservative")
 
 NO_SUPPORT = "no eligible support"
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """An interval for the expected gain, and how it was made."""
-
-    low: float
-    high: float
-    level: float
-    method: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +45,7 @@ def decide(
 ) -> Decision:
     """The gate. Equality skips; empty support skips and says that the gain of 0 is a fallback."""
     check_threshold(threshold)
+    rule = cast(Rule, rule.replace("_", "-"))  # three_way is an old spelling
     if eligible == 0:
         return Decision("skip", 0.0, threshold, NO_SUPPORT, "any paired execution in scope", is_fallback=True)
     pairs = plural(eligible, "eligible pair")
@@ -89,7 +81,7 @@ def _with_interval(gain: float, threshold: float, evidence: str, rule: Rule, int
     elif not exceeds(interval.high, threshold):
         action, place, change = "skip", "lies at or below", "an upper end above it"
     else:
-        action, place = "abstain" if rule == "three_way" else "skip", "contains"
+        action, place = "abstain" if rule == "three-way" else "skip", "contains"
         change = "more or nearer paired executions, until the interval leaves the threshold"
     band = f"the {interval.level:.0%} interval [{interval.low:+.3f}, {interval.high:+.3f}] ({interval.method})"
     reason = f"predicted gain {gain:+.3f} from {evidence}; {band} {place} the threshold {threshold:.4g}"
