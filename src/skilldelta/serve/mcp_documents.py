@@ -73,6 +73,7 @@ class ChoiceDocument(Document):
     """Which of several skills to use, if any."""
 
     choice: str | None
+    any_applies: float | None = None
     decisions: list[RouteDocument]
 
 
