@@ -128,6 +128,12 @@ def _both_in(path: Path, options: dict[str, Any], choice: ArmChoice) -> Recorded
         raise InputError(
             f"{path}: its runs do not say whether the skill was used; say {asked}, or name the file of the other arm, too"
         ) from None
+    except InputError:
+        # A table of one arm reads well once its arm is known; any other fault is raised again.
+        read_runs(path, format=options["format_"], choice=choice, stands_for="use", said=options["said"])
+        raise InputError(
+            f"{path}: its runs do not say whether the skill was used; name the file of the other arm, too"
+        ) from None
 
 
 def _is_file(side: str) -> bool:
