@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from skilldelta.errors import InputError
-from skilldelta.evaluation.simulation.simulated_panel import KINDS, Kind, Simulation, simulate_panel
+from skilldelta.paper.simulation.simulated_panel import KINDS, Kind, Simulation, simulate_panel
 
 
 @pytest.mark.parametrize("kind", KINDS)

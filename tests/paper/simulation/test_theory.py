@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from skilldelta.bounds import knn_rate
-from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
-from skilldelta.evaluation.simulation.theory import check_theory, coverage_margin_split, margin_of
+from skilldelta.paper.simulation.simulated_panel import simulate_panel
+from skilldelta.paper.simulation.theory import check_theory, coverage_margin_split, margin_of
 from skilldelta.predictor import Settings
 
 

@@ -18,9 +18,9 @@ from skilldelta.collect.graders.final_answer import without_thoughts
 from skilldelta.collect.sandbox import find_sandbox
 from skilldelta.encoders import load_encoder
 from skilldelta.files import json_document
-from skilldelta.suites.lookup_corpora import available
-from skilldelta.suites.lookup_tools import PassageSearch
-from skilldelta.suites.toolqa_environment import OWN_SENTENCES, ToolEnvironment
+from skilldelta.paper.suites.lookup_corpora import available
+from skilldelta.paper.suites.lookup_tools import PassageSearch
+from skilldelta.paper.suites.toolqa_environment import OWN_SENTENCES, ToolEnvironment
 
 STEPS = 8
 WORDING_FILE = "toolqa.json"

@@ -18,8 +18,16 @@ from skilldelta.collect.workspace import check_inside
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.files import json_document, write_text
 from skilldelta.nouns import plural
-from skilldelta.suites.base import BenchmarkData, GivenFiles, OmittedTask, PaperSuite, Protocol, SkillSheet, TaskSheet
-from skilldelta.suites.inventory import TaskInventory, count
+from skilldelta.paper.suites.base import (
+    BenchmarkData,
+    GivenFiles,
+    OmittedTask,
+    PaperSuite,
+    Protocol,
+    SkillSheet,
+    TaskSheet,
+)
+from skilldelta.paper.suites.inventory import TaskInventory, count
 from skilldelta.version import __version__
 
 RECORD_FILE = "prepared.json"
@@ -52,7 +60,7 @@ def prepare(
     check_new_folder(folder, "name a new folder with --output")
     reading = suite.read(given)
     if given.protocol == "authors":
-        from skilldelta.suites.authors_protocol import with_authors_protocol
+        from skilldelta.paper.suites.authors_protocol import with_authors_protocol
 
         reading, all_skills = with_authors_protocol(suite.name, reading, given), True
     reading = _of_families(reading, families)

@@ -21,8 +21,8 @@ from typing import Any
 from skilldelta.collect.own_thread import in_own_thread
 from skilldelta.collect.process import Finished
 from skilldelta.collect.sandbox import Limits, Payload, Sandbox
-from skilldelta.suites.graph_files import GRAPHS, load_graphs
-from skilldelta.suites.lookup_corpora import TABLES, columns_of, quoted, table_file
+from skilldelta.paper.suites.graph_files import GRAPHS, load_graphs
+from skilldelta.paper.suites.lookup_corpora import TABLES, columns_of, quoted, table_file
 
 ACTIONS = (
     *("Calculate", "RetrieveAgenda", "RetrieveScirex", "LoadDB", "FilterDB", "GetValue", "LoadGraph"),

@@ -19,7 +19,7 @@ from skilldelta.collect.agents.inspect_names import require_inspect
 from skilldelta.collect.sandbox import Limits, Payload, Sandbox, find_sandbox
 from skilldelta.errors import InputError
 from skilldelta.files import json_list
-from skilldelta.suites.preparation import TOOLS_FILE
+from skilldelta.paper.suites.preparation import TOOLS_FILE
 
 _LIMITS = Limits(seconds=10.0, memory_mb=512, processes=16)
 _WRITTEN_CALL = re.compile(r"^[ \t`*]*TOOL_CALL:[ \t]*(\w+)\((.*)\)[ \t`*]*$", re.MULTILINE)

@@ -13,9 +13,15 @@ from pathlib import Path
 
 from skilldelta.collect.suite import SUITE_FILE, SuiteTask
 from skilldelta.errors import InputError
+from skilldelta.paper.suites.base import GivenFiles, PaperSuite
+from skilldelta.paper.suites.preparation import (
+    PreparedFolder,
+    prepare,
+    recorded_families,
+    recorded_sources,
+    source_digests,
+)
 from skilldelta.records import Agent
-from skilldelta.suites.base import GivenFiles, PaperSuite
-from skilldelta.suites.preparation import PreparedFolder, prepare, recorded_families, recorded_sources, source_digests
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from typing import Any
 from skilldelta.collect.graders.clinical_value import Kind
 from skilldelta.errors import InputError
 from skilldelta.evaluation.prospective.frozen_rule import FrozenRule
-from skilldelta.suites.base import BenchmarkData, GivenFiles, PaperCounts, PaperSuite, Preset, TaskSheet
-from skilldelta.suites.source_files import Instance, instance_places, only_skill, read_instances, skills_of
+from skilldelta.paper.suites.base import BenchmarkData, GivenFiles, PaperCounts, PaperSuite, Preset, TaskSheet
+from skilldelta.paper.suites.source_files import Instance, instance_places, only_skill, read_instances, skills_of
 
 TOOL_ROUNDS = 5
 _DUE_DATES = (13, 68)
@@ -26,7 +26,7 @@ _SYSTEM = "You compute clinical scores and values from patient notes."
 _SOLVER = f'''\
 """Offers the calculators of the task's skill to the agent, in the arm with the skill alone."""
 
-from skilldelta.suites.skill_tools import skill_tools
+from skilldelta.paper.suites.skill_tools import skill_tools
 
 
 def calculators():

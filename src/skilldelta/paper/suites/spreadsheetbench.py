@@ -11,8 +11,16 @@ from typing import Any
 from skilldelta.collect.graders.workbook_file import parse_ranges, preview
 from skilldelta.errors import InputError, shown
 from skilldelta.files import json_lines, json_list
-from skilldelta.suites.base import BenchmarkData, GivenFiles, OmittedTask, PaperCounts, PaperSuite, Preset, TaskSheet
-from skilldelta.suites.source_files import check_name, read_one_skill
+from skilldelta.paper.suites.base import (
+    BenchmarkData,
+    GivenFiles,
+    OmittedTask,
+    PaperCounts,
+    PaperSuite,
+    Preset,
+    TaskSheet,
+)
+from skilldelta.paper.suites.source_files import check_name, read_one_skill
 
 SKILL = "spreadsheet"
 _CELL_LEVEL, _SHEET_LEVEL = "cell-level", "sheet-level"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from skilldelta.errors import InputError
-from skilldelta.suites.base import BenchmarkData, GivenFiles, PaperCounts, PaperSuite, Preset, TaskSheet
-from skilldelta.suites.source_files import Instance, instance_places, only_skill, read_instances, skills_of
+from skilldelta.paper.suites.base import BenchmarkData, GivenFiles, PaperCounts, PaperSuite, Preset, TaskSheet
+from skilldelta.paper.suites.source_files import Instance, instance_places, only_skill, read_instances, skills_of
 
 _PROMPT = """\
 {task}

@@ -18,9 +18,8 @@ from skilldelta.collect.graders.workbook_file import harness_preview
 from skilldelta.collect.suite import AgentSettings, SuiteTask
 from skilldelta.errors import InputError
 from skilldelta.files import read_text
-from skilldelta.records import CONDITIONS, Condition
-from skilldelta.suites.base import BenchmarkData, GivenFiles, SkillSheet, TaskSheet
-from skilldelta.suites.checkouts import (
+from skilldelta.paper.suites.base import BenchmarkData, GivenFiles, SkillSheet, TaskSheet
+from skilldelta.paper.suites.checkouts import (
     Checkouts,
     SpreadsheetTexts,
     find_checkouts,
@@ -31,10 +30,11 @@ from skilldelta.suites.checkouts import (
     read_spreadsheet,
     read_toolqa,
 )
-from skilldelta.suites.graph_files import has_graphs
-from skilldelta.suites.lookup_corpora import check_corpora
-from skilldelta.suites.spreadsheetbench import SKILL, shown_position
-from skilldelta.suites.toolqa_agent import STEPS, WORDING_FILE
+from skilldelta.paper.suites.graph_files import has_graphs
+from skilldelta.paper.suites.lookup_corpora import check_corpora
+from skilldelta.paper.suites.spreadsheetbench import SKILL, shown_position
+from skilldelta.paper.suites.toolqa_agent import STEPS, WORDING_FILE
+from skilldelta.records import CONDITIONS, Condition
 
 # Seeds of the arm order in the authors' runners.
 ARM_SEEDS: Mapping[str, int] = {
@@ -51,7 +51,7 @@ _TOOLQA_SOLVER = f'''\
 
 from pathlib import Path
 
-from skilldelta.suites.toolqa_agent import toolqa_agent
+from skilldelta.paper.suites.toolqa_agent import toolqa_agent
 
 
 def toolqa(corpora={{corpora}}, encoder="{_RETRIEVAL[0]}", encoder_model="{_RETRIEVAL[1]}", steps={STEPS}):
@@ -60,7 +60,7 @@ def toolqa(corpora={{corpora}}, encoder="{_RETRIEVAL[0]}", encoder_model="{_RETR
 _MEDCALC_SOLVER = f'''\
 """Runs the calculators of the task's skill that a reply calls as text, in the arm with the skill alone."""
 
-from skilldelta.suites.skill_tools import text_tools
+from skilldelta.paper.suites.skill_tools import text_tools
 
 
 def calculators(rounds={_TOOL_ROUNDS}):

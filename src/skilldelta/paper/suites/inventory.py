@@ -10,9 +10,9 @@ from statistics import median
 
 from skilldelta.collect.suite import SUITE_FILE, skill_names
 from skilldelta.files import json_lines, read_text
+from skilldelta.paper.suites import NAMES, find_suite
+from skilldelta.paper.suites.base import PaperCounts, PaperSuite
 from skilldelta.settings_text import MOST_SETTINGS, yaml_value
-from skilldelta.suites import NAMES, find_suite
-from skilldelta.suites.base import PaperCounts, PaperSuite
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from skilldelta.evaluation.prospective.frozen_rule import FrozenRule
-from skilldelta.suites.base import BenchmarkData, GivenFiles, PaperCounts, PaperSuite, Preset, TaskSheet
-from skilldelta.suites.lookup_corpora import check_corpora
-from skilldelta.suites.source_files import Instance, instance_places, only_skill, read_instances, skills_of
+from skilldelta.paper.suites.base import BenchmarkData, GivenFiles, PaperCounts, PaperSuite, Preset, TaskSheet
+from skilldelta.paper.suites.lookup_corpora import check_corpora
+from skilldelta.paper.suites.source_files import Instance, instance_places, only_skill, read_instances, skills_of
 
 STEPS = 8
 _PROMPT = """\
@@ -24,7 +24,7 @@ _SOLVER = f'''\
 
 from pathlib import Path
 
-from skilldelta.suites.lookup_tools import lookup_agent
+from skilldelta.paper.suites.lookup_tools import lookup_agent
 
 
 def lookup(corpora={{corpora}}, encoder="wordllama"):

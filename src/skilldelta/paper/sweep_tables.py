@@ -11,9 +11,9 @@ from skilldelta.errors import InputError
 from skilldelta.evaluation.leave_one_out import evaluate_panels
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.evaluation.roster import Rules
+from skilldelta.paper.table import PANEL_COLUMNS, Cell, PanelFigure, PaperTable, TableColumn, panel_table
 from skilldelta.predictor import Settings
 from skilldelta.studies.loaded_panel import LoadedPanel
-from skilldelta.studies.paper_table import PANEL_COLUMNS, Cell, PanelFigure, PaperTable, TableColumn, panel_table
 from skilldelta.studies.threshold_studies import sweep_evidence, sweep_thresholds
 
 ABLATIONS = {

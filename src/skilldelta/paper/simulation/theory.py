@@ -20,7 +20,7 @@ from skilldelta.arrays import Flags, Floats, exceeds
 from skilldelta.bounds import balancing_k, check_delta, hoeffding, knn_rate
 from skilldelta.errors import InputError
 from skilldelta.evaluation.metrics import regret
-from skilldelta.evaluation.simulation.simulated_panel import SimulatedPanel
+from skilldelta.paper.simulation.simulated_panel import SimulatedPanel
 from skilldelta.predictor import PAPER, Predictions, Settings, predict_each
 from skilldelta.support import Scope, Support
 

@@ -98,11 +98,11 @@ class Checkouts:
                 return folder / place
         raise InputError(f"{folder / places[0]} is missing; {remedy}")
 
-    def source(self, repository: str, place: str) -> Source:
+    def source(self, repository: str, place: str) -> ParsedSource:
         """A Python file, parsed."""
         path = self.path(repository, place)
         try:
-            return Source(path, ast.parse(read_text(path)))
+            return ParsedSource(path, ast.parse(read_text(path)))
         except (SyntaxError, ValueError) as error:
             raise InputError(f"{path}: this is no Python that can be read ({error})") from None
 
@@ -120,7 +120,7 @@ def find_checkouts(folders: Iterable[Path]) -> Checkouts:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ParsedSource:
     """A parsed file in which texts are looked up by the names around them."""
 
     path: Path
@@ -260,7 +260,7 @@ def read_examples(checkouts: Checkouts, profile: str) -> str:
     return f"{source.constant('TOOLQA_EASY8')}\n{source.constant('TOOLQA_HARD3')}"
 
 
-def _sentences(checkouts: Checkouts, engine: Source) -> dict[str, str]:
+def _sentences(checkouts: Checkouts, engine: ParsedSource) -> dict[str, str]:
     step = engine.function("_step", "ReActAgent")
     constants = [value for value in engine.assigned(step, "self.scratchpad", added=True) if _is_constant(value)]
     cut = engine.text(
@@ -320,7 +320,7 @@ def _sentences(checkouts: Checkouts, engine: Source) -> dict[str, str]:
     return sentences
 
 
-def _error_sentences(tools: Source) -> dict[str, list[ast.expr]]:
+def _error_sentences(tools: ParsedSource) -> dict[str, list[ast.expr]]:
     """What each branch of the dispatcher returns from its exception handlers, in order."""
     branches: dict[str, list[ast.expr]] = {}
     for node in ast.walk(tools.function("_dispatch", "ToolEnvironment")):

@@ -4,8 +4,16 @@ intervention. The first annotated skill is the task's focal group."""
 from __future__ import annotations
 
 from skilldelta.evaluation.prospective.frozen_rule import FrozenRule
-from skilldelta.suites.base import BenchmarkData, GivenFiles, OmittedTask, PaperCounts, PaperSuite, Preset, TaskSheet
-from skilldelta.suites.source_files import Instance, instance_places, read_instances, skills_of
+from skilldelta.paper.suites.base import (
+    BenchmarkData,
+    GivenFiles,
+    OmittedTask,
+    PaperCounts,
+    PaperSuite,
+    Preset,
+    TaskSheet,
+)
+from skilldelta.paper.suites.source_files import Instance, instance_places, read_instances, skills_of
 
 # Of the 1,140 tasks of the benchmark, those that are not among the paper's 1,136.
 _REFERENCE_FAILS = {

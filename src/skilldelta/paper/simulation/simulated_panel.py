@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from skilldelta.arrays import Floats, Ints, Vectors
 from skilldelta.errors import InputError
-from skilldelta.evaluation.simulation.synthetic_text import synthetic_texts
+from skilldelta.paper.simulation.synthetic_text import synthetic_texts
 from skilldelta.support import Support
 
 Kind = Literal["no_effect", "always_helps", "family_only", "local_only", "mixed"]

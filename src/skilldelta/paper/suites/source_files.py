@@ -17,7 +17,7 @@ from typing import Any
 from skilldelta.errors import InputError, shown
 from skilldelta.files import json_lines, json_list, read_text
 from skilldelta.front_matter import split_front_matter
-from skilldelta.suites.base import GivenFiles, SkillSheet
+from skilldelta.paper.suites.base import GivenFiles, SkillSheet
 
 _PLACES = ("data/bench/instances", "bench/instances", "instances", "")
 _CORPORA = ("data/bench/corpus/corpus.json", "bench/corpus/corpus.json", "corpus/corpus.json", "corpus.json")

@@ -8,9 +8,8 @@ from operator import attrgetter
 from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.evaluation.results import Means, PanelResult
 from skilldelta.nouns import plural
-from skilldelta.studies.evaluation_study import Evaluated
-from skilldelta.studies.paper_sweeps import ablation_table, evidence_table, structure_table, threshold_table
-from skilldelta.studies.paper_table import (
+from skilldelta.paper.sweep_tables import ablation_table, evidence_table, structure_table, threshold_table
+from skilldelta.paper.table import (
     PANEL_COLUMNS,
     Cell,
     PanelFigure,
@@ -20,6 +19,7 @@ from skilldelta.studies.paper_table import (
     panel_table,
     span_of,
 )
+from skilldelta.studies.evaluation_study import Evaluated
 
 
 def paper_tables(evaluated: Evaluated) -> list[PaperTable]:

@@ -26,7 +26,7 @@ import numpy as np
 from skilldelta.arrays import Vectors
 from skilldelta.collect.agents.inspect_names import require_inspect
 from skilldelta.encoders import Encoder, load_encoder
-from skilldelta.suites.lookup_corpora import available, check_corpora, columns_of, quoted, read_texts, table_file
+from skilldelta.paper.suites.lookup_corpora import available, check_corpora, columns_of, quoted, read_texts, table_file
 
 _MOST_SHOWN = 3000
 """Characters of an observation that an agent is shown."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from importlib import import_module
 
 from skilldelta.errors import unknown_name
-from skilldelta.suites.base import PaperSuite
+from skilldelta.paper.suites.base import PaperSuite
 
+# In the paper's order; each has a file of its name here.
 NAMES = ("toolqa", "medcalc", "bigcodebench", "logicbench", "spreadsheetbench")
-"""In the paper's order; each has a file of its name here."""
 
 __all__ = ["NAMES", "PaperSuite", "find_suite", "paper_suites"]
 
@@ -22,7 +22,7 @@ def find_suite(name: str) -> PaperSuite:
     """
     if name not in NAMES:
         raise unknown_name("benchmark", name, NAMES)
-    found = import_module(f"skilldelta.suites.{name}").SUITE
+    found = import_module(f"skilldelta.paper.suites.{name}").SUITE
     assert isinstance(found, PaperSuite)
     return found
 
