@@ -8,7 +8,7 @@ among the rest. A test holds both ways to the same pairs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any
 from zlib import crc32
 
@@ -105,8 +105,8 @@ def read_scope(connection: Connection, asked: PairQuery) -> ScopeRows:
 def read_pair_columns(connection: Connection, asked: PairQuery) -> PairColumns:
     """The pairs of `read_pairs` as columns."""
     skills = reading.read_versions(connection)
-    runs = _read_runs(connection, pair_query(connection, asked))
-    unusual = _unusual_tasks(runs, skills)
+    runs, doubled = _versioned(_read_runs(connection, pair_query(connection, asked)), skills)
+    unusual = np.union1d(doubled, _unusual_tasks(runs, skills))
     if len(unusual):
         usual = ~np.isin(runs.task, unusual)
         runs = runs.where(usual)
@@ -124,20 +124,21 @@ class _Runs:
     skill: Ints
     is_use: Flags
     is_counted: Flags
+    repetition: Ints
     success: Floats
     tokens: Floats  # NaN where unknown
 
     def where(self, chosen: Flags) -> _Runs:
-        names = ("task", "skill", "is_use", "is_counted", "success", "tokens")
-        return _Runs(**{name: getattr(self, name)[chosen] for name in names})
+        return _Runs(**{field.name: getattr(self, field.name)[chosen] for field in fields(self)})
 
 
 def _read_runs(connection: Connection, query: Select[*tuple[Any, ...]]) -> _Runs:
     """The executions of a query, each compared with its checksum."""
     result = connection.execute(query.execution_options(yield_per=_ROWS_AT_ONCE))
     pieces = [_checked_runs(rows) for rows in result.partitions()] or [_checked_runs([])]
-    names = ("task", "skill", "is_use", "is_counted", "success", "tokens")
-    return _Runs(**{name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in names})
+    return _Runs(
+        **{field.name: np.concatenate([getattr(piece, field.name) for piece in pieces]) for field in fields(_Runs)}
+    )
 
 
 def _checked_runs(rows: Sequence[Any]) -> _Runs:
@@ -162,6 +163,7 @@ def _checked_runs(rows: Sequence[Any]) -> _Runs:
         skill=packed[:, 3].astype(np.int64),
         is_use=np.fromiter((word == "use" for word in condition), np.bool_, len(rows)),
         is_counted=completed & ~np.isnan(numbers[:, 6]),
+        repetition=packed[:, 4].copy(),
         success=numbers[:, 6].copy(),
         tokens=numbers[:, 7].copy(),
     )
@@ -185,13 +187,32 @@ def _refuse_changed(rows: Sequence[Any]) -> None:
             raise schema.changed_row(f"the execution {stored[0]} of the task with the key {stored[2]}")
 
 
-def _unusual_tasks(runs: _Runs, skills: Mapping[int, Skill]) -> Ints:
-    """Tasks that need the full rules of `pairing`: unversioned runs of a versioned skill, or baselines of other versions."""
+def _versioned(runs: _Runs, skills: Mapping[int, Skill]) -> tuple[_Runs, Ints]:
+    """Runs without a version as those of the only version known; and the tasks that also have the same run with it."""
     versions = versions_of(skills.values())
-    unversioned = [
-        key for key, skill in skills.items() if not skill.digest and len(versions.get(skill.skill_id, ())) == 1
-    ]
-    unusual = [runs.task[np.isin(runs.skill, unversioned)]] if unversioned else []
+    keys = {(skill.skill_id, skill.digest): key for key, skill in skills.items()}
+    only = {
+        key: keys[skill.skill_id, versions[skill.skill_id][0]]
+        for key, skill in skills.items()
+        if not skill.digest and len(versions.get(skill.skill_id, ())) == 1
+    }
+    is_unversioned = np.isin(runs.skill, list(only))
+    if not is_unversioned.any():
+        return runs, np.empty(0, np.int64)
+    skill = runs.skill.copy()
+    for key, version in only.items():
+        skill[runs.skill == key] = version
+    versioned = replace(runs, skill=skill)
+    columns = np.stack([versioned.task, versioned.skill, versioned.is_use, versioned.repetition], axis=1)
+    _, place = np.unique(columns, axis=0, return_inverse=True)
+    place = place.reshape(-1)
+    with_version = np.isin(runs.skill, list(only.values())) & runs.is_counted
+    return versioned, np.unique(versioned.task[is_unversioned & np.isin(place, place[with_version])])
+
+
+def _unusual_tasks(runs: _Runs, skills: Mapping[int, Skill]) -> Ints:
+    """Tasks that need the full rules of `pairing`, because they have baselines of other versions than those that were run."""
+    unusual: list[Ints] = []
     own = ~runs.is_use & (runs.skill != _shared_key(skills))
     if own.any():
         use, skip = _Groups(runs, runs.is_use), _Groups(runs, own)
