@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from skilldelta.serve.harness.harness_files import adapter
+from skilldelta.harnesses.loader import adapter
 
 _ROOT = Path(__file__).resolve().parents[1]
 ADAPTERS = ("dsh-skilldelta/plugin.mjs", "opencode-skilldelta/plugin.mjs", "pi-skilldelta/extension.mjs")

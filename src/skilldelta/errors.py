@@ -32,6 +32,10 @@ class UnwritableBankError(BankError):
     """The bank can perhaps be read, but nothing can be stored in it."""
 
 
+class DamagedBankError(BankError):
+    """The bank's file, or a row in it, is no longer what was stored."""
+
+
 class ReplacedBankError(BankError):
     """Another file has taken the place of the open bank, or none is there; opening it again may help."""
 

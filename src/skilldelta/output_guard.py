@@ -13,10 +13,10 @@ from pathlib import Path
 from skilldelta.errors import InputError
 
 SUITE_FILE = "suite.yaml"
+# Of the folder beside a bank that holds manifests, ledgers and transcripts.
 COLLECTION_SUFFIX = ".collect"
-"""Of the folder beside a bank that holds manifests, ledgers and transcripts."""
 
-_BESIDE_A_BANK = ("", "-wal", "-shm", "-journal", ".lock", ".commits")
+_BESIDE_A_BANK = ("", "-wal", "-shm", "-journal", ".lock", ".commits", ".cache")
 _DATABASE = b"SQLite format 3\x00"
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from skilldelta.bank import schema
-from skilldelta.bank.batch import Batch
+from skilldelta.bank.batch import Batch, TextVector
 from skilldelta.bank.store import Bank
-from skilldelta.records import Execution, Judgement, Skill, Task
+from skilldelta.records import Execution, Judgement, Skill, Task, text_digest
 
 from .small import AGENT, DECISION, TinyEncoder
 
@@ -39,8 +39,10 @@ class FilledBank:
                 Execution(*name, "use", 0, float(rng.random()), SKILL.skill_id, SKILL.digest, tokens=float(tokens[1]))
             )
         with Bank.open(path, create=True) as bank:
-            bank.add(Batch(tasks, [SKILL], executions))
-            bank.support(TinyEncoder(), agent=AGENT)
+            digests = [text_digest(task.text) for task in tasks]
+            rows = TinyEncoder().encode([task.text for task in tasks])
+            vectors = [TextVector("tiny/3", digest, row) for digest, row in zip(digests, rows, strict=True)]
+            bank.add(Batch(tasks, [SKILL], executions, vectors))
             bank.record_decision(DECISION)
             bank.add_judgements([Judgement(AGENT, "default", "task-1", "dates", SKILL.digest, True, 5.0, "yes")])
         content = path.read_bytes()

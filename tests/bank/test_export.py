@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from skilldelta.bank.batch import Batch
-from skilldelta.bank.export import export_panel, export_runs, run_lines
+from skilldelta.bank.entries import RecordedOutcome
+from skilldelta.bank.export import export_decisions, export_panel, export_runs, run_lines
 from skilldelta.bank.importers import read_source
 from skilldelta.bank.store import Bank
 from skilldelta.errors import InputError
 from skilldelta.records import Agent, Skill, Task
 
-from .small import AGENT, NEW_SKILL, SKILL, TinyEncoder, skip, use
+from .small import AGENT, DECISION, NEW_SKILL, SKILL, TinyEncoder, skip, use
 
 OTHER_SKILL = Skill.from_text("units", "Convert to SI units.")
 
@@ -89,3 +91,15 @@ def test_an_export_that_fails_leaves_no_file(filled: Bank, tmp_path: Path) -> No
     with pytest.raises(ZeroDivisionError):
         export_panel(filled, tmp_path / "panel.npz", TinyEncoder(), agent=AGENT, progress=fail)
     assert not list(tmp_path.glob("*.npz"))
+
+
+def test_the_decision_log_is_written_with_its_outcomes(filled: Bank, tmp_path: Path) -> None:
+    first = filled.record_decision(DECISION)
+    filled.record_decision(replace(DECISION, action="skip", text="What day is it?"))
+    filled.record_outcome(RecordedOutcome(first, 1_700_000_001.5, success=1, tokens=20))
+    assert export_decisions(filled, tmp_path / "log.jsonl") == 2
+    lines = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert [(line["action"], line["text"]) for line in lines] == [("use", None), ("skip", "What day is it?")]
+    assert [(outcome["success"], outcome["tokens"]) for outcome in lines[0]["outcomes"]] == [(1.0, 20.0)]
+    assert lines[0]["evidence"] == DECISION.evidence
+    assert lines[0]["agent"] == {"name": "model-a", "fingerprint": ""}

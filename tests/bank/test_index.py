@@ -176,3 +176,30 @@ def test_readers_never_see_a_half_refreshed_scope(filled: Bank, index: Index) ->
         reader.join()
     assert wrong == []
     assert len(index.scope()) == 15
+
+
+def test_scopes_that_were_not_asked_for_catch_up_with_everything_that_came_meanwhile(
+    filled: Bank, index: Index
+) -> None:
+    """The changes of a panel are read once for all of its scopes."""
+    names: list[tuple[str | None, str | None]] = [
+        (None, None), ("dates", None), ("units", None), (None, "calendar"), ("dates", "travel")
+    ]  # fmt: skip
+    for skill_id, of_family in names:
+        index.scope(skill=skill_id, family=of_family)
+    for step in range(40):  # more than are remembered
+        family, skill = ("calendar", "travel")[step % 2], (SKILL, OTHER_SKILL)[step // 2 % 2]
+        filled.add(pair_of(f"more {step}", family, skill, y1=float(step % 3 == 0)))
+        filled.add(
+            Batch(executions=[use(f"more {step // 2}", 0.0, (SKILL, OTHER_SKILL)[step // 4 % 2], repetition=step + 1)])
+        )
+        for number, (skill_id, of_family) in enumerate(names):
+            if step % (number + 1) == 0 or step == 39:
+                support = filled.support(TinyEncoder(), agent=AGENT, skill_id=skill_id, family=of_family)
+                assert same(index.scope(skill=skill_id, family=of_family), support)
+    filled.add(Batch(skills=[NEW_SKILL], executions=[use("t1", 1.0, NEW_SKILL), skip("t1", 0.0, repetition=50)]))
+    filled.forget(task_id="more 3")
+    filled.add(pair_of("last", "calendar"))
+    for skill_id, of_family in names:
+        support = filled.support(TinyEncoder(), agent=AGENT, skill_id=skill_id, family=of_family)
+        assert same(index.scope(skill=skill_id, family=of_family), support)

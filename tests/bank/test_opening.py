@@ -12,7 +12,7 @@ from pathlib import Path, PureWindowsPath
 import pytest
 from sqlalchemy import Connection, inspect, text
 
-from skilldelta.bank import database, schema
+from skilldelta.bank import backup, database, schema
 from skilldelta.bank.batch import Batch
 from skilldelta.bank.migrations import LATEST, MIGRATIONS, Migration, migrate
 from skilldelta.bank.sqlite import _uri
@@ -105,28 +105,6 @@ def test_a_bank_of_a_newer_version_is_refused(tmp_path: Path) -> None:
         assert "upgrade" in message
 
 
-def test_a_bank_of_an_older_version_is_brought_up_to_date_by_the_next_opening_for_writing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "older.bank"
-    with Bank.open(path, create=True) as bank:
-        bank.add(THREE_PAIRS)
-
-    def add_column(connection: Connection) -> None:
-        connection.execute(text("ALTER TABLE agents ADD COLUMN note TEXT"))
-
-    monkeypatch.setattr(database, "LATEST", LATEST + 1)
-    monkeypatch.setattr(database, "migrate", partial(migrate, steps=[*MIGRATIONS, Migration(LATEST + 1, add_column)]))
-    message = refusal(path, readonly=True)
-    assert f"has the older schema version {LATEST}" in message
-    assert "open it for writing once" in message
-    for _ in range(2):
-        with Bank.open(path) as bank:
-            assert bank.status().schema_version == LATEST + 1
-            assert len(list(bank.executions())) == 6
-    assert "note" in [row[1] for row in sqlite3.connect(path).execute("PRAGMA table_info(agents)")]
-
-
 def test_a_migration_that_fails_leaves_the_bank_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "older.bank"
     Bank.open(path, create=True).close()
@@ -137,9 +115,10 @@ def test_a_migration_that_fails_leaves_the_bank_as_it_was(tmp_path: Path, monkey
 
     with monkeypatch.context() as patched:
         patched.setattr(database, "LATEST", LATEST + 1)
+        patched.setattr(backup, "LATEST", LATEST + 1)
         patched.setattr(database, "migrate", partial(migrate, steps=[Migration(LATEST + 1, fail_halfway)]))
         with pytest.raises(InputError, match="stopped"):
-            Bank.open(path)
+            backup.upgrade_bank(path)
     with Bank.open(path) as bank:
         assert bank.status().schema_version == LATEST
         assert bank.verify() == []

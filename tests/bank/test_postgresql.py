@@ -178,3 +178,10 @@ def test_two_processes_that_make_a_bank_at_once_make_one(postgres_location: str)
     assert {bank.status().schema_version for bank in banks} == {LATEST}
     for bank in banks:
         bank.close()
+
+
+def test_postgres_is_another_spelling_of_postgresql(postgres_location: str) -> None:
+    short = postgres_location.replace("postgresql+psycopg://", "postgres://")
+    assert short.startswith("postgres://")
+    with Bank.open(short, create=True) as bank:
+        assert bank.add(THREE_PAIRS).executions == 6

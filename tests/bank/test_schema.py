@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from sqlalchemy import create_engine, text
 
-from skilldelta.bank import schema
+from skilldelta.bank import learned, schema
+from skilldelta.bank.backup import upgrade_bank
 from skilldelta.bank.batch import Batch
 from skilldelta.bank.entries import RecordedOutcome
 from skilldelta.bank.index import Index
-from skilldelta.bank.migrations import m0001_first_tables
 from skilldelta.bank.schema import checksum_of, row_checksum
-from skilldelta.bank.sqlite import APPLICATION_ID
 from skilldelta.bank.store import Bank
 from skilldelta.errors import BankError
-from skilldelta.records import Judgement, Skill, Task
+from skilldelta.records import Skill, Task
 
 from .flips import FilledBank, data_of, flipped
-from .small import AGENT, DECISION, SKILL, THREE_PAIRS, TinyEncoder, use
+from .older import JUDGEMENT, current_bank, older_bank
+from .small import AGENT, DECISION, THREE_PAIRS, TinyEncoder, use, vector
 from .test_verify import tamper
-
-JUDGEMENT = Judgement(AGENT, "default", "t1", SKILL.skill_id, SKILL.digest, use=True, tokens=3, answer="Yes.")
 
 
 @pytest.fixture
 def everything(filled: Bank) -> Bank:
     """A bank with a row in every table."""
-    filled.support(TinyEncoder(), agent=AGENT)
+    filled.add(Batch(vectors=[vector("What day is it?", 0.0, 0.6, 0.8)]))
     decision_id = filled.record_decision(
         replace(DECISION, conversation="c1", source="a harness", text="What day is it?")
     )
@@ -44,7 +40,10 @@ def test_every_row_of_every_table_has_its_checksum(everything: Bank) -> None:
     everything.add(Batch(skills=[Skill("dates2", "", "0" * 64)]))
     everything.add(Batch([Task("t9", "Zero?", "f")], executions=[use("t9", -0.0, tokens=-0.0, seconds=1e-300)]))
     everything.forget(task_id="t3")
-    assert everything.keep_learned("state", {"part": b"weights"}, revision=everything.revision())
+    backend = everything._database.backend
+    with everything._database.write() as connection:
+        learned.keep(connection, backend, "state", {"part": b"weights"}, revision=1, now=0.0)
+    everything.use(agent=AGENT)
     assert everything.verify() == []
     with everything._database.read() as connection:
         for table in schema.TABLES:
@@ -79,7 +78,7 @@ def test_verification_finds_a_changed_row(everything: Bank, change: str, words: 
 
 
 def test_verification_finds_a_vector_that_turned(bank: Bank) -> None:
-    bank.vectors(TinyEncoder(), ["one", "two words"])
+    bank.add(Batch(vectors=[vector("one", 1.0, 0.0, 0.0), vector("two words", 0.0, 1.0, 0.0)]))
     one = np.array([0.0, 0.6, 0.8], np.float32).tobytes().hex().upper()
     tamper(bank, f"UPDATE vectors SET vector = x'{one}'")
     assert "2 rows of vectors changed since stored (wrong checksum): " in bank.verify()[0]
@@ -100,7 +99,7 @@ def test_an_execution_that_changed_is_not_used(filled: Bank, column: str) -> Non
 
 
 def test_a_vector_that_changed_is_not_used(filled: Bank) -> None:
-    filled.support(TinyEncoder(), agent=AGENT)
+    filled.add(Batch(vectors=[vector("What day is it?", 0.0, 0.6, 0.8)]))
     tamper(filled, "UPDATE vectors SET vector = x'000000000000000000000000'")
     with pytest.raises(BankError, match=r"the vector of text .* by encoder 'tiny/3' in the bank was changed"):
         filled.support(TinyEncoder(), agent=AGENT)
@@ -120,7 +119,7 @@ def test_a_vector_that_changed_is_not_used(filled: Bank) -> None:
     ],
 )
 def test_a_value_of_another_type_is_found_in_one_line(sqlite_filled: Bank, change: str) -> None:
-    sqlite_filled.support(TinyEncoder(), agent=AGENT)
+    sqlite_filled.add(Batch(vectors=[vector("What day is it?", 0.0, 0.6, 0.8)]))
     tamper(sqlite_filled, change)
     try:
         problems = sqlite_filled.verify()
@@ -162,41 +161,11 @@ def test_columns_of_unlike_types_and_lengths_do_not_look_alike() -> None:
     assert row_checksum((-0.0,)) == row_checksum((0.0,))
 
 
-def first_version(bank: Bank, path: Path) -> None:
-    """The content of a bank as version 1 stored it."""
-    engine = create_engine(f"sqlite:///{path}")
-    source = sqlite3.connect(bank.location)
-    with engine.begin() as connection:
-        m0001_first_tables.upgrade(connection)
-        connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
-        for table in schema.TABLES:
-            if table.name == "commits":
-                continue
-            columns = [column.name for column in table.c if column.name != "checksum"]
-            listed = ", ".join(f'"{name}"' for name in columns)
-            marks = ", ".join("?" * len(columns))
-            for row in source.execute(f"SELECT {listed} FROM {table.name}"):
-                connection.exec_driver_sql(f"INSERT INTO {table.name} ({listed}) VALUES ({marks})", row)
-        connection.execute(text("UPDATE meta SET value = 1 WHERE name = 'schema_version'"))
-    engine.dispose()
-    source.close()
-
-
-def test_a_bank_of_the_first_version_gets_its_checksums(sqlite_filled: Bank, tmp_path: Path) -> None:
-    sqlite_filled.support(TinyEncoder(), agent=AGENT)
-    sqlite_filled.record_decision(DECISION)
-    sqlite_filled.add_judgements([JUDGEMENT])
-    sqlite_filled.add(Batch([Task(f"n{number}", f"Number {number}", "f") for number in range(6_000)]))
-    first_version(sqlite_filled, tmp_path / "old.bank")
-    with pytest.raises(BankError, match=r"has the older schema version 1 .* skilldelta bank status"):
-        Bank.open(tmp_path / "old.bank", readonly=True)
+def test_an_upgrade_from_the_first_version_computes_the_checksums(tmp_path: Path) -> None:
+    current_bank(tmp_path / "new.bank")
+    older_bank(str(tmp_path / "old.bank"), 1, tmp_path / "new.bank")
+    upgrade_bank(tmp_path / "old.bank")
     with Bank.open(tmp_path / "old.bank") as bank:
-        assert bank.verify() == []
-        assert bank.status().schema_version >= 2
-        assert list(bank.executions()) == list(sqlite_filled.executions())
-        assert bank.tasks() == sqlite_filled.tasks()
-        assert bank.decisions() == sqlite_filled.decisions()
-        assert bank.judgements() == [JUDGEMENT]
         with bank._database.read() as connection:
             for table in schema.TABLES:
                 for *stored, checksum in connection.execute(table.select()):
@@ -205,11 +174,11 @@ def test_a_bank_of_the_first_version_gets_its_checksums(sqlite_filled: Bank, tmp
         assert "1 row of executions changed since stored (wrong checksum): 1" in bank.verify()
 
 
-def test_a_first_version_in_the_place_of_a_newer_bank_is_brought_up_to_date(tmp_path: Path) -> None:
-    with Bank.open(tmp_path / "my.bank", create=True) as bank:
-        bank.add(THREE_PAIRS)
-        first_version(bank, tmp_path / "old.bank")
+def test_a_first_version_in_the_place_of_a_newer_bank_is_upgraded(tmp_path: Path) -> None:
+    current_bank(tmp_path / "my.bank")
+    older_bank(str(tmp_path / "old.bank"), 1, tmp_path / "my.bank")
     (tmp_path / "old.bank").replace(tmp_path / "my.bank")
+    upgrade_bank(tmp_path / "my.bank")
     with Bank.open(tmp_path / "my.bank") as bank:
         assert bank.verify() == []
         assert bank.add(THREE_PAIRS).unchanged == 10

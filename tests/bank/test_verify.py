@@ -11,7 +11,7 @@ from skilldelta.bank.batch import Batch
 from skilldelta.bank.store import Bank
 from skilldelta.records import Task
 
-from .small import AGENT, TinyEncoder
+from .small import AGENT, TinyEncoder, vector
 
 
 def tamper(bank: Bank, statement: str) -> None:
@@ -50,7 +50,8 @@ def test_a_sound_bank_has_no_problems(filled: Bank) -> None:
     ],
 )
 def test_verification_finds_what_does_not_belong(filled: Bank, statement: str, words: str) -> None:
-    filled.support(TinyEncoder(), agent=AGENT)
+    texts = ("What day is it?", "How late is it?", "How far is it?")
+    filled.add(Batch(vectors=[vector(text, 0.0, 0.6, 0.8) for text in texts]))
     tamper(filled, statement)
     problems = filled.verify()
     assert len(problems) <= 3  # its checksum does not fit either

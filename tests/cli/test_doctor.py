@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -82,11 +83,14 @@ def test_a_command_that_is_gone_is_found(
     file = home / HOOKED["codex"]
     settings = json.loads(file.read_text())
     settings["hooks"].pop("SessionEnd")
-    settings["hooks"]["UserPromptSubmit"][0]["hooks"][0]["command"] = "/gone/skilldelta hook codex"
+    command = settings["hooks"]["UserPromptSubmit"][0]["hooks"][0]["command"]
+    settings["hooks"]["UserPromptSubmit"][0]["hooks"][0]["command"] = re.sub(
+        r"/\S*/skilldelta", "/gone/skilldelta", command
+    )
     file.write_text(json.dumps(settings))
     code, found = findings(skilldelta, "--bank", toy_bank)
     assert code == 1
-    assert "exits with 127" in found["codex hook"]["detail"]
+    assert "/gone/skilldelta is gone" in found["codex hook"]["detail"]
     assert "SessionEnd" in found["codex hooks"]["detail"]
 
 
@@ -138,7 +142,7 @@ def test_another_program_at_the_servers_address_is_wrong(
 
 
 def test_old_failures_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from skilldelta.serve.harness.harness_health import check_failures
+    from skilldelta.serve.harness_health import check_failures
 
     log_failure(tmp_path, "codex", "long ago")
     assert check_failures(tmp_path, now=time.time() + 100_000) == []
@@ -146,7 +150,7 @@ def test_old_failures_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_a_server_on_another_bank_or_of_another_version_is_wrong(toy_bank: str) -> None:  # noqa: F811
     from serve.hooks.fake_gate import documents_at
-    from skilldelta.serve.harness.health import check_server
+    from skilldelta.serve.health import check_server
     from skilldelta.version import __version__
 
     same = {"tasks": 8, "executions": {"completed": 16}}

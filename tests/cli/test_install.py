@@ -16,7 +16,7 @@ import yaml
 
 from cli.conftest import Skilldelta
 from serve.hooks.fake_gate import fake_gate, says
-from skilldelta.serve.harness.json_edit import parse
+from skilldelta.harnesses.json_edit import parse
 
 HOOKED = {"claude-code": ".claude/settings.json", "codex": ".codex/hooks.json", "gemini": ".gemini/settings.json"}
 
@@ -114,7 +114,7 @@ def test_a_long_skill_gets_as_many_entries_as_it_has_parts(skilldelta: Skilldelt
     (home / "counting" / "SKILL.md").write_text("---\nname: counting\n---\n" + "a rule to follow\n" * 1_500)
     assert skilldelta("install", "claude-code", "--skill-file", "counting", "--yes").code == 0
     hooks = parse((home / HOOKED["claude-code"]).read_text()).value["hooks"]
-    parts = [shlex.split(hook["command"])[-1] for hook in hooks["UserPromptSubmit"][0]["hooks"]]
+    parts = [shlex.split(hook["command"])[-3] for hook in hooks["UserPromptSubmit"][0]["hooks"]]
     assert parts == ["1/3", "2/3", "3/3"]
     assert hooks["PreToolUse"][0]["matcher"] == "Skill"
     assert skilldelta("install", "gemini", "--skill-file", "counting", "--yes").code == 0
@@ -248,7 +248,8 @@ def test_dsh_gets_a_row_and_comments_stay(skilldelta: Skilldelta, home: Path, ad
     assert patch.read_text().startswith("# my patches\n- id: other\n")
     rows: Any = yaml.safe_load(patch.read_text())
     (row,) = rows[1]["insert"]
-    assert (row["id"], row["name"]) == ("skilldelta", str(adapters / "dsh-skilldelta" / "plugin.mjs"))
+    assert (row["id"], row["name"]) == ("skilldelta", str(home / ".dsh" / "skilldelta.mjs"))
+    assert (adapters / "dsh-skilldelta" / "plugin.mjs").as_uri() in (home / ".dsh" / "skilldelta.mjs").read_text()
     assert row["config"]["skillFile"] == str(home / "counting" / "SKILL.md")
     assert (row["config"]["failMode"], row["config"]["bank"]) == (fallback, str(home / "my.bank"))
     assert "nothing to do" in skilldelta(*words).err

@@ -8,7 +8,7 @@ import pytest
 from cli.conftest import Skilldelta
 
 DOCUMENTED = {
-    "action", "gain", "threshold", "reason", "would_change", "fallback", "agent", "skill", "suite", "family", "estimator", "k", "weighting", "scope",
+    "action", "gain", "threshold", "reason", "would_change", "fallback", "previous_revision", "agent", "skill", "suite", "family", "estimator", "k", "weighting", "scope",
     "settings_choose", "support", "interval", "neighbors",
 }  # fmt: skip
 

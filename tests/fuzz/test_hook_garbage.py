@@ -15,17 +15,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from serve.hooks.fake_gate import decision
-from skilldelta.serve.hooks.hook_event import DIALECTS, HOSTS, MOST_BYTES, Host
+from serve.hooks.fake_gate import HOSTS, decision, dialect_of
+from skilldelta.harnesses.offered_skill import OfferedSkill
+from skilldelta.serve.hooks.hook_event import MOST_BYTES
 from skilldelta.serve.hooks.hook_run import answer
 from skilldelta.serve.hooks.hook_settings import HookSettings
-from skilldelta.serve.hooks.offered_skill import OfferedSkill
 
 SKILL = OfferedSkill("counting")
 
 FIELDS = ("session_id", "hook_event_name", "prompt", "tool_name", "tool_input", "transcript_path", "source", "cwd")
-NAMES = sorted({name for dialect in DIALECTS.values() for name in (dialect.prompt, dialect.tool, dialect.end)})
-TOOLS = sorted({dialect.skill_tool for dialect in DIALECTS.values()})
+NAMES = sorted({name for dialect in map(dialect_of, HOSTS) for name in (dialect.prompt, dialect.tool, dialect.end)})
+TOOLS = sorted({dialect.skill_tool for dialect in map(dialect_of, HOSTS)})
 LEAVES = st.one_of(
     st.none(),
     st.booleans(),
@@ -48,8 +48,8 @@ def gate(path: str, document: dict[str, Any]) -> dict[str, Any]:
     return decision(document["skill"], "use", skill_text="Count twice.")
 
 
-def check(host: Host, content: bytes, folder: Path | None) -> None:
-    told = HookSettings(host, (SKILL,), ask="bank", state=folder)
+def check(host: str, content: bytes, folder: Path | None) -> None:
+    told = HookSettings(host, dialect_of(host), (SKILL,), ask="bank", state=folder)
     started = time.monotonic()
     found = answer(told, content, ask_bank=gate)
     assert time.monotonic() - started < 5
@@ -61,7 +61,7 @@ def check(host: Host, content: bytes, folder: Path | None) -> None:
 @pytest.mark.parametrize("host", HOSTS)
 @settings(max_examples=150, deadline=None)
 @given(event=EVENTS, cut=st.integers(0, 400))
-def test_any_document_whole_or_cut_is_answered(host: Host, event: Any, cut: int) -> None:
+def test_any_document_whole_or_cut_is_answered(host: str, event: Any, cut: int) -> None:
     content = json.dumps(event).encode()
     check(host, content, None)
     check(host, content[:cut], None)
@@ -70,12 +70,12 @@ def test_any_document_whole_or_cut_is_answered(host: Host, event: Any, cut: int)
 @pytest.mark.parametrize("host", HOSTS)
 @settings(max_examples=100, deadline=None)
 @given(content=st.binary(max_size=200))
-def test_any_bytes_are_answered(host: Host, content: bytes) -> None:
+def test_any_bytes_are_answered(host: str, content: bytes) -> None:
     check(host, content, None)
 
 
-def hostile(host: Host) -> dict[str, bytes]:
-    dialect = DIALECTS[host]
+def hostile(host: str) -> dict[str, bytes]:
+    dialect = dialect_of(host)
 
     def event(**fields: Any) -> bytes:
         return json.dumps({"session_id": "s1", "hook_event_name": dialect.prompt, "prompt": "count", **fields}).encode()
@@ -108,12 +108,12 @@ def hostile(host: Host) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("kind", hostile("codex"))
-def test_hostile_events_are_answered(host: Host, kind: str, tmp_path: Path) -> None:
+def test_hostile_events_are_answered(host: str, kind: str, tmp_path: Path) -> None:
     check(host, hostile(host)[kind], tmp_path)
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_the_process_survives_what_the_function_survives(host: Host, tmp_path: Path) -> None:
+def test_the_process_survives_what_the_function_survives(host: str, tmp_path: Path) -> None:
     """A few in a real process, where streams, encodings and exit codes count."""
     kinds = random.Random(0).sample(sorted(set(hostile(host)) - {"too large"}), 3)
     for kind in [*kinds, "lone surrogates"]:

@@ -21,12 +21,13 @@ from skilldelta.cli.hook_bank import ask_bank
 from skilldelta.cli.hook_options import read_options
 from skilldelta.cli.main import run
 from skilldelta.errors import InputError
+from skilldelta.harnesses import claude_code
+from skilldelta.harnesses.offered_skill import OfferedSkill
 from skilldelta.predictor import Settings
 from skilldelta.serve.gate_service import GateService
 from skilldelta.serve.hooks.conversation import Conversation
 from skilldelta.serve.hooks.hook_run import answer
 from skilldelta.serve.hooks.hook_settings import HookSettings, WhomToAsk
-from skilldelta.serve.hooks.offered_skill import OfferedSkill
 from skilldelta.serve.hooks.server_client import ServerAddress
 
 REFUSED: dict[str, Any] = {"action": None}
@@ -96,6 +97,7 @@ def by_hook(bank: Path, asked: Asked, state: Path, *, whom: WhomToAsk, server: s
     """What a hook keeps of its decision, and whether it injects something; a harness knows no family."""
     settings = HookSettings(
         "claude-code",
+        claude_code.DIALECT,
         (OfferedSkill(asked.skill),),
         policy=asked.policy,
         server=ServerAddress(server, timeout=30),

@@ -23,10 +23,10 @@ import pytest
 
 from harnesses.fake_models import FakeModels, ModelRequest, fake_models
 from harnesses.installing import program, search_path
+from harnesses.test_every_harness import HARNESSES
 from skilldelta.bank import Bank
 from skilldelta.cli.main import run
-from skilldelta.serve.harness.harness_recipes import RECIPES
-from skilldelta.serve.harness.wanted_setup import HARNESSES, HarnessName
+from skilldelta.harnesses import harness_named
 
 pytestmark = pytest.mark.slow
 
@@ -35,14 +35,14 @@ TASKS = {
     "use": ("warehouse-units", "We counted 6 crates of beans and 4 trays on top. State the total of cans."),
     "skip": ("date-arithmetic", "A permit of 152 days starts on 2025-08-22. On which date has it run 152 days?"),
 }
-MODELS: dict[HarnessName, str] = {"gemini": "gemini-2.5-pro", "opencode": "fake/m", "pi": "fake/m"}
+MODELS: dict[str, str] = {"gemini": "gemini-2.5-pro", "opencode": "fake/m", "pi": "fake/m"}
 
 
 @dataclass(frozen=True)
 class Bench:
     """One harness with a folder of its own, and the variables that a person would have set."""
 
-    harness: HarnessName
+    harness: str
     root: Path
     models: FakeModels
     environment: dict[str, str]
@@ -82,7 +82,7 @@ def gate(demo_bank: Path) -> Iterator[str]:
 
 @pytest.fixture(params=HARNESSES)
 def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
-    harness: HarnessName = request.param
+    harness: str = request.param
     path = program(harness)
     if path is None:
         pytest.skip(f"the harness {harness} is not installed; make test-harnesses installs it")
@@ -113,7 +113,7 @@ def write_settings(bench: Bench) -> None:
     options = {"baseURL": f"{url}/v1", "apiKey": "none"}
     opencode = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {"m": {}}}
     pi = {"baseUrl": f"{url}/v1", "api": "openai-completions", "apiKey": "none", "models": [{"id": "m"}]}
-    texts: dict[HarnessName, tuple[str, str]] = {
+    texts: dict[str, tuple[str, str]] = {
         "codex": (".codex/config.toml", f'model = "m"\nmodel_provider = "fake"\n{provider}wire_api = "responses"\n'),
         "gemini": (".gemini/settings.json", '{"security": {"auth": {"selectedType": "gemini-api-key"}}}'),
         "opencode": (".config/opencode/opencode.json", json.dumps({"provider": {"fake": opencode}})),
@@ -162,11 +162,11 @@ def installed_request(bench: Bench, gate: str, arm: str) -> ModelRequest:
     skill, text = TASKS[arm]
     home = bench.root / f"person-{arm}" / "home"
     home.parent.mkdir()
-    recipe = RECIPES[bench.harness]
+    recipe = harness_named(bench.harness).recipe
+    assert recipe is not None
     subprocess.run(["cp", "-r", str(bench.template), str(home)], check=True)
-    own = {name: value.format(home=home) for name, value in recipe.home.items()}
-    quiet = dict.fromkeys(recipe.quiet, "true" if bench.harness == "gemini" else "1")
-    environment = {**bench.environment, "HOME": str(home), **own, **quiet}
+    own = {name: value.format(home=home) for name, value in recipe.variables.items()}
+    environment = {**bench.environment, "HOME": str(home), **own}
     words = [SKILLDELTA, "install", bench.harness, "--skill-file", str(skill_file(skill)), "--server", gate, "--yes"]
     subprocess.run([*words, "--timeout", "10"], env=environment, cwd=home, check=True, capture_output=True)
     work = home.parent / "work"

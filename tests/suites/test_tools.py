@@ -47,7 +47,7 @@ def test_a_table_is_loaded_filtered_and_read_step_by_step(corpora: Path, tmp_pat
     desk = TableDesk(corpora, tmp_path / "cache")
     assert desk.filter("Airline=Blue") == desk.values("Airline") == "Load a table first."
     assert "There is no table 'coffee'" in desk.load("coffee")
-    assert desk.load("flights") == "The table flights is loaded. Its columns: FlightDate, Airline, DepDelay, Airline 4."
+    assert desk.load("flights") == "The table flights is loaded. Its columns: FlightDate, Airline, DepDelay, Airline.1."
     assert desk.filter("FlightDate=2022-01-02") == "2 rows are left."
     assert desk.values("DepDelay") == "0, 17"
     assert desk.filter("Airline=Red") == "No row fits 'Airline=Red', so the condition was not kept."
@@ -96,21 +96,44 @@ def test_texts_are_found_by_meaning(corpora: Path) -> None:
 def test_corpora_that_are_missing_are_named(corpora: Path, tmp_path: Path) -> None:
     notes = check_corpora(corpora)
     assert any("no coffee/coffee_price.csv: questions about coffee have no tool" in note for note in notes)
-    assert any("pickles" in note for note in notes)
     with pytest.raises(InputError, match="none of ToolQA's corpora"):
         check_corpora(tmp_path)
 
 
 @pytest.mark.parametrize(
     ("formula", "value"),
-    [("(3 + 4) / 2", "3.5"), ("2 - -1", "3"), ("10 % 4", "2"), ("0.1 + 0.2", "0.3"), ("7", "7")],
+    [
+        *(
+            ("(3 + 4) / 2", "3.5"),
+            ("2 - -1", "3"),
+            ("10 % 4", "2"),
+            ("0.1 + 0.2", "0.3"),
+            ("7", "7"),
+            ("2 ** 10", "1024"),
+        ),
+        *(("mean(1, 2, 6)", "3"), ("Median(5, 1, 9)", "5"), ("sum(1.5, 2)", "3.5"), ("max(3, 10) - min(3, 10)", "7")),
+        *(("sqrt(16) + abs(-3)", "7"), ("round(2.345, 1)", "2.3"), ("pow(2, 3)", "8"), ("7 // 2", "3")),
+    ],
 )
 def test_formulas_are_computed(formula: str, value: str) -> None:
     assert compute(formula) == value
 
 
 @pytest.mark.parametrize(
-    "formula", ["__import__('os')", "2 ** 99999999", "1/0", "a", "", "(" * 5000, "1 if 1 else 2", "'a' * 9"]
+    "formula",
+    [
+        "__import__('os')",
+        "2 ** 99999999",
+        "1/0",
+        "a",
+        "",
+        "(" * 5000,
+        "1 if 1 else 2",
+        "'a' * 9",
+        "mean()",
+        "sqrt(-1)",
+        "open(1)",
+    ],
 )
 def test_what_is_no_formula_is_refused(formula: str) -> None:
     assert compute(formula).startswith("This is not a formula")

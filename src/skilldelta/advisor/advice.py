@@ -203,6 +203,8 @@ class Advice:
     familiarity: float | None = None
     """How much the task resembles the recorded tasks of the scope; None where these are too few to say."""
     interval: Interval | None = None
+    of_previous_revision: bool = False
+    """Whether the gain was learned before the newest evidence arrived; the neighbors are always the newest."""
     explanation: Explanation | None = None
 
     def resting_on(self, rows: Support, near: Prediction) -> Advice:
@@ -265,6 +267,7 @@ class Advice:
             "reason": decision.reason,
             "would_change": decision.would_change,
             "fallback": decision.is_fallback,
+            "previous_revision": self.of_previous_revision,
             "agent": self.agent,
             "skill": self.skill,
             "suite": self.suite or None,

@@ -6,6 +6,7 @@ from copy import copy
 from dataclasses import replace
 
 from skilldelta.advisor.advice import Advice, Explanation, Policy, Question
+from skilldelta.advisor.learned_states import Learner
 from skilldelta.advisor.panel_view import PanelViews
 from skilldelta.bank.store import Bank
 from skilldelta.encoders import Encoder, load_encoder
@@ -25,13 +26,17 @@ class Advisor:
         *,
         agent: Agent | str | None = None,
         policy: Policy | None = None,
+        learner: Learner | None = None,
     ) -> None:
-        """`agent` may be a name, or nothing where the bank has one agent; `encoder` is the default unless given."""
+        """`agent` may be a name, or nothing where the bank has one agent; `encoder` is the default unless given.
+
+        A `learner` learns behind the questions; without one a question after new evidence waits until it is learned.
+        """
         self._bank = bank
         self._agent = agent if isinstance(agent, Agent) else bank.resolve_agent(agent)
         self._encoder = encoder or load_encoder()
         self._policy = policy or Policy()
-        self._panels = PanelViews(bank, self._encoder, self._agent)
+        self._panels = PanelViews(bank, self._encoder, self._agent, learner)
 
     def under(self, policy: Policy) -> Advisor:
         """An advisor that decides by another policy from the same evidence, which both keep warm together."""
@@ -73,6 +78,7 @@ class Advisor:
             scope=scope,
             familiarity=familiarity,
             interval=interval,
+            of_previous_revision=score.of_previous_revision,
             explanation=Explanation(score.components, score.shares, panel.chance(score), cost) if explain else None,
         )
         return advice if near.is_fallback else advice.resting_on(rows, near)

@@ -7,12 +7,13 @@ that nobody could answer is not one: it is an error wherever it is asked.
 from __future__ import annotations
 
 from skilldelta.advisor.advice import Advice, Policy
+from skilldelta.advisor.learned_states import NotLearnedYetError
 from skilldelta.encoders import EncoderError
 from skilldelta.endpoint import NoAnswerError
 from skilldelta.errors import BankError
 from skilldelta.gate import Action, Decision
 
-ROUTING_FAILURES = (BankError, EncoderError, NoAnswerError)
+ROUTING_FAILURES = (BankError, EncoderError, NoAnswerError, NotLearnedYetError)
 
 
 def routing_failure(error: str, *, threshold: float = 0.0, fallback: Action = "skip") -> Decision:

@@ -12,7 +12,7 @@ import numpy as np
 
 from skilldelta import bounds, intervals
 from skilldelta.advisor.advice import EstimatorName, Policy, Question, ScopeChoice
-from skilldelta.advisor.learned_states import Stacks
+from skilldelta.advisor.learned_states import LearnedPanel, Learner
 from skilldelta.arrays import Vectors
 from skilldelta.bank.index import Index
 from skilldelta.bank.store import Bank
@@ -38,7 +38,8 @@ _ENOUGH_FOR_CHANCES = 20
 class PanelViews:
     """The evidence of one agent, a view per suite, estimator and settings, kept for the next question."""
 
-    def __init__(self, bank: Bank, encoder: Encoder, agent: Agent) -> None:
+    def __init__(self, bank: Bank, encoder: Encoder, agent: Agent, learner: Learner | None = None) -> None:
+        self._learner = learner
         self._bank = bank
         self._encoder = encoder
         self._agent = agent
@@ -55,7 +56,9 @@ class PanelViews:
         if name not in self._views:
             if len(self._views) >= _MOST_VIEWS:  # each may hold a score per recorded task
                 self._views.pop(next(iter(self._views)))
-            self._views[name] = PanelView(self._indexes[suite], policy.estimator, policy.settings, self._recorded)
+            self._views[name] = PanelView(
+                self._indexes[suite], policy.estimator, policy.settings, self._recorded, self._learner
+            )
         return self._views[name]
 
 
@@ -63,16 +66,21 @@ class PanelView:
     """All pairs of the agent on one suite, and what was fitted to them; renewed when the evidence has moved on."""
 
     def __init__(
-        self, index: Index, estimator: EstimatorName, settings: Settings, recorded: dict[tuple[str, ...], _Recorded]
+        self,
+        index: Index,
+        estimator: EstimatorName,
+        settings: Settings,
+        recorded: dict[tuple[str, ...], _Recorded],
+        learner: Learner | None = None,
     ) -> None:
         """`recorded` are the scopes whose tasks are known, shared with other views."""
         self.index = index
         self._estimator = estimator
         self._settings = settings
-        self._stacks = Stacks(index)
+        self._learned = LearnedPanel(index, learner)
         self._recorded = recorded
-        self._revision: int | None = None
-        self._probabilities: Probabilities | None = None
+        self._scored_rows: tuple[Support, Scored] | None = None
+        self._probabilities: tuple[Scored, Probabilities] | None = None
 
     def rows_in_scope(self, question: Question, choice: ScopeChoice) -> tuple[Scope, Support]:
         """The rows that a choice of scope leaves for a question."""
@@ -98,24 +106,22 @@ class PanelView:
             return Score(0.0)
         if self._estimator == "skilldelta":
             return Score.of_one("skilldelta", near.gain)
-        return self._stacks.score(Target(query, question.text, question.family, question.skill, question.task_id))
+        return self._learned.score(Target(query, question.text, question.family, question.skill, question.task_id))
 
     def chance(self, score: Score) -> Chance | None:
         """How likely one more pair shows help or harm at this predicted gain; None on a small panel.
 
         As far as the target is unlike the recorded tasks it is what families show on the whole.
         """
-        revision = self.index.revision()
-        if revision != self._revision or self._probabilities is None:
-            known = self._scored()
-            if len(known.gains) < _ENOUGH_FOR_CHANCES:
-                return None
-            self._probabilities, self._revision = fit_probabilities(known.scores, known.gains), revision
-        found = self._probabilities.at(score.gain)
+        scored = self._scored()
+        if len(scored.gains) < _ENOUGH_FOR_CHANCES:
+            return None
+        if self._probabilities is None or self._probabilities[0] is not scored:
+            self._probabilities = scored, fit_probabilities(scored.scores, scored.gains)
+        chance = self._probabilities[1].at(score.gain)
         if score.credit == 1:
-            return found
-        known = self._scored()
-        return found.blended(new_family_chance(known.gains, known.families), score.credit)
+            return chance
+        return chance.blended(new_family_chance(scored.gains, scored.families), score.credit)
 
     def familiarity(
         self, question: Question, scope: Scope, rows: Support, query: Vectors, score: Score
@@ -124,13 +130,15 @@ class PanelView:
         if self._estimator == "stack":
             return score.familiarity
         name = (question.suite, scope, question.family if scope == "family" else "", question.skill)
-        known = self._recorded.get(name)
-        if known is None or known.rows is not rows:  # the evidence has changed
-            known = self._recorded[name] = _Recorded.of(rows)
-        if known.usual is None:
+        recorded = self._recorded.get(name)
+        if recorded is None or recorded.rows is not rows:  # the evidence has changed
+            recorded = _Recorded.of(rows)
+            if len(rows):  # families that nobody recorded are as many as anybody likes to name
+                self._recorded[name] = recorded
+        if recorded.usual is None:
             return None
-        own = known.place.get(question.task_id) if question.task_id else None
-        return known.usual.at(nearness(known.vectors, query, excluded=None if own is None else np.array([own])))
+        own = recorded.place.get(question.task_id) if question.task_id else None
+        return recorded.usual.at(nearness(recorded.vectors, query, excluded=None if own is None else np.array([own])))
 
     def cost(self, question: Question, rows: Support, near: Prediction, price: float | None) -> Cost | None:
         """The tokens that the skill is predicted to add."""
@@ -165,9 +173,12 @@ class PanelView:
 
     def _scored(self) -> Scored:
         if self._estimator == "stack":
-            return self._stacks.scored()
+            return self._learned.scored()
         rows = self.index.scope()
-        return Scored(PaperRule(self._settings).leave_one_out(rows).values, rows.gains, rows.families)
+        if self._scored_rows is None or self._scored_rows[0] is not rows:
+            scores = PaperRule(self._settings).leave_one_out(rows).values
+            self._scored_rows = rows, Scored(scores, rows.gains, rows.families)
+        return self._scored_rows[1]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,8 +15,11 @@ from sqlalchemy import Connection, select
 from skilldelta.bank import schema
 from skilldelta.bank.batch import Added, Batch, Known, describe
 from skilldelta.bank.database import Backend
+from skilldelta.bank.defaults import changed_choices, read_choices
 from skilldelta.bank.name_tables import Named, SkillName, TaskName, add_agents, add_skills, add_tasks
-from skilldelta.bank.schema import bump, chunked, insert_rows, next_key
+from skilldelta.bank.reading import executions_query, read_agents, read_versions, skill_keys
+from skilldelta.bank.revisions import Panel, move_revisions, panels_with_skills
+from skilldelta.bank.schema import chunked, insert_rows, next_key
 from skilldelta.bank.vectors import add_vectors
 from skilldelta.errors import InputError
 from skilldelta.records import Agent, Execution
@@ -27,22 +30,56 @@ _Content = tuple[float | None, float | None, float | None, float | None, str]
 
 def add_batch(connection: Connection, backend: Backend, batch: Batch, now: float) -> Added:
     """Add a checked batch; an InputError leaves it to the caller's transaction to undo everything."""
+    choices = read_choices(connection) if _may_change_choices(connection, batch) else None
     agents = add_agents(connection, backend, batch)
     tasks = add_tasks(connection, backend, batch)
     skills = add_skills(connection, backend, batch)
     executions = _add_executions(connection, backend, batch.executions, _Keys(agents, tasks, skills), now)
     vectors = add_vectors(connection, backend, batch.vectors)
-    if agents.added or tasks.added or skills.added or executions:
-        bump(connection, schema.REVISION)
-    known = Known(tasks.unchanged, skills.unchanged, len(batch.executions) - executions, len(batch.vectors) - vectors)
+    if agents.added or tasks.added or skills.added or executions.added:
+        changed = executions.panels | panels_with_skills(connection, skills.changed)
+        move_revisions(connection, backend, changed)
+    known = Known(
+        tasks.unchanged, skills.unchanged, len(batch.executions) - executions.added, len(batch.vectors) - vectors
+    )
     return Added(
         tasks=tasks.added,
         skills=skills.added,
         agents=agents.added,
-        executions=executions,
+        executions=executions.added,
         vectors=vectors,
         unchanged=known.tasks + known.skills + known.executions + known.vectors,
         known=known,
+        notes=() if choices is None else changed_choices(choices, read_choices(connection)),
+    )
+
+
+def _may_change_choices(connection: Connection, batch: Batch) -> bool:
+    """Whether an agent gets its first executions of a skill on a suite, beside what the bank has of other suites."""
+    agents = {agent: key for key, agent in read_agents(connection).items()}
+    table = schema.panel_revisions
+    panels = {(row.agent_key, row.suite) for row in connection.execute(select(table.c.agent_key, table.c.suite))}
+    runs = {(id(e.agent), e.suite, e.skill_id): e.agent for e in batch.executions}
+    keys = [(agents.get(agent), suite, skill_id) for (_, suite, skill_id), agent in runs.items()]
+    if not panels:
+        return False
+    if any((agent_key, suite) not in panels for agent_key, suite, _ in keys):
+        return True
+    if len(panels) == 1:
+        return False
+    query = executions_query(connection).with_only_columns(schema.executions.c.key).limit(1)
+    skills = read_versions(connection)
+    return any(
+        connection.execute(
+            query.where(
+                schema.executions.c.agent_key == agent_key,
+                schema.executions.c.skill_key.in_(skill_keys(skills, skill_id)),
+                schema.tasks.c.suite == suite,
+            )
+        ).first()
+        is None
+        for agent_key, suite, skill_id in keys
+        if skill_id
     )
 
 
@@ -52,12 +89,18 @@ class _Keys(NamedTuple):
     skills: Named[SkillName]
 
 
+class _NewExecutions(NamedTuple):
+    added: int
+    panels: set[Panel]
+
+
 def _add_executions(
     connection: Connection, backend: Backend, executions: Sequence[Execution], named: _Keys, now: float
-) -> int:
-    """Insert the executions that the bank lacks, and return how many."""
+) -> _NewExecutions:
+    """Insert the executions that the bank lacks."""
     known, attempts = _known_executions(connection, executions, named)
     rows = []
+    panels: set[Panel] = set()
     row_key = next_key(connection, schema.executions)
     agent_keys = {id(e.agent): named.agents.keys[e.agent] for e in _one_per_agent(executions)}
     for e in executions:
@@ -78,9 +121,10 @@ def _add_executions(
             attempt = attempts[key] = attempts.get(key, 0) + 1
         known[key] = (*earlier, content)
         rows.append((row_key, agent_key, task_key, skill_key, e.condition, e.repetition, attempt, *content, now))
+        panels.add((agent_key, e.suite))
         row_key += 1
     insert_rows(connection, backend, schema.executions, rows)
-    return len(rows)
+    return _NewExecutions(len(rows), panels)
 
 
 def _one_per_agent(executions: Sequence[Execution]) -> Iterable[Execution]:

@@ -59,6 +59,8 @@ class Added:
     vectors: int = 0
     unchanged: int = 0
     known: Known = Known()
+    notes: tuple[str, ...] = ()
+    """What changes for decisions that name no agent or suite, in words."""
 
 
 _ROUNDING = 1e-5

@@ -20,15 +20,20 @@ from sqlalchemy.exc import ArgumentError
 from skilldelta.bank import schema
 from skilldelta.bank.driver_errors import DRIVER_ERRORS, explained
 from skilldelta.bank.migrations import LATEST, migrate
-from skilldelta.bank.schema import Head, append_commit
+from skilldelta.bank.older_schema import views_of
+from skilldelta.bank.revisions import panel_revision_query, read_evidence_mark
+from skilldelta.bank.schema import Head, append_commit, read_counter
 from skilldelta.errors import BankError, BankWarning, InputError, ReplacedBankError, UnwritableBankError
+from skilldelta.records import Agent
 from skilldelta.redaction import redacted
 
 
-class Counter(Protocol):
-    """A meta counter that is read often."""
+class NumberReader(Protocol):
+    """Reads one number with one statement, as quickly as the driver can: for what is asked before every decision."""
 
-    def read(self) -> int: ...
+    placeholder: str
+
+    def read(self, statement: str, parameters: Sequence[str]) -> int | None: ...
     def close(self) -> None: ...
 
 
@@ -37,6 +42,8 @@ class Backend(Protocol):
 
     name: str
     location: str
+    # What a new reading connection runs first: the views of an older schema version.
+    reader_setup: Sequence[str]
 
     def exists(self) -> bool: ...
     def reader(self) -> Engine: ...
@@ -45,7 +52,8 @@ class Backend(Protocol):
     def write_lock(self) -> AbstractContextManager[None]: ...
     def version(self, connection: Connection) -> int: ...
     def mark(self, connection: Connection) -> None: ...
-    def counter(self, engine: Engine, name: str) -> Counter: ...
+    def number_reader(self, engine: Engine) -> NumberReader: ...
+    def cache_path(self) -> Path | None: ...
     def insert_many(
         self, connection: Connection, table: TableClause, columns: Sequence[str], rows: Iterable[Sequence[Any]]
     ) -> None: ...
@@ -85,27 +93,31 @@ class Backend(Protocol):
 class Database:
     """Connections to one bank. Threads may share it; a forked process opens its own."""
 
-    def __init__(self, backend: Backend, *, readonly: bool, opened_at: str | Path = "") -> None:
+    def __init__(self, backend: Backend, *, readonly: bool, opened_at: str | Path = "", timeout: float = 30.0) -> None:
         self.backend = backend
+        self.timeout = timeout
         self.location = backend.location
         self._opened_at = opened_at or backend.location
         self.readonly = readonly
         self._reader = backend.reader()
         self._identity: object = None
         self._writer: Engine | None = None
-        self._revision: Counter | None = None
+        self._numbers: NumberReader | None = None
         self._opening = threading.Lock()
+        self.version = LATEST
 
     @classmethod
     def open(cls, location: str | Path, *, create: bool, readonly: bool, timeout: float) -> Database:
-        """Open a bank of the newest version; make it, or bring it there, where that is needed and allowed."""
+        """Open a bank; with `create`, make it where there is none. A bank of an older version is read as it is."""
         backend = backend_of(location, timeout)
         acknowledged = backend.acknowledged()  # before the bank is looked at, which may grow meanwhile
-        database = cls(backend, readonly=readonly, opened_at=location)
+        database = cls(backend, readonly=readonly, opened_at=location, timeout=timeout)
         try:
-            version = database._version() if backend.exists() else 0
-            if version < LATEST:
-                database._bring_to_latest(version, create=create)
+            version = database._read_version() if backend.exists() else 0
+            if version == 0:
+                database._create(create=create)
+            elif version < LATEST:
+                database._read_as_older(version)
             database._warn_of_lost_commits(acknowledged)
         except BaseException:
             database.close()
@@ -117,6 +129,8 @@ class Database:
         """One consistent view of the bank; never waits for a writer."""
         self._check_not_replaced()
         with self._errors_explained(), self._reader.connect() as connection:
+            if self.version < LATEST:
+                self._check_same_version(connection)
             yield connection
 
     @contextmanager
@@ -126,11 +140,26 @@ class Database:
         One that is not durable survives the death of the process, and a power failure once something durable was written
         after it, or `settle` was called.
         """
-        if self.readonly:
-            raise BankError(f"the bank {self.location} was opened read-only; open it for writing")
+        self.check_writable()
         with self._transaction(durable=durable) as connection:
+            self._check_same_version(connection)
             self._refuse_lost_commits(connection)
             yield connection
+
+    def check_writable(self) -> None:
+        """Refuse a bank that was opened read-only, or has an older schema version."""
+        if self.readonly:
+            raise BankError(f"the bank {self.location} was opened read-only; open it for writing")
+        if self.version < LATEST:
+            raise UnwritableBankError(
+                f"the bank {self.location} has schema version {self.version} and can only be read until it is upgraded to "
+                f"{LATEST}; upgrade it with: skilldelta bank upgrade --bank {self.location}"
+            )
+
+    def upgrade(self) -> None:
+        """Bring the tables to the newest version, in one transaction. Keeping a copy is left to the caller."""
+        with self._transaction() as connection:
+            self._make_tables(connection)
 
     def settle(self) -> None:
         """Make everything durable that was written."""
@@ -139,48 +168,66 @@ class Database:
             self.backend.settle()
 
     @contextmanager
-    def _transaction(self, *, durable: bool = True) -> Iterator[Connection]:
+    def _transaction(self, *, durable: bool = True, numbered: bool = True) -> Iterator[Connection]:
         """A transaction under the write lock; if it changed anything it is numbered, and acknowledged when it is safe."""
         with self._errors_explained(), self.backend.write_lock():
             self._check_not_replaced()
             if self._writer is None:
                 self._writer = self.backend.writer()
             with self.backend.transaction(self._writer, durable=durable) as connection:
-                before = self.backend.changes(connection)
+                before = self.backend.changes(connection) if numbered else 0
                 yield connection
-                head = append_commit(connection) if self.backend.changes(connection) != before else None
+                is_changed = numbered and self.backend.changes(connection) != before
+                head = append_commit(connection) if is_changed else None
             if head is not None and durable:
                 self.backend.acknowledge(head)
 
     @contextmanager
-    def write_soon(self, patience: float) -> Iterator[Connection]:
-        """`write` on a connection of its own, for what is not worth waiting for: BankError after `patience` seconds."""
-        if self.readonly:
-            raise BankError(f"the bank {self.location} was opened read-only; open it for writing")
-        database = Database(backend_of(self._opened_at, patience), readonly=False, opened_at=self._opened_at)
+    def write_derived(self, patience: float) -> Iterator[Connection]:
+        """A transaction for what can be computed again: it is not numbered, and does not wait for the disk.
+
+        On a connection of its own, with BankError when the write lock is not free within `patience` seconds.
+        """
+        self.check_writable()
+        backend = backend_of(self._opened_at, self.timeout, lock_timeout=patience)
+        database = Database(backend, readonly=False, opened_at=self._opened_at)
         try:
-            with database.write() as connection:
+            with database._transaction(durable=False, numbered=False) as connection:
+                database._check_same_version(connection)
                 yield connection
         finally:
             database.close()
 
     def revision(self) -> int:
         """The counter of changes to the evidence, read in some microseconds."""
+        return self._number("SELECT value FROM meta WHERE name = 'revision'") or 0
+
+    def panel_revision(self, agent: Agent, suite: str | None) -> int:
+        """A number that is another one whenever the pairs of an agent on a suite may have changed."""
+        if self.version == LATEST:
+            revision = self._number(*panel_revision_query(agent, suite, self._number_reader().placeholder))
+            if revision is not None:
+                return revision
+        with self.read() as connection:
+            return read_evidence_mark(connection)
+
+    def _number(self, statement: str, parameters: Sequence[str] = ()) -> int | None:
         self._check_not_replaced()
-        try:
-            counter = self._revision
-            if counter is None:
-                with self._opening:
-                    counter = self._revision = self._revision or self.backend.counter(self._reader, schema.REVISION)
-            return counter.read()
-        except DRIVER_ERRORS as error:
-            raise explained(error, self.location) from error
+        with self._errors_explained():
+            return self._number_reader().read(statement, parameters)
+
+    def _number_reader(self) -> NumberReader:
+        reader = self._numbers
+        if reader is None:
+            with self._opening:
+                reader = self._numbers = self._numbers or self.backend.number_reader(self._reader)
+        return reader
 
     def close(self) -> None:
         """Close every connection."""
-        revision, self._revision = self._revision, None
-        if revision is not None:
-            revision.close()
+        numbers, self._numbers = self._numbers, None
+        if numbers is not None:
+            numbers.close()
         self._reader.dispose()
         writer, self._writer = self._writer, None
         if writer is not None:
@@ -193,30 +240,40 @@ class Database:
             self.backend.tidy()
         self.backend.release()
 
-    def _version(self) -> int:
+    def _read_version(self) -> int:
         with self.read() as connection:
             version = self.backend.version(connection)
         if version > LATEST:
             raise BankError(
                 f"the bank {self.location} has schema version {version} and this SkillDelta knows up to {LATEST}; "
-                "upgrade it with: pip install --upgrade skilldelta"
+                "upgrade SkillDelta with: pip install --upgrade skilldelta"
             )
         return version
 
-    def _bring_to_latest(self, version: int, *, create: bool) -> None:
-        if version == 0 and (self.readonly or not create):
-            raise BankError(f"there is no bank at {self.location}; make one with: skilldelta import", setting="bank")
-        if self.readonly:
-            raise BankError(
-                f"the bank {self.location} has the older schema version {version} and was opened read-only; "
-                "open it for writing once, so that it can be brought up to date: skilldelta bank status"
+    def _check_same_version(self, connection: Connection) -> None:
+        """Another program may upgrade the bank while it is open here."""
+        version = read_counter(connection, schema.SCHEMA_VERSION)
+        if version != self.version:
+            raise ReplacedBankError(
+                f"the bank {self.location} was upgraded to schema version {version} while it was open; open it again"
             )
+
+    def _create(self, *, create: bool) -> None:
+        if self.readonly or not create:
+            raise BankError(f"there is no bank at {self.location}; make one with: skilldelta import", setting="bank")
         if not self.backend.exists():
             self.backend.create(self._make_first_tables)
         self._identity = self.backend.identity()  # an empty file was replaced, by this process or a faster one
-        if self._version() < LATEST:
-            with self._transaction() as connection:
-                self._make_tables(connection)
+        if self._read_version() == 0:
+            self.upgrade()
+
+    def _read_as_older(self, version: int) -> None:
+        """Let readers see the tables of the newest version, whatever the bank has."""
+        with self.read() as connection:
+            self.backend.reader_setup = views_of(connection)
+        self._reader.dispose()
+        self._reader = self.backend.reader()
+        self.version = version
 
     def _make_first_tables(self, connection: Connection) -> None:
         self._make_tables(connection)
@@ -261,8 +318,8 @@ class Database:
             raise explained(error, self.location) from error
 
 
-def backend_of(location: str | Path, timeout: float) -> Backend:
-    """The database for a path or a SQLAlchemy URL."""
+def backend_of(location: str | Path, timeout: float, *, lock_timeout: float | None = None) -> Backend:
+    """The database for a path or a SQLAlchemy URL. Its write lock is waited for as long as for anything, or shorter."""
     from skilldelta.bank.postgresql import PostgreSQL
     from skilldelta.bank.sqlite import SQLite
 
@@ -271,20 +328,22 @@ def backend_of(location: str | Path, timeout: float) -> Backend:
             f"{str(location)!r} is not a path: it holds a null character; give a path or postgresql://…", setting="bank"
         )
     if isinstance(location, Path) or "://" not in location:
-        return SQLite(_expanded(Path(location)), timeout)
+        return SQLite(_expanded(Path(location)), timeout if lock_timeout is None else lock_timeout)
     try:
         url = make_url(location)
     except (ArgumentError, ValueError):  # ValueError: a port that is no number
         raise InputError(
             f"{redacted(location)!r} is not a path or a database URL; give a path or postgresql://…", setting="bank"
         ) from None
+    if url.drivername == "postgres":  # how many hosting services spell it
+        url = url.set(drivername="postgresql")
     family = url.get_backend_name()
     if family == "sqlite":
         if not url.database or url.database == ":memory:":
             raise InputError(f"{redacted(location)!r} names no file; give sqlite:///path, or a path", setting="bank")
-        return SQLite(Path(url.database), timeout)
+        return SQLite(Path(url.database), timeout if lock_timeout is None else lock_timeout)
     if family == "postgresql":
-        return PostgreSQL(location, timeout)
+        return PostgreSQL(url, timeout, lock_timeout=lock_timeout)
     raise InputError(f"{family!r} banks are not supported; give a path (SQLite) or a postgresql:// URL", setting="bank")
 
 

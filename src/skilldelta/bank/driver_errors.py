@@ -6,10 +6,12 @@ import sqlite3
 
 from sqlalchemy.exc import DBAPIError
 
-from skilldelta.errors import BankError, UnwritableBankError
+from skilldelta.errors import BankError, DamagedBankError, UnwritableBankError
 
+# What a database may raise; the last one when SQLite complains about a text that it cannot even quote.
 DRIVER_ERRORS = (DBAPIError, sqlite3.Error, UnicodeDecodeError)
-"""What a database may raise; the last one when SQLite complains about a text that it cannot even quote."""
+
+# What a driver says, of which the first that fits counts; the error; and the line, of the bank's location and the cause.
 
 _OF_A_FILE = (
     (("lock", "busy"), BankError, "the bank {} is locked by another program ({}); wait for it, or end it"),
@@ -19,7 +21,7 @@ _OF_A_FILE = (
         "the bank {} cannot be written or opened ({}); check its folder's permissions",
     ),
     (("full",), UnwritableBankError, "the disk of the bank {} is full ({}); free some space and repeat"),
-    (("malformed", "decode"), BankError, "the bank {} is damaged ({}); restore a copy of it"),
+    (("malformed", "decode"), DamagedBankError, "the bank {} is damaged ({}); restore a copy of it"),
     (("disk i/o",), BankError, "the disk of the bank {} fails or is full ({}); check the disk, and repeat"),
 )
 _OF_A_SERVER = (
@@ -36,7 +38,6 @@ _OF_A_SERVER = (
         "the bank {} cannot be reached ({}); check the URL and the server, and repeat",
     ),
 )
-"""What a driver says, the first that fits; the error; and the line, of the bank's location and the cause."""
 
 
 def explained(error: DBAPIError | sqlite3.Error | UnicodeDecodeError, location: str) -> BankError:
@@ -45,11 +46,11 @@ def explained(error: DBAPIError | sqlite3.Error | UnicodeDecodeError, location: 
     is_text = isinstance(driver, UnicodeDecodeError)
     cause = "malformed text" if is_text else (str(driver).strip() or type(driver).__name__).splitlines()[0]
     is_file = is_text or isinstance(driver, sqlite3.Error)
-    said = cause.lower()
-    if is_file and "not a database" in said:
+    words_of_driver = cause.lower()
+    if is_file and "not a database" in words_of_driver:
         return not_a_bank(location, cause)
     for words, kind, line in _OF_A_FILE if is_file else _OF_A_SERVER:
-        if any(word in said for word in words):
+        if any(word in words_of_driver for word in words):
             return kind(line.format(location, cause))
     return BankError(f"the bank {location} cannot be used ({cause}); run: skilldelta bank verify")
 

@@ -1,4 +1,4 @@
-"""Out of the bank: executions as `runs.jsonl`, or one panel as arrays in an NPZ file.
+"""Out of the bank: executions as `runs.jsonl`, one panel as arrays in an NPZ file, or the decision log as JSON lines.
 
 A file appears under its name only when it is complete.
 """
@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 
 from skilldelta.bank.store import Bank
 from skilldelta.bank.vectors import Progress, TextEncoder
-from skilldelta.files import replacing
+from skilldelta.files import jsonable, replacing
 from skilldelta.records import Agent, Execution, Task
 
 
@@ -79,6 +80,22 @@ def run_line(execution: Execution, task: Task) -> dict[str, object]:
     }
     optional = ("skill_digest", "agent_fingerprint", "tokens", "seconds", "cost_usd")
     return {name: value for name, value in line.items() if name not in optional or value not in (None, "")}
+
+
+def export_decisions(bank: Bank, path: str | Path) -> int:
+    """Write `decision_lines` to a file, and return how many."""
+    count = 0
+    with replacing(Path(path)) as file:
+        for line in decision_lines(bank):
+            file.write(line.encode("utf-8", "surrogatepass") + b"\n")
+            count += 1
+    return count
+
+
+def decision_lines(bank: Bank) -> Iterator[str]:
+    """Decisions with their outcomes, the oldest first, one JSON object each."""
+    for record in reversed(bank.decisions()):
+        yield json.dumps(jsonable(asdict(record)), ensure_ascii=False)
 
 
 def export_panel(

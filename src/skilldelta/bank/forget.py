@@ -6,20 +6,23 @@ Vectors go with the last task that has their text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, TableClause, and_, delete, false, not_, select, union
 
 from skilldelta.bank import schema
+from skilldelta.bank.database import Backend
 from skilldelta.bank.learned import drop_all
-from skilldelta.bank.schema import bump, chunked, count_rows
+from skilldelta.bank.reading import read_versions
+from skilldelta.bank.revisions import move_revisions, panels_with, panels_with_skills
+from skilldelta.bank.schema import chunked, count_rows, read_counter, write_counter
 from skilldelta.errors import InputError
 from skilldelta.records import Agent
 
+# What refers to agents, tasks and skills.
 _USERS = (schema.executions, schema.judgements)
-"""What refers to agents, tasks and skills."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,23 +62,36 @@ class Removal:
             raise InputError("forget needs at least one of agent, suite, skill, task and before; nothing was removed")
 
 
-def forget(connection: Connection, removal: Removal) -> Forgotten:
-    """Remove and count. A baseline that a task's skills share stays when one of the skills is forgotten.
+def forget(connection: Connection, backend: Backend, removal: Removal) -> tuple[Forgotten, list[bytes]]:
+    """Remove and count; and the digests of the texts that no task has any more.
 
-    Judgements carry no time and stay when `before` is given.
+    A baseline that a task's skills share stays when one of the skills is forgotten. Judgements carry no time and stay
+    when `before` is given.
     """
     agents, tasks, skills = (_touched(connection, removal, name) for name in ("agent_key", "task_key", "skill_key"))
+    panels = panels_with(connection, _fits(removal, schema.executions))
+    names = {key: skill.skill_id for key, skill in read_versions(connection).items() if key in set(skills)}
     judgements = _remove(connection, schema.judgements, _fits(removal, schema.judgements))
     executions = _remove(connection, schema.executions, _fits(removal, schema.executions))
     gone_tasks, digests = _remove_tasks(connection, tasks)
     gone_skills = _remove_unused(connection, schema.skills, "skill_key", skills)
     gone_agents = _remove_unused(connection, schema.agents, "agent_key", agents)
-    vectors = _remove_vectors(connection, digests)
-    drop_all(connection)
+    still_used = {
+        digest
+        for chunk in chunked(digests)
+        for digest in connection.execute(
+            select(schema.tasks.c.text_digest).where(schema.tasks.c.text_digest.in_(chunk))
+        ).scalars()
+    }
+    forgotten_texts = [digest for digest in digests if digest not in still_used]
+    vectors = forget_derived(connection, forgotten_texts)
     if executions or gone_tasks or gone_skills:
-        bump(connection, schema.REVISION)
-        bump(connection, schema.REMOVALS)
-    return Forgotten(
+        # Where a version of a skill is gone, another may have become the current one.
+        left = read_versions(connection)
+        panels |= panels_with_skills(connection, {name for key, name in names.items() if key not in left})
+        move_revisions(connection, backend, panels)
+        write_counter(connection, schema.REMOVALS, read_counter(connection, schema.REMOVALS) + 1)
+    forgotten = Forgotten(
         executions=executions,
         tasks=gone_tasks,
         skills=gone_skills,
@@ -83,6 +99,14 @@ def forget(connection: Connection, removal: Removal) -> Forgotten:
         vectors=vectors,
         judgements=judgements,
     )
+    return forgotten, forgotten_texts
+
+
+def forget_derived(connection: Connection, digests: Sequence[bytes]) -> int:
+    """Remove everything learned, which may hold words of forgotten texts, and the vectors of these; returns how many."""
+    drop_all(connection)
+    table = schema.vectors
+    return sum(_remove(connection, table, table.c.text_digest.in_(chunk)) for chunk in chunked(digests))
 
 
 def foreseen(connection: Connection, removal: Removal) -> Foreseen:
@@ -156,12 +180,6 @@ def _remove_tasks(connection: Connection, keys: list[int]) -> tuple[int, list[by
 def _remove_unused(connection: Connection, table: TableClause, column: str, keys: list[int]) -> int:
     unused = _unused(table, [select(user.c[column]).distinct() for user in _USERS])
     return sum(_remove(connection, table, and_(table.c.key.in_(chunk), unused)) for chunk in chunked(keys))
-
-
-def _remove_vectors(connection: Connection, digests: list[bytes]) -> int:
-    vectors, tasks = schema.vectors, schema.tasks
-    unused = vectors.c.text_digest.not_in(select(tasks.c.text_digest))
-    return sum(_remove(connection, vectors, vectors.c.text_digest.in_(chunk) & unused) for chunk in chunked(digests))
 
 
 def _remove(connection: Connection, table: TableClause, condition: ColumnElement[bool]) -> int:

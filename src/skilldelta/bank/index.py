@@ -8,16 +8,16 @@ as in `Bank.support`, so that ties break the same way everywhere.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from skilldelta.arrays import Ints
-from skilldelta.bank.pair_reading import Changes, Mark, PairQuery
+from skilldelta.bank.pair_reading import Changes, Freshness, Mark, PairQuery
 from skilldelta.bank.store import Bank
 from skilldelta.bank.vectors import TextEncoder
-from skilldelta.records import Agent
+from skilldelta.records import Agent, Pair
 from skilldelta.support import Support
 
 
@@ -28,6 +28,10 @@ class _Snapshot:
     support: Support
 
 
+# Changes of a panel that are kept for scopes that were not asked for since.
+_MOST_ARRIVALS = 32
+
+
 class Index:
     """The scopes of one agent under one encoder. Threads may share it."""
 
@@ -36,35 +40,60 @@ class Index:
     ) -> None:
         self._bank = bank
         self._encoder = encoder
-        self._agent = agent
-        self._suite = suite
+        self.agent = agent
+        self.suite = suite
         self._include_stale = include_stale
         self._snapshots: dict[tuple[str | None, str | None], _Snapshot] = {}
+        self._arrivals: list[_Arrivals] = []
         self._refreshing = threading.Lock()
 
     @property
     def identity(self) -> tuple[str, str, str, str, bool]:
         """What the rows depend on besides the revision: agent, suite, encoder, and whether stale evidence counts."""
-        agent, suite = self._agent, "" if self._suite is None else f"suite {self._suite}"
+        agent, suite = self.agent, "" if self.suite is None else f"suite {self.suite}"
         return (agent.name, agent.fingerprint, suite, self._encoder.identity, self._include_stale)
 
     def revision(self) -> int:
-        """The revision of the evidence as it is now."""
-        return self._bank.revision()
+        """The revision of the evidence of this agent and suite as it is now."""
+        return self._bank.panel_revision(self._agent, self._suite)
 
+<<<<<<< HEAD
     def learned(self, name: str, part: str) -> bytes | None:
-        """What was learned from the evidence as it is now, if it was kept."""
-        return self._bank.learned(name, part)
+        """What was learned from the evidence as it is now, if it was cached."""
+        return self._bank.learned(name, part, revision=self.revision())
 
     def keep_learned(self, name: str, parts: Mapping[str, bytes], *, revision: int) -> bool:
-        """Keep what was learned from the rows at a revision."""
-        return self._bank.keep_learned(name, parts, revision=revision)
+        """Cache what was learned from the rows at a revision; False where it is no longer the revision, or cannot be."""
+        return revision == self.revision() and self._bank.keep_learned(name, parts, revision=revision)
+=======
+    def learned(self, name: str, part: str, *, revision: int) -> bytes | None:
+        """A part of what was learned at a revision, if it is kept."""
+        return self._bank.learned(name, part, revision=revision)
+
+    def learned_revision(self, name: str) -> int | None:
+        """The revision at which the kept state of a name was learned."""
+        return self._bank.learned_revision(name)
+
+    def keep_learned(self, name: str, parts: Mapping[str, bytes], mark: Mark) -> bool:
+        """Keep what was learned from the rows at a mark."""
+        return self._bank.keep_learned(name, parts, revision=mark.revision, removals=mark.removals)
+
+    def freshness(self, mark: Mark) -> Freshness:
+        """How what was learned at a mark relates to the evidence as it is now."""
+        return self._bank.freshness(PairQuery(self.agent, self.suite, None, None, self._include_stale), mark)
+
+    def whole(self) -> tuple[Support, Mark]:
+        """All rows, and how far the evidence was read for them."""
+        with self._refreshing:
+            snapshot = self._snapshots[None, None] = self._refreshed((None, None), self._snapshots.get((None, None)))
+        return snapshot.support, snapshot.mark
+>>>>>>> main
 
     def scope(self, *, skill: str | None = None, family: str | None = None) -> Support:
         """The rows of a skill, a family, both, or (neither) all; up to date with what was committed before the call."""
         name = (skill, family)
         snapshot = self._snapshots.get(name)
-        if snapshot is not None and snapshot.mark.revision == self._bank.revision():
+        if snapshot is not None and snapshot.mark.revision == self.revision():
             return snapshot.support
         with self._refreshing:
             snapshot = self._refreshed(name, self._snapshots.get(name))
@@ -75,11 +104,12 @@ class Index:
             return snapshot.support
 
     def _refreshed(self, name: tuple[str | None, str | None], old: _Snapshot | None) -> _Snapshot:
-        if old is not None and old.mark.revision == self._bank.revision():
+        if old is not None and old.mark.revision == self.revision():
             return old  # another thread was faster
-        skill, family = name
-        asked = PairQuery(self._agent, self._suite, skill, family, self._include_stale)
-        changes = self._bank.changes(asked, since=None if old is None else old.mark)
+        asked = PairQuery(self.agent, self.suite, *name, self._include_stale)
+        changes = None if old is None else self._changes_of_all(asked, old.mark)
+        if changes is None:
+            changes = self._bank.changes(asked, since=None if old is None else old.mark)
         if old is None or changes.touched is None:
             task_keys = np.asarray(changes.task_keys, np.int64)
             return _Snapshot(changes.mark, task_keys, self._support(changes).read_only())
@@ -87,9 +117,62 @@ class Index:
             return replace(old, mark=changes.mark)
         return _merged(old, changes, self._support(changes))
 
+    def _changes_of_all(self, asked: PairQuery, since: Mark) -> Changes | None:
+        """What a scope lacks, out of what the whole panel lacked, which is read once for all scopes; None if unknown."""
+        whole = replace(asked, skill_id=None, family=None)
+        last = self._arrivals[-1].changes.mark if self._arrivals else None
+        if last is None or last.revision != self._bank.revision():
+            now = self._bank.mark(whole)
+            if last is None or (last.removals, last.versions) != (now.removals, now.versions):
+                self._arrivals = [_Arrivals(now.revision, Changes(now, (), (), (), ()))]
+            else:
+                self._arrivals.append(_Arrivals(last.revision, self._bank.changes(whole, since=last)))
+                del self._arrivals[:-_MOST_ARRIVALS]
+        lacking: list[Changes] = []
+        for arrivals in reversed(self._arrivals):
+            if arrivals.changes.touched is None:  # something was removed in this very moment
+                self._arrivals = []
+                return None
+            lacking.append(arrivals.changes)
+            if arrivals.since == since.revision:
+                return _joined(lacking, asked)
+        return None
+
     def _support(self, changes: Changes) -> Support:
         vectors = self._bank.vectors(self._encoder, changes.texts)
-        return changes.support(vectors, self._encoder.identity, self._agent, self._suite)
+        return changes.support(vectors, self._encoder.identity, self.agent, self.suite)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Arrivals:
+    """What the whole panel gained after a revision."""
+
+    since: int
+    changes: Changes
+
+
+def _joined(newest_first: Sequence[Changes], asked: PairQuery) -> Changes:
+    """Several changes of a panel as one of a scope: a task that was touched more than once is as it was last."""
+    mark = newest_first[0].mark
+    if asked.skill_id is not None:
+        mark = replace(mark, versions=((asked.skill_id, dict(mark.versions).get(asked.skill_id, ())),))
+    touched: set[int] = set()
+    rows: list[tuple[int, Pair, str]] = []
+    for changes in newest_first:
+        rows += [
+            (key, pair, text)
+            for key, pair, text in zip(changes.task_keys, changes.pairs, changes.texts, strict=True)
+            if key not in touched and asked.skill_id in (None, pair.skill_id) and asked.family in (None, pair.family)
+        ]
+        touched.update(changes.touched or ())
+    rows.sort(key=lambda row: row[0])
+    return Changes(
+        mark,
+        tuple(sorted(touched)),
+        tuple(pair for _, pair, _ in rows),
+        tuple(key for key, _, _ in rows),
+        tuple(text for _, _, text in rows),
+    )
 
 
 def _merged(old: _Snapshot, changes: Changes, new: Support) -> _Snapshot:

@@ -1,8 +1,17 @@
-"""What was learned from the evidence, kept beside it: opaque parts under a name, good for one revision of the evidence.
+<<<<<<< HEAD
+"""What was learned from the evidence, cached: opaque parts under a name, good for one revision of a panel.
 
 The name says everything else that the parts depend on; its last word is the version of the code. Parts can be learned
-again at any time, so that nothing here is precious: the next writer drops those of another revision or code, damaged ones
-are never handed out, and old ones make room for new. Keeping them does not move the revision.
+again at any time, so that nothing here is precious: a newer state of the same panel takes an older one's place, damaged
+parts are never handed out, and old states make room for new ones.
+=======
+"""What was learned from the evidence, kept beside it: opaque parts under a name, learned at one revision of the evidence.
+
+The name says everything else that the parts depend on; its last word is the version of the code. Parts can be learned
+again at any time, so that nothing here is precious: the next writer of a name drops those of other revisions and code,
+damaged ones are never handed out, and old ones make room for new. Keeping them does not move the revision. Parts of an
+earlier revision stay until then: a server may answer from them while it learns the next.
+>>>>>>> main
 """
 
 from __future__ import annotations
@@ -14,30 +23,44 @@ from sqlalchemy import Connection, delete, func, select
 
 from skilldelta.bank import schema
 from skilldelta.bank.database import Backend
-from skilldelta.bank.schema import insert_rows, read_counter, row_checksum
+from skilldelta.bank.schema import insert_rows, row_checksum
 
-LIMIT = 256 * 2**20
-"""Bytes that all kept states may take; a single one that is larger is not kept."""
+# Bytes that all states may take; a single one that is larger is not kept. A value in SQLite has at most 10^9 bytes.
+LIMIT = 4 * 2**30
+_LARGEST_PART = 900_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedStates:
-    """How much is kept for the evidence as it is now."""
+    """How much is cached."""
 
     states: int = 0
     size_bytes: int = 0
 
 
-def read_part(connection: Connection, name: str, part: str) -> bytes | None:
-    """A part that was learned from the evidence as it is now; None where there is none, or it is damaged."""
+<<<<<<< HEAD
+def read_part(connection: Connection, name: str, part: str, revision: int) -> bytes | None:
+    """A part that was learned at a revision of its panel; None where there is none, or it is damaged."""
     table = schema.learned_states
-    query = select(*table.c).where(
-        table.c.name == name, table.c.part == part, table.c.revision == read_counter(connection, schema.REVISION)
-    )
+=======
+def read_part(connection: Connection, name: str, part: str, revision: int | None = None) -> bytes | None:
+    """A part that was learned at a revision, None is the present one; None where there is none, or it is damaged."""
+    table = schema.learned_states
+    if revision is None:
+        revision = read_counter(connection, schema.REVISION)
+>>>>>>> main
+    query = select(*table.c).where(table.c.name == name, table.c.part == part, table.c.revision == revision)
     row = connection.execute(query).first()
     if row is None or row_checksum(row[:-1]) != row.checksum:
         return None
     return bytes(row.data)
+
+
+def read_revision(connection: Connection, name: str) -> int | None:
+    """The revision at which the kept state of a name was learned; None where none is kept."""
+    table = schema.learned_states
+    revision = connection.execute(select(table.c.revision).where(table.c.name == name).limit(1)).scalar()
+    return None if revision is None else int(revision)
 
 
 def keep(
@@ -47,16 +70,34 @@ def keep(
     parts: Mapping[str, bytes],
     *,
     revision: int,
+    removals: int | None = None,
     now: float,
     limit: int = LIMIT,
 ) -> bool:
-    """Put all parts of a state in place of what its name had; False where the evidence has moved on, or it is too large."""
+<<<<<<< HEAD
+    """Put all parts of a state in place of what its name had; False where it is too large."""
     size = sum(map(len, parts.values()))
-    if not parts or size > limit or read_counter(connection, schema.REVISION) != revision:
+    if not parts or size > limit or max(map(len, parts.values())) > _LARGEST_PART:
+=======
+    """Put all parts of a state in place of what its name had; False where the evidence has moved on, or it is too large.
+
+    With `removals`, the count when it was learned, evidence that was only added to is no reason to refuse it, unless
+    another process has kept a state of the present revision.
+    """
+    size = sum(map(len, parts.values()))
+    if not parts or size > limit:
+        return False
+    present = read_counter(connection, schema.REVISION)
+    if present != revision and (
+        removals is None
+        or read_counter(connection, schema.REMOVALS) != removals
+        or read_revision(connection, name) == present
+    ):
+>>>>>>> main
         return False
     table = schema.learned_states
     of_any_code = table.c.name.startswith(f"{name.rpartition(' ')[0]} ", autoescape=True)
-    connection.execute(delete(table).where((table.c.name == name) | of_any_code | (table.c.revision != revision)))
+    connection.execute(delete(table).where((table.c.name == name) | of_any_code))
     _make_room(connection, limit - size)
     insert_rows(connection, backend, table, [(name, part, revision, now, data) for part, data in parts.items()])
     return True
@@ -68,11 +109,9 @@ def drop_all(connection: Connection) -> None:
 
 
 def read_learned(connection: Connection) -> LearnedStates:
-    """Counts for the bank's status; stale states do not count."""
+    """Counts for the bank's status."""
     table = schema.learned_states
-    query = select(func.count(table.c.name.distinct()), func.sum(func.length(table.c.data))).where(
-        table.c.revision == read_counter(connection, schema.REVISION)
-    )
+    query = select(func.count(table.c.name.distinct()), func.sum(func.length(table.c.data)))
     states, size = connection.execute(query).one()
     return LearnedStates(int(states), int(size or 0))
 

@@ -35,6 +35,8 @@ class Named(Generic[Name]):
     """Records of the batch that the bank had already, or that came twice."""
     old: frozenset[int] = frozenset()
     """Keys of tasks that were in the bank before, and may have executions."""
+    changed: frozenset[str] = frozenset()
+    """Skills of which the bank knew a version, and got another or the text of one."""
 
 
 def add_agents(connection: Connection, backend: Backend, batch: Batch) -> Named[Agent]:
@@ -112,6 +114,8 @@ def add_skills(connection: Connection, backend: Backend, batch: Batch) -> Named[
         if not has_text:
             textless.add((skill_id, digest))
     versions = {skill_id for skill_id, _ in keys}
+    before = frozenset(versions)
+    changed: set[str] = set()
     rows: dict[SkillName, Skill] = {}
     filled = unchanged = 0
     for skill in batch.skills:
@@ -119,9 +123,10 @@ def add_skills(connection: Connection, backend: Backend, batch: Batch) -> Named[
         name = (skill.skill_id, digest)
         if name in textless and skill.text:
             row = (keys[name], *name, skill.text)
-            changed = update(table).where(table.c.key == keys[name])
-            connection.execute(changed.values(text=skill.text, checksum=row_checksum(row)))
+            values = {"text": skill.text, "checksum": row_checksum(row)}
+            connection.execute(update(table).where(table.c.key == keys[name]).values(values))
             textless.discard(name)
+            changed.add(skill.skill_id)
             filled += 1
         elif name in keys or name in rows or (not digest and skill.skill_id in versions):
             unchanged += 1
@@ -138,4 +143,5 @@ def add_skills(connection: Connection, backend: Backend, batch: Batch) -> Named[
     # Executions without a version need a row too, but it is no skill beside one that is known by its version.
     versioned = {skill_id for skill_id, digest in keys if digest}
     new = sum(1 for skill_id, digest in rows if skill_id and (digest or skill_id not in versioned))
-    return Named(keys, filled + new, unchanged)
+    changed.update(skill_id for skill_id, _ in rows)
+    return Named(keys, filled + new, unchanged, changed=before & changed)

@@ -14,11 +14,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from sqlalchemy import Connection, func, or_, select
 
 from skilldelta.arrays import Vectors
 from skilldelta.bank import reading, schema
+from skilldelta.bank.revisions import read_panel_revision
 from skilldelta.bank.schema import chunked, read_counter
 from skilldelta.pairing import Pairing, is_counted, pair_executions
 from skilldelta.records import Agent, Execution, Pair, Skill
@@ -158,6 +160,11 @@ class Mark:
     versions: tuple[tuple[str, tuple[str, ...]], ...]
 
 
+# Of what was learned: from the evidence as it is now; before some of it was added; or from evidence that was removed or
+# belongs to versions that are no longer current, so that it must not answer.
+Freshness = Literal["current", "outdated", "invalid"]
+
+
 @dataclass(frozen=True, slots=True)
 class Changes:
     """The pairs of the touched tasks in order of arrival, with the keys and texts of their tasks."""
@@ -178,7 +185,7 @@ class Changes:
 
 def read_changes(connection: Connection, asked: PairQuery, since: Mark | None) -> Changes:
     """What an earlier reader lacks, in one view of the bank."""
-    mark = _mark(connection, asked)
+    mark = mark_now(connection, asked)
     touched: tuple[int, ...] | None = None
     if since is not None and (since.removals, since.versions) == (mark.removals, mark.versions):
         touched = _touched(connection, asked, since)
@@ -189,12 +196,30 @@ def read_changes(connection: Connection, asked: PairQuery, since: Mark | None) -
     return Changes(mark, touched, pairs, task_keys, tuple(texts[key] for key in task_keys))
 
 
-def _mark(connection: Connection, asked: PairQuery) -> Mark:
+def read_freshness(connection: Connection, asked: PairQuery, mark: Mark) -> Freshness:
+    """How what was learned at a mark relates to the evidence as it is now.
+
+    The mark's versions may be those of some skills only: then the versions of other skills do not matter.
+    """
+    now = mark_now(connection, asked)
+    versions = dict(now.versions)
+    if now.removals != mark.removals:
+        return "invalid"
+    for skill_id, digests in mark.versions:
+        present = versions.get(skill_id, ())
+        # Executions that did not say their version count as the first version that becomes known.
+        if present != digests and (digests or len(present) > 1):
+            return "invalid"
+    return "outdated" if _touched(connection, asked, mark) else "current"
+
+
+def mark_now(connection: Connection, asked: PairQuery) -> Mark:
+    """How far a reader who reads everything now has read."""
     versions = versions_of(reading.read_versions(connection).values())
     if asked.skill_id is not None:
         versions = {asked.skill_id: versions.get(asked.skill_id, [])}
     return Mark(
-        revision=read_counter(connection, schema.REVISION),
+        revision=read_panel_revision(connection, asked.agent, asked.suite),
         removals=read_counter(connection, schema.REMOVALS),
         last_execution=int(connection.execute(select(func.max(schema.executions.c.key))).scalar() or 0),
         versions=tuple((skill_id, tuple(digests)) for skill_id, digests in versions.items()),

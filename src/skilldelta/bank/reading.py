@@ -10,7 +10,11 @@ from typing import Any
 from sqlalchemy import Connection, Select, func, select
 
 from skilldelta.bank import schema
-from skilldelta.bank.schema import changed_row, chunked, execution_checksum
+<<<<<<< HEAD
+from skilldelta.bank.schema import UNCHECKED, changed_row, chunked, execution_checksum
+=======
+from skilldelta.bank.schema import changed_row, chunked, execution_checksum, read_counter
+>>>>>>> main
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.records import Agent, Execution, Skill, Task, bundle_name
 
@@ -47,10 +51,32 @@ def read_versions(connection: Connection) -> dict[int, Skill]:
     return {key: Skill(skill_id, "", digest) for key, skill_id, digest in rows}
 
 
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """What came after an execution: the key of the last one, how often evidence was removed, and the panels that grew."""
+
+    last_execution: int
+    removals: int
+    panels: frozenset[tuple[Agent, str]]
+
+
 def read_suites(connection: Connection) -> list[str]:
     """Suites by the arrival of their first task."""
-    rows = connection.execute(select(schema.tasks.c.suite).order_by(schema.tasks.c.key))
-    return list(dict.fromkeys(suite for (suite,) in rows))
+    tasks = schema.tasks
+    query = select(tasks.c.suite).group_by(tasks.c.suite).order_by(func.min(tasks.c.key))
+    return list(connection.execute(query).scalars())
+
+
+def read_arrivals(connection: Connection, after: int) -> Arrivals:
+    """Which panels have gained executions after one, by its key."""
+    table = schema.executions
+    query = executions_query(connection).with_only_columns(table.c.agent_key, schema.tasks.c.suite).distinct()
+    agents = read_agents(connection)
+    return Arrivals(
+        int(connection.execute(select(func.max(table.c.key))).scalar() or 0),
+        read_counter(connection, schema.REMOVALS),
+        frozenset((agents[key], suite) for key, suite in connection.execute(query.where(table.c.key > after))),
+    )
 
 
 def read_suites_of(connection: Connection, agent: Agent, skill_id: str | None = None) -> list[str]:
@@ -106,8 +132,8 @@ def executions_query(
         table.join(tasks, table.c.task_key == tasks.c.key)
     )
     if agent is not None:
-        wanted = [key for key, known in read_agents(connection).items() if known == agent]
-        query = query.where(table.c.agent_key.in_(wanted))
+        keys = [key for key, known_agent in read_agents(connection).items() if known_agent == agent]
+        query = query.where(table.c.agent_key.in_(keys))
     if skill_id is not None:
         query = query.where(table.c.skill_key.in_(skill_keys(read_versions(connection), skill_id)))
     for column, value in ((tasks.c.suite, suite), (tasks.c.family, family), (tasks.c.task_id, task_id)):
@@ -127,7 +153,7 @@ def read_executions(connection: Connection, query: Select[*tuple[Any, ...]]) -> 
     rows = connection.execute(query.execution_options(yield_per=10_000))
     for row in rows:
         *stored, checksum, suite, task_id, family = row
-        if execution_checksum(stored) != checksum:
+        if execution_checksum(stored) != checksum and checksum != UNCHECKED:
             raise changed_row(f"an execution of task {task_id!r} in suite {suite!r}")
         key, agent, task_key, skill, condition, repetition, _, success, tokens, seconds, cost_usd, status, _ = stored
         version = skills[skill]
@@ -158,26 +184,24 @@ def read_runs(
         yield filed.execution, tasks[filed.execution.suite, filed.execution.task_id]
 
 
-def chosen_agent(agents: Sequence[Agent], name: str | None) -> Agent:
-    """The agent called `name` or `name@fingerprint-prefix`; None is the only one; a doubtful name is refused.
+def chosen_agent(agents: Sequence[Agent], name: str | None, *, default: Agent | None = None) -> Agent:
+    """The agent called `name` or `name@fingerprint-prefix`; a doubtful name is refused.
 
-    `name@` is the agent of that name without a fingerprint.
+    None is the default one, or the first. `name@` is the agent of that name without a fingerprint.
     """
     if name is None:
-        if len(agents) == 1:
-            return agents[0]
-        if agents:
-            raise InputError(f"the bank has {len(agents)} agents; choose one: {', '.join(map(label, agents))}")
-        raise InputError("the bank has no agent yet; import or collect executions first")
-    found = [agent for agent in agents if agent.name == name] or _by_fingerprint(agents, name)
-    if not found:
+        if not agents:
+            raise InputError("the bank has no agent yet; import or collect executions first")
+        return default or agents[0]
+    matches = [agent for agent in agents if agent.name == name] or _by_fingerprint(agents, name)
+    if not matches:
         raise unknown_name("agent", name, map(label, agents))
-    if len(found) > 1:
-        choices = ", ".join(f"{agent.name}@{agent.fingerprint[:12]}" for agent in found)
+    if len(matches) > 1:
+        choices = ", ".join(f"{agent.name}@{agent.fingerprint[:12]}" for agent in matches)
         raise InputError(
             f"agent {name!r} has several fingerprints (none after a bare @); choose one: {choices}", setting="agent"
         )
-    return found[0]
+    return matches[0]
 
 
 def current_skill(skills: Sequence[Skill], name: str) -> Skill:
@@ -189,16 +213,6 @@ def current_skill(skills: Sequence[Skill], name: str) -> Skill:
     if not versions:
         raise unknown_name("skill", name, [skill.skill_id for skill in skills])
     return max(versions, key=lambda skill: (bool(skill.digest), versions.index(skill)))
-
-
-def chosen_suite(suites: Sequence[str], skill_id: str) -> str | None:
-    """The only suite there is; families of one name in two suites are not one family, so that several are refused."""
-    if len(suites) > 1:
-        raise InputError(
-            f"skill {skill_id!r} has evidence in {len(suites)} suites, which are never pooled; "
-            f"choose one with --suite: {', '.join(suites)}"
-        )
-    return suites[0] if suites else None
 
 
 def label(agent: Agent) -> str:

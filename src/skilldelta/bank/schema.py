@@ -21,21 +21,24 @@ from zlib import crc32
 from sqlalchemy import ColumnElement, Connection, TableClause, column, func, insert, select, table, update
 from sqlalchemy.types import BigInteger, Boolean, Float, LargeBinary, Text, TypeEngine
 
-from skilldelta.errors import BankError
+from skilldelta.errors import DamagedBankError
 
 if TYPE_CHECKING:
     from skilldelta.bank.database import Backend
 
+# The skill_id of no-skill executions that serve as the baseline of every skill of their task.
 SHARED_SKILL = ""
-"""The skill_id of no-skill executions that serve as the baseline of every skill of their task."""
 
-REVISION = "revision"
-"""The meta counter that moves when evidence was added or removed."""
-REMOVALS = "removals"
-"""The meta counter that moves when evidence was removed, so that keys may be used again."""
+# Meta counters.
 SCHEMA_VERSION = "schema_version"
+# Moves when evidence was added or removed.
+REVISION = "revision"
+# The revision up to which `panel_revisions` is complete. A program of an older version moves the revision alone.
+PANELS_REVISION = "panels_revision"
+# Moves when evidence was removed, so that keys may be used again.
+REMOVALS = "removals"
+# The highest id that a removed decision had: an id is never given twice.
 LAST_DECISION = "last_decision"
-"""The meta counter of the highest id that a removed decision had: an id is never given twice."""
 
 
 def _table(name: str, /, **columns: type[TypeEngine[Any]]) -> TableClause:
@@ -82,10 +85,12 @@ judgements = _table(
 )
 learned_states = _table("learned_states", name=Text, part=Text, revision=BigInteger, kept_at=Float, data=LargeBinary)
 commits = _table("commits", number=BigInteger, mark=BigInteger)
+panel_revisions = _table("panel_revisions", agent_key=BigInteger, suite=Text, revision=BigInteger)
+preferences = _table("preferences", name=Text, value=Text)
 
 TABLES = (
     *(meta, agents, skills, tasks, executions, encoders, vectors, decisions, requests, outcomes, judgements, commits),
-    learned_states,
+    *(learned_states, panel_revisions, preferences),
 )
 
 # Rows
@@ -94,7 +99,10 @@ Row = Sequence[Any]
 T = TypeVar("T")
 
 _UNKNOWN = float("nan")  # stands for NULL; a real one is never stored
-_NO_CHECKSUM = -1
+_NO_CHECKSUM = -1  # of a row that cannot have been stored
+# What a reader finds in the place of the checksum in a bank that has none (schema version 1). No damage of one bit or
+# byte makes this number of a checksum.
+UNCHECKED = -0x536B446C536B446C
 _integer, _float, _length = Struct("<cq").pack, Struct("<cd").pack, Struct("<cI").pack
 _execution = Struct("<6q5d").pack
 
@@ -135,15 +143,20 @@ def checksum_of(table: str) -> Callable[[Row], int]:
     return {"executions": execution_checksum, "vectors": vector_checksum}.get(table, row_checksum)
 
 
+def is_intact(table: str, row: Row) -> bool:
+    """Whether a whole row, its checksum last, is what was stored."""
+    return bool(row[-1] == checksum_of(table)(row[:-1]) or row[-1] == UNCHECKED)
+
+
 def sealed(table: str, rows: Iterable[Row]) -> Iterator[Row]:
     """Rows with their checksums behind them."""
     checksum = checksum_of(table)
     return ((*row, checksum(row)) for row in rows)
 
 
-def changed_row(what: str) -> BankError:
+def changed_row(what: str) -> DamagedBankError:
     """What a reader is told who meets a row without its checksum."""
-    return BankError(
+    return DamagedBankError(
         f"{what} in the bank was changed by something other than SkillDelta, or its disk fails (wrong checksum); "
         "restore a copy of the bank, and see: skilldelta bank verify"
     )
@@ -168,11 +181,6 @@ _CHUNK = 5_000  # below SQLite's limit of 32,766 parameters per statement
 def next_key(connection: Connection, table: TableClause) -> int:
     """The first free key. Only under the write lock, which keeps others from taking it."""
     return int(connection.execute(select(func.max(table.c.key))).scalar() or 0) + 1
-
-
-def bump(connection: Connection, counter: str) -> None:
-    """Move a meta counter on by one."""
-    write_counter(connection, counter, read_counter(connection, counter) + 1)
 
 
 def write_counter(connection: Connection, counter: str, value: int) -> None:

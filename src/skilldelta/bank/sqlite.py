@@ -17,15 +17,14 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 
 from skilldelta.bank import sqlite_files
-from skilldelta.bank.database import Counter
 from skilldelta.bank.driver_errors import not_a_bank
 from skilldelta.bank.schema import SCHEMA_VERSION, Head, read_counter
 from skilldelta.errors import BankError, UnwritableBankError
 from skilldelta.files import flush_durably
 from skilldelta.nouns import plural
 
+# Marks a SQLite file as a bank ("SkDl"), so that no other program's file is taken for one.
 APPLICATION_ID = 0x536B446C
-"""Marks a SQLite file as a bank ("SkDl"), so that no other program's file is taken for one."""
 
 _MAGIC = b"SQLite format 3\x00"
 _CACHE_KIB = 65_536
@@ -40,19 +39,20 @@ class SQLite:
     def __init__(self, path: Path, timeout: float) -> None:
         self.location = str(path)
         # Behind every link, as SQLite itself looks for the log: all who reach one bank meet at one lock.
-        self._path = Path(os.path.realpath(path))
+        self.path = Path(os.path.realpath(path))
         self._lock = self._beside(".lock")
         self._wal = self._beside("-wal")
         self._commits = self._beside(".commits")
-        self._timeout = timeout
+        self.timeout = timeout
         self._copy: sqlite_files.Copy | None = None
+        self.reader_setup: Sequence[str] = ()
 
     def exists(self) -> bool:
         """Whether the file holds something; anything but a SQLite file is refused. An empty file is a new bank."""
         try:
-            if not stat.S_ISREG(self._path.stat().st_mode):
+            if not stat.S_ISREG(self.path.stat().st_mode):
                 raise not_a_bank(self.location, "it is not a file")  # reading from a pipe might never end
-            with self._path.open("rb") as file:
+            with self.path.open("rb") as file:
                 head = file.read(len(_MAGIC))
         except FileNotFoundError:
             return False
@@ -70,11 +70,11 @@ class SQLite:
     def create(self, make_tables: Callable[[Connection], None]) -> None:
         """A new bank, readable by its owner alone; nothing if another process was faster."""
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.write_lock():
                 if not self.exists():
                     self._commits.unlink(missing_ok=True)  # of a bank that was here before
-                    sqlite_files.create_aside(self._path, lambda aside: self._make(aside, make_tables))
+                    sqlite_files.create_aside(self.path, lambda aside: self._make(aside, make_tables))
         except OSError as error:
             raise UnwritableBankError(
                 f"cannot make the bank {self.location} ({error.strerror}); choose another path"
@@ -83,16 +83,16 @@ class SQLite:
     def identity(self) -> tuple[int, int] | None:
         """Which file has the bank's name; None if none has."""
         try:
-            found = self._path.stat()
+            found = self.path.stat()
         except OSError:
             return None
         return found.st_dev, found.st_ino
 
     def reader(self) -> Engine:
-        return _sqlite_engine(self._connect_reader, "BEGIN")
+        return _sqlite_engine(self.connect_reader, "BEGIN")
 
     def writer(self) -> Engine:
-        return _sqlite_engine(self._connect_writer, "BEGIN IMMEDIATE")
+        return _sqlite_engine(self.connect_writer, "BEGIN IMMEDIATE")
 
     @contextmanager
     def transaction(self, writer: Engine, *, durable: bool) -> Iterator[Connection]:
@@ -114,13 +114,17 @@ class SQLite:
                 os.close(descriptor)
 
     def write_lock(self) -> AbstractContextManager[None]:
-        return sqlite_files.write_lock(self._lock, self._timeout)
+        return sqlite_files.write_lock(self._lock, self.timeout)
 
     def tidy(self) -> None:
-        """Remove the log files that a reader makes and cannot remove, unless someone is writing or may not."""
-        if os.path.exists(self._wal):
-            with suppress(BankError, sqlite3.Error), sqlite_files.write_lock(self._lock, 0):
-                self._connect_writer().close()
+        """Remove the empty log files that a reader makes and cannot remove, unless someone is writing or may not.
+
+        A log with content stays: the next writer moves it into the file, which a reader must not change.
+        """
+        with suppress(OSError, BankError, sqlite3.Error):
+            if self._wal.stat().st_size == 0:
+                with sqlite_files.write_lock(self._lock, 0):
+                    self.connect_writer().close()
 
     def release(self) -> None:
         """Remove the copy that was read, if one was needed."""
@@ -139,8 +143,12 @@ class SQLite:
     def mark(self, connection: Connection) -> None:
         connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
 
-    def counter(self, engine: Engine, name: str) -> Counter:
-        return _SQLiteCounter(self._connect_reader(), name)
+    def number_reader(self, engine: Engine) -> _NumberReader:
+        return _NumberReader(self.connect_reader())
+
+    def cache_path(self) -> Path:
+        """Where vectors and learned states are kept, so that reading a bank does not change it."""
+        return self._beside(".cache")
 
     def insert_many(
         self, connection: Connection, table: TableClause, columns: Sequence[str], rows: Iterable[Sequence[Any]]
@@ -156,6 +164,12 @@ class SQLite:
 
     def acknowledge(self, head: Head) -> None:
         sqlite_files.acknowledge(self._commits, head)
+
+    def restart_commits(self, head: Head | None) -> None:
+        """Let another content of the file begin at its own last commit."""
+        self._commits.unlink(missing_ok=True)
+        if head is not None:
+            self.acknowledge(head)
 
     def acknowledged(self) -> Head | None:
         return sqlite_files.acknowledged(self._commits)
@@ -178,45 +192,45 @@ class SQLite:
         ]
 
     def size_bytes(self, connection: Connection) -> int:
-        return self._path.stat().st_size + (self._wal.stat().st_size if os.path.exists(self._wal) else 0)
+        return self.path.stat().st_size + (self._wal.stat().st_size if os.path.exists(self._wal) else 0)
 
     def _beside(self, suffix: str) -> Path:
-        return Path(f"{self._path}{suffix}")
+        return Path(f"{self.path}{suffix}")
 
     def _make(self, aside: Path, make_tables: Callable[[Connection], None]) -> None:
-        engine = SQLite(aside, self._timeout).writer()
+        engine = SQLite(aside, self.timeout).writer()
         try:
             with engine.begin() as connection:
                 make_tables(connection)
         finally:
             engine.dispose()  # the last connection moves the log into the file
 
-    def _connect_reader(self) -> sqlite3.Connection:
+    def connect_reader(self) -> sqlite3.Connection:
         """Read-only. A file whose log SQLite cannot use, for want of the right to write there, is read by other ways."""
         try:
-            return self._read(self._path)
+            return self._read(self.path)
         except sqlite3.OperationalError:
             if os.path.exists(self._beside("-journal")):
                 self._recover()
-                return self._read(self._path)
-            if os.access(self._path.parent, os.W_OK):
+                return self._read(self.path)
+            if os.access(self.path.parent, os.W_OK):
                 raise
         if not (os.path.exists(self._wal) and self._wal.stat().st_size):
-            return self._read(self._path, "&immutable=1")
+            return self._read(self.path, "&immutable=1")
         if self._copy is None:
-            self._copy = sqlite_files.Copy.of(self._path, self._wal, self.location)
+            self._copy = sqlite_files.Copy.of(self.path, self._wal, self.location)
         return self._read(self._copy.path)
 
     def _read(self, path: Path, options: str = "") -> sqlite3.Connection:
-        return self._connect(path, f"mode=ro{options}", "PRAGMA query_only = ON")
+        return self._connect(path, f"mode=ro{options}", *self.reader_setup, "PRAGMA query_only = ON")
 
     def _recover(self) -> None:
         """Let SQLite undo what a killed program began: a reader may not."""
         with self.write_lock():
-            self._connect_writer().close()
+            self.connect_writer().close()
 
-    def _connect_writer(self) -> sqlite3.Connection:
-        connection = self._connect(self._path, "mode=rw", "PRAGMA synchronous = FULL")
+    def connect_writer(self) -> sqlite3.Connection:
+        connection = self._connect(self.path, "mode=rw", "PRAGMA synchronous = FULL")
         connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")  # takes effect in a new file only
         mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
         if mode != "wal":
@@ -224,16 +238,16 @@ class SQLite:
             raise BankError(f"{self.location} cannot keep a write-ahead log (mode {mode}); put it on a local disk")
         return connection
 
-    def _connect(self, path: Path, mode: str, pragma: str) -> sqlite3.Connection:
+    def _connect(self, path: Path, mode: str, *setup: str) -> sqlite3.Connection:
         connection = sqlite3.connect(
             f"{_uri(path)}?{mode}",
             uri=True,
-            timeout=self._timeout,
+            timeout=self.timeout,
             isolation_level=None,
             check_same_thread=False,
         )
         try:
-            for statement in (pragma, "PRAGMA foreign_keys = ON", f"PRAGMA cache_size = -{_CACHE_KIB}"):
+            for statement in (*setup, "PRAGMA foreign_keys = ON", f"PRAGMA cache_size = -{_CACHE_KIB}"):
                 connection.execute(statement)
             connection.execute("SELECT 1 FROM sqlite_master").fetchone()
         except sqlite3.Error:
@@ -254,19 +268,20 @@ def _uri(path: Path) -> str:
     return f"file://{'' if name.startswith('/') else '/'}{quote(os.fsencode(name))}"
 
 
-class _SQLiteCounter:
-    """Read on a connection of its own, past SQLAlchemy: some microseconds instead of a hundred."""
+class _NumberReader:
+    """Reads on a connection of its own, past SQLAlchemy: some microseconds instead of a hundred."""
 
-    def __init__(self, connection: sqlite3.Connection, name: str) -> None:
+    placeholder = "?"
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._name = name
         self._lock = threading.Lock()
 
-    def read(self) -> int:
+    def read(self, statement: str, parameters: Sequence[str]) -> int | None:
         with self._lock:
             # All rows are fetched, so that the statement ends and the next one sees what was committed meanwhile.
-            rows = self._connection.execute("SELECT value FROM meta WHERE name = ?", (self._name,)).fetchall()
-        return int(rows[0][0]) if rows else 0
+            rows = self._connection.execute(statement, parameters).fetchall()
+        return None if not rows or rows[0][0] is None else int(rows[0][0])
 
     def close(self) -> None:
         self._connection.close()

@@ -10,6 +10,7 @@ from statistics import median
 from sqlalchemy import Connection, Select, func, select
 
 from skilldelta.bank import schema
+from skilldelta.bank.cache import Cache
 from skilldelta.bank.database import Backend
 from skilldelta.bank.learned import LearnedStates, read_learned
 from skilldelta.bank.pair_reading import PairQuery, read_pairs
@@ -77,7 +78,7 @@ class BankStatus:
     outcomes: int
     judgements: int
     learned: LearnedStates
-    """What predictions have learned from the evidence as it is now."""
+    """What predictions have learned from the evidence, and cached."""
     panels: tuple[Panel, ...]
 
 
@@ -95,8 +96,8 @@ class EvidenceAge:
     last: float
 
 
-def read_status(connection: Connection, backend: Backend) -> BankStatus:
-    """Counts of everything that a bank holds."""
+def read_status(connection: Connection, backend: Backend, cache: Cache) -> BankStatus:
+    """Counts of everything that a bank and its cache hold."""
     executions = schema.executions
     by_status = select(executions.c.status, func.count()).group_by(executions.c.status).order_by(executions.c.status)
     skills = [skill for skill in read_versions(connection).values() if skill.skill_id]
@@ -111,17 +112,24 @@ def read_status(connection: Connection, backend: Backend) -> BankStatus:
         skill_versions=sum(1 for skill in skills if skill.digest),
         tasks=count_rows(connection, schema.tasks),
         executions=_counts(connection, by_status),
-        vectors=count_vectors(connection),
+        vectors=count_vectors(connection, cache),
         decisions=count_rows(connection, schema.decisions),
         outcomes=count_rows(connection, schema.outcomes),
         judgements=count_rows(connection, schema.judgements),
-        learned=read_learned(connection),
+        learned=cache.read(LearnedStates(), read_learned),
         panels=tuple(read_panels(connection)),
     )
 
 
-def count_vectors(connection: Connection) -> dict[str, int]:
-    """How many vectors there are of each encoder, by its identity."""
+def count_vectors(connection: Connection, cache: Cache) -> dict[str, int]:
+    """How many vectors there are of each encoder, by its identity: in the bank, and in a cache beside it."""
+    counts = Counter(_vectors_by_encoder(connection))
+    if cache.path is not None:
+        counts.update(cache.read({}, _vectors_by_encoder))
+    return dict(counts)
+
+
+def _vectors_by_encoder(connection: Connection) -> dict[str, int]:
     vectors, encoders = schema.vectors, schema.encoders
     query = (
         select(encoders.c.identity, func.count())

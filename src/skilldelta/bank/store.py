@@ -7,7 +7,9 @@ never wait. A bank may be shared between threads; a forked process opens its own
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
@@ -28,14 +30,22 @@ from skilldelta.bank import (
 )
 from skilldelta.bank.adding import add_batch
 from skilldelta.bank.batch import Added, Batch, check_batch
+from skilldelta.bank.cache import Cache
 from skilldelta.bank.database import Database
+from skilldelta.bank.defaults import Defaults, read_defaults, write_defaults
 from skilldelta.bank.entries import DecisionFilter, DecisionRecord, DecisionTally, Logged, RecordedOutcome
 from skilldelta.bank.forget import Foreseen, Forgotten, Removal
+<<<<<<< HEAD
 from skilldelta.bank.pair_reading import Changes, Mark, PairQuery, PanelRecords
-from skilldelta.bank.reading import chosen_agent, chosen_suite, current_skill
+from skilldelta.bank.reading import chosen_agent, current_skill
+from skilldelta.bank.revisions import move_revisions
+=======
+from skilldelta.bank.pair_reading import Changes, Freshness, Mark, PairQuery, PanelRecords
+from skilldelta.bank.reading import Arrivals, chosen_agent, chosen_suite, current_skill
+>>>>>>> main
 from skilldelta.bank.status import BankStatus, EvidenceAge, Panel
 from skilldelta.bank.vectors import Progress, TextEncoder
-from skilldelta.errors import BankError, InputError
+from skilldelta.errors import BankError, BankWarning, InputError, unknown_name
 from skilldelta.pairing import Pairing
 from skilldelta.records import Agent, Execution, Judgement, Skill, Task
 from skilldelta.support import Support
@@ -43,11 +53,8 @@ from skilldelta.support import Support
 P = ParamSpec("P")
 T = TypeVar("T")
 
+# Seconds to wait for another writer.
 LOCK_TIMEOUT = 30.0
-"""Seconds to wait for another writer."""
-
-KEEPING_PATIENCE = 0.2
-"""Seconds to wait for another writer before something learned is not kept."""
 
 
 class Bank:
@@ -55,6 +62,7 @@ class Bank:
 
     def __init__(self, database: Database, *, clock: Callable[[], float] = time.time) -> None:
         self._database = database
+        self._cache = Cache(database)
         self._clock = clock
 
     @classmethod
@@ -77,6 +85,7 @@ class Bank:
 
     def close(self) -> None:
         """Close every connection; closing twice does no harm."""
+        self._cache.close()
         self._database.close()
 
     def __enter__(self) -> Self:
@@ -149,8 +158,8 @@ class Bank:
         return self._read(pair_reading.read_pairs, asked).pairing
 
     def vectors(self, encoder: TextEncoder, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
-        """(n, dim) one row per text; what the bank lacks is encoded and, unless it is read-only, stored."""
-        return vectors.cached_vectors(self._database, encoder, texts, progress=progress)
+        """(n, dim) one row per text; what the bank lacks is encoded and, unless it is read-only, cached."""
+        return vectors.cached_vectors(self._database, self._cache, encoder, texts, progress=progress)
 
     def support(
         self,
@@ -171,22 +180,53 @@ class Bank:
         """The pairs that a reader lacks who has read up to `since`: what the in-memory index lives on."""
         return self._read(pair_reading.read_changes, asked, since)
 
+    def mark(self, asked: PairQuery) -> Mark:
+        """How far a reader who reads everything now has read."""
+        return self._read(pair_reading.mark_now, asked)
+
+    def freshness(self, asked: PairQuery, mark: Mark) -> Freshness:
+        """How what was learned at a mark relates to the evidence as it is now."""
+        return self._read(pair_reading.read_freshness, asked, mark)
+
     def resolve_agent(self, name: str | None) -> Agent:
-        """The agent called `name` or `name@fingerprint-prefix`; None is the only one there is."""
-        return chosen_agent(self.agents(), name)
+        """The agent called `name` or `name@fingerprint-prefix`; None is the one chosen with `use`, or the first."""
+        return chosen_agent(self.agents(), name, default=self.defaults().agent if name is None else None)
 
     def resolve_skill(self, name: str) -> Skill:
         """The current version of a skill."""
         return current_skill(self.skills(), name)
 
     def resolve_suite(self, agent: Agent, *, skill_id: str, task_id: str = "") -> str | None:
-        """The one suite whose evidence may answer a question; None where the agent was run on none, an error at several."""
+        """The one suite whose evidence answers a question that names none; None where the agent was run on no suite.
+
+        Of several it is the task's own, else the one chosen with `use`, else the bank's first, else the skill's first.
+        """
         with self._database.read() as connection:
             suites = reading.read_suites_of(connection, agent, skill_id) or reading.read_suites_of(connection, agent)
-            if len(suites) > 1 and task_id:
-                own = {task.suite for task in reading.read_tasks(connection, task_id=task_id)}
-                suites = [suite for suite in suites if suite in own] or suites
-        return chosen_suite(suites, skill_id)
+            if len(suites) < 2:
+                return suites[0] if suites else None
+            if task_id:
+                of_task = {task.suite for task in reading.read_tasks(connection, task_id=task_id)}
+                suites = [suite for suite in suites if suite in of_task] or suites
+            return read_defaults(connection).suite_of(suites)
+
+    def defaults(self) -> Defaults:
+        """The agent and the suite that are meant where none is named."""
+        return self._read(read_defaults)
+
+    def use(self, *, agent: Agent | None = None, suite: str | None = None) -> Defaults:
+        """Choose the agent or the suite, or both, that are meant where none is named."""
+        with self._database.write() as connection:
+            if agent is not None and agent not in reading.read_agents(connection).values():
+                raise unknown_name(
+                    "agent", agent.name, [known.name for known in reading.read_agents(connection).values()]
+                )
+            if suite is not None and suite not in reading.read_suites(connection):
+                raise unknown_name("suite", suite, reading.read_suites(connection))
+            write_defaults(connection, agent=agent, suite=suite)
+            # Whoever keeps names in memory looks at the revision.
+            move_revisions(connection, self._database.backend, ())
+            return read_defaults(connection)
 
     def panels(self) -> list[Panel]:
         """One panel for each agent and suite that has executions."""
@@ -194,11 +234,15 @@ class Bank:
 
     def vector_counts(self) -> dict[str, int]:
         """How many vectors there are of each encoder, by its identity."""
-        return self._read(status.count_vectors)
+        return self._read(status.count_vectors, self._cache)
 
     def panel_names(self) -> list[tuple[Agent, str]]:
         """The agent and suite of every panel, without reading executions."""
         return list(self._read(reading.executions_by_panel))
+
+    def arrivals(self, after: int) -> Arrivals:
+        """Which panels have gained executions after one, by its key."""
+        return self._read(reading.read_arrivals, after)
 
     def evidence_ages(self) -> list[EvidenceAge]:
         """When the evidence about each skill version arrived, by agent and suite."""
@@ -212,11 +256,15 @@ class Bank:
         """A number that moves whenever evidence was added or removed; cheap enough to ask before every decision."""
         return self._database.revision()
 
+    def panel_revision(self, agent: Agent, suite: str | None = None) -> int:
+        """A number that is another one whenever the pairs of an agent (on a suite) may have changed; as cheap to ask."""
+        return self._database.panel_revision(agent, suite)
+
     # -- care -----------------------------------------------------------------------------------------------------
 
     def status(self) -> BankStatus:
         """Counts of everything in the bank."""
-        return self._read(status.read_status, self._database.backend)
+        return self._read(status.read_status, self._database.backend, self._cache)
 
     def verify(self) -> list[str]:
         """One line per problem: damaged pages, changed rows, lost commits, orphans, wrong values. Empty means fine."""
@@ -237,7 +285,16 @@ class Bank:
 
     def remove(self, removal: Removal) -> Forgotten:
         """`forget`, with filters that were looked at before."""
-        return self._write(forget.forget, removal)
+        forgotten, texts = self._write(forget.forget, self._database.backend, removal)
+        if self._cache.path is None or not self._cache.exists():
+            return forgotten
+        try:
+            vectors = self._cache.change(self._database.timeout, forget.forget_derived, texts) or 0
+        except (BankError, OSError) as error:
+            message = f"{self._cache.path} may still hold vectors or words of what was forgotten ({error}); remove it"
+            warnings.warn(message, BankWarning, stacklevel=3)
+            return forgotten
+        return replace(forgotten, vectors=forgotten.vectors + vectors)
 
     def foreseen(self, removal: Removal) -> Foreseen:
         """What `remove` with the same filters would take away."""
@@ -297,18 +354,38 @@ class Bank:
         """How often each action was decided, by agent and skill."""
         return self._read(decision_log.read_decision_tallies)
 
-    def learned(self, name: str, part: str) -> bytes | None:
-        """A kept part of what was learned from the evidence as it is now; None where there is none, or it is damaged."""
-        return self._read(learned.read_part, name, part)
+<<<<<<< HEAD
+    def learned(self, name: str, part: str, *, revision: int) -> bytes | None:
+        """A cached part of what was learned at a revision of its panel; None where there is none, or it is damaged."""
+        return self._cache.read(None, learned.read_part, name, part, revision)
 
     def keep_learned(self, name: str, parts: Mapping[str, bytes], *, revision: int) -> bool:
-        """Keep what was learned at a revision, unless that would have to wait: for a lock, or for a disk to be writable."""
+        """Cache what was learned at a revision of its panel, unless that would have to wait or cannot be."""
+        backend, now = self._database.backend, self._clock()
+        return bool(self._cache.write(learned.keep, backend, name, parts, revision=revision, now=now))
+=======
+    def learned(self, name: str, part: str, *, revision: int | None = None) -> bytes | None:
+        """A kept part of what was learned at a revision, None is the present one; None where none is kept or it is damaged."""
+        return self._read(learned.read_part, name, part, revision)
+
+    def learned_revision(self, name: str) -> int | None:
+        """The revision at which the kept state of a name was learned."""
+        return self._read(learned.read_revision, name)
+
+    def keep_learned(
+        self, name: str, parts: Mapping[str, bytes], *, revision: int, removals: int | None = None
+    ) -> bool:
+        """Keep what was learned at a revision, unless that would have to wait: for a lock, or for a disk to be writable.
+
+        With `removals` (see `mark`), also where evidence was added since.
+        """
         try:
             with self._database.write_soon(KEEPING_PATIENCE) as connection:
-                backend = self._database.backend
-                return learned.keep(connection, backend, name, parts, revision=revision, now=self._clock())
+                backend, now = self._database.backend, self._clock()
+                return learned.keep(connection, backend, name, parts, revision=revision, removals=removals, now=now)
         except (BankError, OSError):
             return False
+>>>>>>> main
 
     def add_judgements(self, judgements: Sequence[Judgement]) -> int:
         """Store agents' own answers about known tasks and skills; returns how many were new."""

@@ -15,9 +15,10 @@ from sqlalchemy import Connection, select
 from skilldelta.arrays import Vectors
 from skilldelta.bank import schema
 from skilldelta.bank.batch import TextVector, matrix_of
+from skilldelta.bank.cache import Cache
 from skilldelta.bank.database import Backend, Database
 from skilldelta.bank.schema import changed_row, chunked, insert_rows, next_key, vector_checksum
-from skilldelta.errors import InputError, UnwritableBankError
+from skilldelta.errors import InputError
 from skilldelta.nouns import plural
 from skilldelta.records import text_digest
 
@@ -25,8 +26,8 @@ Progress = Callable[[int, int], None]
 
 _TEXTS_PER_TRANSACTION = 1024
 _VECTORS_AT_ONCE = 4096
+# Two encodings of one text on two machines differ by rounding only; by more than this they are not one encoder's.
 _SAME = 1e-3
-"""Two encodings of one text on two machines differ by rounding only; by more than this they are not one encoder's."""
 
 
 class TextEncoder(Protocol):
@@ -38,39 +39,31 @@ class TextEncoder(Protocol):
 
 
 def cached_vectors(
-    database: Database, encoder: TextEncoder, texts: Sequence[str], *, progress: Progress | None = None
+    database: Database, cache: Cache, encoder: TextEncoder, texts: Sequence[str], *, progress: Progress | None = None
 ) -> Vectors:
-    """(n, dim) one row per text. What the bank lacks is encoded, and stored if the bank can be written.
+    """(n, dim) one row per text. What neither the bank nor its cache has is encoded, and cached if that is possible.
 
-    Each piece is stored as soon as it is encoded, so that an interrupted run loses one piece at most.
+    Each piece is cached as soon as it is encoded, so that an interrupted run loses one piece at most.
     """
     digests = [text_digest(text) for text in texts]
     text_of = dict(zip(digests, texts, strict=True))
     with database.read() as connection:
-        known = read_vectors(connection, encoder.identity, text_of)
-    missing = [digest for digest in text_of if digest not in known]
-    is_stored = not database.readonly
+        blobs = read_vectors(connection, encoder.identity, text_of)
+    missing = [digest for digest in text_of if digest not in blobs]
+    if missing:
+        blobs |= cache.read({}, read_vectors, encoder.identity, missing)
+        missing = [digest for digest in missing if digest not in blobs]
     for start in range(0, len(missing), _TEXTS_PER_TRANSACTION):
         piece = missing[start : start + _TEXTS_PER_TRANSACTION]
         rows = _encoded(encoder, [text_of[digest] for digest in piece])
-        if is_stored:
-            is_stored = _stored(database, [TextVector(encoder.identity, *one) for one in zip(piece, rows, strict=True)])
-        known.update((digest, row.tobytes()) for digest, row in zip(piece, rows, strict=True))
+        new = [TextVector(encoder.identity, digest, row) for digest, row in zip(piece, rows, strict=True)]
+        cache.write(add_vectors, database.backend, new)
+        blobs.update((digest, row.tobytes()) for digest, row in zip(piece, rows, strict=True))
         if progress is not None:
             progress(start + len(piece), len(missing))
     if not texts:
-        return np.empty((0, _dimension(database, encoder)), np.float32)
-    return _stacked(encoder.identity, [known[digest] for digest in digests])
-
-
-def _stored(database: Database, vectors: Sequence[TextVector]) -> bool:
-    """Whether the bank took them; one that cannot be written is read all the same."""
-    try:
-        with database.write() as connection:
-            add_vectors(connection, database.backend, vectors)
-    except UnwritableBankError:
-        return False
-    return True
+        return np.empty((0, _dimension(database, cache, encoder)), np.float32)
+    return _stacked(encoder.identity, [blobs[digest] for digest in digests])
 
 
 def read_vectors(connection: Connection, encoder: str, digests: Iterable[str]) -> dict[str, bytes]:
@@ -80,13 +73,13 @@ def read_vectors(connection: Connection, encoder: str, digests: Iterable[str]) -
     if key is None:
         return {}
     query = select(*table.c["text_digest", "vector", "checksum"]).where(table.c.encoder_key == key)
-    found: dict[str, bytes] = {}
+    blobs: dict[str, bytes] = {}
     for chunk in chunked([bytes.fromhex(digest) for digest in digests]):
         for digest, vector, checksum in connection.execute(query.where(table.c.text_digest.in_(chunk))):
-            if vector_checksum((key, digest, vector)) != checksum:
+            if vector_checksum((key, digest, vector)) != checksum and checksum != schema.UNCHECKED:
                 raise changed_row(f"the vector of text {digest.hex()[:12]} by encoder {encoder!r}")
-            found[digest.hex()] = vector
-    return found
+            blobs[digest.hex()] = vector
+    return blobs
 
 
 def add_vectors(connection: Connection, backend: Backend, vectors: Sequence[TextVector]) -> int:
@@ -184,12 +177,17 @@ def _encoded(encoder: TextEncoder, texts: Sequence[str]) -> Vectors:
     return rows
 
 
-def _dimension(database: Database, encoder: TextEncoder) -> int:
+def _dimension(database: Database, cache: Cache, encoder: TextEncoder) -> int:
     """The width of an empty matrix, so that it can be compared with a vector of the same encoder."""
-    table = schema.encoders
     with database.read() as connection:
-        known = connection.execute(select(table.c.dimension).where(table.c.identity == encoder.identity)).scalar()
-    return int(known) if known is not None else _encoded(encoder, ["width"]).shape[1]
+        dimension = _known_dimension(connection, encoder.identity)
+    dimension = dimension or cache.read(None, _known_dimension, encoder.identity)
+    return dimension or _encoded(encoder, ["width"]).shape[1]
+
+
+def _known_dimension(connection: Connection, encoder: str) -> int | None:
+    table = schema.encoders
+    return connection.execute(select(table.c.dimension).where(table.c.identity == encoder)).scalar()
 
 
 def _stacked(encoder: str, blobs: Sequence[bytes]) -> Vectors:

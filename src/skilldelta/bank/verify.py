@@ -7,7 +7,7 @@ from sqlalchemy import Connection, TableClause, func, select
 
 from skilldelta.bank import schema
 from skilldelta.bank.database import Backend
-from skilldelta.bank.schema import Head, Row, checksum_of, count_rows
+from skilldelta.bank.schema import Head, Row, count_rows, is_intact
 from skilldelta.nouns import plural
 from skilldelta.records import CONDITIONS, STATUSES, text_digest
 
@@ -123,11 +123,8 @@ def _wrong_vectors(connection: Connection) -> list[str]:
 
 def _changed_rows(connection: Connection, table: TableClause) -> list[str]:
     """Rows that are no longer what was stored."""
-    checksum = checksum_of(table.name)
-    changed: list[str] = []
-    for *stored, known in connection.execution_options(yield_per=_ROWS_AT_ONCE).execute(select(*table.c)):
-        if checksum(stored) != known:
-            changed.append(_name(stored))
+    rows = connection.execution_options(yield_per=_ROWS_AT_ONCE).execute(select(*table.c))
+    changed = [_name(row[:-1]) for row in rows if not is_intact(table.name, row)]
     if not changed:
         return []
     named = ", ".join(changed[:_NAMED]) + (", …" if len(changed) > _NAMED else "")

@@ -132,17 +132,112 @@ def verify(bank: str, as_json: bool) -> int:
     return 1 if problems else 0
 
 
+@command.command("use")
+@settings.bank_option
+@click.option("--agent", help="The agent that is meant where none is named.")
+@click.option("--suite", help="The suite that is meant where none is named, and a skill has evidence in several.")
+@settings.json_option
+def use(bank: str, agent: str | None, suite: str | None, as_json: bool) -> None:
+    """Choose the agent and the suite that are meant where none is named. Without an option: show them.
+
+    At first these are the first agent and the first suite that arrived.
+    """
+    from skilldelta.bank.reading import label
+
+    with _open(bank) as opened:
+        if agent is None and suite is None:
+            chosen = opened.defaults()
+        else:
+            chosen = opened.use(agent=opened.resolve_agent(agent) if agent else None, suite=suite)
+    agent_name = label(chosen.agent) if chosen.agent else "none yet"
+    answer(f"agent: {agent_name}, suite: {chosen.suite or 'none yet'}", asdict(chosen), as_json=as_json)
+
+
+@command.command("upgrade")
+@settings.bank_option
+@settings.yes_option
+@settings.json_option
+def upgrade(bank: str, yes: bool, as_json: bool) -> None:
+    """Bring a bank of an older schema version to the newest one. Nothing else ever does.
+
+    A file is copied first, to a name beside it that is printed. A bank on a server is not: dump it first. Older versions
+    of SkillDelta cannot open an upgraded bank.
+    """
+    from skilldelta.bank.backup import dump_command, upgrade_bank
+
+    if "://" in bank and not yes:
+        copy = f"Keep a copy first, with: {dump_command(bank)}"
+        confirm(f"{copy}\nUpgrade {redacted(bank)} now?", otherwise=f"{copy};")
+    result = upgrade_bank(bank)
+    if result.old_version == result.new_version:
+        line = f"{result.location} has schema version {result.new_version}, the newest one; nothing was changed"
+    else:
+        line = f"{result.location} was upgraded from schema version {result.old_version} to {result.new_version}"
+        line += f"; the bank as it was is kept in {result.copy}" if result.copy else ""
+    answer(line, {**asdict(result), "copy": result.copy and str(result.copy)}, as_json=as_json)
+
+
+@command.command("backup")
+@settings.bank_option
+@click.option("--output", required=True, type=OutputPath(), metavar="FILE", help="The new file to write.")
+@settings.json_option
+def backup(bank: str, output: Path, as_json: bool) -> None:
+    """Copy a bank that may be in use to a new file, as it is at one moment.
+
+    The copy of a SQLite bank is a bank itself. A PostgreSQL bank is copied by pg_dump.
+    """
+    from skilldelta.bank.backup import backup_bank
+
+    size = backup_bank(bank, output)
+    answer(
+        f"{redacted(bank)} was copied to {output} ({size / 1e6:,.1f} MB)",
+        {"bank": redacted(bank), "output": str(output), "size_bytes": size},
+        as_json=as_json,
+    )
+
+
+@command.command("restore")
+@click.argument("source", metavar="BACKUP", type=GivenPath())
+@settings.bank_option
+@settings.yes_option
+@settings.json_option
+def restore(source: Path, bank: str, yes: bool, as_json: bool) -> None:
+    """Put a backup in the place of the bank, or where there is none.
+
+    A file that is replaced is kept beside the bank, under a name that is printed. On a server it is replaced for good.
+    """
+    from skilldelta.bank.backup import restore_bank
+
+    if not yes and ("://" in bank or Path(bank).expanduser().exists()):
+        question = f"This puts {source} in the place of {redacted(bank)}.\nReplace the bank?"
+        confirm(question, otherwise=f"this would replace {redacted(bank)};")
+    result = restore_bank(source, bank)
+    kept = f"; the bank that was there is kept in {result.replaced}" if result.replaced else ""
+    line = f"{source} was restored to {result.location} (schema version {result.schema_version}){kept}"
+    answer(line, {**asdict(result), "replaced": result.replaced and str(result.replaced)}, as_json=as_json)
+
+
 @command.command("export")
 @settings.panel_options
-@click.option("--format", "format_", type=click.Choice(["jsonl", "npz"]), default="jsonl", help="What to write.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["jsonl", "npz", "decisions"]),
+    default="jsonl",
+    help="jsonl: executions; npz: the arrays of one panel; decisions: the decision log.",
+)
 @click.option("--output", required=True, type=OutputPath(), metavar="FILE", help="The file to write.")
 def export(bank: str, format_: str, output: Path, **options: Any) -> None:
-    """Write executions as runs.jsonl, or one panel's arrays with vectors as NPZ."""
-    from skilldelta.bank.export import export_panel, export_runs
+    """Write executions as runs.jsonl, one panel's arrays with vectors as NPZ, or decisions with their outcomes as JSONL."""
+    from skilldelta.bank.export import export_decisions, export_panel, export_runs
     from skilldelta.cli.arguments import choice_of, chosen_encoder, known_suite
     from skilldelta.studies.loaded_panel import only_records
 
     with _open(bank) as opened:
+        if format_ == "decisions":
+            count = export_decisions(opened, output)
+            note(f"{plural(count, 'decision')} written to {output}")
+            return
         if format_ == "npz":
             panel = only_records(opened, choice_of(options))
             with progress("encoding") as advance:

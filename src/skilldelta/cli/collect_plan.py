@@ -84,7 +84,7 @@ def _assume_version(session: Session) -> bool:
     """Take a command's version from its last start, because a plan does not run it; False when there was none."""
     from skilldelta.collect.agents.command_agent import CommandAgent
     from skilldelta.collect.session import recorded_version
-    from skilldelta.serve.harness.harness_agent import HarnessAgent
+    from skilldelta.harnesses.harness_agent import HarnessAgent
 
     if isinstance(session.agent, CommandAgent | HarnessAgent) and not session.agent.version:
         session.agent.version = recorded_version(session)
@@ -156,7 +156,7 @@ def _document(
 
 def _show(session: Session, plan: Sequence[Planned], most: Amount, estimate: RemainingCost | None) -> None:
     from skilldelta.collect.agents.command_agent import CommandAgent
-    from skilldelta.serve.harness.harness_agent import HarnessAgent
+    from skilldelta.harnesses.harness_agent import HarnessAgent
 
     out = console()
     families: dict[str, Counter[Condition]] = {}

@@ -209,23 +209,24 @@ def _command_agent(suite: Suite, options: dict[str, Any]) -> CollectAgent:
 
 def _is_harness(options: dict[str, Any]) -> bool:
     """Whether --agent names a harness to run, and not just the name of a model's agent."""
-    from skilldelta.serve.harness.wanted_setup import HARNESSES
+    from skilldelta.harnesses import harness_names
 
-    return options["agent"] in HARNESSES and not options["base_url"] and not options["solver"]
+    return options["agent"] in harness_names() and not options["base_url"] and not options["solver"]
 
 
 def _harness_agent(suite: Suite, options: dict[str, Any]) -> CollectAgent:
     from skilldelta.collect.agents.program_agent import agent_environment
-    from skilldelta.serve.harness.harness_agent import HarnessAgent
-    from skilldelta.serve.harness.harness_recipes import RECIPES
-    from skilldelta.serve.harness.wanted_setup import skilldelta_command
+    from skilldelta.harnesses import harness_named
+    from skilldelta.harnesses.harness_agent import HarnessAgent
+    from skilldelta.harnesses.wanted_setup import skilldelta_command
 
-    keys = [name for name in RECIPES[options["agent"]].passed if name in os.environ]
+    harness = harness_named(options["agent"])
+    keys = [name for name in (harness.recipe.passed if harness.recipe else ()) if name in os.environ]
     named = (*keys, *suite.agent.environment, *options["passed_variables"])
     environment = agent_environment(os.environ, named)
     keep_secret(*(environment[name] for name in named))
     return HarnessAgent(
-        options["agent"],
+        harness,
         skilldelta_command(sys.argv[0]),
         environment=environment,
         model=options["model"] or "",

@@ -16,7 +16,7 @@ from skilldelta.cli.output import write_json
 from skilldelta.serve.hooks.server_client import DEFAULT_SERVER
 
 if TYPE_CHECKING:
-    from skilldelta.serve.harness.health import Finding
+    from skilldelta.serve.health import Finding
 
 
 @click.command("doctor")
@@ -52,14 +52,16 @@ def command(ctx: click.Context, /, bank: str, server: str, timeout: float, as_js
 def _findings(bank: str, is_default: bool, server: str, timeout: float, options: dict[str, Any]) -> list[Finding]:
     from skilldelta.cli.arguments import chosen_encoder
     from skilldelta.cli.hook_setup import state_folder
-    from skilldelta.serve.harness import harness_health, health
-    from skilldelta.serve.harness.harness_files import HarnessHomes
-    from skilldelta.serve.harness.wanted_setup import HARNESSES
+    from skilldelta.harnesses import harness_named, harness_names
+    from skilldelta.serve import harness_health, health
 
-    homes = HarnessHomes.of(Path.home(), os.environ)
-    places = [(name, homes.user[name]) for name in HARNESSES]
-    places += [(name, homes.folder(name, "project", Path.cwd())) for name in HARNESSES if name != "dsh"]
-    places = list(dict.fromkeys(places))  # at home, the project's folder is the user's own
+    declared = [harness_named(name) for name in harness_names()]
+    folders = {harness.name: [harness.folder(Path.home(), os.environ)] for harness in declared}
+    for harness in declared:
+        project = Path.cwd() / harness.project_folder
+        if harness.project_folder and project not in folders[harness.name]:  # at home, it is the user's own
+            folders[harness.name].append(project)
+    places = [(harness, folder) for harness in declared for folder in folders[harness.name]]
     named = sorted({place for harness, folder in places for place in harness_health.installed_banks(harness, folder)})
     banks = named if named and is_default else [bank]
     found = [health.check_bank(one) for one in banks]

@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from skilldelta.cli.hook_options import OPTIONS, HookOption
-from skilldelta.serve.hooks.hook_event import HOSTS
 
 
 class _Verbatim(click.Command):
@@ -39,11 +38,11 @@ def _shown(option: HookOption) -> click.Option:
 def _hook(**_: Any) -> None:
     """Answer one event of an agent harness's hook: JSON on stdin, JSON or nothing on stdout.
 
-    HOST is claude-code, codex or gemini. A submitted prompt gets the skill's text where the gate says use, and nothing
+    HARNESS is claude-code, codex or gemini, or one that a package adds. A submitted prompt gets the skill's text where the gate says use, and nothing
     where it says skip; the call of a skipped skill is denied; the end of a conversation is recorded. A failure
     never stops the agent: the fallback decides and the exit code is 0.
 
-    `skilldelta install HOST` writes the entries into the harness's settings.
+    `skilldelta install HARNESS` writes the entries into the harness's settings.
     """
     from skilldelta.cli.hook_process import run
 
@@ -55,5 +54,5 @@ command = _Verbatim(
     "hook",
     callback=_hook,
     help=_hook.__doc__,
-    params=[click.Argument(["host"], type=click.Choice(HOSTS)), *map(_shown, OPTIONS)],
+    params=[click.Argument(["host"], metavar="HARNESS"), *map(_shown, OPTIONS)],
 )

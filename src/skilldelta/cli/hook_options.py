@@ -105,7 +105,12 @@ OPTIONS: tuple[HookOption, ...] = (
         "state", "Where decisions of conversations are kept; - keeps none.", "FOLDER", variable="SKILLDELTA_STATE"
     ),
     HookOption("time-limit", "Seconds after which the fallback answers in any case.", "S", "10", kind=float),
-    HookOption("no-record", "Leave the decision log alone, for trying a hook out.", kind=bool),
+    HookOption(
+        "no-record",
+        "Leave the decision log alone, for trying a hook out.",
+        variable="SKILLDELTA_NO_RECORD",
+        kind=bool,
+    ),
     HookOption("agent", "The agent; needed when the bank has several.", "NAME", variable="SKILLDELTA_AGENT"),
     HookOption("suite", "Only this suite.", "NAME", variable="SKILLDELTA_SUITE"),
     HookOption("encoder", "The encoder, where no server answers.", "NAME", "wordllama", "SKILLDELTA_ENCODER"),
@@ -242,7 +247,7 @@ def _converted(option: HookOption, source: str, value: Any) -> Any:
     if option.choices and value not in option.choices:
         raise OptionError(f"{source}: {value[:60]!r} is not one of {', '.join(option.choices)}")
     if option.kind is bool:
-        return value == "true"
+        return value.lower() in ("true", "1", "yes")
     if option.kind in (int, float):
         try:
             number = option.kind(value)

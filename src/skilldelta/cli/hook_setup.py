@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from skilldelta.cli.hook_options import OptionError
-from skilldelta.serve.hooks.hook_event import HOSTS
+from skilldelta.errors import InputError
+from skilldelta.harnesses import harness_named
+from skilldelta.harnesses.offered_skill import Delivery, OfferedSkill, Part, skill_name
 from skilldelta.serve.hooks.hook_settings import Fallback, HookSettings, WhomToAsk
-from skilldelta.serve.hooks.offered_skill import Delivery, OfferedSkill, Part, skill_name
 from skilldelta.serve.hooks.server_client import ServerAddress
 
 LONG_SKILLS = "SKILLDELTA_LONG_SKILLS"
@@ -24,10 +25,15 @@ def hook_settings(
 ) -> HookSettings:
     """The settings that the options spell out; `folder` is where the hook was started, by default here."""
     here = folder or Path.cwd()
-    if host not in HOSTS:
-        raise OptionError(f"unknown harness {host!r}; known are {', '.join(HOSTS)}")
+    try:
+        dialect = harness_named(host).dialect
+    except InputError as error:
+        raise OptionError(str(error)) from None
+    if dialect is None:
+        raise OptionError(f"{host} runs an adapter, not hooks; set it up with: skilldelta install {host}")
     return HookSettings(
         host=host,
+        dialect=dialect,
         skills=offered_skills(options["skill"] or (), options["skill_file"] or (), here),
         agent=options["agent"] or "",
         suite=options["suite"] or "",

@@ -6,7 +6,7 @@ import os
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import click
@@ -19,24 +19,14 @@ from skilldelta.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skilldelta.serve.harness.installation import FileChange, Installations
-    from skilldelta.serve.harness.wanted_setup import WantedSetup
-    from skilldelta.serve.hooks.offered_skill import OfferedSkill
-
-HARNESSES = ("claude-code", "codex", "gemini", "opencode", "pi", "dsh")
-
-_NEXT = {
-    "claude-code": "Start a new session of Claude Code; /hooks lists the entries.",
-    "codex": "Start codex and trust the hooks with /hooks; until then Codex leaves them out.",
-    "gemini": "Start a new session of Gemini CLI; /hooks panel lists the entries.",
-    "opencode": "Start a new session of OpenCode.",
-    "pi": "Start a new session of pi.",
-    "dsh": "Start a new session of dsh.",
-}
+    from skilldelta.harnesses.harness import Harness
+    from skilldelta.harnesses.installation import FileChange, Installations
+    from skilldelta.harnesses.offered_skill import OfferedSkill
+    from skilldelta.harnesses.wanted_setup import WantedSetup
 
 
 @click.command("install")
-@click.argument("harness", type=click.Choice(HARNESSES), metavar="HARNESS")
+@click.argument("harness", metavar="HARNESS")
 @click.option("--skill", multiple=True, metavar="NAME", help="A skill on offer, by its name in the bank.")
 @click.option(
     "--skill-file", multiple=True, type=GivenPath(), metavar="PATH", help="A SKILL.md on offer, or its folder."
@@ -71,34 +61,36 @@ def command(harness: str, undo: bool, keep_changes: bool, yes: bool, **options: 
     skilldelta install claude-code --undo
     """
     from skilldelta.cli.hook_setup import state_folder
-    from skilldelta.serve.harness.harness_files import HarnessHomes
-    from skilldelta.serve.harness.installation import Installations
+    from skilldelta.harnesses import harness_named
+    from skilldelta.harnesses.installation import Installations, settings_folder
 
-    folder = HarnessHomes.of(Path.home(), os.environ).folder(cast("Any", harness), options["scope"], Path.cwd())
+    declared = harness_named(harness)
+    folder = settings_folder(declared, options["scope"], Path.home(), Path.cwd(), os.environ)
     state = state_folder(None, os.environ)
     if state is None:
         raise InputError("there is no home folder to keep what was there before; set XDG_STATE_HOME")
     installed = Installations(state)
     name = f"{harness} in {folder.absolute()}"
     if undo:
-        _undo(installed, name, harness if keep_changes else None, yes)
+        _undo(installed, name, declared if keep_changes else None, yes)
     else:
-        _install(installed, name, harness, folder.absolute(), options, yes)
+        _install(installed, name, declared, folder.absolute(), options, yes)
 
 
 def _install(
-    installed: Installations, name: str, harness: str, folder: Path, options: dict[str, Any], yes: bool
+    installed: Installations, name: str, harness: Harness, folder: Path, options: dict[str, Any], yes: bool
 ) -> None:
-    from skilldelta.serve.harness.harness_files import planned_change
+    from skilldelta.harnesses.installation import planned_changes
 
-    change = planned_change(cast("Any", harness), folder, _wanted(options))
-    if change.is_empty:
-        note(f"{change.path}: is as it should be; nothing to do")
+    planned = planned_changes(harness, folder, _wanted(options))
+    changes = [change for change in planned if not change.is_empty]
+    if not changes:
+        note(f"{planned[0].path}: is as it should be; nothing to do")
         return
-    _agree([change], yes)
-    installed.install(name, [change])
-    note(f"{change.path}: written. {_NEXT[harness]}")
-    back = f"skilldelta install {harness}{' --scope project' if options['scope'] == 'project' else ''} --undo"
+    _agree(changes, yes)
+    installed.install(name, changes)
+    note(f"{', '.join(str(change.path) for change in changes)}: written. {harness.next_step}")
+    back = f"skilldelta install {harness.name}{' --scope project' if options['scope'] == 'project' else ''} --undo"
     for doubt in _doubts(options):
         note(f"warning: {doubt}")
     note(f"Check it with: skilldelta doctor. Take it back with: {back}")
@@ -119,10 +111,10 @@ def _doubts(options: dict[str, Any]) -> list[str]:
     return [str(unknown_name("skill", skill, known)) for skill in options["skill"] if skill not in known]
 
 
-def _undo(installed: Installations, name: str, cleaned_for: str | None, yes: bool) -> None:
-    from skilldelta.serve.harness.harness_files import cleaned
+def _undo(installed: Installations, name: str, cleaned_for: Harness | None, yes: bool) -> None:
+    from skilldelta.harnesses.installation import cleaned
 
-    without_ours = partial(cleaned, cast("Any", cleaned_for)) if cleaned_for else None
+    without_ours = partial(cleaned, cleaned_for) if cleaned_for else None
     changes = installed.undoing(name, cleaned=without_ours)
     _agree(changes, yes)
     installed.undo(name, changes)
@@ -139,7 +131,7 @@ def _agree(changes: Sequence[FileChange], yes: bool) -> None:
 
 
 def _wanted(options: dict[str, Any]) -> WantedSetup:
-    from skilldelta.serve.harness.wanted_setup import WantedSetup, skilldelta_command
+    from skilldelta.harnesses.wanted_setup import WantedSetup, skilldelta_command
 
     told = {
         "bank": _bank(options["bank"]),

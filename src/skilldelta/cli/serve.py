@@ -110,9 +110,10 @@ def _hooks(port: int, *, direct: bool) -> Callable[[CountedGate], AbstractContex
 
 
 def _gate(ctx: click.Context, bank: str, options: dict[str, Any]) -> GateService:
-    from skilldelta.cli.arguments import chosen_encoder, is_given
+    from skilldelta.cli.arguments import chosen_encoder, encoder_arguments, is_given
     from skilldelta.encoders import check_encoder_name
     from skilldelta.serve.gate_service import GateService, GateSettings
+    from skilldelta.serve.learning import LearningProcess
     from skilldelta.serve.policy_settings import policy_with
 
     said = {name: options[name] for name in _POLICY if is_given(ctx, name)}
@@ -124,7 +125,13 @@ def _gate(ctx: click.Context, bank: str, options: dict[str, Any]) -> GateService
         fallback=options["fallback"],
     )
     check_encoder_name(options["encoder"])  # before a bank is made for nothing
-    gate = GateService.open(bank, chosen, encoder=lambda opened: chosen_encoder(opened, options), create=True)
+    gate = GateService.open(
+        bank,
+        chosen,
+        encoder=lambda opened: chosen_encoder(opened, options),
+        learner=LearningProcess(bank, encoder_arguments(options)),
+        create=True,
+    )
     try:
         gate.encoder()
         if options["agent"] and gate.read(lambda opened: opened.agents()):

@@ -71,6 +71,8 @@ class Score:
     """How much the target resembles the recorded tasks it was compared with, where the estimator looks at that."""
     credit: float = 1.0
     """How much of the gain rests on those tasks; the rest is what new families lead to expect."""
+    of_previous_revision: bool = False
+    """Whether evidence was added since the estimator learned."""
 
     @classmethod
     def of_one(cls, name: str, gain: float) -> Score:

@@ -8,5 +8,6 @@ from __future__ import annotations
 
 from skilldelta.routing.applicability import Applicability, Ranking, RecordedTasks
 from skilldelta.routing.everyday import everyday_prompts
+from skilldelta.routing.task_text import Message, read_message
 
-__all__ = ["Applicability", "Ranking", "RecordedTasks", "everyday_prompts"]
+__all__ = ["Applicability", "Message", "Ranking", "RecordedTasks", "everyday_prompts", "read_message"]

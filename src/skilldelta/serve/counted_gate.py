@@ -6,7 +6,7 @@ The routes of the HTTP API answer through it, and so do the hooks that the serve
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,10 +29,12 @@ class CountedGate:
     metrics: ServiceMetrics
     telemetry: Telemetry | None = None
 
-    def decide(self, body: DecideBody, parent: str = "") -> dict[str, Any]:
+    def decide(
+        self, body: DecideBody, parent: str = "", still_wanted: Callable[[], bool] = lambda: True
+    ) -> dict[str, Any]:
         """The decision about one skill."""
         began = time.perf_counter()
-        answer = self.gate.decide(body.question(self.gate.settings.policy))
+        answer = self.gate.decide(body.question(self.gate.settings.policy), still_wanted)
         self._count([(answer, body)], began, parent)
         return answer.to_dict()
 
@@ -43,10 +45,12 @@ class CountedGate:
         self._count(list(zip(answers, body.questions, strict=True)), began, parent)
         return {"decisions": [answer.to_dict() for answer in answers]}
 
-    def choose(self, body: ChooseBody, parent: str = "") -> dict[str, Any]:
+    def choose(
+        self, body: ChooseBody, parent: str = "", still_wanted: Callable[[], bool] = lambda: True
+    ) -> dict[str, Any]:
         """The skill with the largest gain among those that the gate would use."""
         began = time.perf_counter()
-        chosen = self.gate.choose(body.questions(self.gate.settings.policy))
+        chosen = self.gate.choose(body.questions(self.gate.settings.policy), still_wanted)
         self._count([(answer, body) for answer in chosen.answers], began, parent)
         return chosen.to_dict()
 

@@ -31,6 +31,7 @@ from skilldelta.errors import InputError, NotRecordedError, ReplacedBankError
 from skilldelta.gate import Action, Decision
 from skilldelta.records import Agent, Skill
 from skilldelta.serve.gate_question import GateAnswer, GateChoice, GateQuestion
+from skilldelta.serve.learning import LearningProcess
 from skilldelta.serve.warm_bank import EncoderMaker, WarmBank
 
 T = TypeVar("T")
@@ -40,6 +41,13 @@ LOCK_PATIENCE = 5.0
 
 
 _DEFAULT_POLICY = Policy()
+
+StillWanted = Callable[[], bool]
+"""Whether whoever asked still waits for the answer."""
+
+
+def _always() -> bool:
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +75,15 @@ class GateService:
         settings: GateSettings | None = None,
         *,
         reopen: Callable[[], Bank],
+        learner: LearningProcess | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.settings = settings or GateSettings()
+        self._learner = learner
         self._make_encoder = make_encoder
         self._reopen = reopen
         self._clock = clock
-        self._warm = WarmBank(bank, make_encoder)
+        self._warm = WarmBank(bank, make_encoder, learner)
         self._reopening = threading.Lock()
         self.opened_at = bank.location
         """The bank's path or URL, a password included: for processes of this service alone."""
@@ -85,17 +95,21 @@ class GateService:
         settings: GateSettings | None = None,
         *,
         encoder: Encoder | EncoderMaker | None = None,
+        learner: LearningProcess | None = None,
         create: bool = False,
         timeout: float = LOCK_PATIENCE,
         clock: Callable[[], float] = time.time,
     ) -> GateService:
-        """A service on the bank at a path or URL. `encoder` is one, or makes one for a bank; the default one if none."""
+        """A service on the bank at a path or URL. `encoder` is one, or makes one for a bank; the default one if none.
+
+        With a `learner`, which must have the same bank and encoder, decisions do not wait while evidence is learned.
+        """
 
         def reopen() -> Bank:  # never makes a bank: one that was removed is missed, not replaced
             return Bank.open(location, create=False, timeout=timeout)
 
         bank = Bank.open(location, create=create, timeout=timeout)
-        gate = cls(bank, _maker(encoder), settings, reopen=reopen, clock=clock)
+        gate = cls(bank, _maker(encoder), settings, reopen=reopen, learner=learner, clock=clock)
         gate.opened_at = str(location)
         return gate
 
@@ -106,6 +120,8 @@ class GateService:
 
     def close(self) -> None:
         """Write what is waiting, and close the bank."""
+        if self._learner is not None:
+            self._learner.close()
         self._warm.close()
 
     def __enter__(self) -> Self:
@@ -118,9 +134,12 @@ class GateService:
 
     # -- deciding -------------------------------------------------------------------------------------------------
 
-    def decide(self, asked: GateQuestion) -> GateAnswer:
-        """Use the skill, skip it, or abstain; a conversation that asks again gets its first answer."""
-        return self._on_bank(lambda warm: self._decided(warm, asked))
+    def decide(self, asked: GateQuestion, still_wanted: StillWanted = _always) -> GateAnswer:
+        """Use the skill, skip it, or abstain; a conversation that asks again gets its first answer.
+
+        An answer that nobody waits for any more is recorded as not applied, and the conversation is not bound to it.
+        """
+        return self._on_bank(lambda warm: self._decided(warm, asked, still_wanted))
 
     def advise(self, asked: GateQuestion) -> Advice:
         """The advice behind a decision, for who wants to look at it; the log does not hear of it."""
@@ -140,11 +159,20 @@ class GateService:
 
         return self._on_bank(decided)
 
-    def choose(self, questions: Sequence[GateQuestion]) -> GateChoice:
-        """The skill with the largest gain among those that the gate would use; None where it would use none."""
+    def choose(self, questions: Sequence[GateQuestion], still_wanted: StillWanted = _always) -> GateChoice:
+        """The skill with the largest gain among those that the gate would use; None where it would use none.
+
+        Each skill is answered for itself: one that the bank knows nothing about gets `abstain`, and the others a decision.
+        """
         if not questions:
             raise InputError("there is no skill to choose from; name at least one")
-        answers = self.decide_batch(questions)
+
+        def decided(warm: WarmBank) -> list[GateAnswer]:
+            asked = [self._asked(warm, question, unknown_skills=True) for question in questions]
+            advised = [self._first_answer(warm, one) or self._advice_or_none(warm, one) for one in asked]
+            return self._recorded(warm, list(zip(asked, advised, strict=True)), still_wanted)
+
+        answers = self._on_bank(decided)
         used = [answer.document for answer in answers if answer.document["action"] == "use"]
         best = max(used, key=lambda document: float(document["gain"]), default=None)
         return GateChoice(None if best is None else best["skill"], tuple(answers))
@@ -224,20 +252,23 @@ class GateService:
     def _opened_again(self, old: WarmBank) -> WarmBank:
         with self._reopening:
             if self._warm is old:  # else another thread was faster
-                self._warm = WarmBank(self._reopen(), self._make_encoder)
+                self._warm = WarmBank(self._reopen(), self._make_encoder, self._learner)
             return self._warm
 
-    def _decided(self, warm: WarmBank, question: GateQuestion) -> GateAnswer:
+    def _decided(self, warm: WarmBank, question: GateQuestion, still_wanted: StillWanted) -> GateAnswer:
         asked = self._asked(warm, question)
-        return self._recorded(warm, [(asked, self._first_answer(warm, asked) or self._advice(warm, asked))])[0]
+        advice = self._first_answer(warm, asked) or self._advice(warm, asked)
+        return self._recorded(warm, [(asked, advice)], still_wanted)[0]
 
-    def _asked(self, warm: WarmBank, question: GateQuestion) -> _Asked:
+    def _asked(self, warm: WarmBank, question: GateQuestion, *, unknown_skills: bool = False) -> _Asked:
+        """The question with its names resolved; a skill that the bank does not know is an error unless it may be unknown."""
         names = warm.names()
         agent = names.agent(question.agent or self.settings.agent)
-        skill = names.skill(question.skill)
+        is_known = any(skill.skill_id == question.skill for skill in names.skills)
+        skill = Skill(question.skill) if unknown_skills and not is_known else names.skill(question.skill)
         versions = [one for one in names.skills if one.skill_id == skill.skill_id and one.digest]
         is_current = not question.skill_digest or not versions or question.skill_digest == skill.digest
-        return _Asked(question, agent, skill, question.policy or self.settings.policy, is_current)
+        return _Asked(question, agent, skill, question.policy or self.settings.policy, is_current, is_known)
 
     def _first_answer(self, warm: WarmBank, asked: _Asked) -> GateAnswer | None:
         conversation = asked.question.conversation
@@ -261,10 +292,22 @@ class GateService:
                 raise
             return fallback_advice(error, self.settings.fallback, asked.policy, agent=asked.agent.name, **names)
 
-    def _recorded(self, warm: WarmBank, advised: list[tuple[_Asked, Advice | GateAnswer]]) -> list[GateAnswer]:
+    def _advice_or_none(self, warm: WarmBank, asked: _Asked) -> Advice | GateAnswer:
+        """The advice about a skill of several; without evidence there is none, and the log does not hear of it."""
+        if asked.is_known:
+            return self._advice(warm, asked)
+        return GateAnswer(_without_evidence(asked).to_dict(), has_skill_text=asked.question.include_skill_text)
+
+    def _recorded(
+        self,
+        warm: WarmBank,
+        advised: list[tuple[_Asked, Advice | GateAnswer]],
+        still_wanted: StillWanted = _always,
+    ) -> list[GateAnswer]:
         """The answers with their ids, all of which are durable; what is a repetition is not recorded again."""
+        is_late = not still_wanted()
         waiting = [
-            warm.log.submit(self._record(asked, advice))
+            warm.log.submit(self._record(asked, advice, is_late))
             if isinstance(advice, Advice) and asked.question.record
             else None
             for asked, advice in advised
@@ -282,9 +325,9 @@ class GateService:
             answers.append(_new_answer(advice, asked, None) if first is None else _repeated(warm, first, asked))
         return answers
 
-    def _record(self, asked: _Asked, advice: Advice) -> DecisionRecord:
+    def _record(self, asked: _Asked, advice: Advice, is_late: bool) -> DecisionRecord:
         question = asked.question
-        return decision_record(
+        record = decision_record(
             advice,
             agent=asked.agent,
             skill=asked.skill,
@@ -292,9 +335,10 @@ class GateService:
             task_id=question.task_id,
             time=self._clock(),
             keep=self.settings.keep,
-            conversation=question.conversation,
+            conversation="" if is_late else question.conversation,
             source=question.source,
         )
+        return replace(record, evidence={**record.evidence, "applied": False}) if is_late else record
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,6 +350,8 @@ class _Asked:
     skill: Skill
     policy: Policy
     is_current: bool
+    is_known: bool
+    """Whether the bank has the skill."""
 
 
 def _maker(encoder: Encoder | EncoderMaker | None) -> EncoderMaker:
@@ -357,6 +403,15 @@ def _of_another_version(asked: _Asked) -> Advice:
     return replace(told, decision=decision)
 
 
+def _without_evidence(asked: _Asked) -> Advice:
+    """Hands off: whoever asks leaves the skill as it is without a gate."""
+    names = {"skill": asked.skill.skill_id, "family": asked.question.family, "suite": asked.question.suite}
+    reason = f"no evidence about {asked.skill.skill_id}, so it is left as it is"
+    advice = fallback_advice(InputError(reason), "abstain", asked.policy, agent=asked.agent.name, **names)
+    decision = replace(advice.decision, reason=reason, would_change="any paired execution with this skill")
+    return replace(advice, decision=decision)
+
+
 def _entry(record: DecisionRecord) -> dict[str, Any]:
     """What the log has of a decision beside its document."""
     return {
@@ -368,6 +423,7 @@ def _entry(record: DecisionRecord) -> dict[str, Any]:
         "text_digest": record.text_digest or None,
         "source": record.source or None,
         "in_conversation": bool(record.conversation),
+        "applied": record.evidence.get("applied") is not False,
         "outcomes": [_outcome(outcome) for outcome in record.outcomes],
     }
 

@@ -18,6 +18,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
+from skilldelta.advisor.learned_states import NotLearnedYetError
 from skilldelta.encoders import EncoderError
 from skilldelta.endpoint import NoAnswerError
 from skilldelta.errors import BankError, ConflictError, MissingExtraError, NotRecordedError, SkillDeltaError
@@ -119,6 +120,8 @@ def problem_of(error: Exception) -> Problem:
     if isinstance(error, EncoderError | NoAnswerError):
         _log.error("encoder: %s", redacted(str(error)))
         return Problem(503, "the encoder does not answer; the server's log says why", headers=retry)
+    if isinstance(error, NotLearnedYetError):
+        return Problem(503, str(error), headers=retry)
     if isinstance(error, SkillDeltaError):
         return Problem(422, redacted(str(error)))
     _log.error("failed: %s", type(error).__name__, exc_info=error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+from anyio import from_thread
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 
@@ -22,7 +23,8 @@ _SAME_AGAIN: dict[int | str, dict[str, Any]] = {200: {"description": "The outcom
 @router.post("/decide", summary="Use the skill for this task, skip it, or abstain")
 def decide(request: Request, body: DecideBody) -> Response:
     """The document of `skilldelta predict --json`, with `decision_id` where the decision was recorded."""
-    return json_response(_asked(request, recorded=body.record).decide(body, _parent(request)))
+    counted = _asked(request, recorded=body.record)
+    return json_response(counted.decide(body, _parent(request), lambda: _is_waiting(request)))
 
 
 @router.post("/decide/batch", summary="Answer several questions, all or none")
@@ -35,7 +37,8 @@ def decide_batch(request: Request, body: BatchBody) -> Response:
 @router.post("/choose", summary="Choose among several skills")
 def choose(request: Request, body: ChooseBody) -> Response:
     """The skill with the largest gain among those the gate would use, or null."""
-    return json_response(_asked(request, recorded=body.record).choose(body, _parent(request)))
+    counted = _asked(request, recorded=body.record)
+    return json_response(counted.choose(body, _parent(request), lambda: _is_waiting(request)))
 
 
 @router.get("/decisions", summary="The decision log, newest first")
@@ -80,6 +83,11 @@ def _asked(request: Request, *, recorded: bool) -> CountedGate:
 def _counted(request: Request) -> CountedGate:
     counted: CountedGate = request.app.state.counted
     return counted
+
+
+def _is_waiting(request: Request) -> bool:
+    """Whether the client is still there. A hook whose time is up has gone, and its agent has not used the answer."""
+    return not from_thread.run(request.is_disconnected)
 
 
 def _parent(request: Request) -> str:

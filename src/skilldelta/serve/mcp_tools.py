@@ -122,6 +122,9 @@ def _add_decisions(server: MCPServer[Any], service: GateService) -> None:
     def skilldelta_choose(
         task: Task,
         skills: Annotated[list[str], Field(min_length=1, max_length=200, description="The skills on offer.")],
+        skill_digests: Annotated[
+            dict[str, str] | None, Field(max_length=200, description="SHA-256 of the texts on offer, by skill.")
+        ] = None,
         agent: AgentName = None,
         suite: SuiteName = None,
         conversation: ConversationName = None,
@@ -131,7 +134,11 @@ def _add_decisions(server: MCPServer[Any], service: GateService) -> None:
     ) -> ChoiceDocument:
         """Which of these skills should be used for this task? The one with the largest gain above the threshold, or none."""
         names = {"agent": agent, "suite": suite, "conversation": conversation}
-        questions = [_question(service, task, one, threshold, paper, record=record, **names) for one in skills]
+        digests = skill_digests or {}
+        questions = [
+            _question(service, task, skill, threshold, paper, record=record, skill_digest=digests.get(skill), **names)
+            for skill in skills
+        ]
         return ChoiceDocument.model_validate(_told(lambda: service.choose(questions)).to_dict())
 
 

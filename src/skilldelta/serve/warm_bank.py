@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from skilldelta.advisor import Advice, Advisor, Policy, Question
+from skilldelta.advisor.learned_states import Learner, NotLearnedYetError
 from skilldelta.arrays import Vectors
-from skilldelta.bank.reading import chosen_agent, current_skill
+from skilldelta.bank.reading import Arrivals, chosen_agent, current_skill
 from skilldelta.bank.store import Bank
 from skilldelta.encoders import Encoder
 from skilldelta.errors import unknown_name
@@ -22,12 +23,15 @@ from skilldelta.serve.log_writer import LogWriter
 EncoderMaker = Callable[[Bank], Encoder]
 
 _MOST_ANSWERS = 4_096
-_LONGEST_REMEMBERED = 4_000
-"""Characters of a text whose answer is remembered, so that all of them take a bounded memory."""
+# Characters of a text, and neighbors of an answer, that are remembered, so that all of them take a bounded memory.
+_LONGEST_REMEMBERED, _MOST_NEIGHBORS = 4_000, 64
+# Of texts and vectors together; the least recently used make room.
 _MOST_BYTES = 32 << 20
-"""Of texts and vectors together; the least recently used make room."""
+# Encoders that learn from the bank's own texts, and so are made anew when it has grown.
 _OF_THE_BANK = ("tfidf", "imported/")
-"""Encoders that learn from the bank's own texts, and so are made anew when it has grown."""
+# Questions that wait for a panel to be learned, and for how many seconds; others are told to come again, so that they
+# do not take the threads that everything else is answered by.
+_MOST_WAITING, _PATIENCE = 8, 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +42,11 @@ class KnownNames:
     agents: Sequence[Agent]
     skills: Sequence[Skill]
     suites: Sequence[str]
+    default_agent: Agent | None
 
     def agent(self, name: str | None) -> Agent:
-        """The agent of that name, or the only one for None; an unknown name is refused."""
-        return chosen_agent(self.agents, name)
+        """The agent of that name, or the default one for None; an unknown name is refused."""
+        return chosen_agent(self.agents, name, default=self.default_agent)
 
     def skill(self, name: str) -> Skill:
         """The current version of a skill; an unknown one is refused."""
@@ -59,13 +64,16 @@ class _Key:
 class WarmBank:
     """Answers questions from one open bank. Threads may share it."""
 
-    def __init__(self, bank: Bank, make_encoder: EncoderMaker) -> None:
+    def __init__(self, bank: Bank, make_encoder: EncoderMaker, learner: Learner | None = None) -> None:
         self.bank = bank
+        self._learner = learner
+        self._waiting = threading.BoundedSemaphore(_MOST_WAITING)
         self.log = LogWriter(bank)
         self._make_encoder = make_encoder
         self._encoder: RememberingEncoder | None = None
         self._encoder_revision = 0
         self._names: KnownNames | None = None
+        self._arrivals: Arrivals | None = None
         self._suites: dict[tuple[Agent, str, str], str] = {}
         self._advisors: dict[Agent, Advisor] = {}
         self._answers: OrderedDict[_Key, Advice] = OrderedDict()
@@ -80,9 +88,25 @@ class WarmBank:
             return names
         with self._learning:
             if self._names is None or self._names.revision != revision:
+<<<<<<< HEAD
                 bank = self.bank
                 self._suites, self._answers = {}, OrderedDict()
+                self._names = KnownNames(revision, bank.agents(), bank.skills(), bank.suites(), bank.defaults().agent)
+=======
+                bank, before = self.bank, self._arrivals
+                self._arrivals = bank.arrivals(0 if before is None else before.last_execution)
+                self._answers = OrderedDict()
+                if before is None or before.removals != self._arrivals.removals:
+                    self._suites = {}
+                # An agent's new executions in another suite may make the choice of a suite another one.
+                grown = self._arrivals.panels
+                self._suites = {
+                    key: suite
+                    for key, suite in self._suites.items()
+                    if all(agent != key[0] or other == suite for agent, other in grown)
+                }
                 self._names = KnownNames(revision, bank.agents(), bank.skills(), bank.suites())
+>>>>>>> main
             return self._names
 
     def advice(self, question: Question, agent: Agent, policy: Policy, *, explain: bool) -> Advice:
@@ -96,13 +120,31 @@ class WarmBank:
             return known
         if question.text.strip():
             encoder.encode([question.text])  # outside of the lock: an endpoint may take its time
-        with self._asking:
-            advice = self._advisor(agent, encoder, policy).ask(self._completed(question, agent, names), explain=explain)
-            if len(question.text) <= _LONGEST_REMEMBERED and self.bank.revision() == names.revision:
-                answers[key] = advice
-                while len(answers) > _MOST_ANSWERS:
-                    answers.popitem(last=False)
-        return advice
+        while True:
+            try:
+                with self._asking:
+                    completed = self._completed(question, agent, names)
+                    advice = self._advisor(agent, encoder, policy).ask(completed, explain=explain)
+                    self._remember(key, advice, names.revision, answers)
+                return advice
+            except NotLearnedYetError as missing:
+                # Outside of the lock: who asks about another panel, or by the paper's rule, does not wait with us.
+                if not self._waiting.acquire(blocking=False):
+                    raise
+                try:
+                    missing.ready.result(_PATIENCE)
+                except TimeoutError:
+                    raise missing from None
+                finally:
+                    self._waiting.release()
+
+    def _remember(self, key: _Key, advice: Advice, revision: int, answers: OrderedDict[_Key, Advice]) -> None:
+        """Keep an answer for the next one who asks the same, until the evidence, or what was learned from it, changes."""
+        is_short = len(key.question.text) <= _LONGEST_REMEMBERED and len(advice.neighbors) <= _MOST_NEIGHBORS
+        if is_short and not advice.of_previous_revision and self.bank.revision() == revision:
+            answers[key] = advice
+            while len(answers) > _MOST_ANSWERS:
+                answers.popitem(last=False)
 
     def encoder(self) -> RememberingEncoder:
         """The encoder for the bank as it is now."""
@@ -137,7 +179,9 @@ class WarmBank:
 
     def _advisor(self, agent: Agent, encoder: RememberingEncoder, policy: Policy) -> Advisor:
         if agent not in self._advisors:
-            self._advisors[agent] = Advisor(self.bank, encoder, agent=agent, policy=policy)
+            # What learns from the bank's own texts is another encoder after every change, and has no earlier state.
+            learner = None if encoder.identity.startswith(_OF_THE_BANK) else self._learner
+            self._advisors[agent] = Advisor(self.bank, encoder, agent=agent, policy=policy, learner=learner)
         return self._advisors[agent].under(policy)
 
     def _current_encoder(self, revision: int) -> RememberingEncoder:

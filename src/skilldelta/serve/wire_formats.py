@@ -85,10 +85,12 @@ class ChooseBody(AskedBody):
     """A task and the skills to choose from."""
 
     skills: Annotated[list[SkillName], Field(min_length=1, max_length=200)]
+    skill_digests: Annotated[dict[SkillName, Name], Field(max_length=200)] = {}
+    """The versions on offer, by skill, as far as they are known."""
 
     def questions(self, default: Policy) -> list[GateQuestion]:
         """One question per skill."""
-        return [self.about(skill, "", default) for skill in dict.fromkeys(self.skills)]
+        return [self.about(skill, self.skill_digests.get(skill, ""), default) for skill in dict.fromkeys(self.skills)]
 
 
 class OutcomeBody(WireModel):

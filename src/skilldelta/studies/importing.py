@@ -37,7 +37,7 @@ class ImportReport:
         lines = [f"{reading.path}: {line}" for reading in self.readings for line in left_out_lines(reading.left_out)]
         if self.of_tools:
             lines += _pair_lines(self.pairing)
-        return lines
+        return lines + [line for added in self.added for line in added.notes]
 
     def document(self, bank: str | None) -> dict[str, Any]:
         """What `skilldelta import --json` prints."""
@@ -46,13 +46,13 @@ class ImportReport:
                 "path": str(reading.path),
                 "format": reading.format,
                 "why": reading.why,
-                **asdict(added),
+                **asdict(replace(added, notes=())),
                 "arms": dict(reading.arms),
                 "left_out": [
                     {"reason": one.reason, "runs": len(one.places), "places": list(one.places)}
                     for one in reading.left_out
                 ],
-                "notes": list(reading.notes),
+                "notes": [*reading.notes, *added.notes],
             }
             for reading, added in zip(self.readings, self.added, strict=True)
         ]

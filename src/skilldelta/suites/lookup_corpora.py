@@ -1,20 +1,22 @@
 """ToolQA's corpora on a user's disk: its tables, turned into SQLite on first use, and its texts.
 
 Tables hold millions of rows, so they are read as streams and queried where they lie. All values are texts and are compared
-as texts, as the benchmark's own tools do. The benchmark's graphs are stored as Python pickles, which run code when they
-are read; they are never opened.
+as texts, as the benchmark's own tools do: the texts are those that pandas 2 makes of a table, whichever pandas is installed,
+if any. Whole numbers of a column with gaps end in ".0", a gap is "nan", and a null of a JSON row is "None".
 """
 
 from __future__ import annotations
 
 import csv
-import json
+import re
 import sqlite3
 import sys
 import uuid
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from skilldelta.errors import InputError
 from skilldelta.files import json_lines
@@ -30,6 +32,33 @@ TEXTS = {
     "scirex": ("scirex/Preprocessed_Scirex.jsonl", "content"),
 }
 _MOST_FIELD = 16 << 20
+# What pandas reads as a gap in a CSV file.
+_GAPS = frozenset(
+    [
+        "",
+        "#N/A",
+        "#N/A N/A",
+        "#NA",
+        "-1.#IND",
+        "-1.#QNAN",
+        "-NaN",
+        "-nan",
+        "1.#IND",
+        "1.#QNAN",
+        "<NA>",
+        "N/A",
+        "NA",
+        "NULL",
+        "NaN",
+        "None",
+        "n/a",
+        "nan",
+        "null",
+    ]
+)
+_WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*")
+_FLOAT = re.compile(r"\s*[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity)\s*", re.IGNORECASE)
+_ABSENT = object()
 
 
 def check_corpora(folder: Path) -> list[str]:
@@ -40,8 +69,7 @@ def check_corpora(folder: Path) -> list[str]:
         raise InputError(
             f"{folder}: none of ToolQA's corpora is in this folder; expected {', '.join(sorted(files.values()))}"
         )
-    notes = [f"no {place}: questions about {name} have no tool" for name, place in lacking.items()]
-    return [*notes, "the DBLP graphs are stored as pickles, which run code; questions about them have no tool"]
+    return [f"no {place}: questions about {name} have no tool" for name, place in lacking.items()]
 
 
 def available(folder: Path) -> tuple[list[str], list[str]]:
@@ -95,34 +123,96 @@ def _fill(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _csv_rows(path: Path) -> tuple[list[str], Iterable[list[str]]]:
+    """The columns and rows of a CSV file, each value as pandas prints it. The file is read twice: types come first."""
     csv.field_size_limit(min(_MOST_FIELD, sys.maxsize))
 
     def rows() -> Iterator[list[str]]:
         with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-            yield from csv.reader(file)
+            yield from (row for row in csv.reader(file) if row)
 
-    everything = rows()
-    names = next(everything, [])
-    return _distinct(names), everything
+    names = next(rows(), [])
+    kinds = [_Column() for _ in names]
+    body = rows()
+    next(body, None)
+    for row in body:
+        for kind, value in zip(kinds, row, strict=False):
+            kind.add(value)
+        for kind in kinds[len(row) :]:
+            kind.add("")
+    body = rows()
+    next(body, None)
+    printers = [kind.printer() for kind in kinds]
+    whole = ((row + [""] * (len(names) - len(row)))[: len(names)] for row in body)
+    return _distinct(names), ([show(value) for show, value in zip(printers, row, strict=True)] for row in whole)
+
+
+class _Column:
+    """What pandas takes a column's values for: whole numbers, numbers, truths, or texts, with or without gaps."""
+
+    __slots__ = ("has_gaps", "has_values", "kinds")
+
+    def __init__(self) -> None:
+        self.kinds = {"whole", "number", "truth"}
+        self.has_gaps = self.has_values = False
+
+    def add(self, value: str) -> None:
+        if value in _GAPS:
+            self.has_gaps = True
+            return
+        self.has_values = True
+        if not self.kinds:
+            return
+        if "whole" in self.kinds and not (_WHOLE.fullmatch(value) and abs(int(value)) < 2**63):
+            self.kinds.discard("whole")
+        if "number" in self.kinds and not _FLOAT.fullmatch(value):
+            self.kinds.discard("number")
+        if "truth" in self.kinds and value.lower() not in ("true", "false"):
+            self.kinds.discard("truth")
+
+    def printer(self) -> Callable[[str], str]:
+        if not self.has_values:
+            return lambda value: "nan"
+        if "whole" in self.kinds and not self.has_gaps:
+            return lambda value: str(int(value))
+        if "number" in self.kinds:
+            return lambda value: "nan" if value in _GAPS else repr(float(value))
+        if "truth" in self.kinds:
+            return lambda value: "nan" if value in _GAPS else value.capitalize()
+        return lambda value: "nan" if value in _GAPS else value
 
 
 def _json_rows(path: Path) -> tuple[list[str], Iterable[list[str]]]:
-    columns: dict[str, None] = {}
-    for number, (_, row) in enumerate(json_lines(path)):
-        columns.update(dict.fromkeys(map(str, row)))
-        if number > 1000:
-            break
+    """The columns and rows of a file with one JSON object per line, each value as pandas prints it."""
+    columns: dict[str, set[type | None]] = {}
+    filled: Counter[str] = Counter()
+    rows = 0
+    for _, row in json_lines(path):
+        rows += 1
+        filled.update(map(str, row))
+        for key, value in row.items():
+            columns.setdefault(str(key), set()).add(None if value is None else type(value))
+    printers = {
+        name: _json_printer(types, has_gaps=None in types or filled[name] < rows) for name, types in columns.items()
+    }
     names = list(columns)
-    return names, ([_value(row.get(name)) for name in names] for _, row in json_lines(path))
+    return names, ([printers[name](row.get(name, _ABSENT)) for name in names] for _, row in json_lines(path))
 
 
-def _value(value: object) -> str:
-    return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
+def _json_printer(types: set[type | None], *, has_gaps: bool) -> Callable[[Any], str]:
+    numbers = types - {None}
+    if numbers and numbers <= {int, float} and (float in numbers or has_gaps):
+        return lambda value: "nan" if value is None or value is _ABSENT else repr(float(value))
+    return lambda value: "nan" if value is _ABSENT else str(value)
 
 
 def _distinct(names: Iterable[str]) -> list[str]:
-    found: list[str] = []
-    for name in names:
-        clean = name.strip() or f"column {len(found) + 1}"
-        found.append(clean if clean.lower() not in {one.lower() for one in found} else f"{clean} {len(found) + 1}")
-    return found
+    """Names as pandas makes them distinct: a second `a` is `a.1`, one without a name says so."""
+    distinct: list[str] = []
+    for place, name in enumerate(names):
+        name = name or f"Unnamed: {place}"
+        number, candidate = 0, name
+        while candidate.lower() in {other.lower() for other in distinct}:  # SQLite ignores case, so we do too
+            number += 1
+            candidate = f"{name}.{number}"
+        distinct.append(candidate)
+    return distinct

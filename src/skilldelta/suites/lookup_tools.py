@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import math
 import operator
 import re
 import sqlite3
+import statistics
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
@@ -37,8 +39,21 @@ _OPERATORS: dict[type, Callable[..., Any]] = {
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
     ast.Mod: operator.mod,
+    ast.FloorDiv: operator.floordiv,
+    ast.Pow: math.pow,  # of floats: a tower of exponents overflows instead of running for ever
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,
+}
+_FUNCTIONS: dict[str, Callable[..., float]] = {
+    "mean": lambda *values: statistics.fmean(values),
+    "median": lambda *values: statistics.median(values),
+    "sum": lambda *values: math.fsum(values),
+    "max": lambda *values: max(values),
+    "min": lambda *values: min(values),
+    "sqrt": math.sqrt,
+    "abs": abs,
+    "round": lambda value, digits=0: round(float(value), int(digits)),
+    "pow": math.pow,
 }
 
 
@@ -134,25 +149,32 @@ class PassageSearch:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def find(self, name: str, question: str) -> str:
+        """The passages as an agent is shown them."""
+        return _shown(self.nearest(name, question) or "The corpus is empty.")
+
+    def nearest(self, name: str, question: str) -> str:
+        """The three nearest passages, the nearest first; of equally near ones the later first, as the benchmark has it."""
         with self._lock:
             if name not in self._encoded:
                 passages = read_texts(self.folder, name)
                 self._encoded[name] = passages, self.encoder.encode(passages)
         passages, vectors = self._encoded[name]
         if not passages:
-            return "The corpus is empty."
-        near = np.argsort(-(vectors @ self.encoder.encode([question])[0]), kind="stable")[:_PASSAGES]
-        return _shown("\n".join(passages[i] for i in near))
+            return ""
+        near = np.argsort(vectors @ self.encoder.encode([question])[0], kind="stable")[::-1][:_PASSAGES]
+        return "\n".join(passages[i] for i in near)
 
 
 def compute(formula: str) -> str:
-    """The value of a formula of numbers, + - * / % and brackets; anything else is refused."""
+    """The value of a formula of numbers, + - * / // % **, brackets, and mean, median, sum, max, min, sqrt, abs, round."""
     try:
         if len(formula) > 1000:
             raise ValueError(formula)
         value = _value(ast.parse(formula.strip(), mode="eval").body)
+        if not math.isfinite(value):
+            raise ValueError(formula)
     except (ValueError, SyntaxError, KeyError, TypeError, ArithmeticError, RecursionError, MemoryError):
-        return "This is not a formula of numbers, + - * / % and brackets that has a value."
+        return f"This is not a formula of numbers, + - * / // % **, brackets, {', '.join(_FUNCTIONS)} that has a value."
     return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
@@ -163,6 +185,8 @@ def _value(node: ast.AST) -> float:
         return float(_OPERATORS[type(node.op)](_value(node.left), _value(node.right)))
     if isinstance(node, ast.UnaryOp):
         return float(_OPERATORS[type(node.op)](_value(node.operand)))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
+        return float(_FUNCTIONS[node.func.id.lower()](*map(_value, node.args)))
     raise ValueError(ast.dump(node)[:80])
 
 
@@ -186,7 +210,9 @@ def _tools(desk: TableDesk, search: PassageSearch, tables: list[str], texts: lis
             return search.find(corpus, question)
 
         made.append(_tool(f"search_{name}", f"Passages of {name} near a question.", find, question="The question."))
-    made.append(_tool("compute", "The value of a formula.", compute, formula="Such as (3 + 4) / 2."))
+    made.append(
+        _tool("compute", "The value of a formula.", compute, formula="Such as (3 + 4) / 2, mean(3, 4) or sqrt(2).")
+    )
     return made
 
 

@@ -1,7 +1,8 @@
 """Functions that a skill brings along, as tools of an agent of Inspect AI, in the arm with the skill alone.
 
 Their code comes from a corpus of others, so it runs in the sandbox. A model without function calling may also write
-`TOOL_CALL: name(argument=value)` on a line of its own, and is answered with `TOOL_RESULT: …`.
+`TOOL_CALL: name(argument=value)` on a line of its own, and is answered with `TOOL_RESULT: …`. Under the authors' protocol
+that is the only way: `text_tools` reads calls exactly as their runner does.
 """
 
 from __future__ import annotations
@@ -38,6 +39,25 @@ sys.stdout.write(str(space[given["name"]](**given["arguments"])))
 """
 
 
+# As the authors' runner calls a tool: two modules are there, few built-ins, and an error is a text.
+_PLAIN_WRAPPER = """\
+import builtins, datetime, json, math, re, sys
+given = json.load(sys.stdin)
+names = "abs round min max int float str len sum pow bool range enumerate zip isinstance".split()
+code = re.sub(r"^[ \\t]*(?:import math|import datetime|from datetime import [\\w, ]+|from math import [\\w, *]+)[ \\t]*$", "",
+              given["implementation"], flags=re.MULTILINE)
+space = {"__builtins__": {name: getattr(builtins, name) for name in names}, "math": math,
+         "datetime": datetime.datetime, "timedelta": datetime.timedelta}
+try:
+    exec(compile(code, "tool.py", "exec"), space)
+    shown = str(space[given["name"]](**given["arguments"]))
+except Exception as error:
+    shown = f"Error: {error}"
+sys.stdout.write(shown)
+"""
+_EXACT_CALL = re.compile(r"^TOOL_CALL:\s*(\w+)\(([^)]*)\)\s*$", re.MULTILINE)
+
+
 @dataclass(frozen=True, slots=True)
 class SkillTool:
     """One function of a skill."""
@@ -48,17 +68,17 @@ class SkillTool:
     """The type of each argument, in words."""
     implementation: str
 
-    async def call(self, arguments: Mapping[str, Any], sandbox: Sandbox) -> str:
+    async def call(self, arguments: Mapping[str, Any], sandbox: Sandbox, wrapper: str = _WRAPPER) -> str:
         """What the function returns as text, or why it did not; it runs in the sandbox."""
         given = {"implementation": self.implementation, "name": self.name, "arguments": dict(arguments)}
         stdin = json.dumps(given, default=str)
-        finished = await sandbox.run(Payload([sandbox.python, "-I", "-c", _WRAPPER], _LIMITS, stdin))
+        finished = await sandbox.run(Payload([sandbox.python, "-I", "-c", wrapper], _LIMITS, stdin))
         if finished.exit_code == 0:
             return finished.stdout[:_MOST_RESULT]
         if finished.stopped:
             return f"Error: stopped at the limit of {finished.stopped}"
-        said = finished.stderr.strip().splitlines()
-        return f"Error: {said[-1][:300] if said else 'no result'}"
+        lines = finished.stderr.strip().splitlines()
+        return f"Error: {lines[-1][:300] if lines else 'no result'}"
 
 
 def skill_tools(solver_file: str, *, rounds: int = 5) -> Callable[..., Awaitable[Any]]:
@@ -77,6 +97,69 @@ def skill_tools(solver_file: str, *, rounds: int = 5) -> Callable[..., Awaitable
         return state
 
     return solve
+
+
+def text_tools(solver_file: str, *, rounds: int = 5) -> Callable[..., Awaitable[Any]]:
+    """A solver of Inspect AI that runs calls written as text, as the authors' runner does; what is graded has no results.
+
+    Without the skill there is one request.
+    """
+    require_inspect()
+    folder = Path(solver_file).parent / "skills"
+    sandbox = find_sandbox()
+
+    async def solve(state: Any, generate: Any) -> Any:
+        from inspect_ai.model import ChatMessageAssistant, ChatMessageUser
+
+        offered = read_tools(folder, state.metadata["skill"]) if state.metadata["condition"] == "use" else []
+        messages, graded = list(state.messages), list[str]()
+        for _ in range(rounds):
+            state.messages = list(messages)
+            state = await generate(state, tool_calls="none")
+            reply = state.output.completion or ""
+            call = written_call(reply, {tool.name: tuple(tool.parameters) for tool in offered})
+            if call is None:
+                graded.append(reply)
+                break
+            graded.append(call.head)
+            tool = next(tool for tool in offered if tool.name == call.name)
+            result = await tool.call(call.arguments, sandbox, _PLAIN_WRAPPER)
+            messages += [ChatMessageAssistant(content=call.head), ChatMessageUser(content=f"TOOL_RESULT: {result}")]
+        state.output.completion = "\n".join(graded)
+        return state
+
+    return solve
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenCall:
+    """A call of a tool in a reply: the text up to and with it, the tool's name, its arguments."""
+
+    head: str
+    name: str
+    arguments: Mapping[str, Any]
+
+
+def written_call(reply: str, tools: Mapping[str, Sequence[str]]) -> WrittenCall | None:
+    """The first call in a reply that fits one of the tools, given as name and order of parameters; None without one."""
+    for match in _EXACT_CALL.finditer(reply):
+        arguments = _literals(match[2], tools[match[1]]) if match[1] in tools else None
+        if arguments is not None:
+            return WrittenCall(reply[: match.end()], match[1], arguments)
+    return None
+
+
+def _literals(written: str, parameters: Sequence[str]) -> dict[str, Any] | None:
+    """Arguments by name, those by place under the parameter's name or their number; None where one is no literal."""
+    try:
+        call = ast.parse(f"f({written})", mode="eval").body
+        if not isinstance(call, ast.Call) or any(keyword.arg is None for keyword in call.keywords):
+            return None
+        places = [*parameters, *(f"_pos_{place}" for place in range(len(parameters), len(call.args)))]
+        arguments = {name: ast.literal_eval(value) for name, value in zip(places, call.args, strict=False)}
+        return arguments | {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+        return None
 
 
 def read_tools(folder: Path, skill_id: str) -> list[SkillTool]:

@@ -11,6 +11,19 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from skilldelta.harnesses import harness_named
+from skilldelta.harnesses.harness import Dialect
+
+HOSTS = ("claude-code", "codex", "gemini")
+"""The harnesses that run hooks."""
+
+
+def dialect_of(host: str) -> Dialect:
+    dialect = harness_named(host).dialect
+    assert dialect is not None
+    return dialect
+
+
 Reply = Callable[[str, dict[str, Any]], tuple[int, Any]]
 
 
@@ -24,7 +37,8 @@ class FakeGate:
 
 
 def decision(skill: str, action: str = "use", **more: Any) -> dict[str, Any]:
-    return {"skill": skill, "action": action, "gain": 0.5, "reason": f"predicted to {action}", "decision_id": 7, **more}
+    known = {"gain": 0.5, "reason": f"predicted to {action}", "fallback": False, "decision_id": 7}
+    return {"skill": skill, "action": action, **known, **more}
 
 
 def says(action: str, **more: Any) -> Reply:

@@ -5,17 +5,18 @@ from typing import Any
 
 import pytest
 
-from skilldelta.serve.hooks.hook_event import MOST_BYTES, EventError, HookEvent, Host, read_event
+from serve.hooks.fake_gate import dialect_of
+from skilldelta.serve.hooks.hook_event import MOST_BYTES, EventError, HookEvent, read_event
 from skilldelta.serve.hooks.user_text import user_text
 
 
-def event(host: Host = "claude-code", **fields: Any) -> HookEvent:
-    return read_event(host, json.dumps({"session_id": "s1", **fields}).encode())
+def event(host: str = "claude-code", **fields: Any) -> HookEvent:
+    return read_event(dialect_of(host), json.dumps({"session_id": "s1", **fields}).encode())
 
 
 def test_a_prompt_of_each_harness_is_a_prompt() -> None:
     for host, name in (("claude-code", "UserPromptSubmit"), ("codex", "UserPromptSubmit"), ("gemini", "BeforeAgent")):
-        found = event(host, hook_event_name=name, prompt="count the cans")  # type: ignore[arg-type]
+        found = event(host, hook_event_name=name, prompt="count the cans")
         assert found == HookEvent("prompt", "s1", "count the cans")
 
 
@@ -72,7 +73,7 @@ def test_half_a_surrogate_pair_is_replaced() -> None:
 )
 def test_what_is_no_event_is_refused_in_one_line(content: bytes, reason: str) -> None:
     with pytest.raises(EventError, match=reason) as caught:
-        read_event("claude-code", content)
+        read_event(dialect_of("claude-code"), content)
     assert "\n" not in str(caught.value)
 
 

@@ -9,14 +9,13 @@ from typing import Any
 
 import pytest
 
-from serve.hooks.fake_gate import FakeGate, decision, fake_gate, says
+from serve.hooks.fake_gate import HOSTS, FakeGate, decision, dialect_of, fake_gate, says
+from skilldelta.harnesses.offered_skill import OfferedSkill, Part
 from skilldelta.records import text_digest
 from skilldelta.serve.hooks.conversation import Conversation
 from skilldelta.serve.hooks.hook_decision import HookDecision
-from skilldelta.serve.hooks.hook_event import HOSTS, Host
 from skilldelta.serve.hooks.hook_run import Answered, answer, fallback_answer
 from skilldelta.serve.hooks.hook_settings import HookSettings
-from skilldelta.serve.hooks.offered_skill import OfferedSkill, Part
 from skilldelta.serve.hooks.server_client import ServerAddress, ServerSilentError, ask_server
 
 PROMPTS = {"claude-code": "UserPromptSubmit", "codex": "UserPromptSubmit", "gemini": "BeforeAgent"}
@@ -36,13 +35,13 @@ def no_bank(path: str, document: dict[str, Any]) -> dict[str, Any]:
 
 
 def settings(
-    gate: FakeGate, folder: Path, *skills: OfferedSkill, host: Host = "claude-code", **more: Any
+    gate: FakeGate, folder: Path, *skills: OfferedSkill, host: str = "claude-code", **more: Any
 ) -> HookSettings:
     address = ServerAddress(gate.url, timeout=30.0)
-    return HookSettings(host, skills, **{"server": address, "state": folder / "state", **more})
+    return HookSettings(host, dialect_of(host), skills, **{"server": address, "state": folder / "state", **more})
 
 
-def prompt(host: Host = "claude-code", text: str = TEXT, session: str = "s1") -> bytes:
+def prompt(host: str = "claude-code", text: str = TEXT, session: str = "s1") -> bytes:
     return json.dumps({"session_id": session, "hook_event_name": PROMPTS[host], "prompt": text}).encode()
 
 
@@ -61,7 +60,7 @@ def context(found: Answered) -> Any:
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_use_injects_the_skills_text_and_skip_nothing_at_all(host: Host, tmp_path: Path, skill: OfferedSkill) -> None:
+def test_use_injects_the_skills_text_and_skip_nothing_at_all(host: str, tmp_path: Path, skill: OfferedSkill) -> None:
     with fake_gate(says("use")) as gate:
         found = answer(settings(gate, tmp_path, skill, host=host), prompt(host), ask_bank=no_bank)
     assert context(found) == {"hookEventName": PROMPTS[host], "additionalContext": "Count twice."}

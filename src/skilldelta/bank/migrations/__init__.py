@@ -16,6 +16,7 @@ from skilldelta.bank.migrations import (
     m0002_checksums,
     m0003_learned_states,
     m0004_requests_and_outcomes,
+    m0005_panel_revisions,
 )
 from skilldelta.bank.schema import write_counter
 
@@ -33,6 +34,7 @@ MIGRATIONS = (
     Migration(m0002_checksums.VERSION, m0002_checksums.upgrade),
     Migration(m0003_learned_states.VERSION, m0003_learned_states.upgrade),
     Migration(m0004_requests_and_outcomes.VERSION, m0004_requests_and_outcomes.upgrade),
+    Migration(m0005_panel_revisions.VERSION, m0005_panel_revisions.upgrade),
 )
 
 LATEST = MIGRATIONS[-1].version

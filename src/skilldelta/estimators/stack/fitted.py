@@ -58,6 +58,11 @@ class FittedPanel:
         """How sure variances are that were learned from so many rows."""
         return _LEAST_FREEDOM + len(self.panel) / _ROWS_PER_FREEDOM
 
+    @cached_property
+    def transfer(self) -> Transfer:
+        """What new skills are judged by."""
+        return Transfer.of(self.panel, [])
+
     def new_family(self, skill: str) -> Expectation:
         """What a family without any task leads to expect, under a skill of the panel or a new one."""
         levels, at = self._new_families, self._skills.get(skill, -1)
@@ -78,12 +83,12 @@ class Groups(Protocol):
     """Where a model finds the group of a target."""
 
     @property
-    def panel(self) -> StackPanel:
-        """All rows."""
-
-    @property
     def freedom(self) -> float:
         """How sure variances are that were learned from all rows."""
+
+    @property
+    def transfer(self) -> Transfer:
+        """What new skills are judged by."""
 
     def group(self, key: Key) -> Group | None:
         """A group, or None where the panel has no row of it."""
@@ -104,11 +109,6 @@ class Model:
     def by_skill(self) -> Groups:
         """Rows grouped by skill alone, for targets whose family is not known."""
         return self.make_by_skill()
-
-    @cached_property
-    def transfer(self) -> Transfer:
-        """What new skills are judged by."""
-        return Transfer.of(self.by_family.panel, [])
 
     def score(self, target: Target) -> Score:
         """The predicted gain with the part that every component has in it."""
@@ -135,14 +135,12 @@ class Model:
         )
 
     def _of_a_new_family(self, target: Target) -> Score:
-        if not len(self.by_family.panel):
-            return Score(0.0)
-        share = self.transfer.share
+        transfer = self.by_family.transfer
         variance = self.by_family.new_family(target.skill).variance
         return Score(
-            reported_gain(self.transfer.level(target.vector)),
-            {"suite": self.transfer.suite, "nearest_families": self.transfer.nearby(target.vector)},
-            {"suite": 1 - share, "nearest_families": share},
+            reported_gain(transfer.level(target.vector)),
+            {"suite": transfer.suite, "nearest_families": transfer.nearby(target.vector)},
+            {"suite": 1 - transfer.share, "nearest_families": transfer.share},
             Spread(math.sqrt(variance), self.by_family.freedom),
             credit=0.0,
         )
@@ -179,6 +177,7 @@ class Transfer:
 
     vectors: Vectors  # (m, dim)
     levels: Floats  # (m,)
+    rows: Ints  # (m,) of the panel
     suite: float
     share: float
 
@@ -194,7 +193,7 @@ class Transfer:
         queries = np.sort(kept[:_QUERIES])
         foreign = _foreign_levels(panel, queries, vectors, panel.groups[rows], levels, suite)
         share = _share(foreign - suite, sums.mean[panel.groups[queries]] - suite, panel.groups[queries])
-        return cls(vectors, levels[panel.groups[rows]], suite, share)
+        return cls(vectors, levels[panel.groups[rows]], rows, suite, share)
 
     def nearby(self, vector: Vectors) -> float:
         """The mean level of the families of the nearest recorded tasks; the suite's level where there is none."""

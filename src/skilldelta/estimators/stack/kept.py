@@ -1,9 +1,9 @@
 """What a fitted stack must remember to score again in another process, without its panel and without learning anew.
 
 A stack is kept in parts, so that a question reads only its own: the lens, the scores of recorded rows, the names of tasks and
-groups, and each group. The vectors of a group's rows are not kept a second time: they come from the evidence, and the gains
-that come with them must be the ones that the group was made of. A new family is judged by all rows, which are not kept: then,
-as where anything is missing or odd, `NotKeptError` says that the stack must be fitted.
+groups, each group, and what new families are judged by. The vectors of a group's rows are not kept a second time: they come
+from the evidence, by the names of the tasks where it has grown since. Where anything is missing or odd, `NotKeptError` says
+that the stack must be fitted.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from skilldelta.arrays import Strings
+from skilldelta.arrays import Ints, Strings, Vectors
 from skilldelta.estimators.base import Score, Target
-from skilldelta.estimators.stack.fitted import Expectation, FittedPanel, Model
+from skilldelta.estimators.stack.fitted import Expectation, FittedPanel, Model, Transfer
 from skilldelta.estimators.stack.group import Group, Near
 from skilldelta.estimators.stack.shrinkage import precisions
 from skilldelta.estimators.stack.slopes import Trend
-from skilldelta.estimators.stack.stack_panel import Key, StackPanel
+from skilldelta.estimators.stack.stack_panel import Key
 from skilldelta.estimators.stack.views import Lens
 from skilldelta.packing import DamagedError, pack, unpack
 from skilldelta.support import Support
@@ -36,13 +36,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 ReadPart = Callable[[str], bytes | None]
-RowsOf = Callable[[Key], Support]
-"""The rows of a group as the evidence has them now; the family of a group by skill is empty."""
+# The rows of a group as the evidence has them now; the family of a group by skill is empty. None are all rows.
+RowsOf = Callable[[Key | None], Support]
 
 _SOURCES = ("resemblance.py", "neighbors.py", "support.py", "pairing.py", "arrays.py", "packing.py", "probability.py")
-_FAMILY, _SKILL = "family", "skill"
+_FAMILY, _SKILL, _TRANSFER = "family", "skill", "transfer"
+# No skill's name.
 _NO_SKILL = "\0"
-"""No skill's name."""
+_NO_VECTORS = np.empty((0, 0), np.float32)
 
 
 class NotKeptError(Exception):
@@ -56,29 +57,38 @@ class Names:
     tasks: Strings  # distinct
     groups: Mapping[str, tuple[Key, ...]]
     """By family and, where these were made, by skill."""
+    rows: Mapping[str, tuple[Ints, ...]]
+    """For each of these groups which of the tasks its rows are of, in record order."""
     freedom: float
     new_families: Mapping[str, Expectation]
     """By skill."""
     new_skill: Expectation
 
 
-def parts_of(stack: FittedStack) -> dict[str, bytes]:
-    """A stack in parts. Groups by skill are among them where they exist already, or cost no learning."""
+def parts_of(stack: FittedStack, *, whole: bool = False) -> dict[str, bytes]:
+    """A stack in parts. Groups by skill, and what new families are judged by, are among them where they exist already or
+    cost no learning; with `whole` always.
+    """
     model = stack.model
     if model is None or not isinstance(model.by_family, FittedPanel):
         return {}
     by_family, panels = model.by_family, {_FAMILY: model.by_family}
-    if by_family.panel.nesting.is_flat or "by_skill" in vars(model):
+    if whole or by_family.panel.nesting.is_flat or "by_skill" in vars(model):
         assert isinstance(model.by_skill, FittedPanel)
         panels[_SKILL] = model.by_skill
+    tasks, place = np.unique(stack.support.task_ids, return_inverse=True)
     names = Names(
-        np.unique(stack.support.task_ids),
+        tasks,
         {kind: panel.panel.keys for kind, panel in panels.items()},
+        {kind: tuple(place[block] for block in panel.panel.blocks) for kind, panel in panels.items()},
         by_family.freedom,
         {skill: by_family.new_family(skill) for _, skill in by_family.panel.keys},
         by_family.new_family(_NO_SKILL),
     )
     parts = {"names": pack(names), "lens": pack(model.lens), "scored": pack(stack.scored)}
+    if whole or "transfer" in vars(by_family):
+        transfer = by_family.transfer
+        parts[_TRANSFER] = pack(replace(transfer, vectors=_NO_VECTORS, rows=place[transfer.rows]))
     for kind, panel in panels.items():
         for key in panel.panel.keys:
             group = panel.group(key)
@@ -89,10 +99,14 @@ def parts_of(stack: FittedStack) -> dict[str, bytes]:
 
 @dataclass(frozen=True, eq=False)
 class KeptStack:
-    """A stack that was fitted by another process on the same evidence with the same code."""
+    """A stack that was fitted by another process with the same code, on the same evidence or, where it is not current, on
+    what there was of it then.
+    """
 
     read: ReadPart
     rows_of: RowsOf
+    is_current: Callable[[], bool]
+    """Whether the evidence is still what it was learned from, which may change while it is in use."""
 
     def score(self, target: Target) -> Score:
         """The predicted gain of a target whose task is not in the support."""
@@ -110,9 +124,24 @@ class KeptStack:
 
         return _unpacked(self.read, "scored", Scored)
 
+    def prepare_like(self, other: KeptStack) -> None:
+        """Read everything that another one, which this one replaces, has read so far."""
+        if "_model" not in vars(other):
+            return
+        for mine, theirs in (
+            (self._model.by_family, other._model.by_family),
+            (self._model.by_skill, other._model.by_skill),
+        ):
+            assert isinstance(mine, _KeptGroups)
+            assert isinstance(theirs, _KeptGroups)
+            for key in list(theirs.prepared):
+                mine.group(key)
+
     @cached_property
     def _model(self) -> Model:
-        by_family, by_skill = (_KeptGroups(kind, self.names, self.read, self.rows_of) for kind in (_FAMILY, _SKILL))
+        by_family, by_skill = (
+            _KeptGroups(kind, self.names, self.read, self.rows_of, self.is_current) for kind in (_FAMILY, _SKILL)
+        )
         return Model(_unpacked(self.read, "lens", Lens), by_family, lambda: by_skill)
 
 
@@ -124,17 +153,19 @@ class _KeptGroups:
     names: Names
     read: ReadPart
     rows_of: RowsOf
+    is_current: Callable[[], bool]
     prepared: dict[Key, Group] = field(default_factory=dict)
-
-    @property
-    def panel(self) -> StackPanel:
-        """Not kept."""
-        raise NotKeptError("all rows of the panel are asked for")
 
     @property
     def freedom(self) -> float:
         """As it was learned."""
         return self.names.freedom
+
+    @cached_property
+    def transfer(self) -> Transfer:
+        """As it was learned, over the vectors of the same tasks."""
+        kept = _unpacked(self.read, _TRANSFER, Transfer)
+        return replace(kept, vectors=_vectors_of(self.rows_of(None), self.names.tasks[kept.rows]))
 
     def new_family(self, skill: str) -> Expectation:
         """As it was learned."""
@@ -144,11 +175,13 @@ class _KeptGroups:
         """A group, or None where the panel had no row of it."""
         if self.kind not in self.names.groups:
             raise NotKeptError("groups by skill were not made")
-        if key not in self.names.groups[self.kind]:
-            return None
         if key not in self.prepared:
+            keys = self.names.groups[self.kind]
+            if key not in keys:
+                return None
             kept = _unpacked(self.read, _part(self.kind, key), Group)
-            self.prepared[key] = _with_vectors(kept, self.rows_of(key))
+            tasks = None if self.is_current() else self.names.tasks[self.names.rows[self.kind][keys.index(key)]]
+            self.prepared[key] = _with_vectors(kept, self.rows_of(key), tasks)
         return self.prepared[key]
 
 
@@ -177,27 +210,37 @@ def _unpacked(read: ReadPart, part: str, kind: type[T]) -> T:
 
 def _without_vectors(group: Group, *, keep_trend: bool) -> Group:
     """A group without what its rows' vectors give again: the vectors, nearness by them, and the trend over them."""
-    none = np.empty((0, 0), np.float32)
     near = {
-        view: replace(found, features=none, offset=none[0:0].ravel()) if view == "vectors" else found
-        for view, found in group.near.items()
+        view: replace(nearest, features=_NO_VECTORS, offset=_NO_VECTORS.ravel()) if view == "vectors" else nearest
+        for view, nearest in group.near.items()
     }
     trend = group.trend if keep_trend else Trend(np.empty(0), np.empty((0, 0)))
-    return replace(group, vectors=none, near=near, trend=trend)
+    return replace(group, vectors=_NO_VECTORS, near=near, trend=trend)
 
 
-def _with_vectors(group: Group, rows: Support) -> Group:
-    """The group over the rows of the evidence, which must be the rows it was made of."""
-    weights = precisions(rows.r0, rows.r1)
-    if len(rows) != len(group.gains) or not np.array_equal(rows.gains * weights, group.gains):
-        raise NotKeptError("the evidence of the group is another")
+def _with_vectors(group: Group, rows: Support, tasks: Strings | None) -> Group:
+    """The group over rows of the evidence: all, which must be the rows it was made of, or those of the given tasks."""
+    if tasks is None:
+        vectors, gains, weights = rows.vectors, rows.gains, precisions(rows.r0, rows.r1)
+        if len(rows) != len(group.gains) or not np.array_equal(gains * weights, group.gains):
+            raise NotKeptError("the evidence of the group is another")
+    else:
+        vectors, gains, weights = _vectors_of(rows, tasks), group.gains / group.weights, group.weights
     near = {
-        view: Near.of(rows.vectors, found.sizes) if view == "vectors" else found for view, found in group.near.items()
+        view: Near.of(vectors, nearest.sizes) if view == "vectors" else nearest for view, nearest in group.near.items()
     }
     trend = group.trend
     if not len(trend.centre):  # vectors are short enough to be features as they are
-        trend = Trend.of(np.asarray(rows.vectors, np.float64), rows.gains, weights)
-    return replace(group, vectors=np.ascontiguousarray(rows.vectors), near=near, trend=trend)
+        trend = Trend.of(np.asarray(vectors, np.float64), gains, weights)
+    return replace(group, vectors=np.ascontiguousarray(vectors), near=near, trend=trend)
+
+
+def _vectors_of(rows: Support, tasks: Strings) -> Vectors:
+    """The vectors of tasks, which all must be among the rows."""
+    try:
+        return rows.vectors[[rows.row_of_task[task][0] for task in tasks.tolist()]]
+    except KeyError as error:
+        raise NotKeptError(f"task {error} is no longer in the evidence") from None
 
 
 def _part(kind: str, key: Key) -> str:

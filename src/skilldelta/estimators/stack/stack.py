@@ -22,9 +22,9 @@ from skilldelta.estimators.base import Score, Scores, Target
 from skilldelta.estimators.stack.components import COMPONENTS, DEFAULT, cross_fit, departures_without_task
 from skilldelta.estimators.stack.fitted import FittedPanel, Model, Transfer, credits_of, reported_gains
 from skilldelta.estimators.stack.shrinkage import new_families
-from skilldelta.estimators.stack.stack_panel import FOLDS, StackPanel, fold_of, folds_of
+from skilldelta.estimators.stack.stack_panel import FOLDS, Key, StackPanel, fold_of, folds_of
 from skilldelta.estimators.stack.views import Lens, Views
-from skilldelta.estimators.stack.weights import Weights, learn_weights
+from skilldelta.estimators.stack.weights import Trust, Weights, learn_weights
 from skilldelta.support import Support
 
 GROWTH = 0.1
@@ -93,21 +93,24 @@ class FittedStack:
         learned_on = len(self.scored.scores)
         if self.model is None or abs(len(support) - learned_on) > GROWTH * learned_on:
             return Stack().fit(support)
-        old, by_family = self.model, self.model.by_family
-        assert isinstance(by_family, FittedPanel)
-        views = old.lens.grown(by_family.panel.views, self.support, support)
-        model = Model(
-            old.lens,
-            replace(by_family, panel=StackPanel.of(support, views), prepared={}),
-            partial(_by_skill_grown, old, support, views),
-        )
-        return FittedStack(support, model, self.scored)
+        lens, before = self.model.lens, self.model.by_family
+        assert isinstance(before, FittedPanel)
+        views = lens.grown(before.panel.views, self.support, support)
+        by_family = replace(before, panel=StackPanel.of(support, views), prepared={})
+        # Nothing of the old model may be held here but weights: else every change of a bank would keep a whole panel.
+        if "by_skill" in vars(self.model):
+            assert isinstance(self.model.by_skill, FittedPanel)
+            weights = self.model.by_skill.trust, self.model.by_skill.suite_trust
+            make_by_skill = partial(_by_skill_grown, weights, support, views)
+        else:
+            make_by_skill = partial(_by_skill, support, views, by_family)
+        return FittedStack(support, Model(lens, by_family, make_by_skill), self.scored)
 
     def _stack_without(self, task_id: str) -> FittedStack:
         """A stack fitted without a task; in a large support without its whole fold, so that ten serve all tasks."""
         name = left_out_with(task_id, len(self.support.row_of_task))
         if name not in self.without:
-            self.without[name] = Stack().fit(self.support.rows(rows_without(self.support.task_ids, task_id, name)))
+            self.without[name] = Stack().fit(self.support.rows(rows_without(self.support.task_ids, name)))
         return self.without[name]
 
 
@@ -116,10 +119,11 @@ def left_out_with(task_id: str, tasks: int) -> str:
     return f"fold {fold_of(task_id)}" if tasks > _LARGE else f"task {task_id}"
 
 
-def rows_without(task_ids: Strings, task_id: str, left_out: str) -> Flags:
+def rows_without(task_ids: Strings, left_out: str) -> Flags:
     """(n,) the rows that such a stack may see."""
-    kept: Flags = folds_of(task_ids) != fold_of(task_id) if left_out.startswith("fold ") else task_ids != task_id
-    return kept
+    kind, _, name = left_out.partition(" ")
+    others: Flags = folds_of(task_ids) != int(name) if kind == "fold" else task_ids != name
+    return others
 
 
 def _by_skill(support: Support, views: Views, by_family: FittedPanel) -> FittedPanel:
@@ -130,9 +134,8 @@ def _by_skill(support: Support, views: Views, by_family: FittedPanel) -> FittedP
     return FittedPanel.of(panel, _learn(panel)[0])
 
 
-def _by_skill_grown(old: Model, support: Support, views: Views) -> FittedPanel:
-    assert isinstance(old.by_skill, FittedPanel)
-    return replace(old.by_skill, panel=StackPanel.of(support, views, by_skill=True), prepared={})
+def _by_skill_grown(weights: tuple[Mapping[Key, Trust], Trust], support: Support, views: Views) -> FittedPanel:
+    return FittedPanel(StackPanel.of(support, views, by_skill=True), *weights)
 
 
 def _learn(panel: StackPanel) -> tuple[Weights, Floats]:

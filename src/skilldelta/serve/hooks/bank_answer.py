@@ -42,8 +42,12 @@ def answer_from(
 
 
 def _question(service: GateService, document: Mapping[str, Any], skill: str) -> GateQuestion:
-    told = {name: value for name, value in document.items() if name not in ("skill", "skills", "policy")}
-    return GateQuestion(skill=skill, policy=policy_with(document.get("policy", {}), service.settings.policy), **told)
+    apart = ("skill", "skills", "skill_digests", "policy")
+    fields = {name: value for name, value in document.items() if name not in apart}
+    digests = document.get("skill_digests", {})
+    if skill in digests:
+        fields["skill_digest"] = digests[skill]
+    return GateQuestion(skill=skill, policy=policy_with(document.get("policy", {}), service.settings.policy), **fields)
 
 
 def _unanswered(service: GateService, question: GateQuestion, error: InputError, fallback: Action) -> dict[str, Any]:

@@ -18,6 +18,8 @@ class HookDecision(NamedTuple):
     """In the bank's log; None where it could not be recorded."""
     chosen: bool = False
     """Whether this is the skill to inject: the one with the largest gain, where several are to be used."""
+    has_evidence: bool = False
+    """Whether recorded tasks stand behind it; a fallback never denies anything."""
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> HookDecision:
@@ -31,7 +33,8 @@ class HookDecision(NamedTuple):
             reason=str(row["reason"]),
             gain=float(row["gain"]),
             decision_id=decision_id,
-            chosen=bool(row.get("chosen")),
+            chosen=row.get("chosen") is True,
+            has_evidence=row.get("has_evidence", row.get("fallback") is False) is True,
         )
 
     def to_row(self) -> dict[str, Any]:

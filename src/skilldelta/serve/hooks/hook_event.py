@@ -6,12 +6,12 @@ Harnesses add fields and events with every release, so what is unknown is no fau
 from __future__ import annotations
 
 import json
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from skilldelta.serve.hooks.user_text import user_text
 
-Host = Literal["claude-code", "codex", "gemini"]
-HOSTS: tuple[Host, ...] = ("claude-code", "codex", "gemini")
+if TYPE_CHECKING:
+    from skilldelta.harnesses.harness import Dialect
 
 Kind = Literal["prompt", "skill_call", "end", "other"]
 
@@ -22,24 +22,6 @@ _NOT_BY_A_USER = frozenset(
     {"agent", "automation", "background", "cron", "hook", "schedule", "scheduled", "subagent", "system", "task"}
 )
 """Where a prompt may say that it comes from; anything else counts as a person's."""
-
-
-class Dialect(NamedTuple):
-    """The names that a harness gives to the events that matter here."""
-
-    prompt: str
-    tool: str
-    end: str
-    skill_tool: str
-    skill_fields: tuple[str, ...]
-
-
-_CLAUDE = Dialect("UserPromptSubmit", "PreToolUse", "SessionEnd", "Skill", ("skill", "command", "name"))
-DIALECTS: dict[Host, Dialect] = {
-    "claude-code": _CLAUDE,
-    "codex": _CLAUDE,  # reads and writes the same documents
-    "gemini": Dialect("BeforeAgent", "BeforeTool", "SessionEnd", "activate_skill", ("name", "skill", "skill_name")),
-}
 
 
 class HookEvent(NamedTuple):
@@ -59,14 +41,14 @@ class EventError(ValueError):
     """Standard input holds no event; the message is one line."""
 
 
-def read_event(host: Host, content: bytes) -> HookEvent:
+def read_event(dialect: Dialect, content: bytes) -> HookEvent:
     """The event of a document."""
     document = _document(content)
-    dialect, name = DIALECTS[host], _text(document, "hook_event_name")
+    name = _text(document, "hook_event_name")
     conversation = _text(document, "session_id")
     if name == dialect.prompt:
         return HookEvent("prompt", conversation, text=_prompt(document))
-    if name == dialect.tool and _text(document, "tool_name") == dialect.skill_tool:
+    if name == dialect.tool and dialect.skill_tool and _text(document, "tool_name") == dialect.skill_tool:
         return HookEvent("skill_call", conversation, skill=_called(document, dialect))
     if name == dialect.end:
         return HookEvent("end", conversation, transcript=_text(document, "transcript_path"))

@@ -7,18 +7,18 @@ is recorded with the decisions that were taken in it.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from skilldelta.harnesses.offered_skill import OfferedSkill, Part, delivered, in_parts, skill_body
 from skilldelta.serve.hooks.conversation import Conversation, created
-from skilldelta.serve.hooks.hook_answer import denial, with_context
 from skilldelta.serve.hooks.hook_decision import HookDecision
 from skilldelta.serve.hooks.hook_event import HookEvent, read_event
 from skilldelta.serve.hooks.hook_settings import HookSettings
-from skilldelta.serve.hooks.offered_skill import LONGEST, OfferedSkill, Part, delivered, in_parts, skill_body
 from skilldelta.serve.hooks.server_client import ServerSilentError, ask_server
 
 Ask = Callable[[str, dict[str, Any]], dict[str, Any]]
@@ -48,7 +48,7 @@ class _Decided(NamedTuple):
 def answer(settings: HookSettings, content: bytes, *, ask_bank: Ask) -> Answered:
     """The answer to an event; `ask_bank` decides in this process, where no server does."""
     try:
-        event = read_event(settings.host, content)
+        event = read_event(settings.dialect, content)
         if event.kind == "prompt" and event.text and settings.skills:
             return _prompt(settings, event, ask_bank)
         if event.kind == "skill_call" and event.skill:
@@ -63,7 +63,7 @@ def answer(settings: HookSettings, content: bytes, *, ask_bank: Ask) -> Answered
 def fallback_answer(settings: HookSettings, content: bytes) -> str:
     """The answer when there is no time left: what the fallback says about a prompt."""
     try:
-        event = read_event(settings.host, content)
+        event = read_event(settings.dialect, content)
         if event.kind != "prompt" or not event.text or not settings.skills or settings.fallback != "use":
             return ""
         found = _fallen_back(settings, "no time left")._replace(texts=_file_texts(settings).texts)
@@ -211,10 +211,15 @@ def _delivery(settings: HookSettings, found: _Decided, part: Part) -> str:
     if skill is None:
         return ""
     text = found.texts.get(skill.name) if settings.delivery == "text" else None
-    if text is not None and skill.file is None and len(in_parts(skill.name, text, LONGEST[settings.host])) > part.of:
+    if text is not None and skill.file is None and len(in_parts(skill.name, text, settings.dialect.longest)) > part.of:
         skill = skill._replace(file=_written_down(settings, text))
-    context = delivered(skill, text, settings.host, part=part, delivery=settings.delivery)
-    return with_context(settings.host, context) if context else ""
+    context = delivered(skill, text, settings.dialect, part=part, delivery=settings.delivery)
+    return _written(settings.dialect.context(context)) if context else ""
+
+
+def _written(document: dict[str, Any]) -> str:
+    """In ASCII, which every pipe takes, whatever its encoding."""
+    return json.dumps(document, ensure_ascii=True)
 
 
 def _written_down(settings: HookSettings, text: str) -> Path | None:
@@ -249,8 +254,10 @@ def _chosen(settings: HookSettings, found: _Decided) -> OfferedSkill | None:
 def _skill_call(settings: HookSettings, event: HookEvent) -> Answered:
     conversation = _conversation(settings, event)
     for decision in (conversation.known() or ()) if conversation else ():
-        if decision.skill == event.skill and decision.action == "skip":
-            return Answered(denial(settings.host, f"SkillDelta: {decision.reason}. Proceed without this skill."))
+        # Without evidence it is hands off: the harness works as it does without a gate.
+        if decision.skill == event.skill and decision.action == "skip" and decision.has_evidence:
+            reason = f"SkillDelta: {decision.reason}. Proceed without this skill."
+            return Answered(_written(settings.dialect.denial(reason)))
     return Answered()
 
 
@@ -260,7 +267,7 @@ def _end(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answered:
 
     conversation = _conversation(settings, event)
     recorded = [one.decision_id for one in (conversation.known() or ()) if one.decision_id] if conversation else []
-    tokens = transcript_tokens(settings.host, event.transcript) if recorded and event.transcript else None
+    tokens = transcript_tokens(settings.dialect, event.transcript) if recorded and event.transcript else None
     for decision_id in recorded if tokens is not None else []:
         _asked(settings, OUTCOMES, {"decision_id": decision_id, "tokens": tokens}, ask_bank)
     return Answered()

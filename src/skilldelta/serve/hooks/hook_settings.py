@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from skilldelta.serve.hooks.hook_event import Host
-from skilldelta.serve.hooks.offered_skill import Delivery, OfferedSkill, Part
+from skilldelta.harnesses.harness import Dialect
+from skilldelta.harnesses.offered_skill import Delivery, OfferedSkill, Part
 from skilldelta.serve.hooks.server_client import ServerAddress
 
 WhomToAsk = Literal["auto", "server", "bank"]
@@ -18,7 +18,9 @@ Fallback = Literal["use", "skip", "abstain"]
 class HookSettings(NamedTuple):
     """Everything but the event itself."""
 
-    host: Host
+    host: str
+    """The harness's name."""
+    dialect: Dialect
     skills: tuple[OfferedSkill, ...]
     agent: str = ""
     suite: str = ""

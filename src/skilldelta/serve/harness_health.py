@@ -6,116 +6,127 @@ Installed hooks are run as their harness would run them, with a sample event, an
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
-from urllib.request import url2pathname
 
+from skilldelta.errors import InputError
+from skilldelta.harnesses.harness import Dialect, Harness
+from skilldelta.harnesses.installation import content_of
 from skilldelta.nouns import plural
-from skilldelta.serve.harness.harness_files import settings_file
-from skilldelta.serve.harness.harness_recipes import RECIPES
-from skilldelta.serve.harness.health import SAMPLE_TASK, Finding
-from skilldelta.serve.harness.wanted_setup import Entry, HarnessName, installed_entries
+from skilldelta.serve.health import SAMPLE_TASK, Finding
 from skilldelta.serve.hooks.failure_log import last_failures
-from skilldelta.serve.hooks.hook_event import DIALECTS, HOSTS, Host
 from skilldelta.version import __version__
 
 _HOOK_SECONDS = 20.0
 _RECENT_HOURS = 24
 
 
-def check_harness(harness: HarnessName, folder: Path) -> list[Finding]:
+def check_harness(harness: Harness, folder: Path) -> list[Finding]:
     """What is set up in a folder of settings; nothing where SkillDelta is not in it."""
-    if harness in HOSTS and (mark := _plugin_in(harness, folder)) is not None:
-        return [_version_of(harness), _run(harness, mark, "the plugin", f"skilldelta hook {harness} --ask server")]
-    path = settings_file(harness, folder)
-    if not path.is_file():
-        return []
+    if harness.dialect is not None and (mark := _plugin_in(harness, folder)) is not None:
+        command = f"skilldelta hook {harness.name} --ask server"
+        return [_version_of(harness), _run(harness.name, harness.dialect, mark, "the plugin", command)]
+    path = harness.setup.files(harness, folder)[0]
     try:
-        text = path.read_text(encoding="utf-8")
-        found = installed_entries(text, harness) if harness in HOSTS else []
+        text = _settings_text(harness, folder)
+        commands = harness.setup.commands(harness, text)
+        modules = list(harness.setup.modules(harness, folder)) if "skilldelta" in text else []
     except (OSError, ValueError) as error:  # an InputError is a ValueError
         remedy = "fix the file; the harness cannot read it either"
-        return [Finding(harness, "wrong", f"{path}: {' '.join(str(error).split())}", remedy)]
-    if harness in HOSTS:
-        return [_version_of(harness), *_entries(harness, path, found)] if found else []
-    return [_version_of(harness), _adapter_in(harness, path, text)] if "skilldelta" in text else []
+        return [Finding(harness.name, "wrong", f"{path}: {' '.join(str(error).split())}", remedy)]
+    if harness.dialect is not None:
+        return [_version_of(harness), *_entries(harness.name, harness.dialect, path, commands)] if commands else []
+    return [_version_of(harness), _adapter_in(harness, path, modules)] if "skilldelta" in text else []
 
 
-def _plugin_in(host: Host, folder: Path) -> Path | None:
-    """What shows that the harness has SkillDelta as a plugin or extension of its own, whose hooks are in no settings file."""
-    if host == "gemini":
-        mark = folder / "extensions" / "skilldelta"
-        return mark if mark.exists() else None
-    mark = folder / ("settings.json" if host == "claude-code" else "config.toml")
-    try:
-        return mark if "skilldelta@" in mark.read_text(encoding="utf-8", errors="replace") else None
-    except OSError:
+def _settings_text(harness: Harness, folder: Path) -> str:
+    """The file that names SkillDelta; empty where there is none."""
+    path = harness.setup.files(harness, folder)[0]
+    return (content_of(path) or b"").decode("utf-8") if path.is_file() else ""
+
+
+def _plugin_in(harness: Harness, folder: Path) -> Path | None:
+    """What shows that the harness has SkillDelta as a plugin of its own kind, whose hooks are in no settings file."""
+    file, words = harness.plugin_mark
+    mark = folder / file
+    if not file or not mark.exists():
         return None
-
-
-def installed_banks(harness: HarnessName, folder: Path) -> list[str]:
-    """The banks that installed hooks name."""
-    path = settings_file(harness, folder)
     try:
-        found = installed_entries(path.read_text(encoding="utf-8"), harness) if harness in HOSTS else []
+        is_named = not words or words in (content_of(mark) or b"").decode("utf-8", "replace")
+    except (InputError, OSError):
+        return None
+    return mark if is_named else None
+
+
+def installed_banks(harness: Harness, folder: Path) -> list[str]:
+    """The banks that installed hooks name."""
+    try:
+        commands = harness.setup.commands(harness, _settings_text(harness, folder))
     except (OSError, ValueError):
         return []
-    words = [_words(command) for entry in found for command in entry.commands]
+    words = [_words(command) for several in commands.values() for command in several]
     return sorted({line[line.index("--bank") + 1] for line in words if "--bank" in line[:-1]})
 
 
-def _version_of(harness: HarnessName) -> Finding:
-    program = RECIPES[harness].program
+def _version_of(harness: Harness) -> Finding:
+    program = harness.program
     place = shutil.which(program)
     if place is None:
-        return Finding(harness, "note", f"{program} is not on the PATH", f"install {program}, or add it to the PATH")
+        return Finding(
+            harness.name, "note", f"{program} is not on the PATH", f"install {program}, or add it to the PATH"
+        )
     try:
         done = subprocess.run(
             [place, "--version"], capture_output=True, text=True, errors="replace", timeout=10, stdin=subprocess.DEVNULL
         )
     except (OSError, subprocess.TimeoutExpired):
-        return Finding(harness, "note", f"{place} does not tell its version")
-    said = (done.stdout.strip() or done.stderr.strip() or "an unknown version").splitlines()[0][:80]
-    return Finding(harness, "ok", f"{place}: {said}")
+        return Finding(harness.name, "note", f"{place} does not tell its version")
+    version = (done.stdout.strip() or done.stderr.strip() or "an unknown version").splitlines()[0][:80]
+    return Finding(harness.name, "ok", f"{place}: {version}")
 
 
-def _entries(host: Host, path: Path, found: list[Entry]) -> list[Finding]:
-    dialect = DIALECTS[host]
-    here = {entry.event for entry in found}
-    lacking = {dialect.prompt, dialect.end, *(() if host == "codex" else (dialect.tool,))} - here
+def _entries(host: str, dialect: Dialect, path: Path, commands: Mapping[str, Sequence[str]]) -> list[Finding]:
+    lacking = {dialect.prompt, dialect.end, *((dialect.tool,) if dialect.skill_tool else ())} - set(commands)
     findings = []
     if lacking:
         told = f"{path}: no entry at {', '.join(sorted(lacking))}"
         findings.append(Finding(f"{host} hooks", "wrong", told, f"skilldelta install {host} again"))
-    commands: dict[str, str] = {}
-    for entry in found:
-        for command in entry.commands:
-            commands.setdefault(command, entry.event)
-    return [*findings, *(_run(host, path, event, command) for command, event in commands.items())]
+    events: dict[str, str] = {}
+    for event, several in commands.items():
+        for command in several:
+            events.setdefault(command, event)
+    return [*findings, *(_run(host, dialect, path, event, command) for command, event in events.items())]
 
 
-def _run(host: Host, path: Path, event: str, command: str) -> Finding:
+def _run(host: str, dialect: Dialect, path: Path, event: str, command: str) -> Finding:
     """Run an entry as the harness does, through a shell, with a prompt that leaves no trace."""
     name = f"{host} hook"
+    program = next(
+        (word for word in _words(command) if word.rpartition("/")[2].startswith(("skilldelta", "python"))), ""
+    )
+    if os.path.isabs(program) and not os.access(program, os.X_OK):
+        told = f"{path}: {program} is gone, so {event} does nothing"
+        return Finding(name, "wrong", told, f"skilldelta install {host} again")
     sample = {
         "session_id": "skilldelta-doctor",
-        "hook_event_name": DIALECTS[host].prompt,
+        "hook_event_name": dialect.prompt,
         "prompt": SAMPLE_TASK,
         "cwd": str(Path.cwd()),
     }
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as state:
-        tried = f"{command} --no-record --state {shlex.quote(state) if sys.platform != 'win32' else state}"
         try:
             done = subprocess.run(
-                tried,
+                command,
                 shell=True,
+                env={**os.environ, "SKILLDELTA_STATE": state, "SKILLDELTA_NO_RECORD": "1"},
                 input=json.dumps(sample),
                 capture_output=True,
                 text=True,
@@ -139,11 +150,11 @@ def _run(host: Host, path: Path, event: str, command: str) -> Finding:
     return Finding(name, "ok", f"{event} answers in {seconds:.2f} s ({told} for the sample task)")
 
 
-def _adapter_in(harness: HarnessName, path: Path, text: str) -> Finding:
+def _adapter_in(harness: Harness, path: Path, modules: list[Path]) -> Finding:
     """Whether the adapter that a file names is there, and of this version."""
-    name = f"{harness} adapter"
-    again = f"skilldelta install {harness} again"
-    module = next((Path(place) for place in _named_modules(text) if "skilldelta" in place), None)
+    name = f"{harness.name} adapter"
+    again = f"skilldelta install {harness.name} again"
+    module = next((place for place in modules if not place.is_file()), modules[-1] if modules else None)
     if module is None or not module.is_file():
         return Finding(name, "wrong", f"{path}: the adapter {module or ''} is missing", again)
     try:
@@ -153,13 +164,6 @@ def _adapter_in(harness: HarnessName, path: Path, text: str) -> Finding:
     if version not in (__version__, "unknown"):
         return Finding(name, "wrong", f"{module}: version {version}, SkillDelta is {__version__}", again)
     return Finding(name, "ok", f"{module}: version {version}")
-
-
-def _named_modules(text: str) -> list[str]:
-    """Paths of JavaScript modules in a text, plain or as file URLs."""
-    words = (word.strip("\"'(),") for line in text.splitlines() for word in line.replace("name:", " ").split())
-    found = [word for word in words if word.endswith((".mjs", ".js"))]
-    return [url2pathname(unquote(urlsplit(word).path)) if word.startswith("file:") else word for word in found]
 
 
 def check_failures(state: Path, *, now: float) -> list[Finding]:

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from skilldelta.serve.harness.forced_arm import forced_arm
+from skilldelta.harnesses.forced_arm import forced_arm
 from skilldelta.serve.hooks.server_client import ServerAddress, ask_server
 
 

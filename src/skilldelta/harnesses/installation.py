@@ -10,13 +10,18 @@ import base64
 import difflib
 import hashlib
 import json
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from skilldelta.errors import InputError
 from skilldelta.files import check_destination, json_document, read_bytes, write_bytes
+
+if TYPE_CHECKING:
+    from skilldelta.harnesses.harness import Harness, Scope
+    from skilldelta.harnesses.wanted_setup import WantedSetup
 
 MOST_BYTES = 16 << 20
 Cleaner = Callable[[Path, bytes], bytes | None]
@@ -152,6 +157,43 @@ class Installations:
 
     def _path(self, name: str) -> Path:
         return self._folder / f"{hashlib.sha256(name.encode('utf-8', 'surrogateescape')).hexdigest()[:24]}.json"
+
+
+def settings_folder(harness: Harness, scope: Scope, home: Path, project: Path, environment: Mapping[str, str]) -> Path:
+    """The folder of a harness's settings."""
+    if scope == "user":
+        return harness.folder(home, environment)
+    if not harness.project_folder:
+        raise InputError(f"{harness.name} has no settings of a project; install it with --scope user")
+    return project / harness.project_folder
+
+
+def planned_changes(harness: Harness, folder: Path, wanted: WantedSetup) -> list[FileChange]:
+    """The files as they are, and with SkillDelta in them; a change may be empty."""
+    first, *_ = harness.setup.files(harness, folder)
+    with _naming(first):
+        return [
+            FileChange(file.path, content_of(file.path), file.content)
+            for file in harness.setup.wanted(harness, folder, wanted)
+        ]
+
+
+def cleaned(harness: Harness, path: Path, content: bytes) -> bytes | None:
+    """What a file holds without SkillDelta, whatever else has changed in it; None where it was all ours."""
+    with _naming(path):
+        text = harness.setup.cleaned(harness, path, content.decode("utf-8"))
+    return None if text is None else text.encode()
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Errors about a file's content name the file."""
+    try:
+        yield
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: is not UTF-8 text; SkillDelta leaves it alone") from None
+    except InputError as error:
+        raise InputError(str(error) if str(path) in str(error) else f"{path}: {error}") from None
 
 
 def _missing_folders(path: Path) -> list[Path]:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skilldelta.errors import InputError
-from skilldelta.serve.harness.json_edit import appended, parse, without
+from skilldelta.harnesses.json_edit import appended, parse, without
 
 COMMENTED = """{
   // my model

@@ -8,16 +8,16 @@ too few entries, the model is told to load the skill before it begins.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from skilldelta.front_matter import split_front_matter
 from skilldelta.regular_file import read_regular
-from skilldelta.serve.hooks.hook_event import Host
+
+if TYPE_CHECKING:
+    from skilldelta.harnesses.harness import Dialect
 
 Delivery = Literal["text", "invoke"]
 
-LONGEST: dict[Host, int | None] = {"claude-code": 9_900, "codex": 9_900, "gemini": None}
-"""Characters that a harness lets one hook inject whole; both limits were found at 10,000."""
 _LABEL = 100
 """Characters that are left for saying which part of a skill this is."""
 _MOST_BYTES = 4 << 20
@@ -53,13 +53,13 @@ def skill_body(file: Path) -> str:
     return split_front_matter(_read(file)).body
 
 
-def delivered(skill: OfferedSkill, text: str | None, host: Host, *, part: Part, delivery: Delivery) -> str:
+def delivered(skill: OfferedSkill, text: str | None, dialect: Dialect, *, part: Part, delivery: Delivery) -> str:
     """What one hook entry hands to the model; empty where another entry says it all."""
     if text is not None and delivery == "text":
-        chunks = in_parts(skill.name, text, LONGEST[host])
+        chunks = in_parts(skill.name, text, dialect.longest)
         if len(chunks) <= part.of:
             return chunks[part.number - 1] if part.number <= len(chunks) else ""
-    return _to_be_loaded(skill, host, text, delivery) if part.number == 1 else ""
+    return _to_be_loaded(skill, dialect.skill_tool, text, delivery) if part.number == 1 else ""
 
 
 def in_parts(name: str, text: str, longest: int | None) -> list[str]:
@@ -71,13 +71,12 @@ def in_parts(name: str, text: str, longest: int | None) -> list[str]:
     return [f"[Skill {label}, part {i} of {len(cut)}]\n{piece}" for i, piece in enumerate(cut, 1)]
 
 
-def _to_be_loaded(skill: OfferedSkill, host: Host, text: str | None, delivery: Delivery) -> str:
+def _to_be_loaded(skill: OfferedSkill, tool: str, text: str | None, delivery: Delivery) -> str:
     too_long = text is not None and delivery == "text"
-    if skill.file is not None and (too_long or host == "codex"):  # any agent can read a file
+    if skill.file is not None and (too_long or not tool):  # any agent can read a file
         return f"Before you begin, read the whole file {skill.file} and follow it: it is the skill {skill.name}."
-    if host == "codex":
+    if not tool:
         return f"Before you begin, read the skill {skill.name} and follow it."
-    tool = "activate_skill" if host == "gemini" else "Skill"
     return f"Before you begin, load the skill {skill.name} with the {tool} tool and follow it."
 
 

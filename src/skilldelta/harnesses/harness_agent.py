@@ -20,12 +20,12 @@ from skilldelta.collect.arms import Message
 from skilldelta.collect.execution_errors import IncompleteError
 from skilldelta.collect.workspace import write_below
 from skilldelta.errors import InputError
+from skilldelta.harnesses.forced_arm import ForcedArm, forced_arm
+from skilldelta.harnesses.harness import Harness, Permission, Recipe, Reply
+from skilldelta.harnesses.installation import planned_changes
+from skilldelta.harnesses.offered_skill import OfferedSkill
+from skilldelta.harnesses.wanted_setup import WantedSetup
 from skilldelta.records import Agent
-from skilldelta.serve.harness.forced_arm import ForcedArm, forced_arm
-from skilldelta.serve.harness.harness_files import HarnessHomes, planned_change
-from skilldelta.serve.harness.harness_recipes import RECIPES, HarnessRecipe, HarnessReply, Permission
-from skilldelta.serve.harness.wanted_setup import HarnessName, WantedSetup
-from skilldelta.serve.hooks.offered_skill import OfferedSkill
 
 _LONGEST_ARGUMENT = 120_000
 """Bytes. Linux refuses a single argument of 128 KiB."""
@@ -36,7 +36,7 @@ _ADAPTER_SECONDS = 10.0
 class HarnessAgent(ProgramAgent):
     """Runs a harness that is installed on this machine, with the rights of the person who collects."""
 
-    harness: HarnessName
+    harness: Harness
     command: tuple[str, ...]
     """The words that start `skilldelta`, for the hooks."""
     model: str = ""
@@ -46,26 +46,29 @@ class HarnessAgent(ProgramAgent):
     name: str = ""
 
     def __post_init__(self) -> None:
+        if self.harness.recipe is None:
+            raise InputError(f"{self.harness.name} does not say how it runs a task without a person; use --command")
         if self.permission not in self.recipe.permissions:
             known = ", ".join(self.recipe.permissions)
-            raise InputError(f"{self.harness} has no permission mode {self.permission!r}; it has: {known}")
+            raise InputError(f"{self.harness.name} has no permission mode {self.permission!r}; it has: {known}")
         if self.model and not self.recipe.model_option:
             raise InputError(
-                f"{self.harness} takes no model on its command line; put it into its settings, with --agent-home"
+                f"{self.harness.name} takes no model on its command line; put it into its settings, with --agent-home"
             )
         if self.home is not None and not self.home.is_dir():
             raise InputError(f"{self.home} is not a folder; --agent-home names one with the harness's settings")
-        self.find_program(self.recipe.program)
+        self.find_program(self.harness.program)
 
     @property
-    def recipe(self) -> HarnessRecipe:
+    def recipe(self) -> Recipe:
         """How this harness is run."""
-        return RECIPES[self.harness]
+        assert self.harness.recipe is not None
+        return self.harness.recipe
 
     @property
     def settings(self) -> Mapping[str, Any]:
         return {
-            "program": self.harness,
+            "program": self.harness.name,
             "harness": self.version,
             "model": self.model,
             "permission": self.permission,
@@ -75,7 +78,7 @@ class HarnessAgent(ProgramAgent):
 
     @property
     def identity(self) -> Agent:
-        name = self.name or (f"{self.harness}/{self.model}" if self.model else self.harness)
+        name = self.name or (f"{self.harness.name}/{self.model}" if self.model else self.harness.name)
         return Agent(name, fingerprint(self.settings))
 
     async def execution(self, attempt: Attempt, workdir: Path) -> Outcome:
@@ -84,7 +87,7 @@ class HarnessAgent(ProgramAgent):
             printed = await self._answered(attempt.question, workdir, home)
         if not arm.asked:
             raise IncompleteError(
-                f"the adapter in {self.harness} did not ask, so the skill was not placed; is it enabled?"
+                f"the adapter in {self.harness.name} did not ask, so the skill was not placed; is it enabled?"
             )
         reply = self._read(printed)
         tokens = arm.tokens if reply.tokens is None else reply.tokens
@@ -92,13 +95,15 @@ class HarnessAgent(ProgramAgent):
         message = Message("user", attempt.question)
         return Outcome(reply.answer, tokens, reply.usd, (message,), printed, details=details)
 
-    def _read(self, printed: str) -> HarnessReply:
+    def _read(self, printed: str) -> Reply:
         """What the harness said; an output of another shape, such as that of another version, says nothing."""
         try:
             return self.recipe.read(printed)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except ValueError as error:
+            raise IncompleteError(str(error)) from None
+        except (AttributeError, KeyError, TypeError) as error:
             raise IncompleteError(
-                f"the output of {self.harness} is not understood ({error}): {printed[-160:]!r}"
+                f"the output of {self.harness.name} is not understood ({error}): {printed[-160:]!r}"
             ) from None
 
     def _furnished_home(self, home: Path, attempt: Attempt, arm: ForcedArm) -> Path:
@@ -117,9 +122,9 @@ class HarnessAgent(ProgramAgent):
             (OfferedSkill(skill, home / file),),
             {"server": arm.url, "timeout": f"{_ADAPTER_SECONDS:g}", "ask": "server"},
         )
-        folder = HarnessHomes.of(home, self._variables(home)).folder(self.harness, "user", home)
-        change = planned_change(self.harness, folder, wanted)
-        write_below(home, change.path.relative_to(home).as_posix(), (change.after or b"").decode())
+        folder = self.harness.folder(home, self._variables(home))
+        for change in planned_changes(self.harness, folder, wanted):
+            write_below(home, change.path.relative_to(home).as_posix(), (change.after or b"").decode())
         return home
 
     async def _answered(self, prompt: str, workdir: Path, home: Path) -> str:
@@ -128,21 +133,22 @@ class HarnessAgent(ProgramAgent):
             words += [self.recipe.model_option, self.model]
         is_argument = "{prompt}" in words
         if is_argument and len(prompt.encode("utf-8", "replace")) > _LONGEST_ARGUMENT:
-            raise IncompleteError(f"{self.harness} takes the task as an argument, and this one is too long for one")
+            raise IncompleteError(
+                f"{self.harness.name} takes the task as an argument, and this one is too long for one"
+            )
         arguments = [self._program, *(prompt if word == "{prompt}" else word for word in words)]
         stdin = "" if is_argument else prompt
-        return await self.printed(arguments, stdin, workdir, self._variables(home), called=self.harness)
+        return await self.printed(arguments, stdin, workdir, self._variables(home), called=self.harness.name)
 
     def _variables(self, home: Path) -> dict[str, str]:
         """The person's few variables, with the run's own home in place of theirs."""
-        own = {name: value.format(home=home) for name, value in self.recipe.home.items()}
+        own = {name: value.format(home=home) for name, value in self.recipe.variables.items()}
         return {
             **self.environment,
             "HOME": os.fspath(home),
             "USERPROFILE": os.fspath(home),
             "SKILLDELTA_STATE": os.fspath(home / "skilldelta-state"),
             **own,
-            **dict.fromkeys(self.recipe.quiet, "true" if self.harness == "gemini" else "1"),
         }
 
 
