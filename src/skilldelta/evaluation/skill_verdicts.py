@@ -105,7 +105,7 @@ class Skipping:
 
 
 @dataclass(frozen=True, slots=True)
-class GateValue:
+class GateOnSkill:
     """The gate on the tasks of one skill, each decided by a gate that had not seen it."""
 
     use_rate: float
@@ -128,7 +128,7 @@ class SkillVerdict:
     """Of the skill's tasks alone."""
     effect: SkillEffect
     """The gain after the other skills had their say: its interval decides and is shown."""
-    gate: GateValue | None
+    gate: GateOnSkill | None
     """None where no held-out decisions were given."""
     adjusted_p: float
     """Of no gain on average, for having looked at every skill of the panel."""
@@ -193,7 +193,7 @@ def skill_verdicts(
     )
 
 
-def _gate_values(support: Support, skills: Sequence[Ints], uses: Floats) -> list[GateValue | None]:
+def _gate_values(support: Support, skills: Sequence[Ints], uses: Floats) -> list[GateOnSkill | None]:
     """The gate on each skill's rows. Intervals have the false-coverage rate of 5% over the skills that are called gated.
 
     Benjamini and Yekutieli (2005): where R of m skills pass the test at a false-discovery rate of 5%, intervals at the level
@@ -214,7 +214,7 @@ def _gate_values(support: Support, skills: Sequence[Ints], uses: Floats) -> list
     called = int((adjusted_for_false_discoveries(p) <= FALSE_DISCOVERIES).sum())
     reach = NormalDist().inv_cdf(1 - FALSE_DISCOVERIES * max(1, called) / len(skills) / 2)
     return [
-        GateValue(rate, on, Range(max(-1.0, on - reach * spread), min(1.0, on + reach * spread)), off)
+        GateOnSkill(rate, on, Range(max(-1.0, on - reach * spread), min(1.0, on + reach * spread)), off)
         for (rate, on, off), spread in zip(values, spreads, strict=True)
     ]
 
@@ -251,7 +251,7 @@ def _verdict_on(
     rows: Ints,
     mean: TaskMean,
     effect: SkillEffect,
-    gate: GateValue | None,
+    gate: GateOnSkill | None,
     adjusted_p: float,
     signs: Floats,
     families: tuple[FamilyEffect, ...],
@@ -292,7 +292,7 @@ def _verdict_on(
 def _ruling(
     tasks: int,
     effect: SkillEffect,
-    gate: GateValue | None,
+    gate: GateOnSkill | None,
     families: Sequence[FamilyEffect],
     tokens: float | None,
     margin: float,
