@@ -55,17 +55,8 @@ class Index:
 
     def revision(self) -> int:
         """The revision of the evidence of this agent and suite as it is now."""
-        return self._bank.panel_revision(self._agent, self._suite)
+        return self._bank.panel_revision(self.agent, self.suite)
 
-<<<<<<< HEAD
-    def learned(self, name: str, part: str) -> bytes | None:
-        """What was learned from the evidence as it is now, if it was cached."""
-        return self._bank.learned(name, part, revision=self.revision())
-
-    def keep_learned(self, name: str, parts: Mapping[str, bytes], *, revision: int) -> bool:
-        """Cache what was learned from the rows at a revision; False where it is no longer the revision, or cannot be."""
-        return revision == self.revision() and self._bank.keep_learned(name, parts, revision=revision)
-=======
     def learned(self, name: str, part: str, *, revision: int) -> bytes | None:
         """A part of what was learned at a revision, if it is kept."""
         return self._bank.learned(name, part, revision=revision)
@@ -75,8 +66,14 @@ class Index:
         return self._bank.learned_revision(name)
 
     def keep_learned(self, name: str, parts: Mapping[str, bytes], mark: Mark) -> bool:
-        """Keep what was learned from the rows at a mark."""
-        return self._bank.keep_learned(name, parts, revision=mark.revision, removals=mark.removals)
+        """Cache what was learned from the rows at a mark; False where it may no longer answer, or cannot be cached.
+
+        Evidence that was only added to since is no reason against it, unless a state of the present revision is cached.
+        """
+        freshness = self.freshness(mark)
+        if freshness == "invalid" or (freshness == "outdated" and self.learned_revision(name) == self.revision()):
+            return False
+        return self._bank.keep_learned(name, parts, revision=mark.revision)
 
     def freshness(self, mark: Mark) -> Freshness:
         """How what was learned at a mark relates to the evidence as it is now."""
@@ -87,7 +84,6 @@ class Index:
         with self._refreshing:
             snapshot = self._snapshots[None, None] = self._refreshed((None, None), self._snapshots.get((None, None)))
         return snapshot.support, snapshot.mark
->>>>>>> main
 
     def scope(self, *, skill: str | None = None, family: str | None = None) -> Support:
         """The rows of a skill, a family, both, or (neither) all; up to date with what was committed before the call."""

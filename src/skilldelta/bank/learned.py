@@ -1,17 +1,9 @@
-<<<<<<< HEAD
 """What was learned from the evidence, cached: opaque parts under a name, good for one revision of a panel.
 
 The name says everything else that the parts depend on; its last word is the version of the code. Parts can be learned
 again at any time, so that nothing here is precious: a newer state of the same panel takes an older one's place, damaged
-parts are never handed out, and old states make room for new ones.
-=======
-"""What was learned from the evidence, kept beside it: opaque parts under a name, learned at one revision of the evidence.
-
-The name says everything else that the parts depend on; its last word is the version of the code. Parts can be learned
-again at any time, so that nothing here is precious: the next writer of a name drops those of other revisions and code,
-damaged ones are never handed out, and old ones make room for new. Keeping them does not move the revision. Parts of an
-earlier revision stay until then: a server may answer from them while it learns the next.
->>>>>>> main
+parts are never handed out, and old states make room for new ones. A state of an
+earlier revision stays until then: a server may answer from it while it learns the next.
 """
 
 from __future__ import annotations
@@ -38,17 +30,9 @@ class LearnedStates:
     size_bytes: int = 0
 
 
-<<<<<<< HEAD
 def read_part(connection: Connection, name: str, part: str, revision: int) -> bytes | None:
     """A part that was learned at a revision of its panel; None where there is none, or it is damaged."""
     table = schema.learned_states
-=======
-def read_part(connection: Connection, name: str, part: str, revision: int | None = None) -> bytes | None:
-    """A part that was learned at a revision, None is the present one; None where there is none, or it is damaged."""
-    table = schema.learned_states
-    if revision is None:
-        revision = read_counter(connection, schema.REVISION)
->>>>>>> main
     query = select(*table.c).where(table.c.name == name, table.c.part == part, table.c.revision == revision)
     row = connection.execute(query).first()
     if row is None or row_checksum(row[:-1]) != row.checksum:
@@ -70,30 +54,12 @@ def keep(
     parts: Mapping[str, bytes],
     *,
     revision: int,
-    removals: int | None = None,
     now: float,
     limit: int = LIMIT,
 ) -> bool:
-<<<<<<< HEAD
     """Put all parts of a state in place of what its name had; False where it is too large."""
     size = sum(map(len, parts.values()))
     if not parts or size > limit or max(map(len, parts.values())) > _LARGEST_PART:
-=======
-    """Put all parts of a state in place of what its name had; False where the evidence has moved on, or it is too large.
-
-    With `removals`, the count when it was learned, evidence that was only added to is no reason to refuse it, unless
-    another process has kept a state of the present revision.
-    """
-    size = sum(map(len, parts.values()))
-    if not parts or size > limit:
-        return False
-    present = read_counter(connection, schema.REVISION)
-    if present != revision and (
-        removals is None
-        or read_counter(connection, schema.REMOVALS) != removals
-        or read_revision(connection, name) == present
-    ):
->>>>>>> main
         return False
     table = schema.learned_states
     of_any_code = table.c.name.startswith(f"{name.rpartition(' ')[0]} ", autoescape=True)

@@ -10,11 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, func, select
 
 from skilldelta.bank import schema
-<<<<<<< HEAD
-from skilldelta.bank.schema import UNCHECKED, changed_row, chunked, execution_checksum
-=======
-from skilldelta.bank.schema import changed_row, chunked, execution_checksum, read_counter
->>>>>>> main
+from skilldelta.bank.schema import UNCHECKED, changed_row, chunked, execution_checksum, read_counter
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.records import Agent, Execution, Skill, Task, bundle_name
 

@@ -35,14 +35,9 @@ from skilldelta.bank.database import Database
 from skilldelta.bank.defaults import Defaults, read_defaults, write_defaults
 from skilldelta.bank.entries import DecisionFilter, DecisionRecord, DecisionTally, Logged, RecordedOutcome
 from skilldelta.bank.forget import Foreseen, Forgotten, Removal
-<<<<<<< HEAD
-from skilldelta.bank.pair_reading import Changes, Mark, PairQuery, PanelRecords
-from skilldelta.bank.reading import chosen_agent, current_skill
-from skilldelta.bank.revisions import move_revisions
-=======
 from skilldelta.bank.pair_reading import Changes, Freshness, Mark, PairQuery, PanelRecords
-from skilldelta.bank.reading import Arrivals, chosen_agent, chosen_suite, current_skill
->>>>>>> main
+from skilldelta.bank.reading import Arrivals, chosen_agent, current_skill
+from skilldelta.bank.revisions import move_revisions
 from skilldelta.bank.status import BankStatus, EvidenceAge, Panel
 from skilldelta.bank.vectors import Progress, TextEncoder
 from skilldelta.errors import BankError, BankWarning, InputError, unknown_name
@@ -354,38 +349,18 @@ class Bank:
         """How often each action was decided, by agent and skill."""
         return self._read(decision_log.read_decision_tallies)
 
-<<<<<<< HEAD
     def learned(self, name: str, part: str, *, revision: int) -> bytes | None:
         """A cached part of what was learned at a revision of its panel; None where there is none, or it is damaged."""
         return self._cache.read(None, learned.read_part, name, part, revision)
+
+    def learned_revision(self, name: str) -> int | None:
+        """The revision at which the cached state of a name was learned."""
+        return self._cache.read(None, learned.read_revision, name)
 
     def keep_learned(self, name: str, parts: Mapping[str, bytes], *, revision: int) -> bool:
         """Cache what was learned at a revision of its panel, unless that would have to wait or cannot be."""
         backend, now = self._database.backend, self._clock()
         return bool(self._cache.write(learned.keep, backend, name, parts, revision=revision, now=now))
-=======
-    def learned(self, name: str, part: str, *, revision: int | None = None) -> bytes | None:
-        """A kept part of what was learned at a revision, None is the present one; None where none is kept or it is damaged."""
-        return self._read(learned.read_part, name, part, revision)
-
-    def learned_revision(self, name: str) -> int | None:
-        """The revision at which the kept state of a name was learned."""
-        return self._read(learned.read_revision, name)
-
-    def keep_learned(
-        self, name: str, parts: Mapping[str, bytes], *, revision: int, removals: int | None = None
-    ) -> bool:
-        """Keep what was learned at a revision, unless that would have to wait: for a lock, or for a disk to be writable.
-
-        With `removals` (see `mark`), also where evidence was added since.
-        """
-        try:
-            with self._database.write_soon(KEEPING_PATIENCE) as connection:
-                backend, now = self._database.backend, self._clock()
-                return learned.keep(connection, backend, name, parts, revision=revision, removals=removals, now=now)
-        except (BankError, OSError):
-            return False
->>>>>>> main
 
     def add_judgements(self, judgements: Sequence[Judgement]) -> int:
         """Store agents' own answers about known tasks and skills; returns how many were new."""

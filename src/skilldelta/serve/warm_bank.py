@@ -88,11 +88,6 @@ class WarmBank:
             return names
         with self._learning:
             if self._names is None or self._names.revision != revision:
-<<<<<<< HEAD
-                bank = self.bank
-                self._suites, self._answers = {}, OrderedDict()
-                self._names = KnownNames(revision, bank.agents(), bank.skills(), bank.suites(), bank.defaults().agent)
-=======
                 bank, before = self.bank, self._arrivals
                 self._arrivals = bank.arrivals(0 if before is None else before.last_execution)
                 self._answers = OrderedDict()
@@ -105,8 +100,7 @@ class WarmBank:
                     for key, suite in self._suites.items()
                     if all(agent != key[0] or other == suite for agent, other in grown)
                 }
-                self._names = KnownNames(revision, bank.agents(), bank.skills(), bank.suites())
->>>>>>> main
+                self._names = KnownNames(revision, bank.agents(), bank.skills(), bank.suites(), bank.defaults().agent)
             return self._names
 
     def advice(self, question: Question, agent: Agent, policy: Policy, *, explain: bool) -> Advice:
