@@ -93,7 +93,7 @@ def _show(judged: JudgedPanel, *, with_tasks: bool) -> None:
     out, support = console(), judged.panel.support
     title = f"{judged.panel.title}: {plural(len(judged.verdicts), 'skill')}"
     rows = [_row(one) for one in judged.verdicts]
-    columns = ("skill", "verdict", "points", "95%", "helps", "per 1,000 tokens", "tasks", "helped", "harmed")
+    columns = ("skill", "verdict", "points", "95%", "helps", "per 1k", "tasks", "helped", "harmed")
     out.print(table(title, columns, rows, left=2))
     for one in judged.verdicts:
         out.remark(plain_minus(f"{one.skill}: {skill_sentence(one)}"))
@@ -102,7 +102,8 @@ def _show(judged: JudgedPanel, *, with_tasks: bool) -> None:
                 out.remark(plain_minus(line), indent=4, style="dim")
     out.remark(
         "Points: change of success in percentage points, with its 95% interval, after the other skills had their say. Helps: "
-        "the chance that the true change is above zero. Held out: each task is decided by other tasks only.",
+        "the chance that the true change is above zero. Per 1k: points per 1,000 tokens that the skill adds. Families: exact "
+        "sign test, false-discovery rate 5% over all families. Held out: each task is decided by other tasks only.",
         style="dim",
     )
     out.print("")

@@ -19,9 +19,9 @@ from skilldelta.support import Support
 # Gains within this many success points of zero count as no effect of a skill: 0.05 is 5 points.
 NO_EFFECT = 0.05
 
-# Share of skills without effect, mean and standard deviation of the others: the grid that is averaged over. The smallest
-# standard deviation keeps a few tasks from being pulled to a common mean as if skills could not differ.
-_SHARES = (0.02, 0.1, 0.2, 0.4, 0.6, 0.8)
+# Share of skills without effect (and how likely each share is beforehand: people write skills that do something), mean and
+# standard deviation of the others: the grid that is averaged over. The smallest standard deviation keeps a few tasks from being pulled to a common mean as if skills could not differ.
+_SHARES = {0.02: 0.35, 0.1: 0.3, 0.3: 0.2, 0.6: 0.1, 0.9: 0.05}
 _MEANS = tuple(np.linspace(-0.2, 0.4, 13).tolist())
 _DEVIATIONS = (0.1, 0.15, 0.2, 0.3, 0.45)
 # "Nothing" is not exactly nothing.
@@ -29,7 +29,7 @@ _SPIKE = 0.02
 # Before anything is seen: means of effective skills are near zero, and standard deviations above this are unlikely.
 _MEAN_SPREAD, _USUAL_DEVIATION = 0.15, 0.2
 # A skill's own variance between tasks counts against the typical one as if that had been seen on this many tasks.
-_PRIOR_TASKS, _TYPICAL_VARIANCE = 3.0, 0.3
+_PRIOR_TASKS, _TYPICAL_VARIANCE = 3.0, 0.4
 # The variance of a gain from one run of each arm, and the part of it that no repetition removes.
 _BETWEEN_TASKS, _WITHIN_ARM = 0.1, 0.2
 
@@ -82,7 +82,8 @@ def _means(support: Support, codes: Ints, size: int) -> tuple[Floats, Floats]:
     mean = np.bincount(codes, weights * support.gains, size) / total
     squares = np.bincount(codes, weights * (support.gains - mean[codes]) ** 2, size)
     freedom = _PRIOR_TASKS + np.bincount(codes, minlength=size) - 1
-    return mean, (_PRIOR_TASKS * _TYPICAL_VARIANCE + squares) / freedom / total
+    # A variance learned from few tasks is itself uncertain: the variance of Student's distribution allows for that.
+    return mean, (_PRIOR_TASKS * _TYPICAL_VARIANCE + squares) / np.maximum(freedom - 2, 1.0) / total
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,6 +101,7 @@ class _Posterior:
         nothing = share * _density(mean, 0.0, variance + _SPIKE**2)
         something = (1 - share) * _density(mean, center, variance + deviation**2)
         log_prior = -(center[:, 0] ** 2) / (2 * _MEAN_SPREAD**2) - np.log1p((deviation[:, 0] / _USUAL_DEVIATION) ** 2)
+        log_prior += np.log([_SHARES[value] for value in share[:, 0].tolist()])
         fit = np.log(nothing + something).sum(axis=1) + log_prior
         world = np.exp(fit - fit.max())
         world /= world.sum()
