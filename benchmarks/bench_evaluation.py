@@ -23,14 +23,14 @@ CONTROLS = (
     "always_off",
     "always_on",
     "random_matched",
-    "skilldelta",
+    "paper",
     "with_skill_only",
     "relevance",
     "tfidf_knn",
     "family_mean",
     "self_judge",
 )
-"""Every control except Ridge; the stack has a benchmark of its own."""
+"""Every control except Ridge; the blend has a benchmark of its own."""
 
 
 def run() -> list[Figure]:

@@ -58,11 +58,11 @@ def _against_a_server(folder: Path, bank: Path, server: str) -> list[Figure]:
 
 def _in_process(folder: Path, bank: Path) -> list[Figure]:
     alone = _hook(folder, bank, "--ask", "bank")
-    alone()  # learns the stack and keeps it in the bank, as any first prediction does
+    alone()  # learns the blend and keeps it in the bank, as any first prediction does
     numpy = _launched([sys.executable, "-c", "import numpy, sqlalchemy, tokenizers"], b"")
     ours, peer = in_turns(alone, numpy, rounds=5)
     held = Peer("import numpy, sqlalchemy, tokenizers", peer.wall)
-    meaning = "The first prompt without a server: bank, encoder and stack loaded cold."
+    meaning = "The first prompt without a server: bank, encoder and blend loaded cold."
     return [Figure("hook_in_process", ours.wall, "s", "lower", meaning, held)]
 
 

@@ -57,7 +57,7 @@ class _Server:
 def _start(server: _Server, first: float) -> list[Figure]:
     bare = best(launch([sys.executable, "-c", "import fastapi, uvicorn, sqlalchemy, numpy"]), rounds=3)
     meaning = f"From the start of the process to /v1/ready on {TASKS:,} tasks; at most 3 s are allowed."
-    learning = "The same on a bank that was never asked: texts are encoded and the stack is fitted."
+    learning = "The same on a bank that was never asked: texts are encoded and the blend is fitted."
     peer = Peer("import of the libraries", bare)
     return [
         Figure("ready", server.ready_after, "s", "lower", meaning, peer),

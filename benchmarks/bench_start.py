@@ -32,7 +32,7 @@ def cold_help() -> list[Figure]:
 
 
 def predictions() -> list[Figure]:
-    """The first prediction learns the stack, the second reads what was kept; the paper's rule learns nothing."""
+    """The first prediction learns the blend, the second reads what was kept; the paper's rule learns nothing."""
     with tempfile.TemporaryDirectory() as folder:
         pairs, bank = Path(folder) / "pairs.jsonl", str(Path(folder) / "bench.bank")
         pairs.write_text("".join(json.dumps(row) + "\n" for row in _rows()), encoding="utf-8")
@@ -43,7 +43,7 @@ def predictions() -> list[Figure]:
         second, paper = in_turns(launch([*COMMAND, *asked]), launch([*COMMAND, *asked, "--paper"]), rounds=5)
     peer = Peer("predict --paper", paper.wall)
     return [
-        Figure("first_predict", first, "s", "lower", f"`predict` on {TASKS:,} tasks; learns the stack.", peer),
+        Figure("first_predict", first, "s", "lower", f"`predict` on {TASKS:,} tasks; learns the blend.", peer),
         Figure(
             "second_predict", second.wall, "s", "lower", "The same again, from the learned state in the bank.", peer
         ),

@@ -44,7 +44,7 @@ def test_an_unknown_benchmark_is_refused_with_the_known_ones(capsys: pytest.Capt
     with pytest.raises(SystemExit) as stopped:
         command.main(["predictr"])
     assert stopped.value.code == 2
-    assert "known are bank, collect" in capsys.readouterr().err
+    assert "known are bank, blend, collect" in capsys.readouterr().err
 
 
 def test_the_chosen_benchmark_is_printed_and_written(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skilldelta.certainty import certainty_of, chance_above
-from skilldelta.gate import Interval
+from skilldelta.intervals import Interval
 
 
 def _interval(low: float, high: float, level: float = 0.95) -> Interval:

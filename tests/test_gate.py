@@ -9,7 +9,8 @@ import pytest
 
 from skilldelta.advisor.failure import routing_failure
 from skilldelta.errors import InputError
-from skilldelta.gate import NO_SUPPORT, Interval, check_threshold, decide
+from skilldelta.gate import NO_SUPPORT, check_threshold, decide
+from skilldelta.intervals import Interval
 
 
 def band(low: float, high: float) -> Interval:
@@ -40,7 +41,7 @@ def test_the_reason_names_gain_evidence_and_threshold() -> None:
     assert "below the threshold" in decide(0.0, threshold=0.1, eligible=1).reason
 
 
-@pytest.mark.parametrize("rule", ["plain", "three_way", "conservative"])
+@pytest.mark.parametrize("rule", ["plain", "three-way", "conservative"])
 @pytest.mark.parametrize("threshold", [0.0, -0.5])
 def test_no_support_skips_under_every_rule_and_says_that_it_is_a_fallback(rule: str, threshold: float) -> None:
     """Even at a negative threshold, which the fallback score of 0 would pass."""
@@ -64,17 +65,17 @@ def test_rules_with_an_interval_act_only_where_it_leaves_the_threshold(
     low: float, high: float, three_way: str, conservative: str
 ) -> None:
     gain = (low + high) / 2
-    assert decide(gain, eligible=3, rule="three_way", interval=band(low, high)).action == three_way
+    assert decide(gain, eligible=3, rule="three-way", interval=band(low, high)).action == three_way
     assert decide(gain, eligible=3, rule="conservative", interval=band(low, high)).action == conservative
 
 
 def test_a_rule_that_needs_an_interval_asks_for_it() -> None:
-    with pytest.raises(InputError, match="the three_way rule needs an interval"):
-        decide(0.1, eligible=3, rule="three_way")
+    with pytest.raises(InputError, match="the three-way rule needs an interval"):
+        decide(0.1, eligible=3, rule="three-way")
 
 
 def test_an_unknown_rule_is_refused_by_name() -> None:
-    with pytest.raises(InputError, match="rule must be one of plain, three_way, conservative, got 'bold'"):
+    with pytest.raises(InputError, match="rule must be one of plain, three-way, conservative, got 'bold'"):
         decide(0.1, eligible=3, rule="bold", interval=band(0, 1))  # type: ignore[arg-type]
 
 

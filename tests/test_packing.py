@@ -8,8 +8,8 @@ import pickle
 import numpy as np
 import pytest
 
-from skilldelta.estimators.stack.slopes import Landmarks
-from skilldelta.estimators.stack.stack import Scored
+from skilldelta.estimators.blend.blend import Scored
+from skilldelta.estimators.blend.slopes import Landmarks
 from skilldelta.packing import DamagedError, pack, unpack
 
 PLACES = Landmarks(np.array([[0.1, 0.2]]), 1 / 3, np.asfortranarray(np.arange(6.0).reshape(2, 3)))

@@ -34,7 +34,7 @@ NEW = {"text": ["convert five miles to feet", "what day follows sunday"], "famil
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@pytest.mark.parametrize("estimator", ["skilldelta", "stack"])
+@pytest.mark.parametrize("estimator", ["paper", "blend"])
 def test_every_check_of_scikit_learn_that_applies_passes(estimator: Any) -> None:
     found = check_estimator(SkillGainRegressor(estimator=estimator), on_fail=None, on_skip=None)
     left = {(one["check_name"], one["status"]) for one in found if one["status"] != "passed"}
@@ -43,7 +43,7 @@ def test_every_check_of_scikit_learn_that_applies_passes(estimator: Any) -> None
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
-@pytest.mark.parametrize("estimator", ["skilldelta", "stack"])
+@pytest.mark.parametrize("estimator", ["paper", "blend"])
 def test_a_frame_of_either_library_is_learned_from_and_asked(frame: Any, estimator: Any) -> None:
     model = SkillGainRegressor(estimator=estimator).fit(frame(ROWS))
     gains = model.predict(frame(NEW))
@@ -54,7 +54,7 @@ def test_a_frame_of_either_library_is_learned_from_and_asked(frame: Any, estimat
 def test_the_papers_rule_gives_the_predictors_own_answer() -> None:
     encoder = load_encoder()
     vectors = encoder.encode(ROWS["text"][:3])
-    model = SkillGainRegressor(estimator="skilldelta", k=2).fit(pd.DataFrame(ROWS).iloc[:3])
+    model = SkillGainRegressor(estimator="paper", k=2).fit(pd.DataFrame(ROWS).iloc[:3])
     query = encoder.encode([NEW["text"][0]])[0]
     from skilldelta import Settings
 
@@ -65,14 +65,14 @@ def test_the_papers_rule_gives_the_predictors_own_answer() -> None:
 def test_a_task_asked_by_its_id_is_scored_without_its_own_outcome() -> None:
     flipped = {**ROWS, "y1": [0, *ROWS["y1"][1:]]}
     first = [
-        SkillGainRegressor(estimator="skilldelta").fit(pd.DataFrame(rows)).predict(pd.DataFrame(rows))[0]
+        SkillGainRegressor(estimator="paper").fit(pd.DataFrame(rows)).predict(pd.DataFrame(rows))[0]
         for rows in (ROWS, flipped)
     ]
     assert first[0] == first[1]
 
 
 def test_a_family_without_evidence_is_skipped_at_any_threshold() -> None:
-    model = SkillGainRegressor(estimator="skilldelta", threshold=-0.5).fit(pd.DataFrame(ROWS))
+    model = SkillGainRegressor(estimator="paper", threshold=-0.5).fit(pd.DataFrame(ROWS))
     asked = pd.DataFrame({"text": ["sort these words"], "family": ["sorting"]})
     assert model.predict(asked).tolist() == [0.0]
     assert model.decide(asked).tolist() == ["skip"]
@@ -80,13 +80,13 @@ def test_a_family_without_evidence_is_skipped_at_any_threshold() -> None:
 
 def test_lists_of_repetitions_are_averaged() -> None:
     rows = {"text": ["add two", "add nine"], "y0": [[0, 1], [0, 0]], "y1": [[1, 1], [1]]}
-    model = SkillGainRegressor(estimator="skilldelta").fit(pd.DataFrame(rows))
+    model = SkillGainRegressor(estimator="paper").fit(pd.DataFrame(rows))
     assert model.support_.gains.tolist() == [0.5, 1.0]
 
 
 def test_it_works_in_model_selection(rng: np.random.Generator) -> None:
     vectors, gains = rng.normal(size=(60, 4)), rng.choice([-1.0, 0.0, 1.0], 60)
-    assert len(cross_val_score(clone(SkillGainRegressor(estimator="skilldelta")), vectors, gains, cv=3)) == 3
+    assert len(cross_val_score(clone(SkillGainRegressor(estimator="paper")), vectors, gains, cv=3)) == 3
 
 
 @pytest.mark.parametrize(
@@ -107,8 +107,8 @@ def test_a_frame_that_cannot_be_taken_is_refused_by_row_and_value(rows: Any, wor
 def test_arrays_and_frames_are_not_mixed_and_nothing_is_predicted_before_fitting() -> None:
     with pytest.raises(NotFittedError):
         SkillGainRegressor().predict([[1.0]])
-    model = SkillGainRegressor(estimator="skilldelta").fit(pd.DataFrame(ROWS))
+    model = SkillGainRegressor(estimator="paper").fit(pd.DataFrame(ROWS))
     with pytest.raises(InputError, match="fitted on a data frame with a text column"):
         model.predict(np.ones((1, 256)))
-    with pytest.raises(InputError, match="estimator must be stack or skilldelta, got 'ridge'"):
+    with pytest.raises(InputError, match="estimator must be blend or paper, got 'ridge'"):
         SkillGainRegressor(estimator="ridge").fit([[1.0], [2.0]], [0, 1])  # type: ignore[arg-type]

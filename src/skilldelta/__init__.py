@@ -15,12 +15,12 @@ TYPE_CHECKING = False  # as `typing` has it; every hook of an agent harness woul
 if TYPE_CHECKING:
     from typing import Any
 
-    from skilldelta.advisor import Advice, Advisor, Policy, Question, advise
+    from skilldelta.advisor import Advice, Advisor, Question, advise
     from skilldelta.bank.store import Bank, open_bank
     from skilldelta.encoders import load_encoder
     from skilldelta.errors import SkillDeltaError
     from skilldelta.evaluation.leave_one_out import evaluate_panel
-    from skilldelta.gate import decide
+    from skilldelta.gate import Gate, decide
     from skilldelta.predictor import Settings, predict, predict_each
     from skilldelta.regressor import SkillGainRegressor
     from skilldelta.studies import (
@@ -39,8 +39,8 @@ _HOMES = {
     "Advisor": "advisor",
     "Bank": "bank.store",
     "EvaluationSettings": "studies.evaluation_study",
+    "Gate": "gate",
     "PanelChoice": "studies.loaded_panel",
-    "Policy": "advisor",
     "Question": "advisor",
     "Settings": "predictor",
     "SkillDeltaError": "errors",
@@ -65,8 +65,8 @@ __all__ = [
     "Advisor",
     "Bank",
     "EvaluationSettings",
+    "Gate",
     "PanelChoice",
-    "Policy",
     "Question",
     "Settings",
     "SkillDeltaError",
@@ -88,7 +88,11 @@ __all__ = [
 ]
 
 
+_OLD_NAMES = {"Policy": "Gate"}
+
+
 def __getattr__(name: str) -> Any:
+    name = _OLD_NAMES.get(name, name)
     if name not in _HOMES:
         raise AttributeError(f"module 'skilldelta' has no attribute {name!r}")
     import importlib

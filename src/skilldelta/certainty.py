@@ -10,7 +10,8 @@ from __future__ import annotations
 from statistics import NormalDist
 from typing import Literal
 
-from skilldelta.gate import Action, Interval
+from skilldelta.gate import Action
+from skilldelta.intervals import Interval
 
 Certainty = Literal["sure", "leaning", "close to a coin flip"]
 

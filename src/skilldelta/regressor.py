@@ -20,8 +20,8 @@ from skilldelta.arrays import Floats, exceeds
 from skilldelta.encoders import Encoder, load_encoder
 from skilldelta.errors import InputError
 from skilldelta.estimators.base import Estimator, Target
+from skilldelta.estimators.blend import Blend
 from skilldelta.estimators.paper_rule import PaperRule, RowsByScope
-from skilldelta.estimators.stack import Stack
 from skilldelta.gate import Action, check_threshold
 from skilldelta.predictor import Settings, Weighting
 from skilldelta.support import Scope, Support
@@ -40,7 +40,7 @@ class SkillGainRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     Examples:
         >>> import numpy as np
         >>> vectors = np.array([[1.0, 0.1], [1.0, 0.0], [0.0, 1.0], [0.1, 1.0]])
-        >>> model = SkillGainRegressor(estimator="skilldelta", k=2).fit(vectors, [1.0, 1.0, -1.0, 0.0])
+        >>> model = SkillGainRegressor(estimator="paper", k=2).fit(vectors, [1.0, 1.0, -1.0, 0.0])
         >>> model.decide([[1.0, 0.05], [0.05, 1.0]]).tolist()
         ['use', 'skip']
     """
@@ -48,7 +48,7 @@ class SkillGainRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        estimator: Literal["stack", "skilldelta"] = "stack",
+        estimator: Literal["blend", "paper"] = "blend",
         k: int = 6,
         weighting: Weighting = "cosine",
         scope: Scope = "family",
@@ -90,11 +90,11 @@ class SkillGainRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return "use" if supported and exceeds(self._gain(target), self.threshold) else "skip"
 
     def _chosen_estimator(self) -> Estimator:
-        if self.estimator == "skilldelta":
+        if self.estimator == "paper":
             return PaperRule(Settings(k=self.k, weighting=self.weighting), self.scope)
-        if self.estimator == "stack":
-            return Stack()
-        raise InputError(f"estimator must be stack or skilldelta, got {self.estimator!r}")
+        if self.estimator == "blend":
+            return Blend()
+        raise InputError(f"estimator must be blend or paper, got {self.estimator!r}")
 
     def _support_of_matrix(self, X: Any, y: ArrayLike | None) -> Support:
         vectors, gains = validate_data(self, X, y, y_numeric=True)

@@ -19,8 +19,8 @@ from skilldelta.arrays import ArrayRecord, Floats, GivenColumns, Ints, PanelLabe
 from skilldelta.errors import InputError
 from skilldelta.records import Pair
 
-Scope = Literal["family", "skill", "global"]
-SCOPES: tuple[Scope, ...] = ("family", "skill", "global")
+Scope = Literal["skill-family", "family", "skill", "global"]
+SCOPES: tuple[Scope, ...] = ("skill-family", "family", "skill", "global")
 
 # Keeps rows of a skill without a family apart from a family that happens to bear the skill's name.
 _NO_FAMILY = "\x1f"
@@ -65,12 +65,15 @@ class Support(ArrayRecord):
 
     def scope_labels(self, scope: Scope) -> Strings:
         """(n,) the label whose equality makes two rows eligible for each other; without a family, it is the skill."""
-        if scope != "family":
-            return self.skills if scope == "skill" else np.zeros(len(self), dtype="<U1")
+        if scope == "global":
+            return np.zeros(len(self), dtype="<U1")
+        if scope == "skill":
+            return self.skills
         recorded = self.families != ""
-        if recorded.all():
-            return self.families
-        return np.where(recorded, self.families, np.char.add(_NO_FAMILY, self.skills))
+        labels = self.families
+        if scope == "skill-family":
+            labels = np.char.add(np.char.add(self.families, _NO_FAMILY), self.skills)
+        return labels if recorded.all() else np.where(recorded, labels, np.char.add(_NO_FAMILY, self.skills))
 
     def blocks(self, scope: Scope) -> Iterator[Ints]:
         """The rows of each scope in record order; together they are every row once."""
@@ -132,6 +135,8 @@ class Support(ArrayRecord):
 
 def scope_label(scope: Scope, *, family: str, skill: str) -> str:
     """The label that a new target has among `Support.scope_labels`."""
+    if scope == "skill-family":
+        return family + _NO_FAMILY + skill
     if scope == "family":
         return family or _NO_FAMILY + skill
     return skill if scope == "skill" else ""

@@ -15,14 +15,14 @@ import numpy as np
 import pytest
 
 from advisor.test_panel_view import bank_of, questions, refuse_to_fit, rows_of
-from skilldelta import Advisor, Policy, Question, load_encoder
+from skilldelta import Advisor, Gate, Question, load_encoder
 from skilldelta.advisor.learned_states import LearnedPanel, NotLearnedYetError, learn_state
 from skilldelta.bank import Bank
 from skilldelta.bank.batch import Batch
 from skilldelta.bank.index import Index
 from skilldelta.errors import BankError
 from skilldelta.estimators.base import Target
-from skilldelta.estimators.stack import FittedStack
+from skilldelta.estimators.blend import FittedBlend
 from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
 from skilldelta.records import Agent, Execution, Skill, Task
 
@@ -55,8 +55,8 @@ def bank(tmp_path: Path, rng: np.random.Generator) -> Iterator[Bank]:
         yield opened
 
 
-def advisor_with(bank: Bank, learner: SlowLearner | None, policy: Policy | None = None) -> Advisor:
-    return Advisor(bank, encoder(), agent=bank.agents()[0], policy=policy, learner=learner)
+def advisor_with(bank: Bank, learner: SlowLearner | None, gate: Gate | None = None) -> Advisor:
+    return Advisor(bank, encoder(), agent=bank.agents()[0], gate=gate, learner=learner)
 
 
 def pair_of(bank: Bank, number: int, *, agent: Agent | None = None, gain: float = 1.0) -> Batch:
@@ -100,11 +100,11 @@ def test_after_growth_the_previous_state_answers_at_once_and_says_so_until_the_n
 
 def test_the_papers_rule_sees_a_new_pair_at_once(bank: Bank) -> None:
     learner = SlowLearner(bank)
-    advisor = advisor_with(bank, learner, Policy(estimator="skilldelta"))
+    advisor = advisor_with(bank, learner, Gate(estimator="paper"))
     asked = questions(bank)[:3]
     documents(advisor, asked)
     bank.add(pair_of(bank, 1))
-    assert documents(advisor, asked) == documents(advisor_with(bank, None, Policy(estimator="skilldelta")), asked)
+    assert documents(advisor, asked) == documents(advisor_with(bank, None, Gate(estimator="paper")), asked)
     assert not any(answer["previous_revision"] for answer in documents(advisor, asked))
     assert learner.requests == []
 
@@ -199,10 +199,10 @@ def test_where_learning_fails_the_question_learns_itself_and_an_old_state_goes_o
 def test_a_new_skill_is_judged_from_what_was_kept(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
     learner = SlowLearner(bank)
     family = bank.tasks()[0].family
-    policy = Policy(scope="family")
+    gate = Gate(scope="family")
     asked = [Question("alpha beta", "nobody ran this", family=family, suite="s")]
     bank.add(Batch(skills=[Skill("nobody ran this", "d")]))
-    advisor = advisor_with(bank, learner, policy)
+    advisor = advisor_with(bank, learner, gate)
     with pytest.raises(NotLearnedYetError):
         advisor.ask(asked[0])
     learner.finish()
@@ -211,7 +211,7 @@ def test_a_new_skill_is_judged_from_what_was_kept(bank: Bank, monkeypatch: pytes
         answers = documents(advisor, asked)
     assert answers[0]["explanation"]["components"].keys() == {"suite", "nearest_families"}
     monkeypatch.setattr(Bank, "learned", lambda *_, **__: None)
-    assert answers == documents(advisor_with(bank, None, policy), asked)
+    assert answers == documents(advisor_with(bank, None, gate), asked)
 
 
 @pytest.mark.parametrize("behind", [False, True], ids=["learned here", "learned behind"])
@@ -230,7 +230,7 @@ def test_old_models_and_their_rows_are_let_go(bank: Bank, behind: bool, monkeypa
         state = panel._states["all"]
         model = state.model
         past.append(weakref.ref(model))
-        if isinstance(model, FittedStack):
+        if isinstance(model, FittedBlend):
             past.append(weakref.ref(model.support))
             past.append(weakref.ref(model.model))
         bank.add(pair_of(bank, number))

@@ -1,4 +1,4 @@
-"""A stack that another process has learned gives the same answers bit by bit, and is trusted only where it fits."""
+"""A blend that another process has learned gives the same answers bit by bit, and is trusted only where it fits."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from skilldelta import Advisor, Question, load_encoder, packing
 from skilldelta.advisor import learned_states
 from skilldelta.bank import Bank
 from skilldelta.bank.importers import read_source
-from skilldelta.estimators.stack import FittedStack, Stack
-from skilldelta.estimators.stack import kept as kept_module
-from skilldelta.estimators.stack import stack as stack_module
+from skilldelta.estimators.blend import Blend, FittedBlend
+from skilldelta.estimators.blend import blend as blend_module
+from skilldelta.estimators.blend import kept as kept_module
 from skilldelta.evaluation.simulation.simulated_panel import SimulatedPanel, simulate_panel
 from skilldelta.support import Support
 
@@ -77,9 +77,9 @@ def answers(bank: Bank, asked: list[Question]) -> list[dict[str, Any]]:
 
 def refuse_to_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
-        raise AssertionError("the stack was fitted again")
+        raise AssertionError("the blend was fitted again")
 
-    monkeypatch.setattr(Stack, "fit", fail)
+    monkeypatch.setattr(Blend, "fit", fail)
 
 
 def test_kept_answers_are_the_fresh_ones_bit_by_bit(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,22 +94,22 @@ def test_kept_answers_are_the_fresh_ones_bit_by_bit(bank: Bank, monkeypatch: pyt
     assert answers(bank, asked) == fresh == first
 
 
-def test_a_recorded_task_of_a_large_panel_is_answered_from_its_folds_kept_stack(
+def test_a_recorded_task_of_a_large_panel_is_answered_from_its_folds_kept_blend(
     bank: Bank, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stack_module, "_LARGE", 40)
+    monkeypatch.setattr(blend_module, "_LARGE", 40)
     skill_of = {e.task_id: e.skill_id for e in bank.executions() if e.condition == "use"}
     asked = [Question(task.text, skill_of[task.task_id], task_id=task.task_id) for task in bank.tasks()[:2]]
     with monkeypatch.context() as patched:
         patched.setattr(Bank, "keep_learned", lambda *_, **__: False)
         fresh = answers(bank, asked)
     answers(bank, asked)
-    assert bank.status().learned.states >= 2, "the whole stack, for chances, and one for each fold asked"
+    assert bank.status().learned.states >= 2, "the whole blend, for chances, and one for each fold asked"
     refuse_to_fit(monkeypatch)
     assert answers(bank, asked) == fresh
 
 
-def test_a_recorded_task_never_meets_a_stack_that_saw_it(tmp_path: Path, rng: np.random.Generator) -> None:
+def test_a_recorded_task_never_meets_a_blend_that_saw_it(tmp_path: Path, rng: np.random.Generator) -> None:
     """Its own outcome, flipped, changes nothing, with what was learned before in the bank."""
     rows = rows_of(simulate_panel(rng, tasks=60, families=2, kind="local_only"))
     told = []
@@ -118,7 +118,7 @@ def test_a_recorded_task_never_meets_a_stack_that_saw_it(tmp_path: Path, rng: np
         changed = {**own, "y0": [1 - y for y in own["y0"]], "y1": [1 - y for y in own["y1"]]} if flipped else own
         with bank_of([*rows[:7], changed, *rows[8:]], tmp_path / f"{name}.bank") as bank:
             asked = [Question(text="something else", skill=own["skill"])]
-            answers(bank, asked)  # keeps the whole stack, which saw the task
+            answers(bank, asked)  # keeps the whole blend, which saw the task
             recorded = Question(text=own["text"], skill=own["skill"], family=own["family"], task_id=own["task_id"])
             found = answers(bank, [recorded])[0]
             told.append((found["gain"], found["neighbors"]))
@@ -129,13 +129,13 @@ def test_more_evidence_another_encoder_and_other_code_learn_anew(bank: Bank, mon
     asked = questions(bank)[:1]
     answers(bank, asked)
     fitted: list[int] = []
-    fit = Stack.fit
+    fit = Blend.fit
 
-    def counted(self: Stack, support: Support) -> FittedStack:
+    def counted(self: Blend, support: Support) -> FittedBlend:
         fitted.append(len(support))
         return fit(self, support)
 
-    monkeypatch.setattr(Stack, "fit", counted)
+    monkeypatch.setattr(Blend, "fit", counted)
     answers(bank, asked)
     assert fitted == []
     advisor = Advisor(bank, load_encoder("tfidf", corpus=[task.text for task in bank.tasks()]), agent=bank.agents()[0])
@@ -156,7 +156,7 @@ def test_damaged_parts_are_learned_again(bank: Bank) -> None:
     assert bank.verify() == []
 
 
-def test_a_part_that_passes_its_checksum_but_is_no_stack_is_learned_again(bank: Bank) -> None:
+def test_a_part_that_passes_its_checksum_but_is_no_blend_is_learned_again(bank: Bank) -> None:
     from skilldelta.bank.schema import row_checksum
 
     asked = questions(bank)[:2]

@@ -8,7 +8,8 @@ import pytest
 
 from skilldelta.advisor.advice import Advice
 from skilldelta.advisor.turning_points import more_evidence, turning_points
-from skilldelta.gate import Interval, decide
+from skilldelta.gate import decide
+from skilldelta.intervals import Interval
 from skilldelta.predictor import PAPER
 
 
@@ -19,7 +20,7 @@ def advice(gain: float, interval: Interval | None, *, threshold: float = 0.0, fa
         skill="s",
         suite="",
         family="",
-        estimator="stack",
+        estimator="blend",
         settings=PAPER,
         scope="skill",
         eligible=9,
@@ -43,12 +44,12 @@ def test_the_threshold_that_turns_a_decision_turns_it() -> None:
 
 
 def test_an_interval_off_the_threshold_settles_it() -> None:
-    assert "lies above the threshold" in said(advice(0.3, Interval(0.1, 0.5, 0.95, "stack")))
-    assert "lies at or below the threshold" in said(advice(-0.3, Interval(-0.5, 0.0, 0.95, "stack")))
+    assert "lies above the threshold" in said(advice(0.3, Interval(0.1, 0.5, 0.95, "blend")))
+    assert "lies at or below the threshold" in said(advice(-0.3, Interval(-0.5, 0.0, 0.95, "blend")))
 
 
 def test_an_interval_on_the_threshold_says_how_much_more_evidence_would_settle_it() -> None:
-    text = said(advice(0.1, Interval(-0.1, 0.3, 0.95, "stack")))
+    text = said(advice(0.1, Interval(-0.1, 0.3, 0.95, "blend")))
     assert "contains the threshold" in text
     assert "About 4 times as many pairs" in text
 
@@ -56,7 +57,7 @@ def test_an_interval_on_the_threshold_says_how_much_more_evidence_would_settle_i
 @pytest.mark.parametrize(("distance", "half"), [(0.01, 0.2), (0.03, 0.9)])
 def test_no_amount_is_named_where_nobody_can_say(distance: float, half: float) -> None:
     """A gain at the threshold may be on either side; hundreds of times the evidence is no advice."""
-    assert more_evidence(distance, Interval(distance - half, distance + half, 0.95, "stack")) is None
+    assert more_evidence(distance, Interval(distance - half, distance + half, 0.95, "blend")) is None
 
 
 def test_an_unlike_task_is_told_what_the_limit_hid() -> None:

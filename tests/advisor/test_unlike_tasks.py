@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Skilldelta, skilldelta  # noqa: F401
-from skilldelta import Advisor, Policy, Question, load_encoder, open_bank
+from skilldelta import Advisor, Gate, Question, load_encoder, open_bank
 from skilldelta.bank import Bank
 from skilldelta.demo.bundled import bundled_batch
 from skilldelta.errors import InputError
@@ -60,43 +60,43 @@ def test_a_task_like_the_recorded_ones_is_answered_as_before(advisor: Advisor) -
 
 
 def test_the_three_way_rule_abstains_from_unlike_tasks(bank: Bank) -> None:
-    found = Advisor(bank, load_encoder(), policy=Policy(rule="three_way")).ask(UNLIKE)
+    found = Advisor(bank, load_encoder(), gate=Gate(rule="three-way")).ask(UNLIKE)
     assert found.decision.action == "abstain"
     assert "unlike the recorded ones" in found.decision.reason
 
 
 def test_the_papers_rule_shows_familiarity_and_acts_on_it_only_when_asked(bank: Bank) -> None:
-    plain = Advisor(bank, load_encoder(), policy=Policy(estimator="skilldelta")).ask(UNLIKE)
+    plain = Advisor(bank, load_encoder(), gate=Gate(estimator="paper")).ask(UNLIKE)
     assert plain.familiarity is not None
     assert plain.familiarity < 0.001
     assert plain.decision.gain == -1.0
     assert "is below the threshold" in plain.decision.reason
-    limited = Policy(estimator="skilldelta", familiarity_limit=0.05)
-    assert "unlike" in Advisor(bank, load_encoder(), policy=limited).ask(UNLIKE).decision.reason
+    limited = Gate(estimator="paper", familiarity_limit=0.05)
+    assert "unlike" in Advisor(bank, load_encoder(), gate=limited).ask(UNLIKE).decision.reason
 
 
 def test_both_estimators_find_the_same_familiarity(bank: Bank, advisor: Advisor) -> None:
-    paper = Advisor(bank, load_encoder(), policy=Policy(estimator="skilldelta"))
+    paper = Advisor(bank, load_encoder(), gate=Gate(estimator="paper"))
     for question in (LIKE, UNLIKE):
         assert advisor.ask(question).familiarity == pytest.approx(paper.ask(question).familiarity, rel=1e-4)
 
 
 def test_a_limit_of_zero_switches_it_off(bank: Bank) -> None:
-    found = Advisor(bank, load_encoder(), policy=Policy(familiarity_limit=0.0)).ask(UNLIKE)
+    found = Advisor(bank, load_encoder(), gate=Gate(familiarity_limit=0.0)).ask(UNLIKE)
     assert "unlike" not in found.decision.reason
 
 
-def test_the_stacks_gain_lies_in_its_interval_and_other_intervals_say_why_they_differ(
+def test_the_blends_gain_lies_in_its_interval_and_other_intervals_say_why_they_differ(
     bank: Bank, advisor: Advisor
 ) -> None:
     own = advisor.ask(LIKE)
     assert own.interval is not None
-    assert own.interval.method == "stack"
+    assert own.interval.method == "blend"
     assert own.interval.low <= own.decision.gain <= own.interval.high
     assert own.interval_sentence == "The interval is for the mean gain of tasks like this one"
-    exact = Advisor(bank, load_encoder(), policy=Policy(method="exact")).ask(LIKE)
+    exact = Advisor(bank, load_encoder(), gate=Gate(interval="exact")).ask(LIKE)
     assert "the interval on the 6 nearest pairs alone" in exact.interval_sentence
-    paper = Advisor(bank, load_encoder(), policy=Policy(estimator="skilldelta")).ask(LIKE)
+    paper = Advisor(bank, load_encoder(), gate=Gate(estimator="paper")).ask(LIKE)
     assert paper.interval is not None
     assert paper.interval.method in ("exact", "hoeffding_independent")
     assert paper.interval_sentence == "The interval is for the mean gain of the 6 nearest pairs"
@@ -107,13 +107,13 @@ def test_the_stacks_gain_lies_in_its_interval_and_other_intervals_say_why_they_d
     [
         ({"familiarity_limit": 1.5}, "familiarity_limit must lie between 0 and 1, got 1.5"),
         ({"familiarity_limit": float("nan")}, "familiarity_limit must lie between 0 and 1, got nan"),
-        ({"estimator": "skilldelta", "method": "stack"}, "the interval stack belongs to the stack's gain"),
-        ({"method": "stak"}, "stack"),
+        ({"estimator": "paper", "interval": "blend"}, "the interval blend belongs to the blend's gain"),
+        ({"interval": "stak"}, "blend"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        Policy(**settings)  # type: ignore[arg-type]
+        Gate(**settings)  # type: ignore[arg-type]
 
 
 def test_the_command_says_that_a_task_is_unlike_and_takes_a_limit(
@@ -132,6 +132,6 @@ def test_the_command_says_that_a_task_is_unlike_and_takes_a_limit(
     bad = skilldelta(*asked, "--familiarity-limit", "2", UNLIKE.text)
     assert bad.code == 2
     assert "familiarity-limit" in bad.err
-    refused = skilldelta(*asked, "--estimator", "skilldelta", "--interval", "stack", UNLIKE.text)
+    refused = skilldelta(*asked, "--estimator", "paper", "--interval", "blend", UNLIKE.text)
     assert refused.code == 2
-    assert "belongs to the stack's gain" in refused.err
+    assert "belongs to the blend's gain" in refused.err

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from skilldelta.cli.advice_display import ASCII, UNICODE, GainScale, marks_for
-from skilldelta.gate import Interval
+from skilldelta.intervals import Interval
 
 WIDTH = 21 + 6
 
@@ -51,7 +51,7 @@ def test_the_line_fits_with_zero_in_the_middle(width: int) -> None:
 
 
 def test_the_legend_names_the_marks_that_were_drawn() -> None:
-    interval = Interval(-0.11, 1.0, 0.95, "stack")
+    interval = Interval(-0.11, 1.0, 0.95, "blend")
     assert GainScale(0.5, 0.1, interval).legend(80, UNICODE) == (
         "● gain +0.500   ├━┤ 95% -0.110 to +1.000   │ threshold 0.1"
     )

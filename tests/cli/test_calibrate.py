@@ -109,7 +109,7 @@ def test_a_goal_that_this_bank_cannot_serve_is_one_line(skilldelta: Skilldelta, 
     for words, told in (
         (("--token-budget", 50), "the cheapest policy needs 100 tokens"),
         (("--best-value", "--estimator", "always_on"), "always_on has no scores"),
-        (("--best-value", "--estimator", "stak"), "did you mean stack"),
+        (("--best-value", "--estimator", "blent"), "did you mean blend"),
     ):
         ran = skilldelta("calibrate", "--bank", toy_bank, *words)
         assert (ran.code, len(ran.err.splitlines()), ran.out) == (2, 1, "")

@@ -50,7 +50,7 @@ def bank_with_a_lonely_task(skilldelta: Skilldelta, tmp_path: Path) -> str:
     return "lonely.bank"
 
 
-@pytest.mark.parametrize("policy", ["skilldelta", "tfidf_knn", "family_mean"])
+@pytest.mark.parametrize("policy", ["paper", "tfidf_knn", "family_mean"])
 def test_evaluate_and_sweep_skip_where_every_prediction_equals_the_threshold(
     skilldelta: Skilldelta, bank_of_thirds: str, policy: str
 ) -> None:
@@ -63,7 +63,7 @@ def test_evaluate_and_sweep_skip_where_every_prediction_equals_the_threshold(
 
 def test_predict_and_a_sealed_panel_skip_there_too(skilldelta: Skilldelta, bank_of_thirds: str, tmp_path: Path) -> None:
     for text in ("count the red apples in box 40", "count the old coins in box 7"):
-        asked = ("predict", "--bank", bank_of_thirds, "--skill", "k", "--estimator", "skilldelta", text)
+        asked = ("predict", "--bank", bank_of_thirds, "--skill", "k", "--estimator", "paper", text)
         answer = skilldelta(*asked, "--threshold", THIRD, "--json").document
         assert answer["action"] == "skip"
         assert "equal to the threshold" in answer["reason"]
@@ -76,12 +76,12 @@ def test_predict_and_a_sealed_panel_skip_there_too(skilldelta: Skilldelta, bank_
 def test_a_calibrated_threshold_uses_none_of_tied_tasks_rather_than_some(
     skilldelta: Skilldelta, bank_of_thirds: str
 ) -> None:
-    asked = ("calibrate", "--bank", bank_of_thirds, "--estimator", "skilldelta", "--use-rate", 0.5, "--json")
+    asked = ("calibrate", "--bank", bank_of_thirds, "--estimator", "paper", "--use-rate", 0.5, "--json")
     found = skilldelta(*asked, "--resamples", 0).document["calibrations"][0]
     assert (found["hindsight"]["use_rate"], found["held_out"]["use_rate"]) == (0.0, 0.0)
 
 
-@pytest.mark.parametrize("policy", ["skilldelta", "tfidf_knn", "family_mean"])
+@pytest.mark.parametrize("policy", ["paper", "tfidf_knn", "family_mean"])
 def test_a_task_without_support_is_skipped_at_a_negative_threshold(
     skilldelta: Skilldelta, bank_with_a_lonely_task: str, policy: str
 ) -> None:
@@ -97,7 +97,7 @@ def test_a_task_without_support_is_skipped_at_a_negative_threshold(
 def test_no_calibrated_threshold_promises_the_skill_on_a_task_without_support(
     skilldelta: Skilldelta, bank_with_a_lonely_task: str
 ) -> None:
-    asked = ("calibrate", "--bank", bank_with_a_lonely_task, "--estimator", "skilldelta", "--use-rate", 1, "--json")
+    asked = ("calibrate", "--bank", bank_with_a_lonely_task, "--estimator", "paper", "--use-rate", 1, "--json")
     found = skilldelta(*asked, "--resamples", 0).document["calibrations"][0]
     assert (found["threshold"], found["hindsight"]["use_rate"]) == (0.0, 0.75)
     assert found["held_out"]["use_rate"] <= 0.75

@@ -42,15 +42,15 @@ def test_the_json_document_has_every_documented_key(skilldelta: Skilldelta, simu
         "always_off",
         "always_on",
         "random_matched",
-        "skilldelta",
+        "paper",
         "with_skill_only",
         "tfidf_knn",
         "family_mean",
     } <= set(panel["policies"])
     for policy in panel["policies"].values():
         assert set(policy) >= METRICS
-    found = panel["policies"]["skilldelta"]["intervals"]["success"]
-    assert found["low"] <= panel["policies"]["skilldelta"]["success"] <= found["high"]
+    found = panel["policies"]["paper"]["intervals"]["success"]
+    assert found["low"] <= panel["policies"]["paper"]["success"] <= found["high"]
 
 
 def test_the_noise_floor_is_the_spread_between_repetitions(skilldelta: Skilldelta, tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_the_papers_rule_is_evaluated_in_its_main_setting_or_as_flags_say(
     asked = ("evaluate", "--bank", simulated_bank, "--resamples", 0, "--json")
     monkeypatch.setenv("SKILLDELTA_THRESHOLD", "0.9")
     main, strict, few = (
-        skilldelta(*asked, "--paper", *flags).document["panels"][0]["policies"]["skilldelta"]
+        skilldelta(*asked, "--paper", *flags).document["panels"][0]["policies"]["paper"]
         for flags in ((), ("--threshold", 0.2), ("--k", 1))
     )
     assert (main["threshold"], strict["threshold"], few["threshold"]) == (0.0, 0.2, 0.0)
@@ -141,9 +141,9 @@ def test_intervals_that_refit_stand_beside_the_others_on_request(skilldelta: Ski
     ran = skilldelta(*asked, "--refit-intervals", "--json")
     assert "refitting scores every policy 9 times" in ran.err
     found = ran.document["panels"][0]
-    ends = found["policies"]["skilldelta"].pop("refitted_intervals")["success"]
-    assert 0 <= ends["low"] <= found["policies"]["skilldelta"]["success"] <= ends["high"] <= 1
-    assert found["policies"]["skilldelta"] == plain["policies"]["skilldelta"]
+    ends = found["policies"]["paper"].pop("refitted_intervals")["success"]
+    assert 0 <= ends["low"] <= found["policies"]["paper"]["success"] <= ends["high"] <= 1
+    assert found["policies"]["paper"] == plain["policies"]["paper"]
     assert "95%: refitted" in skilldelta(*asked, "--refit-intervals").out
 
 

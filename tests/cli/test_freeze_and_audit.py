@@ -71,25 +71,25 @@ def test_an_audit_against_another_seal_is_refused(skilldelta: Skilldelta, toy_ba
     assert skilldelta("audit", "sealed.json", "--bank", toy_bank, "--seal", "0" * 64).code == 1
 
 
-def test_the_stack_can_be_frozen_and_is_audited_as_the_stack(skilldelta: Skilldelta, toy_bank: str) -> None:
+def test_the_blend_can_be_frozen_and_is_audited_as_the_blend(skilldelta: Skilldelta, toy_bank: str) -> None:
     Path("targets.jsonl").write_text("".join(json.dumps(row) + "\n" for row in TARGETS))
-    asked = ("freeze", "targets.jsonl", "--bank", toy_bank, "--output", "stack.json", "--estimator", "stack")
-    assert skilldelta(*asked, "--json").document["estimator"] == "stack"
+    asked = ("freeze", "targets.jsonl", "--bank", toy_bank, "--output", "blend.json", "--estimator", "blend")
+    assert skilldelta(*asked, "--json").document["estimator"] == "blend"
     outcomes(skilldelta, toy_bank)
-    ran = skilldelta("audit", "stack.json", "--bank", toy_bank, "--resamples", 0, "--json")
+    ran = skilldelta("audit", "blend.json", "--bank", toy_bank, "--resamples", 0, "--json")
     assert ran.code == 0, ran.err
-    assert (ran.document["estimator"], ran.document["evaluated"]) == ("stack", 2)
-    shown = skilldelta("audit", "stack.json", "--bank", toy_bank)
-    assert "2 of 2 sealed predictions of SkillDelta stack" in shown.out
+    assert (ran.document["estimator"], ran.document["evaluated"]) == ("blend", 2)
+    shown = skilldelta("audit", "blend.json", "--bank", toy_bank)
+    assert "2 of 2 sealed predictions of SkillDelta" in shown.out
     assert "only 2 tasks: intervals say nothing" in shown.err
 
 
 def test_settings_of_the_paper_and_another_estimator_exclude_each_other(skilldelta: Skilldelta, toy_bank: str) -> None:
     Path("targets.jsonl").write_text(json.dumps(TARGETS[0]) + "\n")
-    asked = ("freeze", "targets.jsonl", "--bank", toy_bank, "--output", "s.json", "--estimator", "stack")
+    asked = ("freeze", "targets.jsonl", "--bank", toy_bank, "--output", "s.json", "--estimator", "blend")
     ran = skilldelta(*asked, "--settings", "toolqa")
     assert (ran.code, len(ran.err.splitlines())) == (2, 1)
-    assert "settings of the paper's rule, not of stack" in ran.err
+    assert "settings of the paper's rule, not of blend" in ran.err
 
 
 def test_a_sealed_file_is_replaced_only_with_overwrite(skilldelta: Skilldelta, toy_bank: str, sealed: str) -> None:

@@ -255,7 +255,7 @@ def test_the_help_shows_every_option_as_it_is_read() -> None:
 def test_equals_signs_and_parts_are_read(tmp_path: Path) -> None:
     found = options(tmp_path, "--part=2/3", "--paper", "--threshold=-0.5")
     assert hook_settings("codex", found, {}).part == Part(2, 3)
-    assert hook_settings("codex", found, {}).policy == {"paper": True, "threshold": -0.5}
+    assert hook_settings("codex", found, {}).gate == {"paper": True, "threshold": -0.5}
 
 
 def test_the_first_entry_of_a_plugin_counts_the_others_only_where_they_are_switched_on(tmp_path: Path) -> None:

@@ -46,14 +46,14 @@ def test_what_does_not_count_is_counted_by_reason_and_listed(skilldelta: Skillde
     assert (source["format"], ran.document["pairs"]) == ("skill-creator", 1)
     assert source["left_out"] == [
         {
-            "reason": "the run has no grading.json",
+            "reason": "the run has no grading",
             "runs": 2,
             "places": [f"iteration-1/eval-sum/with_skill/run-{number}/" for number in (1, 2)],
         }
     ]
     assert [(one["task_id"], one["missing"]) for one in ran.document["unpaired"]] == [("sum", "use")]
     assert "1 task has no run with the skill: sum" in ran.err
-    assert "2 runs do not count: the run has no grading.json (iteration-1/eval-sum" in ran.err
+    assert "2 runs do not count: the run has no grading (iteration-1/eval-sum" in ran.err
 
 
 def test_one_arm_by_itself_is_no_complaint(skilldelta: Skilldelta, workspace: Path) -> None:
@@ -88,20 +88,20 @@ def test_a_mapping_is_written_with_the_best_guess_edited_and_used(
     skilldelta: Skilldelta, tmp_path: Path, workspace: Path
 ) -> None:
     for path in sorted(workspace.rglob("*_skill")):
-        path.rename(path.with_name({"with_skill": "new_skill", "without_skill": "old_skill"}[path.name]))
+        path.rename(path.with_name({"with_skill": "guided", "without_skill": "plain-old"}[path.name]))
     written = skilldelta("import", workspace, "--write-mapping", "mapping.yaml", "--bank", "new.bank")
     assert written.code == 0
     assert "nothing is imported yet" in written.err
     assert not Path("new.bank").exists()
     mapping = yaml.safe_load(Path("mapping.yaml").read_text(encoding="utf-8"))
-    assert mapping["arms"] == {"new_skill": "use", "old_skill": "skip"}
+    assert mapping["arms"] == {"guided": "leave-out", "plain-old": "skip"}
     assert (mapping["format"], mapping["agents"], mapping["skills"]) == (
         "skill-creator",
         {"": ""},
         {"adding": "adding"},
     )
 
-    mapping["agents"] = {"": "me"}
+    mapping["agents"], mapping["arms"]["guided"] = {"": "me"}, "use"
     Path("mapping.yaml").write_text(yaml.safe_dump(mapping), encoding="utf-8")
     ran = skilldelta("import", workspace, "--mapping", "mapping.yaml", "--bank", "new.bank", "--json")
     assert ran.document["pairs"] == 2

@@ -64,9 +64,9 @@ def test_the_bar_is_away_while_something_is_printed_and_after_an_error(monkeypat
     "words",
     [
         ["evaluate", "--resamples", "0", "--shuffles", "0"],
-        ["sweep", "threshold", "--estimator", "skilldelta"],
+        ["sweep", "threshold", "--estimator", "paper"],
         ["sweep", "evidence"],
-        ["calibrate", "--use-rate", "0.5", "--estimator", "skilldelta", "--resamples", "0"],
+        ["calibrate", "--use-rate", "0.5", "--estimator", "paper", "--resamples", "0"],
     ],
 )
 def test_a_command_shows_its_bar_before_it_opens_the_bank(

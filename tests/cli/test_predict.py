@@ -97,7 +97,6 @@ def test_text_can_come_from_stdin(skilldelta: Skilldelta, toy_bank: str, monkeyp
         (["x"], "no skill"),
         (["--skill", "units-skill", "--task-id", "nope"], "the bank has no task 'nope'"),
         (["--skill", "units-skill", "--encoder", "word2vec", "x"], "word2vec"),
-        (["--skill", "units-skill", "--scope", "family", "x"], "scope family needs the target's family"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(
@@ -145,7 +144,7 @@ def test_tokens_raise_the_threshold_by_what_they_are_worth(skilldelta: Skilldelt
 @pytest.mark.parametrize(
     ("flag", "value"),
     [
-        ("--estimator", "stack"),
+        ("--estimator", "blend"),
         ("--interval", "exact"),
         ("--success-worth", 1),
         ("--price", 3),

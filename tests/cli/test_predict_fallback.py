@@ -106,7 +106,7 @@ def test_the_whole_bound_widens_the_papers_band_by_distance_and_residual(skillde
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--lipschitz", 1), "lipschitz widens the paper's band around the paper's rule; give --paper"),
+        (("--lipschitz", 1), "lipschitz widens the paper's band around the paper's rule; choose the estimator paper"),
         (("--paper", "--epsilon", -1), "epsilon must be a number that is not negative, got -1"),
         (("--paper", "--lipschitz", "nan"), "lipschitz must be a number that is not negative, got nan"),
     ],

@@ -72,7 +72,7 @@ def test_bbh_under_one_skill_gives_the_papers_answer(skilldelta: Skilldelta, sha
 
 
 def test_families_of_one_name_in_two_suites_are_never_pooled(skilldelta: Skilldelta, two_suites: str) -> None:
-    for estimator in ("skilldelta", "stack"):
+    for estimator in ("paper", "blend"):
         asked = ("predict", "--bank", two_suites, "--skill", "cot", "--estimator", estimator, "--json", "add 9 and 8")
         answers = {suite: skilldelta(*asked, "--suite", suite).document for suite in ("old", "new")}
         assert (answers["old"]["action"], answers["new"]["action"]) == ("use", "skip")
@@ -111,14 +111,14 @@ def test_the_paper_rule_takes_other_settings_under_its_own_name(
 ) -> None:
     asked = ("predict", "--paper", "--bank", one_skill_bank, "--skill", "cot", "--task-id", "helped-2", *flags)
     found = skilldelta(*asked, "--json").document
-    assert (found[key], found["estimator"], found["settings_choose"]) == (value, "skilldelta", "gain")
+    assert (found[key], found["estimator"], found["settings_choose"]) == (value, "paper", "gain")
     assert found["interval"]["method"] == "hoeffding"
     assert words in " ".join(skilldelta(*asked).out.split())
     if key == "k":
         assert found["support"]["used"] == 3
 
 
-def test_under_the_stack_the_settings_choose_the_pairs_shown_and_say_so(
+def test_under_the_blend_the_settings_choose_the_pairs_shown_and_say_so(
     skilldelta: Skilldelta, one_skill_bank: str
 ) -> None:
     asked = ("predict", "--bank", one_skill_bank, "--skill", "cot", "add 7 apples and 8 pears")
@@ -129,11 +129,11 @@ def test_under_the_stack_the_settings_choose_the_pairs_shown_and_say_so(
     assert fewer["gain"] == plain["gain"]
     assert (plain["settings_choose"], fewer["scope"]) == ("neighbors", "global")
     said = " ".join(skilldelta(*asked, "--k", 2).out.split())
-    assert "K = 2: for the pairs shown and bounded; the gain is the stack's, from all pairs." in said
+    assert "K = 2: for the pairs shown and bounded; the gain is the blend's, from all pairs." in said
 
 
 @pytest.mark.parametrize("command", [("sweep", "threshold"), ("calibrate", "--margin", "0")])
 def test_a_flag_without_a_say_is_refused(skilldelta: Skilldelta, one_skill_bank: str, command: tuple[str, ...]) -> None:
     ran = skilldelta(*command, "--bank", one_skill_bank, "--k", 3)
     assert (ran.code, len(ran.err.splitlines())) == (2, 1)
-    assert "--k has no say in the scores of stack; leave it out" in ran.err
+    assert "--k has no say in the scores of blend; leave it out" in ran.err

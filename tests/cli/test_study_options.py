@@ -32,8 +32,8 @@ def test_the_verdict_is_the_last_line_and_a_key(skilldelta: Skilldelta, two_pane
     asked = ("evaluate", "--bank", two_panels, "--agent", "agent-1", "--resamples", 100)
     found = skilldelta(*asked, "--json").document["panels"][0]["verdict"]
     assert found["verdict"] in ("better", "equivalent", "worse", "too small to tell")
-    assert (found["policy"], found["tasks"], found["margin"]) == ("stack", 40, 0.02)
-    shown = " ".join(skilldelta(*asked).out.split("SkillDelta stack: ")[-1].split())
+    assert (found["policy"], found["tasks"], found["margin"]) == ("blend", 40, 0.02)
+    shown = " ".join(skilldelta(*asked).out.split("SkillDelta: ")[-1].split())
     words = {"better": "Better", "worse": "Worse", "equivalent": "Equivalent"}
     assert shown.startswith(words.get(found["verdict"], "Too small to tell"))
     everything = skilldelta(*asked, "--margin", 0.9, "--json").document["panels"][0]["verdict"]
@@ -59,11 +59,11 @@ def test_several_panels_have_means_with_intervals_and_win_counts(skilldelta: Ski
     document = skilldelta(*asked, "--json").document
     means, panels = document["means"], document["panels"]
     assert means["panels"] == 2
-    own = means["policies"]["skilldelta"]
-    assert own["success"]["mean"] == pytest.approx(sum(p["policies"]["skilldelta"]["success"] for p in panels) / 2)
+    own = means["policies"]["paper"]
+    assert own["success"]["mean"] == pytest.approx(sum(p["policies"]["paper"]["success"] for p in panels) / 2)
     assert own["success"]["interval"]["low"] < own["success"]["mean"] < own["success"]["interval"]["high"]
     assert own["wins"]["success_vs_always_on"] == sum(
-        panel["policies"]["skilldelta"]["success_vs_always_on"] > 0 for panel in panels
+        panel["policies"]["paper"]["success_vs_always_on"] > 0 for panel in panels
     )
     assert "auroc_vs_with_skill_only" in own["wins"]
     shown = skilldelta(*asked).out
@@ -95,9 +95,9 @@ def test_bundles_and_their_edges_are_counted(skilldelta: Skilldelta, tmp_path: P
 def test_shuffles_can_be_switched_off(skilldelta: Skilldelta, toy_bank: str) -> None:
     asked = ("evaluate", "--bank", toy_bank, "--resamples", 0, "--json")
     with_null, without = (skilldelta(*asked, "--shuffles", n).document["panels"][0]["policies"] for n in (19, 0))
-    assert with_null["skilldelta"]["null"]["across"]["shuffles"] == 19
-    assert with_null["skilldelta"]["null"]["across"]["auroc"]["p"] >= 1 / 20
-    assert without["skilldelta"]["null"] is None
+    assert with_null["paper"]["null"]["across"]["shuffles"] == 19
+    assert with_null["paper"]["null"]["across"]["auroc"]["p"] >= 1 / 20
+    assert without["paper"]["null"] is None
 
 
 def test_a_family_can_be_held_out(skilldelta: Skilldelta, toy_bank: str) -> None:
@@ -105,7 +105,7 @@ def test_a_family_can_be_held_out(skilldelta: Skilldelta, toy_bank: str) -> None
     panel = skilldelta(*asked, "--scope", "global", "--json").document["panels"][0]
     assert any("without its whole family" in note for note in panel["notes"])
     # Every dates task learns from units alone, where the mean gain is positive, and the other way round.
-    assert panel["policies"]["skilldelta"]["use_rate"] == 0.5
+    assert panel["policies"]["paper"]["use_rate"] == 0.5
     ran = skilldelta(*asked, "--scope", "family")
     assert (ran.code, len(ran.err.splitlines())) == (2, 1)
     assert "skill or global" in ran.err

@@ -91,7 +91,7 @@ def test_serve_refuses_what_it_cannot_serve_in_one_line(skilldelta: Skilldelta, 
         (("--encoder", "imported/none", "--port", 0), "no vectors of 'imported/none'"),
         (("--encoder", "openai", "--port", 0), "needs a base URL and a model"),
         (("--agent", "nobody", "--port", 0), "unknown agent 'nobody'"),
-        (("--paper", "--estimator", "stack", "--port", 0), "paper already settles estimator"),
+        (("--paper", "--estimator", "blend", "--port", 0), "--paper already settles --estimator"),
     ):
         ran = skilldelta("serve", "--bank", toy_bank, *words)
         assert (ran.code, len(ran.err.splitlines())) == (2, 1), ran.err

@@ -1,4 +1,4 @@
-"""What a newcomer sees first: the stack on the bundled bank, beside the paper's rule."""
+"""What a newcomer sees first: the blend on the bundled bank, beside the paper's rule."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 from skilldelta import load_encoder, open_bank
 from skilldelta.demo.bundled import bundled_batch
 from skilldelta.estimators.base import Estimator
+from skilldelta.estimators.blend import Blend
 from skilldelta.estimators.paper_rule import PaperRule
-from skilldelta.estimators.stack import Stack
 from skilldelta.evaluation.metrics import auroc
 from skilldelta.support import Support
 
@@ -24,7 +24,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Support:
         return bank.support(load_encoder(), agent=bank.resolve_agent(None))
 
 
-def test_the_stack_is_not_behind_the_papers_rule_on_the_demo_panel(demo: Support) -> None:
+def test_the_blend_is_not_behind_the_papers_rule_on_the_demo_panel(demo: Support) -> None:
     def figures(estimator: Estimator) -> tuple[float, float, float]:
         scores = estimator.leave_one_out(demo).values
         ranking = auroc(scores, demo.gains > 0)
@@ -32,7 +32,7 @@ def test_the_stack_is_not_behind_the_papers_rule_on_the_demo_panel(demo: Support
         success = float(np.where(scores > 0, demo.y1, demo.y0).mean())
         return success, ranking, float(((scores - demo.gains) ** 2).mean())
 
-    stack, paper = figures(Stack()), figures(PaperRule())
-    assert stack[0] >= paper[0]
-    assert stack[1] >= paper[1] + 0.005
-    assert stack[2] <= paper[2]
+    blend, paper = figures(Blend()), figures(PaperRule())
+    assert blend[0] >= paper[0]
+    assert blend[1] >= paper[1] + 0.005
+    assert blend[2] <= paper[2]

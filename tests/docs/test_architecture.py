@@ -12,7 +12,16 @@ from docs.pages import PAGES, ROOT, read
 from docs.test_links import anchor_on_host, headings, links
 
 SOURCE = ROOT / "src/skilldelta"
-PATH = ("records.py", "pairing.py", "support.py", "neighbors.py", "predictor.py", "gate.py", "advisor/advisor.py")
+PATH = (
+    "records.py",
+    "pairing.py",
+    "support.py",
+    "neighbors.py",
+    "predictor.py",
+    "gate/decision.py",
+    "gate/gate.py",
+    "advisor/advisor.py",
+)
 
 
 def section(page: str, title: str) -> str:

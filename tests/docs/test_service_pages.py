@@ -92,7 +92,7 @@ def test_every_field_of_a_question_is_in_the_reference(bank_path: Path) -> None:
     with GateService.open(bank_path) as gate:
         schemas = gate_app(gate).openapi()["components"]["schemas"]
     page = read("docs/reference/http-api.md")
-    for name in ("DecideBody", "PolicyBody", "OutcomeBody"):
+    for name in ("DecideBody", "GateBody", "OutcomeBody"):
         for field in schemas[name]["properties"]:
             assert f"`{field}`" in page, f"{name}.{field}"
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from skilldelta.estimators.base import Estimator, Target
+from skilldelta.estimators.blend import Blend
 from skilldelta.estimators.lexical_controls import Relevance, TfidfKnn
 from skilldelta.estimators.paper_rule import FamilyMean, PaperRule, SelfJudge, WithSkillOnly
 from skilldelta.estimators.ridge import Ridge
-from skilldelta.estimators.stack import Stack
 from skilldelta.predictor import Settings
 from skilldelta.records import Agent, Judgement
 from skilldelta.support import Support
@@ -29,9 +29,9 @@ def _answers(support: Support) -> list[Judgement]:
 
 
 MAKERS: dict[str, Callable[[Support], Estimator]] = {
-    "skilldelta": lambda _: PaperRule(),
-    "skilldelta uniform k=3 by skill": lambda _: PaperRule(Settings(k=3, weighting="uniform"), "skill"),
-    "skilldelta global": lambda _: PaperRule(scope="global"),
+    "paper": lambda _: PaperRule(),
+    "paper uniform k=3 by skill": lambda _: PaperRule(Settings(k=3, weighting="uniform"), "skill"),
+    "paper global": lambda _: PaperRule(scope="global"),
     "with_skill_only": lambda _: WithSkillOnly(),
     "tfidf_knn": lambda _: TfidfKnn(),
     "tfidf_knn global": lambda _: TfidfKnn(scope="global"),
@@ -40,10 +40,10 @@ MAKERS: dict[str, Callable[[Support], Estimator]] = {
     "ridge": lambda _: Ridge(),
     "dual_ridge": lambda _: Ridge(dual=True),
     "self_judge": lambda support: SelfJudge(_answers(support)),
-    "stack": lambda _: Stack(),
+    "blend": lambda _: Blend(),
 }
-# A ridge scores its test split only; the stack's weights for a recorded task come from other folds than for a new one.
-ONE_BY_ONE = [name for name in MAKERS if "ridge" not in name and name != "stack"]
+# A ridge scores its test split only; the blend's weights for a recorded task come from other folds than for a new one.
+ONE_BY_ONE = [name for name in MAKERS if "ridge" not in name and name != "blend"]
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -51,7 +51,7 @@ def test_a_tasks_own_outcome_never_moves_its_score(name: str, rng: np.random.Gen
     support = random_panel(rng)
     before = MAKERS[name](support).leave_one_out(support)
     scored = np.flatnonzero(np.isfinite(before.values))
-    for row in rng.permutation(scored)[: 4 if name == "stack" else 12].tolist():
+    for row in rng.permutation(scored)[: 4 if name == "blend" else 12].tolist():
         own = support.task_ids == support.task_ids[row]
         flipped = support.with_outcomes(np.where(own, 1 - support.y0, support.y0), np.where(own, 0.5, support.y1))
         after = MAKERS[name](flipped).leave_one_out(flipped)
@@ -60,7 +60,7 @@ def test_a_tasks_own_outcome_never_moves_its_score(name: str, rng: np.random.Gen
             assert after.threshold == before.threshold
 
 
-@pytest.mark.parametrize("name", ["skilldelta", "with_skill_only", "tfidf_knn", "family_mean", "stack"])
+@pytest.mark.parametrize("name", ["paper", "with_skill_only", "tfidf_knn", "family_mean", "blend"])
 def test_another_tasks_outcome_does_move_scores(name: str, rng: np.random.Generator) -> None:
     support = random_panel(rng)
     before = MAKERS[name](support).leave_one_out(support).values

@@ -14,7 +14,7 @@ from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
 
 def _judged(low: float, high: float, *, tasks: int = 100, margin: float = 0.02) -> Comparison:
     found = judge(
-        "skilldelta", "always_on", difference=(low + high) / 2, interval=Range(low, high), tasks=tasks, margin=margin
+        "paper", "always_on", difference=(low + high) / 2, interval=Range(low, high), tasks=tasks, margin=margin
     )
     assert found is not None
     return found
@@ -73,8 +73,8 @@ def test_no_number_of_tasks_settles_a_difference_of_nothing_without_a_margin() -
 
 
 def test_one_task_and_missing_ends_give_no_verdict() -> None:
-    assert judge("skilldelta", "always_on", difference=1.0, interval=Range(1.0, 1.0), tasks=1) is None
-    assert judge("skilldelta", "always_on", difference=0.1, interval=Range(None, None), tasks=90) is None
+    assert judge("paper", "always_on", difference=1.0, interval=Range(1.0, 1.0), tasks=1) is None
+    assert judge("paper", "always_on", difference=0.1, interval=Range(None, None), tasks=90) is None
 
 
 def test_fewer_than_ten_tasks_are_never_enough() -> None:

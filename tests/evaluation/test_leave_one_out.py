@@ -22,7 +22,7 @@ def judged(task_id: str, skill_id: str, use: bool, tokens: float | None = 20.0) 
     return Judgement(Agent("m"), "default", task_id, skill_id, "", use, tokens)
 
 
-FAST = ("always_off", "always_on", "random_matched", "skilldelta", "with_skill_only", "family_mean")
+FAST = ("always_off", "always_on", "random_matched", "paper", "with_skill_only", "family_mean")
 
 
 def _simulated(rng: np.random.Generator, **changes: object) -> Support:
@@ -40,7 +40,7 @@ def test_it_agrees_with_a_plain_implementation(repetitions: int, rng: np.random.
     result = evaluate_panel(support, policies=FAST, rng=rng, resamples=0)
     rows = plain.rows_of(support)
     expected = {
-        "skilldelta": plain.paper_scores(rows),
+        "paper": plain.paper_scores(rows),
         "family_mean": plain.family_scores(rows),
         "with_skill_only": plain.with_skill_scores(rows),
     }
@@ -71,8 +71,8 @@ def test_the_json_form_has_every_documented_key(rng: np.random.Generator) -> Non
     result = evaluate_panel(support, rng=rng, resamples=40, skill_texts=_texts(support), judgements=asked)
     document = json.loads(json.dumps(panel_to_dict(result), allow_nan=False))
     assert {"agent", "suite", "tasks", "families", "off", "on", "oracle", "policies"} <= document.keys()
-    names = "always_off always_on random_matched skilldelta with_skill_only relevance tfidf_knn family_mean ridge dual_ridge"
-    assert set(names.split()) | {"stack", "self_judge"} <= document["policies"].keys()
+    names = "always_off always_on random_matched paper with_skill_only relevance tfidf_knn family_mean ridge dual_ridge"
+    assert set(names.split()) | {"blend", "self_judge"} <= document["policies"].keys()
     keys = (
         "success use_rate tokens token_saving auroc balanced_accuracy advantage_vs_random within_group between_group "
         "gain_mae intervals"
@@ -82,14 +82,14 @@ def test_the_json_form_has_every_documented_key(rng: np.random.Generator) -> Non
         assert {"success", "success_gain", "advantage_vs_random"} <= policy["intervals"].keys()
         assert {"success", "within_group"} <= policy["conditional_intervals"].keys()
         assert all(set(ends) == {"low", "high"} for ends in policy["intervals"].values())
-    assert "auroc" in document["policies"]["skilldelta"]["intervals"]
-    assert "auroc_by_family" in document["policies"]["skilldelta"]["intervals"]
-    assert "balanced_accuracy_vs_self_judge" in document["policies"]["skilldelta"]["conditional_intervals"]
+    assert "auroc" in document["policies"]["paper"]["intervals"]
+    assert "auroc_by_family" in document["policies"]["paper"]["intervals"]
+    assert "balanced_accuracy_vs_self_judge" in document["policies"]["paper"]["conditional_intervals"]
     assert {"counts", "by_family", "structure", "pairs"} <= document.keys()
-    null = document["policies"]["skilldelta"]["null"]
+    null = document["policies"]["paper"]["null"]
     assert null.keys() == {"within", "across"}
     assert null["within"]["auroc"].keys() == {"mean", "low", "high", "p"}
-    assert document["policies"]["stack"]["null"] is None
+    assert document["policies"]["blend"]["null"] is None
 
 
 def test_the_same_seed_gives_the_same_intervals(rng: np.random.Generator) -> None:
@@ -120,17 +120,17 @@ def test_random_activation_matches_the_use_rate_of_skilldelta(rng: np.random.Gen
     result = evaluate_panel(_simulated(rng), policies=["random_matched"], rng=rng, resamples=0)
     full = evaluate_panel(result.support, policies=FAST, rng=rng, resamples=0)
     assert result.policies.keys() == {"random_matched"}
-    assert full.policies["random_matched"].use_rate == pytest.approx(full.policies["skilldelta"].use_rate)
-    gap = full.policies["skilldelta"].success - full.policies["random_matched"].success
-    assert gap == pytest.approx(full.policies["skilldelta"].advantage_vs_random, abs=1e-12)
+    assert full.policies["random_matched"].use_rate == pytest.approx(full.policies["paper"].use_rate)
+    gap = full.policies["paper"].success - full.policies["random_matched"].success
+    assert gap == pytest.approx(full.policies["paper"].advantage_vs_random, abs=1e-12)
 
 
 def test_settings_scope_and_threshold_reach_the_papers_rule(rng: np.random.Generator) -> None:
     support = _simulated(rng)
     result = evaluate_panel(
-        support, policies=["skilldelta"], rng=rng, resamples=0, settings=Settings(k=3), scope="global", threshold=0.25
+        support, policies=["paper"], rng=rng, resamples=0, settings=Settings(k=3), scope="global", threshold=0.25
     )
-    found = result.policies["skilldelta"]
+    found = result.policies["paper"]
     assert found.threshold == 0.25
     assert found.scores is not None
     assert ((found.scores > 0.25) == found.actions).all()
@@ -142,9 +142,9 @@ def test_a_panel_with_one_class_only_says_so_and_has_no_auroc(rng: np.random.Gen
     support = _simulated(rng)
     flat = support.with_outcomes(support.y0, support.y0)
     result = evaluate_panel(flat, policies=FAST, rng=rng, resamples=20)
-    assert result.policies["skilldelta"].auroc is None
-    assert result.policies["skilldelta"].balanced_accuracy is None
-    assert "auroc" not in result.policies["skilldelta"].intervals
+    assert result.policies["paper"].auroc is None
+    assert result.policies["paper"].balanced_accuracy is None
+    assert "auroc" not in result.policies["paper"].intervals
     assert "no task has a positive observed gain: AUROC and balanced accuracy are undefined" in result.notes
 
 
@@ -173,8 +173,8 @@ def test_singleton_families_are_evaluated_and_counted(rng: np.random.Generator) 
     families = support.families.astype("<U20")
     families[:3] = ["one", "two", "three"]
     result = evaluate_panel(replace(support, families=families), policies=FAST, rng=rng, resamples=20)
-    assert result.policies["skilldelta"].scores is not None
-    assert result.policies["skilldelta"].scores[:3].tolist() == [0.0, 0.0, 0.0]
+    assert result.policies["paper"].scores is not None
+    assert result.policies["paper"].scores[:3].tolist() == [0.0, 0.0, 0.0]
     assert result.structure.singletons == 3
     assert "3 families have one task only: no support in scope, and nothing to choose within" in result.notes
 
@@ -197,19 +197,19 @@ def test_ten_tasks_carry_no_warning_but_a_test_split_of_two_does(rng: np.random.
     result = evaluate_panel(_simulated(rng).rows(np.arange(10)), policies=[*FAST, "ridge"], rng=rng, resamples=20)
     assert not any(note.startswith("only") for note in result.notes)
     assert result.policies["ridge"].notes[-1] == "only 2 tasks: intervals say nothing"
-    assert not any(note.startswith("only") for note in result.policies["skilldelta"].notes)
+    assert not any(note.startswith("only") for note in result.policies["paper"].notes)
 
 
 def test_fewer_tasks_than_folds_leave_ridge_out_in_words(rng: np.random.Generator) -> None:
     result = evaluate_panel(_simulated(rng).rows(np.arange(6)), rng=rng, resamples=20)
     assert any("for 5 folds" in note for note in result.notes)
-    assert result.policies["skilldelta"].success >= 0
+    assert result.policies["paper"].success >= 0
 
 
 def test_a_single_pair_is_a_panel(rng: np.random.Generator) -> None:
     result = evaluate_panel(_simulated(rng).rows([0]), policies=FAST, rng=rng, resamples=20)
     assert result.tasks == result.families == 1
-    assert result.policies["skilldelta"].use_rate == 0.0
+    assert result.policies["paper"].use_rate == 0.0
 
 
 def test_an_empty_panel_a_repeated_one_and_bad_numbers_are_refused(rng: np.random.Generator) -> None:
@@ -248,7 +248,7 @@ def test_self_judgements_cost_their_calls_and_unasked_tasks_are_counted(rng: np.
     assert judge.token_saving is not None
     assert judge.token_saving < 0
     assert judge.notes == ("30 of 120 tasks were never asked",)
-    assert "balanced_accuracy_vs_self_judge" in result.policies["skilldelta"].conditional_intervals
+    assert "balanced_accuracy_vs_self_judge" in result.policies["paper"].conditional_intervals
 
 
 def test_a_task_under_two_skills_counts_as_one_task(rng: np.random.Generator) -> None:
@@ -283,8 +283,8 @@ def test_means_weight_panels_equally_and_their_parts_add_up(rng: np.random.Gener
         for tasks, agent, suite in ((60, "a", "x"), (120, "b", "x"), (90, "a", "y"))
     ]
     found = evaluate_panels(panels, rng=rng, policies=FAST, resamples=60)
-    mean = found.means.policies["skilldelta"].metrics
-    assert mean["success"].value == pytest.approx(np.mean([p.policies["skilldelta"].success for p in found.panels]))
+    mean = found.means.policies["paper"].metrics
+    assert mean["success"].value == pytest.approx(np.mean([p.policies["paper"].success for p in found.panels]))
     assert mean["within_group"].value + mean["between_group"].value == pytest.approx(mean["advantage_vs_random"].value)
     assert mean["within_group"].interval.low is not None
 

@@ -10,6 +10,7 @@ from scipy import stats
 
 from skilldelta.arrays import Floats
 from skilldelta.evaluation.paired_comparison import PairedComparison, PairedRuns, compare_runs
+from skilldelta.report.numbers import outcome_words
 
 
 def paired(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]], **spent: tuple[Floats, Floats]) -> PairedRuns:
@@ -82,7 +83,7 @@ def rejections(runs_a: int, runs_b: int, tasks: int, studies: int, rng: np.rando
         a, b = ((rng.random((tasks, runs)) < rates).astype(float).tolist() for runs in (runs_a, runs_b))
         found = compared(a, b, draws=0)
         sign += found.sign_test_p <= 0.05
-        mcnemar += found.solved.p <= 0.05
+        mcnemar += found.solved_alike.p <= 0.05
     return sign / studies, mcnemar / studies
 
 
@@ -106,3 +107,18 @@ def test_a_verdict_is_seldom_wrong_where_nothing_differs(rng: np.random.Generato
         a, b = ((rng.random((30, 3)) < rates).astype(float).tolist() for _ in range(2))
         wrong += compared(a, b, draws=400).verdict in ("better", "worse")
     assert wrong / 200 <= 0.09
+
+
+def test_a_count_is_given_only_of_runs_that_passed_or_failed() -> None:
+    found = compared([[0.75, 0.75, 0.5], [1.0, 0.0, 1.0]], [[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]])
+    assert [(one.passed_a, one.passed_b) for one in found.differences] == [(None, 3), (2, 0)]
+    assert [outcome_words(one.a, one.runs_a, one.passed_a) for one in found.differences] == ["0.67", "2 of 3"]
+
+
+def test_counts_of_tasks_are_those_of_the_lists_and_only_the_tests_count_equal_runs() -> None:
+    # The second task is worse over all runs of A, and level with the first run of each.
+    found = compared([[0.0], [0.0, 1.0, 1.0]], [[1.0], [0.0]])
+    assert (found.better, found.worse) == (len(found.flipped("better")), len(found.flipped("worse"))) == (1, 1)
+    assert found.votes == (1, 0)
+    assert found.solved.only_a == 1
+    assert found.solved_alike.only_a == 0

@@ -112,7 +112,7 @@ def test_an_entry_says_more_about_itself_and_is_known_by_its_entry_points_name(i
 @pytest.mark.parametrize(
     ("points", "words"),
     [
-        ({"stack": "HalfGain"}, "'stack', which is taken"),
+        ({"blend": "HalfGain"}, "'blend', which is taken"),
         ({"oracle": "HalfGain"}, "'oracle', which is taken"),
         ({"half-gain": "HalfGain"}, "'half-gain'; a name is letters"),
         ({"gone": "Gone"}, "cannot be loaded"),

@@ -10,7 +10,7 @@ from skilldelta.evaluation.leave_one_out import evaluate_panel
 from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
 from skilldelta.support import Scope, Support
 
-SCORED = ("skilldelta", "with_skill_only", "tfidf_knn", "stack")
+SCORED = ("paper", "with_skill_only", "tfidf_knn", "blend")
 
 
 def _support(rng: np.random.Generator) -> Support:
@@ -38,13 +38,13 @@ def test_policies_without_meaning_there_are_left_out_with_the_reason(rng: np.ran
     panel = evaluate_panel(_support(rng), rng=rng, resamples=20, holdout="family", scope="global")
     assert not {"family_mean", "ridge", "dual_ridge"} & panel.policies.keys()
     assert "Family mean: left out, no other task of a family is left when the family is held out" in panel.notes
-    assert "success_vs_always_on" in panel.policies["skilldelta"].intervals
+    assert "success_vs_always_on" in panel.policies["paper"].intervals
 
 
 def test_a_skill_of_one_family_has_no_support_and_says_so(rng: np.random.Generator) -> None:
     support = simulate_panel(rng, tasks=40, families=4, dimension=16).support
-    panel = evaluate_panel(support, policies=["skilldelta"], rng=rng, resamples=0, holdout="family", scope="skill")
-    assert panel.policies["skilldelta"].use_rate == 0
+    panel = evaluate_panel(support, policies=["paper"], rng=rng, resamples=0, holdout="family", scope="skill")
+    assert panel.policies["paper"].use_rate == 0
     assert any("40 of 40 pairs have no support" in note and "global" in note for note in panel.notes)
 
 

@@ -66,7 +66,7 @@ def test_tasks_of_unknown_familiarity_are_always_decided() -> None:
 def test_a_panel_has_a_curve_where_its_families_are_large_enough(rng: np.random.Generator) -> None:
     panel = evaluate_panel(simulate_panel(rng, tasks=60, families=3).support, rng=rng, resamples=0)
     points = of_panel(panel)
-    assert points[0].success == pytest.approx(panel.policies["stack"].success)
+    assert points[0].success == pytest.approx(panel.policies["blend"].success)
     assert [round(point.coverage, 2) for point in points] == [1.0, 1.0, 0.98, 0.95, 0.9, 0.8]
     small = evaluate_panel(simulate_panel(rng, tasks=6, families=3).support, rng=rng, resamples=0)
     assert of_panel(small) == ()

@@ -68,7 +68,7 @@ MANIFEST = {"format": 1, "suite": "s", "agent": {"name": "a", "fingerprint": "f"
 
 
 def sealed() -> dict[str, Any]:
-    settings = {"agent": "a", "suite": "s", "encoder": "e", "estimator": "skilldelta", "scope": "family", "k": 6,
+    settings = {"agent": "a", "suite": "s", "encoder": "e", "estimator": "paper", "scope": "family", "k": 6,
                 "weighting": "cosine", "label": "gain", "elsewhere": None, "threshold": 0.0,
                 "threshold_rule": None}  # fmt: skip
     row = {"task_id": "t", "skill": "s", "family": "f", "evidence": "0" * 16, "vector": "1" * 16}

@@ -23,7 +23,6 @@ from skilldelta.cli.main import run
 from skilldelta.errors import InputError
 from skilldelta.harnesses import claude_code
 from skilldelta.harnesses.offered_skill import OfferedSkill
-from skilldelta.predictor import Settings
 from skilldelta.serve.gate_service import GateService
 from skilldelta.serve.hooks.conversation import Conversation
 from skilldelta.serve.hooks.hook_run import answer
@@ -37,25 +36,18 @@ BESIDE_THE_ANSWER = ("decision_id", "repeated", "skill_text", "would_change")
 
 @dataclass(frozen=True)
 class Asked:
-    """A question; `policy` by the names of `predict`'s options."""
+    """A question; `gate` by the names of `predict`'s options."""
 
-    task: str
+    text: str
     skill: str
     family: str = ""
-    policy: Mapping[str, Any] = field(default_factory=dict)
+    gate: Mapping[str, Any] = field(default_factory=dict)
 
 
 def by_python(bank: Path, asked: Asked) -> dict[str, Any]:
-    given = dict(asked.policy)
-    policy = skilldelta.Policy(threshold=given.pop("threshold", 0.0), rule=given.pop("rule", "plain"))
-    if given.pop("paper", False):
-        settings = Settings(k=given.pop("k", 6), weighting=given.pop("weighting", "cosine"))
-        policy = skilldelta.Policy(
-            "skilldelta", settings, "paper", threshold=policy.threshold, rule=policy.rule, method="hoeffding"
-        )
-    assert not given
+    gate = skilldelta.Gate.from_settings(asked.gate)
     try:
-        return skilldelta.advise(asked.task, asked.skill, bank=bank, family=asked.family, policy=policy).to_dict()
+        return skilldelta.advise(asked.text, asked.skill, bank=bank, family=asked.family, gate=gate).to_dict()
     except InputError:
         return REFUSED
 
@@ -63,15 +55,15 @@ def by_python(bank: Path, asked: Asked) -> dict[str, Any]:
 def by_command(bank: Path, asked: Asked, output: Path) -> dict[str, Any]:
     words = ["predict", "--bank", str(bank), "--skill", asked.skill, "--json", "--output", str(output)]
     words += ["--family", asked.family] if asked.family else []
-    for name, value in asked.policy.items():
+    for name, value in asked.gate.items():
         words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
-    code = run([*words, "--", asked.task])
+    code = run([*words, "--", asked.text])
     return json.loads(output.read_text()) if code == 0 else REFUSED
 
 
 def by_http(port: int, asked: Asked) -> dict[str, Any]:
-    body = {"task": asked.task, "skill": asked.skill, "family": asked.family, "record": False}
-    status, document = post(port, "/v1/decide", body | ({"policy": dict(asked.policy)} if asked.policy else {}))
+    body = {"text": asked.text, "skill": asked.skill, "family": asked.family, "record": False}
+    status, document = post(port, "/v1/decide", body | ({"gate": dict(asked.gate)} if asked.gate else {}))
     assert status in (200, 404, 422)
     return document if status == 200 else REFUSED
 
@@ -84,7 +76,7 @@ def by_mcp(bank: Path, asked: Asked) -> dict[str, Any]:
     async def ask() -> dict[str, Any]:
         with GateService.open(bank) as service:
             async with Client(mcp_server(service)) as client:
-                told = {"task": asked.task, "skill": asked.skill, "record": False, **asked.policy}
+                told = {"text": asked.text, "skill": asked.skill, "record": False, **asked.gate}
                 found = await client.call_tool(
                     "skilldelta_route", told | ({"family": asked.family} if asked.family else {})
                 )
@@ -99,14 +91,14 @@ def by_hook(bank: Path, asked: Asked, state: Path, *, whom: WhomToAsk, server: s
         "claude-code",
         claude_code.DIALECT,
         (OfferedSkill(asked.skill),),
-        policy=asked.policy,
+        gate=asked.gate,
         server=ServerAddress(server, timeout=30),
         ask=whom,
         state=state,
         record=False,
     )
     options = read_options(["claude-code", "--bank", str(bank)], {}, state.parent)[1]
-    event = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": asked.task}
+    event = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": asked.text}
     found = answer(settings, json.dumps(event).encode(), ask_bank=lambda *told: ask_bank(options, *told))
     (known,) = Conversation(state / "conversations", "claude-code", "s").known() or ()
     assert bool(found.output) == (known.action == "use")
@@ -119,9 +111,9 @@ def by_hook(bank: Path, asked: Asked, state: Path, *, whom: WhomToAsk, server: s
 def by_program(asked: Asked, state: Path, server: str) -> dict[str, Any] | None:
     """The same with `skilldelta hook` as a harness starts it, which the running server answers; None where it did not."""
     words = ["hook", "claude-code", "--skill", asked.skill, "--server", server, "--state", str(state), "--no-record"]
-    for name, value in asked.policy.items():
+    for name, value in asked.gate.items():
         words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
-    event = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": asked.task}
+    event = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": asked.text}
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "skilldelta", *words, "--ask", "server", "--timeout", "30"],
         input=json.dumps(event),

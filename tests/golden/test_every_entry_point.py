@@ -25,13 +25,13 @@ pytest.importorskip("fastapi", reason="the package fastapi is not installed")
 CANS = "How many cans are in 3 pallets and 5 crates of beans?"
 UNLIKE = "Translate the second stanza of the ballad into Old Norse and explain the kennings."
 QUESTIONS = {
-    "stack, use": Asked(CANS, "warehouse-units"),
-    "stack, another skill": Asked("What is the date one week from 3/5/1979?", "date-arithmetic"),
-    "stack, a skill for other tasks": Asked(CANS, "invoice-numbers"),
-    "paper": Asked(CANS, "warehouse-units", policy={"paper": True}),
-    "paper, k 3, uniform": Asked(CANS, "price-reductions", policy={"paper": True, "k": 3, "weighting": "uniform"}),
-    "a high threshold": Asked(CANS, "warehouse-units", policy={"threshold": 0.9}),
-    "three-way": Asked(CANS, "sku-numbers", policy={"rule": "three_way"}),
+    "blend, use": Asked(CANS, "warehouse-units"),
+    "blend, another skill": Asked("What is the date one week from 3/5/1979?", "date-arithmetic"),
+    "blend, a skill for other tasks": Asked(CANS, "invoice-numbers"),
+    "paper": Asked(CANS, "warehouse-units", gate={"paper": True}),
+    "paper, k 3, uniform": Asked(CANS, "price-reductions", gate={"paper": True, "k": 3, "weighting": "uniform"}),
+    "a high threshold": Asked(CANS, "warehouse-units", gate={"threshold": 0.9}),
+    "three-way": Asked(CANS, "sku-numbers", gate={"rule": "three-way"}),
     "a task unlike all others": Asked(UNLIKE, "warehouse-units"),
     "an empty support": Asked(CANS, "never-run"),
     "an unknown skill": Asked(CANS, "no-such-skill"),
@@ -81,7 +81,7 @@ def test_every_entry_point_gives_the_same_answer(name: str, bank: Path, port: in
         assert told["reason"] == golden["reason"]
     same(entry_points.by_command(bank, asked, tmp_path / "answer.json"), told)
     same(entry_points.by_http(port, asked), told)
-    if set(asked.policy) <= {"paper", "threshold"}:  # the settings that the tool has
+    if set(asked.gate) <= {"paper", "threshold"}:  # the settings that the tool has
         same(entry_points.by_mcp(bank, asked), told)
     if not asked.family:
         server = f"http://127.0.0.1:{port}"
@@ -106,7 +106,7 @@ def test_every_entry_point_chooses_the_same_skill(bank: Path, port: int, tmp_pat
     skills = ["invoice-numbers", "warehouse-units", "unit-conversion"]
     one_by_one = [entry_points.by_python(bank, Asked(CANS, skill)) for skill in skills]
     best = max((one for one in one_by_one if one["action"] == "use"), key=lambda one: float(one["gain"]))
-    question = {"task": CANS, "skills": skills, "record": False}
+    question = {"text": CANS, "skills": skills, "record": False}
     _, by_http = entry_points.post(port, "/v1/choose", question)
     by_process = ask_bank(read_options(["codex", "--bank", str(bank)], {}, tmp_path)[1], "/v1/choose", question)
 

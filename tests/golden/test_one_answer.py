@@ -1,6 +1,6 @@
 """Every entry point gives the recorded answer: the predictor, its batch form, the estimator, the advisor, the command.
 
-`decisions.json` holds the answers of the paper's rule and of the stack to a few questions on a bank of eight pairs. A
+`decisions.json` holds the answers of the paper's rule and of the blend to a few questions on a bank of eight pairs. A
 change to any of them must be intended, and then the file is rewritten by hand.
 """
 
@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 from cli.conftest import Skilldelta, pair_rows, skilldelta  # noqa: F401
-from skilldelta import Advisor, Policy, Question, load_encoder, open_bank
+from skilldelta import Advisor, Gate, Question, load_encoder, open_bank
 from skilldelta.bank import Bank
 from skilldelta.bank.importers import read_source
 from skilldelta.estimators.base import Target
+from skilldelta.estimators.blend import Blend
 from skilldelta.estimators.paper_rule import PaperRule
-from skilldelta.estimators.stack import Stack
 from skilldelta.predictor import predict, predict_each
 
 GOLDEN: list[dict[str, Any]] = json.loads((Path(__file__).parent / "decisions.json").read_text())
@@ -38,7 +38,7 @@ def bank(tmp_path: Path) -> Iterator[Bank]:
 
 @pytest.mark.parametrize("golden", GOLDEN, ids=lambda golden: golden["text"])
 def test_the_advisor_gives_the_recorded_answer(bank: Bank, golden: dict[str, Any]) -> None:
-    advisor = Advisor(bank, load_encoder(), agent=bank.resolve_agent(None), policy=Policy(estimator="skilldelta"))
+    advisor = Advisor(bank, load_encoder(), agent=bank.resolve_agent(None), gate=Gate(estimator="paper"))
     asked = {name: golden[name] for name in ("text", "skill", "family", "task_id")}
     decision = advisor.ask(Question(**asked)).decision
     assert decision.action == golden["action"]
@@ -82,24 +82,24 @@ def test_leave_one_out_gives_the_recorded_answers_of_recorded_tasks(bank: Bank) 
         assert gains[golden["task_id"]] == pytest.approx(golden["gain"], **EXACTLY)
 
 
-# The stack learns by iteration, so its last digits are the machine's own.
+# The blend learns by iteration, so its last digits are the machine's own.
 
 
 @pytest.mark.parametrize("golden", GOLDEN, ids=lambda golden: golden["text"])
-def test_advisor_and_estimator_give_the_recorded_answer_of_the_stack(bank: Bank, golden: dict[str, Any]) -> None:
+def test_advisor_and_estimator_give_the_recorded_answer_of_the_blend(bank: Bank, golden: dict[str, Any]) -> None:
     encoder = load_encoder()
     agent = bank.resolve_agent(None)
     asked = {name: golden[name] for name in ("text", "skill", "family", "task_id")}
     decision = Advisor(bank, encoder, agent=agent).ask(Question(**asked)).decision
-    fitted = Stack().fit(bank.support(encoder, agent=agent))
+    fitted = Blend().fit(bank.support(encoder, agent=agent))
     direct = fitted.score(Target(encoder.encode([golden["text"]])[0], **asked))
-    assert decision.action == golden["stack_action"]
-    assert decision.gain == pytest.approx(golden["stack_gain"], abs=1e-6)
-    assert direct.gain == pytest.approx(golden["stack_gain"], abs=1e-6)
+    assert decision.action == golden["blend_action"]
+    assert decision.gain == pytest.approx(golden["blend_gain"], abs=1e-6)
+    assert direct.gain == pytest.approx(golden["blend_gain"], abs=1e-6)
 
 
 @pytest.mark.parametrize("golden", GOLDEN[:2], ids=lambda golden: golden["text"])
-def test_the_command_gives_the_recorded_answer_of_the_stack(
+def test_the_command_gives_the_recorded_answer_of_the_blend(
     bank: Bank,
     golden: dict[str, Any],
     skilldelta: Skilldelta,  # noqa: F811
@@ -107,5 +107,5 @@ def test_the_command_gives_the_recorded_answer_of_the_stack(
     words = ["--bank", bank.location, "--json", "--skill", golden["skill"]]
     words += ["--family", golden["family"]] if golden["family"] else []
     found = skilldelta("predict", *words, golden["text"]).document
-    assert found["action"] == golden["stack_action"]
-    assert found["gain"] == pytest.approx(golden["stack_gain"], abs=1e-6)
+    assert found["action"] == golden["blend_action"]
+    assert found["gain"] == pytest.approx(golden["blend_gain"], abs=1e-6)

@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from skilldelta.gate import Interval
-from skilldelta.intervals import METHODS, Neighborhood, interval
+from skilldelta.intervals import METHODS, Interval, Neighborhood, interval
 
 LEVEL = 0.95
 REPETITIONS = (1, 2, 3, 10)

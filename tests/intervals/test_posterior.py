@@ -1,4 +1,4 @@
-"""The stack's own interval covers the expected gain of new tasks, on simulated panels where that is known."""
+"""The blend's own interval covers the expected gain of new tasks, on simulated panels where that is known."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from skilldelta.errors import InputError
 from skilldelta.estimators.base import Target
-from skilldelta.estimators.stack import FittedStack, Stack
+from skilldelta.estimators.blend import Blend, FittedBlend
 from skilldelta.evaluation.simulation.simulated_panel import KINDS, Kind, SimulatedPanel, simulate_panel
 from skilldelta.intervals import Interval, Neighborhood, interval, posterior
 from skilldelta.predictor import predict
@@ -27,10 +27,10 @@ class Covered:
     """Mean width of `exact` over six neighbours of the same tasks."""
 
 
-def interval_of(stack: FittedStack, panel: SimulatedPanel, row: int, *, skill: str = "") -> Interval:
+def interval_of(blend: FittedBlend, panel: SimulatedPanel, row: int, *, skill: str = "") -> Interval:
     support = panel.support
     family = "" if skill else str(support.families[row])
-    score = stack.score(Target(support.vectors[row], support.texts[row], family, skill or str(support.skills[row])))
+    score = blend.score(Target(support.vectors[row], support.texts[row], family, skill or str(support.skills[row])))
     assert score.spread is not None
     found = posterior(score.gain, deviation=score.spread.deviation, freedom=score.spread.freedom)
     assert found.low <= score.gain <= found.high
@@ -58,8 +58,8 @@ def covered(kind: Kind, tasks: int, panels: int, *, unseen: bool = False, seed: 
         order = rng.permutation(tasks + NEW)
         is_new = panel.support.families == panel.support.families[order[0]] if unseen else order < NEW
         known, new = np.flatnonzero(~is_new)[:tasks], np.flatnonzero(is_new)[:NEW]
-        stack = Stack().fit(panel.support.rows(known))
-        found = [interval_of(stack, panel, row) for row in new]
+        blend = Blend().fit(panel.support.rows(known))
+        found = [interval_of(blend, panel, row) for row in new]
         held += [one.low <= tau <= one.high for one, tau in zip(found, panel.tau[new], strict=True)]
         widths += [one.high - one.low for one in found]
         others += [] if unseen else [neighbor_width(panel, known, row) for row in new[::5]]
@@ -86,10 +86,10 @@ def test_unlike_tasks_asked_under_a_recorded_skill_are_covered_by_intervals_of_n
         # Families far from each other, as real ones are: most of a vector says which family it is.
         panel = simulate_panel(np.random.default_rng(seed), tasks=320, kind=kind, local_share=0.2, smoothness=5.0)
         is_new = panel.support.families == panel.support.families[0]
-        stack = Stack().fit(panel.support.rows(~is_new))
+        blend = Blend().fit(panel.support.rows(~is_new))
         skill = str(panel.support.skills[~is_new][0])
         for row in np.flatnonzero(is_new):
-            found = interval_of(stack, panel, int(row), skill=skill)
+            found = interval_of(blend, panel, int(row), skill=skill)
             held.append(found.low <= panel.tau[row] <= found.high)
             widths.append(found.high - found.low)
     assert np.mean(held) >= 0.92

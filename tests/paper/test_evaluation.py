@@ -15,7 +15,7 @@ from skilldelta.evaluation.leave_one_out import evaluate_panel
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.support import Support
 
-_PLAIN_POLICIES = ("skilldelta", "with_skill_only", "family_mean")
+_PLAIN_POLICIES = ("paper", "with_skill_only", "family_mean")
 
 
 @lru_cache(maxsize=1)
@@ -56,7 +56,7 @@ def test_real_pairs_give_the_known_results(shared_data: Path) -> None:
     assert result.families == 27
     assert (result.off, result.on) == pytest.approx((0.523, 0.740), abs=5e-4)
     assert result.oracle == pytest.approx(0.828, abs=5e-4)
-    paper = result.policies["skilldelta"]
+    paper = result.policies["paper"]
     assert (paper.success, paper.use_rate, paper.auroc) == pytest.approx((0.730, 0.651, 0.699), abs=2e-3)
     assert result.policies["family_mean"].success == pytest.approx(0.751, abs=1e-3)
     assert result.policies["family_mean"].within_group == pytest.approx(0.0, abs=1e-12)
@@ -96,7 +96,7 @@ def _agrees_with_plain(support: Support, result: PanelResult) -> None:
             weights = [max(0.0, _cosine(vectors[row], vectors[target])) for row in near]
             total = math.fsum(weights)
             gains = math.fsum(w * (y1[row] - y0[row]) for w, row in zip(weights, near, strict=True))
-            expected["skilldelta"][target] = gains / total
+            expected["paper"][target] = gains / total
             levels = math.fsum(w * y1[row] for w, row in zip(weights, near, strict=True))
             expected["with_skill_only"][target] = levels / total
             expected["family_mean"][target] = math.fsum(y1[row] - y0[row] for row in others) / len(others)

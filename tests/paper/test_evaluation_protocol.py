@@ -41,8 +41,8 @@ def test_row_15_both_outcomes_of_a_target_are_outside_its_support(support: Suppo
     flipped = support.with_outcomes(
         np.where(np.arange(240) == 9, 1 - support.y0, support.y0), np.where(np.arange(240) == 9, 0.0, support.y1)
     )
-    after = evaluate_panel(flipped, policies=["skilldelta"], rng=np.random.default_rng(0), resamples=0)
-    before, now = panel.policies["skilldelta"].scores, after.policies["skilldelta"].scores
+    after = evaluate_panel(flipped, policies=["paper"], rng=np.random.default_rng(0), resamples=0)
+    before, now = panel.policies["paper"].scores, after.policies["paper"].scores
     assert before is not None
     assert now is not None
     assert before[9] == now[9]
@@ -90,7 +90,7 @@ def test_row_21_the_matching_rate_is_taken_anew_in_every_draw(support: Support, 
 
 
 def test_row_21_every_design_leaves_its_intervals(panel: PanelResult) -> None:
-    found = panel.policies["skilldelta"].conditional_intervals
+    found = panel.policies["paper"].conditional_intervals
     for metric in ("auroc", "success_gain", "advantage_vs_random", "advantage_vs_random_by_family", "within_group"):
         assert metric in found
     assert "balanced_accuracy_vs_self_judge" in found

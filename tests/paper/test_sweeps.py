@@ -21,9 +21,9 @@ def test_the_default_point_of_the_sweep_is_the_evaluated_policy(
     panel: SimulatedPanel, rng: np.random.Generator
 ) -> None:
     """The paper's stars reproduce its policy table."""
-    result = evaluate_panel(panel.support, rng=rng, policies=["always_off", "always_on", "skilldelta"], resamples=0)
+    result = evaluate_panel(panel.support, rng=rng, policies=["always_off", "always_on", "paper"], resamples=0)
     sweep = threshold_sweep(predict_each(panel.support, "family").gains, panel.support)
-    star, evaluated = sweep.point(sweep.default), result.policies["skilldelta"]
+    star, evaluated = sweep.point(sweep.default), result.policies["paper"]
     assert star.threshold == 0.0
     assert star.success == pytest.approx(evaluated.success, abs=1e-12)
     assert star.use_rate == pytest.approx(evaluated.use_rate, abs=1e-12)

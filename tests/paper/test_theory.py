@@ -20,7 +20,8 @@ from skilldelta.evaluation.simulation.theory import (
     local_terms,
     mean_regret,
 )
-from skilldelta.gate import Interval, decide
+from skilldelta.gate import decide
+from skilldelta.intervals import Interval
 from skilldelta.predictor import Settings, average, predict_each
 from skilldelta.resemblance import nearest_to_each
 
@@ -57,7 +58,7 @@ def test_a_margin_above_the_error_radius_decides_like_the_oracle(tau: float, eta
 def test_a_valid_band_makes_every_definite_action_right(tau: float, eta: float, b: float, u: float) -> None:
     predicted = tau + u * b
     band = Interval(predicted - b - 1e-12, predicted + b + 1e-12, 0.95, "true")
-    three_way = decide(predicted, threshold=eta, eligible=1, rule="three_way", interval=band).action
+    three_way = decide(predicted, threshold=eta, eligible=1, rule="three-way", interval=band).action
     safe = decide(predicted, threshold=eta, eligible=1, rule="conservative", interval=band).action
     if three_way == "use":
         assert tau > eta

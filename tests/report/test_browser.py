@@ -63,7 +63,7 @@ def test_panels_switch_and_tables_sort(panel: PanelResult, tmp_path: Path) -> No
     path.write_text(_with_visitor(path.read_text(encoding="utf-8")), encoding="utf-8")
     dom = dom_of(path, tmp_path / "profile", width=390)
     by_success = _told(dom, "first-by-success")
-    assert set(by_success.split(",")[:3]) == {"oracle", "skilldelta", "family mean"}
+    assert set(by_success.split(",")[:3]) == {"oracle", "paper's rule", "family mean"}
     assert by_success.endswith("always off")
     assert _told(dom, "second-click") == "always off"
     assert _told(dom, "unknown-last") == "yes"

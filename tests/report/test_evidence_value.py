@@ -58,17 +58,17 @@ class Plane:
 def test_the_bank_has_paid_after_its_cost_over_the_saving(panel: PanelResult) -> None:
     # 8 tasks at 100 + 300 tokens cost 3,200. The gate needs 200 a task instead of 300: paid after 32 tasks.
     (report,) = gather([panel], seed=0, source=ToyBank())
-    figure = accounting(report.account, "skilldelta")
+    figure = accounting(report.account, "paper")
     assert figure is not None
     text = " ".join(figure.words)
     assert "16 executions" in text
-    assert "The bank cost 3,200 tokens. SkillDelta saves 100 tokens per task against always using the skill" in text
+    assert "The bank cost 3,200 tokens. Paper's rule saves 100 tokens per task against always using the skill" in text
     assert "with success 25.0 points higher: the bank has paid for itself after 32 tasks" in text
     assert "Not recorded: seconds and dollars." in text
     assert "finding its neighbours takes" in text
     lines = figure.plots[0].spec["data"]["values"]
     spent = {(line["name"], line["tasks"]): line["spent"] for line in lines}
-    assert spent["always_on", 32] == spent["skilldelta", 32] == 9_600
+    assert spent["always_on", 32] == spent["paper", 32] == 9_600
     assert figure.table is not None
     tokens = next(row for row in figure.table.rows if row[0].text == "tokens")
     assert [cell.text for cell in tokens[1:]] == ["3,200", "100", "300", "200", "0", "100", "32"]
@@ -78,7 +78,7 @@ def test_a_gate_that_saves_nothing_never_pays() -> None:
     support = support_of()
     harmful = panel_of(support.with_outcomes(np.ones(8), np.zeros(8)), resamples=0)
     (report,) = gather([harmful], seed=0, source=ToyBank())
-    figure = accounting(report.account, "skilldelta")
+    figure = accounting(report.account, "paper")
     assert figure is not None
     assert "does not save tokens against never using it, so they are never won back" in " ".join(figure.words)
 
@@ -86,7 +86,7 @@ def test_a_gate_that_saves_nothing_never_pays() -> None:
 def test_without_the_banks_executions_there_is_no_account(panel: PanelResult) -> None:
     (report,) = gather([panel], seed=0)
     assert report.account is None
-    assert accounting(None, "skilldelta") is None
+    assert accounting(None, "paper") is None
 
 
 def test_a_decision_is_timed_and_costs_no_token(panel: PanelResult) -> None:

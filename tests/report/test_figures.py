@@ -25,7 +25,7 @@ from .toy_panel import panel_of, support_of
 
 
 def _figures(panel: PanelResult) -> Iterator[Any]:
-    gate = "skilldelta"
+    gate = "paper"
     yield from (ranking(panel, gate), tradeoff(panel, gate), advantage(panel, gate), components(panel, gate))
     yield from (help_harm(panel), scaling(scaling_curves(panel.support, np.random.default_rng(0)), panel.support))
 
@@ -45,23 +45,23 @@ def _values(figure: Any, plot: int = 0) -> list[dict[str, Any]]:
 
 
 def test_ranking_draws_the_scores_best_first(panel: PanelResult) -> None:
-    rows = _values(ranking(panel, "skilldelta"))
+    rows = _values(ranking(panel, "paper"))
     found = [row["auroc"] for row in rows]
     assert found == sorted(found, reverse=True)
-    assert {row["name"] for row in rows} == {"skilldelta", "with_skill_only", "family_mean"}
+    assert {row["name"] for row in rows} == {"paper", "with_skill_only", "family_mean"}
 
 
 def test_advantage_is_in_points_with_both_intervals(panel: PanelResult) -> None:
     # Uses the four sums (gain 3/4 of them) and no name: (1/8) * sum (a - 1/2) D = (1/8) * (1.5 + 1) = 5/16.
-    rows = {row["name"]: row for row in _values(advantage(panel, "skilldelta"))}
-    assert rows["skilldelta"]["advantage"] == pytest.approx(31.25)
-    assert rows["skilldelta"]["low"] <= 31.25 <= rows["skilldelta"]["high"]
+    rows = {row["name"]: row for row in _values(advantage(panel, "paper"))}
+    assert rows["paper"]["advantage"] == pytest.approx(31.25)
+    assert rows["paper"]["low"] <= 31.25 <= rows["paper"]["high"]
     assert "always_on" not in rows
 
 
 def test_components_add_up_to_the_advantage(panel: PanelResult) -> None:
-    rows = _values(components(panel, "skilldelta"))
-    parts = {row["part"]: row["value"] for row in rows if row["policy"] == "SkillDelta"}
+    rows = _values(components(panel, "paper"))
+    parts = {row["part"]: row["value"] for row in rows if row["policy"] == "Paper's rule"}
     assert parts == {"Within families": pytest.approx(0.0), "Between families": pytest.approx(31.25)}
 
 
@@ -75,10 +75,10 @@ def test_help_and_harm_are_shares_of_a_family(panel: PanelResult) -> None:
 
 
 def test_the_trade_off_marks_the_threshold_in_use_and_both_ends(panel: PanelResult) -> None:
-    figure = tradeoff(panel, "skilldelta")
+    figure = tradeoff(panel, "paper")
     assert figure is not None
     assert [plot.name for plot in figure.plots] == ["tradeoff-use-rate", "tradeoff-tokens"]
-    own = [row for row in _values(figure) if row["policy"] == "SkillDelta"]
+    own = [row for row in _values(figure) if row["policy"] == "Paper's rule"]
     assert {0.0, 1.0} <= {row["use_rate"] for row in own}
     (default,) = [row for row in own if row.get("mark") == "threshold in use"]
     assert (default["success"], default["use_rate"], default["tokens"]) == (1.0, 0.5, 200.0)
@@ -92,7 +92,7 @@ def test_only_the_gates_curve_has_a_star_and_a_triangle(panel: PanelResult) -> N
 
 
 def test_without_tokens_the_trade_off_is_drawn_over_the_use_rate_only() -> None:
-    figure = tradeoff(panel_of(support_of(tokens=False), resamples=0), "skilldelta")
+    figure = tradeoff(panel_of(support_of(tokens=False), resamples=0), "paper")
     assert figure is not None
     assert [plot.name for plot in figure.plots] == ["tradeoff-use-rate"]
     assert "tokens" not in " ".join(figure.words)
@@ -143,12 +143,12 @@ def test_tasks_with_more_repetitions_than_others_are_counted() -> None:
 
 
 def test_an_interval_around_zero_is_said_to_be_possible_chance(panel: PanelResult) -> None:
-    own = replace(panel.policies["skilldelta"], intervals={"advantage_vs_random": Range(-0.02, 0.05)})
-    figure = advantage(replace(panel, policies={**panel.policies, "skilldelta": own}), "skilldelta")
+    own = replace(panel.policies["paper"], intervals={"advantage_vs_random": Range(-0.02, 0.05)})
+    figure = advantage(replace(panel, policies={**panel.policies, "paper": own}), "paper")
     assert figure.words[-1].endswith("(95% interval −2.0 to +5.0), which may be chance.")
 
 
 def test_images_have_colours_instead_of_roles(panel: PanelResult) -> None:
-    (plot,) = ranking(panel, "skilldelta").plots
+    (plot,) = ranking(panel, "paper").plots
     assert "var(--" not in str(image_spec(plot))
-    assert resolve(["var(--c-skilldelta)", 3]) == ["#0b6b66", 3]
+    assert resolve(["var(--c-paper)", 3]) == ["#0b6b66", 3]

@@ -14,7 +14,7 @@ from .toy_panel import panel_of, support_of
 
 
 def test_the_most_harmed_family_comes_first_with_its_tasks(panel: PanelResult) -> None:
-    names, sums = family_lists(panel, "skilldelta", per_kind=12)
+    names, sums = family_lists(panel, "paper", per_kind=12)
     assert (names.label, sums.label) == ("names", "sums")
     assert names.tasks is not None
     assert [row[0].text for row in names.tasks.rows] == ["name/1", "name/3"]
@@ -24,16 +24,16 @@ def test_the_most_harmed_family_comes_first_with_its_tasks(panel: PanelResult) -
 
 
 def test_what_is_not_listed_is_counted(panel: PanelResult) -> None:
-    names, sums = family_lists(panel, "skilldelta", per_kind=1)
+    names, sums = family_lists(panel, "paper", per_kind=1)
     assert names.remark == "Not listed: 1 more harmed, 2 unchanged."
     assert sums.remark == "Not listed: 2 more helped, 1 unchanged."
 
 
-def test_repetitions_are_shown_as_counts(panel: PanelResult) -> None:
+def test_means_of_repetitions_are_counts_only_where_they_are_none_or_all(panel: PanelResult) -> None:
     repeated = replace(support_of(), r0=np.full(8, 3), r1=np.full(8, 3), y0=np.full(8, 1 / 3), y1=np.ones(8))
-    first = family_lists(panel_of(repeated, resamples=0), "skilldelta", per_kind=1)[0]
+    first = family_lists(panel_of(repeated, resamples=0), "paper", per_kind=1)[0]
     assert first.tasks is not None
-    assert [cell.text for cell in first.tasks.rows[0][2:4]] == ["1 of 3", "3 of 3"]
+    assert [cell.text for cell in first.tasks.rows[0][2:4]] == ["0.33", "3 of 3"]
 
 
 def test_rows_without_a_family_are_grouped_by_their_skill() -> None:

@@ -10,7 +10,7 @@ from skilldelta.evaluation.policy_table import ORACLE, policies
 from skilldelta.report.palette import dark_variables, light_variables, role
 
 TEXT = {"ink", "ink-2", "accent", "help", "harm"}
-FAINT = {"paper", "line", "grid", "tie"}
+FAINT = {"page", "line", "grid", "tie"}
 
 
 def _luminance(colour: str) -> float:
@@ -26,7 +26,7 @@ def _colours(variables: str) -> dict[str, str]:
 @pytest.mark.parametrize("variables", [light_variables(), dark_variables()], ids=["light", "dark"])
 def test_text_and_marks_stand_out_from_the_paper(variables: str) -> None:
     colours = _colours(variables)
-    paper = _luminance(colours["paper"])
+    paper = _luminance(colours["page"])
     for name, colour in colours.items():
         if name not in FAINT:
             low, high = sorted((paper, _luminance(colour)))

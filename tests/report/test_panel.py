@@ -26,7 +26,7 @@ def test_a_constant_policy_compared_with_itself_has_no_interval(panel: PanelResu
 
 def test_the_gate_uses_the_skill_in_the_family_that_it_helps(panel: PanelResult) -> None:
     # All four sums are used (4 solved), no name is (4 solved): 8 of 8, half the uses, a third of the tokens saved.
-    own = _cells(panel, "SkillDelta")
+    own = _cells(panel, "Paper's rule")
     assert (own["Success"], own["vs always on"], own["Use rate"]) == ("100.0%", "+25.0", "50.0%")
     assert (own["Tokens"], own["Tokens saved"]) == ("200", "33.3%")
 
@@ -36,7 +36,7 @@ def test_the_oracle_is_the_better_arm_of_every_task(panel: PanelResult) -> None:
 
 
 def test_unknown_tokens_are_dashes_and_never_zero() -> None:
-    own = _cells(panel_of(support_of(tokens=False), resamples=0), "SkillDelta")
+    own = _cells(panel_of(support_of(tokens=False), resamples=0), "Paper's rule")
     assert (own["Tokens"], own["Tokens saved"]) == ("–", "–")
 
 

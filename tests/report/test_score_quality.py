@@ -53,7 +53,7 @@ def _paper_scores(support: Support) -> Floats:
 
 def test_the_gates_cross_fitted_chances_are_close_on_a_simulated_panel(rng: np.random.Generator) -> None:
     panel = panel_of(simulate_panel(rng, Simulation(tasks=1_200, kind="mixed")).support, resamples=0)
-    helped, harmed = forecasts_of(panel, "skilldelta", _paper_scores)
+    helped, harmed = forecasts_of(panel, "paper", _paper_scores)
     assert (helped.event, harmed.event) == ("help", "harm")
     assert calibration_error(helped.bins) < 0.06
     figure = reliability([helped, harmed])
@@ -65,12 +65,12 @@ def test_a_pairs_own_outcome_does_not_move_its_chance(rng: np.random.Generator) 
     support = simulate_panel(rng, Simulation(tasks=60, families=3)).support
     flipped = support.with_outcomes(support.y0, np.where(np.arange(60) == 7, 1 - support.y1, support.y1))
     panels = [panel_of(one, resamples=0) for one in (support, flipped)]
-    chances = [forecasts_of(panel, "skilldelta", _paper_scores)[0].chances[7] for panel in panels]
+    chances = [forecasts_of(panel, "paper", _paper_scores)[0].chances[7] for panel in panels]
     assert chances[0] == chances[1]
 
 
 def test_no_chance_means_no_figure(panel: PanelResult) -> None:
     assert reliability([]) is None
     assert reliability([Forecast("help", np.full(3, np.nan), np.ones(3, bool))]) is None
-    own = replace(panel.policies["skilldelta"], scores=None)
-    assert forecasts_of(replace(panel, policies={"skilldelta": own}), "skilldelta") == ()
+    own = replace(panel.policies["paper"], scores=None)
+    assert forecasts_of(replace(panel, policies={"paper": own}), "paper") == ()

@@ -15,10 +15,10 @@ from skilldelta.report.verdict import summary
 
 def _with(panel: PanelResult, **changes: object) -> PanelResult:
     """The toy panel as if it had sixty tasks: below ten no interval is believed."""
-    own: PolicyResult = panel.policies["skilldelta"]
+    own: PolicyResult = panel.policies["paper"]
     intervals = {**own.intervals, **changes.pop("intervals", {})}  # type: ignore[dict-item]
     changed = replace(own, intervals=intervals, **changes)  # type: ignore[arg-type]
-    return replace(panel, policies={**panel.policies, "skilldelta": changed})
+    return replace(panel, policies={**panel.policies, "paper": changed})
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_the_verdict_follows_the_interval_and_the_saving(
     panel: PanelResult, low: float, high: float, saving: float | None, tone: str, begins: str
 ) -> None:
     intervals = {"success_vs_always_on": Range(low, high), **BEATS_NEVER}
-    found = summary(_with(panel, token_saving=saving, use_rate=0.6, intervals=intervals), "skilldelta")
+    found = summary(_with(panel, token_saving=saving, use_rate=0.6, intervals=intervals), "paper")
     assert found.tone == tone
     assert found.headline.startswith(begins)
 
@@ -56,7 +56,7 @@ def test_the_verdict_follows_the_interval_and_the_saving(
 def test_ten_points_either_way_is_not_about_the_same(panel: PanelResult) -> None:
     intervals = {"success_vs_always_on": Range(-0.10, 0.10), **BEATS_NEVER}
     changed = _with(panel, success=0.76, token_saving=0.23, use_rate=0.6, intervals=intervals)
-    assert summary(changed, "skilldelta").headline == (
+    assert summary(changed, "paper").headline == (
         "Not enough evidence against always using the skill: +1.0 points (95%: −10.0 to +10.0). "
         "Settling it takes more tasks than you will run, if the difference stays. It saves 23% of tokens."
     )
@@ -94,14 +94,14 @@ def test_the_margin_is_a_setting(panel: PanelResult) -> None:
     changed = _with(
         panel, token_saving=0.2, use_rate=0.6, intervals={"success_vs_always_on": Range(-0.04, 0.03), **BEATS_NEVER}
     )
-    assert summary(changed, "skilldelta").headline.startswith("Not enough evidence")
-    assert summary(replace(changed, margin=0.05), "skilldelta").headline.startswith("Equivalent")
+    assert summary(changed, "paper").headline.startswith("Not enough evidence")
+    assert summary(replace(changed, margin=0.05), "paper").headline.startswith("Equivalent")
 
 
 def test_where_the_skill_harms_on_average_the_rival_is_never_using_it(panel: PanelResult) -> None:
     harmful = panel.support.with_outcomes(panel.support.y1, panel.support.y0)
     changed = replace(_with(panel, use_rate=0.3, intervals={"success_gain": Range(-0.2, -0.1)}), support=harmful)
-    found = summary(changed, "skilldelta")
+    found = summary(changed, "paper")
     assert found.tone == "no"
     assert found.headline.startswith("Worse than never using the skill")
     assert "never using the skill" in found.certainty
@@ -110,44 +110,44 @@ def test_where_the_skill_harms_on_average_the_rival_is_never_using_it(panel: Pan
 def test_a_gate_no_better_than_never_using_the_skill_is_not_recommended_for_its_savings(panel: PanelResult) -> None:
     intervals = {"success_vs_always_on": Range(-0.02, 0.01), "success_gain": Range(-0.02, 0.03)}
     changed = _with(panel, token_saving=0.12, use_rate=0.5, intervals=intervals)
-    found = summary(changed, "skilldelta")
+    found = summary(changed, "paper")
     assert found.tone == "open"
     assert found.headline.endswith("It is not shown to beat never using the skill, which is cheapest.")
 
 
 def test_the_summary_gives_rates_differences_and_savings_in_words(panel: PanelResult) -> None:
-    found = summary(_with(panel, success=0.737, use_rate=0.64, token_saving=0.36), "skilldelta")
-    expected = "SkillDelta used the skill on 64% of tasks and reached 73.7%, 1.3 points below always using it (75.0%)"
+    found = summary(_with(panel, success=0.737, use_rate=0.64, token_saving=0.36), "paper")
+    expected = "Paper's rule used the skill on 64% of tasks and reached 73.7%, 1.3 points below always using it (75.0%)"
     assert found.answer.startswith(expected)
     assert "saving 36% of tokens" in found.answer
 
 
 def test_without_intervals_chance_is_not_ruled_out(panel: PanelResult) -> None:
-    own = replace(panel.policies["skilldelta"], intervals={}, use_rate=0.5)
-    found = summary(replace(panel, policies={**panel.policies, "skilldelta": own}), "skilldelta")
+    own = replace(panel.policies["paper"], intervals={}, use_rate=0.5)
+    found = summary(replace(panel, policies={**panel.policies, "paper": own}), "paper")
     assert found.headline == "No verdict: intervals were not computed."
     assert "chance is not ruled out" in found.certainty
 
 
 def test_one_pair_gives_no_verdict() -> None:
     alone = panel_of(support_of().rows([0]))
-    assert summary(alone, "skilldelta").headline.startswith("No verdict: one pair says nothing about the next.")
+    assert summary(alone, "paper").headline.startswith("No verdict: one pair says nothing about the next.")
 
 
 def test_a_gate_whose_choices_never_mattered_is_told_from_one_without_intervals(panel: PanelResult) -> None:
-    actions = panel.policies["skilldelta"].actions.copy()
+    actions = panel.policies["paper"].actions.copy()
     actions[0] = not actions[0]
     changed = _with(
         panel, success=0.75, use_rate=0.9, actions=actions, intervals={"success_vs_always_on": Range(0.0, 0.0)}
     )
-    found = summary(changed, "skilldelta")
+    found = summary(changed, "paper")
     assert "both outcomes were the same" in found.certainty
     assert found.headline.startswith("Not enough evidence")  # 64 tasks leave room for 3 / 64
 
 
-def test_the_gate_is_the_stack_where_it_was_evaluated_else_the_papers_rule(panel: PanelResult) -> None:
-    with_stack = replace(panel, policies={**panel.policies, "stack": panel.policies["skilldelta"]})
-    assert (default_gate(panel), default_gate(with_stack)) == ("skilldelta", "stack")
+def test_the_gate_is_the_blend_where_it_was_evaluated_else_the_papers_rule(panel: PanelResult) -> None:
+    with_blend = replace(panel, policies={**panel.policies, "blend": panel.policies["paper"]})
+    assert (default_gate(panel), default_gate(with_blend)) == ("paper", "blend")
 
 
 def test_a_gate_that_was_not_evaluated_is_said_to_be_missing(panel: PanelResult) -> None:

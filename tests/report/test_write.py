@@ -63,7 +63,7 @@ def test_the_page_shows_the_panels_numbers(page: Element) -> None:
     policies = page.all("table", class_="policies")[0]
     own = policies.all("tr", class_="own")[0]
     cells = own.all("td")
-    assert cells[0].text == "SkillDelta"
+    assert cells[0].text == "Paper's rule"
     assert [float(cell.attributes["data-value"]) for cell in cells[1:4]] == [1.0, 0.25, 0.5]
     summary = page.all("div", class_="verdict open")[0].text
     assert "used the skill on 50% of tasks and reached 100.0%, 25.0 points above always using it (75.0%)" in summary

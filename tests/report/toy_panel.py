@@ -8,7 +8,7 @@ from skilldelta.evaluation.leave_one_out import evaluate_panel
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.support import Support
 
-POLICIES = ("always_off", "always_on", "random_matched", "skilldelta", "with_skill_only", "family_mean")
+POLICIES = ("always_off", "always_on", "random_matched", "paper", "with_skill_only", "family_mean")
 
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
 """A task text that would run if any place in the page forgot to escape it."""

@@ -173,7 +173,7 @@ def test_an_evaluation_runs_as_a_job_and_is_found_again_with_its_report(visitor:
     page.wait_for_selector("progress")
     page.wait_for_selector(".verdict h2:has-text('Better than always using the skill')", timeout=120_000)
     assert page.locator("table.policies tbody tr").count() == 11
-    assert page.locator("table.policies tr.own th").inner_text() == "SkillDelta stack"
+    assert page.locator("table.policies tr.own th").inner_text() == "SkillDelta"
     visitor.open("#/evaluation")
     page.wait_for_selector(".verdict h2:has-text('Better than always using the skill')")
     page.click("text=Make the full report")

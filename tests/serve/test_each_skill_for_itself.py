@@ -50,7 +50,7 @@ def test_skills_without_evidence_are_left_alone_and_the_others_decided(gate: Gat
 def test_over_http_too_and_each_version_is_checked(client: TestClient, bank_path: Path) -> None:
     with Bank.open(bank_path) as bank:
         add_skill_text(bank, "units-skill", "as measured")
-    body: dict[str, Any] = {"task": ASKED.task, "skills": [*UNKNOWN, "units-skill"]}
+    body: dict[str, Any] = {"task": ASKED.text, "skills": [*UNKNOWN, "units-skill"]}
     same = client.post("/v1/choose", json={**body, "skill_digests": {"units-skill": text_digest("as measured")}})
     assert same.status_code == 200, same.text
     edited = client.post("/v1/choose", json={**body, "skill_digests": {"units-skill": text_digest("edited")}}).json()
@@ -68,7 +68,7 @@ def test_over_mcp_too(gate: GateService) -> None:
 
     async def use() -> None:
         async with Client(mcp_server(gate)) as opened:
-            offered = {"task": ASKED.task, "skills": [*UNKNOWN, "units-skill"]}
+            offered = {"task": ASKED.text, "skills": [*UNKNOWN, "units-skill"]}
             result = await opened.call_tool("skilldelta_choose", offered)
             assert not result.is_error
             assert (result.structured_content or {})["choice"] == "units-skill"
@@ -77,7 +77,7 @@ def test_over_mcp_too(gate: GateService) -> None:
 
 
 def prompt(session: str) -> bytes:
-    event = {"session_id": session, "hook_event_name": "UserPromptSubmit", "prompt": ASKED.task}
+    event = {"session_id": session, "hook_event_name": "UserPromptSubmit", "prompt": ASKED.text}
     return json.dumps(event).encode()
 
 

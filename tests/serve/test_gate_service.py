@@ -14,13 +14,12 @@ from typing import Any
 import pytest
 
 from cli.conftest import Skilldelta, pair_rows, skilldelta  # noqa: F401
-from skilldelta.advisor import Policy
 from skilldelta.bank import Bank
 from skilldelta.bank.entries import DecisionFilter, RecordedOutcome
 from skilldelta.bank.importers import read_source
 from skilldelta.encoders import EncoderError
 from skilldelta.errors import BankError, InputError, NotRecordedError
-from skilldelta.predictor import Settings
+from skilldelta.gate import Gate
 from skilldelta.records import text_digest
 from skilldelta.serve import warm_bank
 from skilldelta.serve.gate_question import GateQuestion
@@ -41,10 +40,10 @@ def test_the_answer_is_the_document_of_the_command(
     skilldelta: Skilldelta,  # noqa: F811
     paper: bool,
 ) -> None:
-    policy = Policy(estimator="skilldelta", scope="paper", method="hoeffding") if paper else None
+    policy = Gate(estimator="paper", scope="family", interval="hoeffding") if paper else None
     words = ["--paper"] if paper else []
-    asked = ("predict", "--bank", bank_path, "--skill", ASKED.skill, "--json", "--explain", *words, ASKED.task)
-    answer = gate.decide(replace(ASKED, policy=policy, explain=True))
+    asked = ("predict", "--bank", bank_path, "--skill", ASKED.skill, "--json", "--explain", *words, ASKED.text)
+    answer = gate.decide(replace(ASKED, gate=policy, explain=True))
     expected = skilldelta(*asked).document
     assert json.loads(json.dumps(answer.document)) == expected
     assert answer.to_dict() == {**answer.document, "decision_id": 1, "repeated": False}
@@ -52,7 +51,7 @@ def test_the_answer_is_the_document_of_the_command(
 
 def test_a_conversation_that_asks_again_gets_its_first_answer(gate: GateService) -> None:
     first = gate.decide(replace(ASKED, conversation="c"))
-    again = gate.decide(replace(ASKED, task="something else", conversation="c"))
+    again = gate.decide(replace(ASKED, text="something else", conversation="c"))
     assert (first.repeated, again.repeated) == (False, True)
     assert again.decision_id == first.decision_id
     assert json.loads(json.dumps(again.document)) == json.loads(json.dumps(first.document))
@@ -61,7 +60,7 @@ def test_a_conversation_that_asks_again_gets_its_first_answer(gate: GateService)
 
 
 def test_threads_of_one_conversation_share_one_decision(gate: GateService) -> None:
-    asked = [replace(ASKED, task=f"convert {i} miles", conversation="c") for i in range(24)]
+    asked = [replace(ASKED, text=f"convert {i} miles", conversation="c") for i in range(24)]
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(gate.decide, asked))
     assert {answer.decision_id for answer in answers} == {1}
@@ -102,8 +101,8 @@ def test_a_removed_bank_is_an_error_and_is_not_made_anew(gate: GateService, bank
 @pytest.mark.parametrize(
     ("keep", "text", "digest"),
     [
-        ("whole", ASKED.task, text_digest(ASKED.task)),
-        ("digest", None, text_digest(ASKED.task)),
+        ("whole", ASKED.text, text_digest(ASKED.text)),
+        ("digest", None, text_digest(ASKED.text)),
         ("nothing", None, None),
     ],
 )
@@ -115,7 +114,7 @@ def test_the_log_keeps_of_the_text_what_the_setting_says(
         entry = gate.explain(1)
     assert (entry["text"], entry["text_digest"], entry["source"]) == (text, digest, "dsh")
     stored = "".join(sqlite3.connect(bank_path).iterdump())
-    assert (ASKED.task in stored) == (keep == "whole")
+    assert (ASKED.text in stored) == (keep == "whole")
     assert "secret-conversation-id" not in stored
 
 
@@ -156,7 +155,7 @@ def test_the_skill_with_the_largest_gain_is_chosen(gate: GateService) -> None:
     chosen = gate.choose([replace(ASKED, skill=skill) for skill in skills])
     assert chosen.choice == "units-skill"
     assert [answer.document["skill"] for answer in chosen.answers] == list(skills)
-    none = gate.choose([replace(ASKED, skill=skill, policy=Policy(threshold=0.99)) for skill in skills])
+    none = gate.choose([replace(ASKED, skill=skill, gate=Gate(threshold=0.99)) for skill in skills])
     assert none.choice is None
 
 
@@ -210,10 +209,10 @@ def test_names_and_settings_that_anybody_may_invent_are_not_kept(
 ) -> None:
     monkeypatch.setattr(warm_bank, "_MOST_ANSWERS", 5)
     for i in range(30):
-        asked = replace(ASKED, task=f"convert {i} miles", family=f"invented {i}", record=False)
+        asked = replace(ASKED, text=f"convert {i} miles", family=f"invented {i}", record=False)
         gate.decide(asked)
-        gate.decide(replace(asked, policy=Policy(estimator="skilldelta", settings=Settings(k=i + 1))))
-    gate.decide(replace(ASKED, task="convert miles " * 1_000, record=False))
+        gate.decide(replace(asked, gate=Gate(estimator="paper", k=i + 1)))
+    gate.decide(replace(ASKED, text="convert miles " * 1_000, record=False))
     warm = gate._warm
     (advisor,) = warm._advisors.values()
     panels = advisor._panels

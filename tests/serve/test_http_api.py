@@ -136,7 +136,7 @@ REFUSED = [
     ('{"task": "x", "skill": "units-skill", "policy": {"threshold": NaN}}', 422, "threshold"),
     ('{"task": "x", "skill": "units-skill", "policy": {"interval": "wide"}}', 422, "unknown interval 'wide'"),
     (
-        '{"task": "x", "skill": "units-skill", "policy": {"paper": true, "estimator": "stack"}}',
+        '{"task": "x", "skill": "units-skill", "policy": {"paper": true, "estimator": "blend"}}',
         422,
         "paper already",
     ),

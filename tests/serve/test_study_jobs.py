@@ -35,12 +35,12 @@ def started(client: TestClient, kind: str, **options: Any) -> str:
 
 DEFAULTS: dict[str, Any] = {
     "evaluate": EvaluateOptions(resamples=0, shuffles=0),
-    "sweep": SweepOptions(estimator="skilldelta"),
+    "sweep": SweepOptions(estimator="paper"),
     "calibrate": CalibrateOptions(use_rate=0.5, estimator="family_mean", resamples=0),
 }
 COMMANDS = {
     "evaluate": ("evaluate", "--resamples", 0, "--shuffles", 0),
-    "sweep": ("sweep", "threshold", "--estimator", "skilldelta"),
+    "sweep": ("sweep", "threshold", "--estimator", "paper"),
     "calibrate": ("calibrate", "--use-rate", 0.5, "--estimator", "family_mean", "--resamples", 0),
 }
 
@@ -67,7 +67,7 @@ def test_jobs_give_the_documents_of_the_commands(
 
 
 def test_progress_comes_as_events_until_the_end(client: TestClient) -> None:
-    job_id = started(client, "sweep", estimator="skilldelta")
+    job_id = started(client, "sweep", estimator="paper")
     with client.stream("GET", f"/v1/jobs/{job_id}/events") as stream:
         assert stream.headers["content-type"].startswith("text/event-stream")
         lines = [line for line in stream.iter_lines() if line]
@@ -99,7 +99,7 @@ def test_what_cannot_be_done_is_refused_at_once_or_said_by_the_job(client: TestC
     assert "exactly one goal" in refused({"kind": "calibrate", "options": {}})
     assert "resamples" in refused({"kind": "evaluate", "options": {"resamples": 10**9}})
     assert "path" in refused({"kind": "report", "options": {"path": "/etc/passwd"}})
-    failed = finished(client, started(client, "sweep", suite="none", estimator="skilldelta"))
+    failed = finished(client, started(client, "sweep", suite="none", estimator="paper"))
     assert (failed["status"], failed["error"]["status"]) == ("failed", 422)
     assert "unknown suite 'none'" in failed["error"]["detail"]
     assert client.get("/v1/jobs/" + "0" * 32).status_code == 404

@@ -19,7 +19,7 @@ from skilldelta.studies.gated_panel import PLANE_ROWS, TaskPlane, fixed_sample, 
 def test_the_gate_is_worth_what_the_evaluation_says(bank: Bank) -> None:
     panel = load_panel(bank)
     (result,) = evaluate([panel], EvaluationSettings(resamples=0, shuffles=0)).results
-    found, own = gated_panel(panel).rows, result.policies["stack"]
+    found, own = gated_panel(panel).rows, result.policies["blend"]
     assert found.value.success == pytest.approx(own.success)
     assert found.value.use_rate == pytest.approx(own.use_rate)
     assert found.value.token_saving == pytest.approx(own.token_saving)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from skilldelta.advisor.advice import Advice, Explanation, Neighbor, Policy, Question, ScopeChoice
+from skilldelta.advisor.advice import Advice, Explanation, Neighbor, Question
 from skilldelta.advisor.advisor import Advisor
 from skilldelta.bank.store import Bank
 from skilldelta.encoders import Encoder
+from skilldelta.gate import Gate
 from skilldelta.records import Agent
 
-__all__ = ["Advice", "Advisor", "Explanation", "Neighbor", "Policy", "Question", "ScopeChoice", "advise"]
+__all__ = ["Advice", "Advisor", "Explanation", "Neighbor", "Question", "advise"]
 
 
 def advise(
@@ -24,7 +25,7 @@ def advise(
     agent: Agent | str | None = None,
     family: str = "",
     task_id: str = "",
-    policy: Policy | None = None,
+    gate: Gate | None = None,
     encoder: Encoder | None = None,
 ) -> Advice:
     """Will this skill help on this task? `bank` is a path, a URL or an open bank; an unknown skill is refused.
@@ -33,8 +34,6 @@ def advise(
     """
     if isinstance(bank, Bank):
         question = Question(text, bank.resolve_skill(skill).skill_id, family, task_id)
-        return Advisor(bank, encoder, agent=agent, policy=policy).ask(question)
+        return Advisor(bank, encoder, agent=agent, gate=gate).ask(question)
     with Bank.open(bank, create=False) as opened:
-        return advise(
-            text, skill, bank=opened, agent=agent, family=family, task_id=task_id, policy=policy, encoder=encoder
-        )
+        return advise(text, skill, bank=opened, agent=agent, family=family, task_id=task_id, gate=gate, encoder=encoder)

@@ -1,28 +1,20 @@
-"""A question, the policy by which it is answered, and the advice: the decision with everything it rests on."""
+"""A question, and the advice: the decision with everything it rests on."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from skilldelta import bounds, intervals
-from skilldelta.costs import Cost, CostRule
-from skilldelta.errors import InputError, unknown_name
-from skilldelta.gate import Action, Decision, Interval, Rule, check_threshold
+from skilldelta.costs import Cost
+from skilldelta.errors import InputError
+from skilldelta.gate import Decision
+from skilldelta.intervals import Interval
 from skilldelta.nouns import plural
-from skilldelta.predictor import PAPER, Prediction, Settings
+from skilldelta.predictor import Prediction, Settings
 from skilldelta.probability import Chance
 from skilldelta.support import Scope, Support
-
-ScopeChoice = Literal["auto", "paper", "family", "skill", "global"]
-"""`auto` is the family of the supplied skill where it has evidence, else the skill; `paper` is the family, whatever the skill,
-where it is known, else the skill."""
-EstimatorName = Literal["skilldelta", "stack"]
-
-FAMILIARITY_LIMIT = 0.01
-"""One in a hundred tasks like the recorded ones falls below it, and nearly all tasks of other kinds do."""
 
 _UNLIKE, _ODD = 0.01, 0.1
 """Familiarity in words: tasks of the scope fall below these in one case of a hundred and of ten."""
@@ -47,87 +39,6 @@ class Question:
                 raise InputError(f"{name} of a question must be a string, got {value!r}")
         if not self.skill:
             raise InputError("a question needs a skill; name the one on offer")
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """How to decide: the estimator and its settings, the gate's rule, the interval's method, the price of tokens."""
-
-    estimator: EstimatorName = "stack"
-    settings: Settings = PAPER
-    scope: ScopeChoice = "auto"
-    threshold: float = 0.0
-    rule: Rule = "plain"
-    level: float = 0.95
-    method: str | None = None
-    """The interval's; None is the stack's own, for the paper's rule `exact`."""
-    familiarity_limit: float | None = None
-    """Less familiar tasks are skipped, under the three-way rule abstained from; None is 0.01, for the paper's rule 0: never."""
-    cost_rule: CostRule | None = None
-    price: float | None = None
-    """Dollars per million tokens."""
-    smoothness: float = 0.0
-    """L of the paper's bound: how fast gains may change with distance. 0 leaves the coverage term out."""
-    residual: float = 0.0
-    """eps of the paper's bound: how far the gains of two tasks at one place may differ."""
-
-    def __post_init__(self) -> None:
-        self._check_bias()
-        check_threshold(self.threshold)
-        if self.estimator not in ("skilldelta", "stack"):
-            raise InputError(f"estimator must be skilldelta or stack, got {self.estimator!r}", setting="estimator")
-        if self.interval_method not in intervals.NAMES:
-            raise unknown_name("interval", self.interval_method, intervals.NAMES)
-        if self.interval_method == intervals.STACK and self.estimator != "stack":
-            raise InputError(
-                "the interval stack belongs to the stack's gain; choose another for the paper's rule",
-                setting="interval",
-            )
-        if not 0 <= self.limit <= 1:
-            raise InputError(
-                f"familiarity_limit must lie between 0 and 1, got {self.limit}", setting="familiarity_limit"
-            )
-
-    @property
-    def interval_method(self) -> str:
-        """The method that makes the interval."""
-        return self.method or (intervals.STACK if self.estimator == "stack" else intervals.DEFAULT)
-
-    @property
-    def limit(self) -> float:
-        """The familiarity below which a prediction is not acted on."""
-        if self.familiarity_limit is not None:
-            return self.familiarity_limit
-        return FAMILIARITY_LIMIT if self.estimator == "stack" else 0.0
-
-    def threshold_at(self, cost: Cost | None) -> float:
-        """What the gain must exceed, with the tokens' weight on the threshold's side: threshold + lambda * tokens."""
-        return self.cost_rule.for_plain_gain(self.threshold, cost) if self.cost_rule else self.threshold
-
-    def unless_unlike(self, decision: Decision, familiarity: float | None) -> Decision:
-        """The decision; or skip, under the three-way rule abstain, where the task is less familiar than the limit."""
-        if decision.is_fallback or familiarity is None or familiarity >= self.limit:
-            return decision
-        found = f"{familiarity:.3f}" if familiarity >= 0.0005 else "below 0.001"
-        reason = (
-            f"the task is unlike the recorded ones (familiarity {found}, the limit is {self.limit:.4g}), "
-            f"so the predicted gain {decision.gain:+.3f} is little more than a guess"
-        )
-        action: Action = "abstain" if self.rule == "three_way" else "skip"
-        change = "paired executions of tasks like this one, or a lower limit"
-        return replace(decision, action=action, reason=reason, would_change=change)
-
-    def _check_bias(self) -> None:
-        """The bias terms belong to the paper's bound on the paper's rule."""
-        for name, value in (("lipschitz", self.smoothness), ("epsilon", self.residual)):
-            if not (math.isfinite(value) and value >= 0):
-                raise InputError(f"{name} must be a number that is not negative, got {value}", setting=name)
-            if value and (self.estimator != "skilldelta" or self.method != "hoeffding"):
-                raise InputError(
-                    f"{name} widens the paper's band around the paper's rule; give --paper, or --estimator skilldelta and "
-                    "--interval hoeffding",
-                    setting=name,
-                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +132,7 @@ class Advice:
     @property
     def settings_choose(self) -> Literal["gain", "neighbors"]:
         """What k, weighting and scope decide: the gain of the paper's rule, else which pairs are shown and bounded."""
-        return "gain" if self.estimator == "skilldelta" else "neighbors"
+        return "gain" if self.estimator == "paper" else "neighbors"
 
     @property
     def is_odd(self) -> bool:
@@ -245,12 +156,12 @@ class Advice:
         """What the interval covers and, where it is not made from what the gain is made from, why the two differ."""
         if self.interval is None:
             return ""
-        if self.interval.method == intervals.STACK:
+        if self.interval.method == intervals.BLEND:
             return "The interval is for the mean gain of tasks like this one"
         if self.interval.method.startswith(intervals.CONFORMAL):
             return "The interval is for the gain that one more recorded pair would show, run-to-run noise included"
         nearest = plural(len(self.neighbors), "nearest pair")
-        if self.estimator == "skilldelta":
+        if self.estimator == "paper":
             return f"The interval is for the mean gain of the {nearest}"
         return (
             f"The gain rests on all pairs of the suite, the interval on the {nearest} alone, "

@@ -5,13 +5,13 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import replace
 
-from skilldelta.advisor.advice import Advice, Explanation, Policy, Question
+from skilldelta.advisor.advice import Advice, Explanation, Question
 from skilldelta.advisor.learned_states import Learner
 from skilldelta.advisor.panel_view import PanelViews
 from skilldelta.bank.store import Bank
 from skilldelta.encoders import Encoder, load_encoder
 from skilldelta.errors import InputError
-from skilldelta.gate import decide
+from skilldelta.gate import Gate, decide
 from skilldelta.predictor import predict
 from skilldelta.records import Agent
 
@@ -25,7 +25,7 @@ class Advisor:
         encoder: Encoder | None = None,
         *,
         agent: Agent | str | None = None,
-        policy: Policy | None = None,
+        gate: Gate | None = None,
         learner: Learner | None = None,
     ) -> None:
         """`agent` may be a name, or nothing where the bank has one agent; `encoder` is the default unless given.
@@ -35,46 +35,46 @@ class Advisor:
         self._bank = bank
         self._agent = agent if isinstance(agent, Agent) else bank.resolve_agent(agent)
         self._encoder = encoder or load_encoder()
-        self._policy = policy or Policy()
+        self._gate = gate or Gate()
         self._panels = PanelViews(bank, self._encoder, self._agent, learner)
 
-    def under(self, policy: Policy) -> Advisor:
-        """An advisor that decides by another policy from the same evidence, which both keep warm together."""
+    def under(self, gate: Gate) -> Advisor:
+        """An advisor that decides by another gate from the same evidence, which both keep warm together."""
         other = copy(self)
-        other._policy = policy
+        other._gate = gate
         return other
 
     def ask(self, question: Question, *, explain: bool = False) -> Advice:
         """Predict, decide and explain. No evidence in scope is an answer (skip), not an error."""
         if not question.text.strip():
             raise InputError("the task text is empty; give the question that the agent will see")
-        policy = self._policy
+        gate = self._gate
         query = self._encoder.encode([question.text])[0]
         question = self._completed(question)
-        panel = self._panels.of(question.suite, policy)
-        scope, rows = panel.rows_in_scope(question, policy.scope)
+        panel = self._panels.of(question.suite, gate)
+        scope, rows = panel.rows_in_scope(question, gate.scope)
         own = rows.row_of_task.get(question.task_id) if question.task_id else None
-        near = predict(query, rows.vectors, rows.gains, settings=policy.settings, excluded=own)
+        near = predict(query, rows.vectors, rows.gains, settings=gate.settings, excluded=own)
         score = panel.score(question, query, near)
         familiarity = panel.familiarity(question, scope, rows, query, score)
-        cost = panel.cost(question, rows, near, policy.price) if explain or policy.cost_rule else None
-        interval = None if near.is_fallback else panel.interval(policy, question, rows, near, score)
+        cost = panel.cost(question, rows, near, gate.price) if explain or gate.cost_rule else None
+        interval = None if near.is_fallback else panel.interval(gate, question, rows, near, score)
         decision = decide(
             score.gain,
-            threshold=policy.threshold_at(cost),
+            threshold=gate.threshold_at(cost),
             eligible=near.eligible,
-            rule=policy.rule,
+            rule=gate.rule,
             interval=interval,
-            used=len(near.rows) if policy.estimator == "skilldelta" else None,
+            used=len(near.rows) if gate.estimator == "paper" else None,
         )
         advice = Advice(
-            decision=policy.unless_unlike(decision, familiarity),
+            decision=gate.unless_unlike(decision, familiarity),
             agent=self._agent.name,
             skill=question.skill,
             suite=question.suite,
             family=question.family,
-            estimator=policy.estimator,
-            settings=policy.settings,
+            estimator=gate.estimator,
+            settings=gate.settings,
             scope=scope,
             familiarity=familiarity,
             interval=interval,

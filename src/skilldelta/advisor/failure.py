@@ -6,12 +6,12 @@ that nobody could answer is not one: it is an error wherever it is asked.
 
 from __future__ import annotations
 
-from skilldelta.advisor.advice import Advice, Policy
+from skilldelta.advisor.advice import Advice
 from skilldelta.advisor.learned_states import NotLearnedYetError
 from skilldelta.encoders import EncoderError
 from skilldelta.endpoint import NoAnswerError
 from skilldelta.errors import BankError
-from skilldelta.gate import Action, Decision
+from skilldelta.gate import Action, Decision, Gate
 
 ROUTING_FAILURES = (BankError, EncoderError, NoAnswerError, NotLearnedYetError)
 
@@ -25,7 +25,7 @@ def routing_failure(error: str, *, threshold: float = 0.0, fallback: Action = "s
 def fallback_advice(
     error: Exception,
     fallback: Action,
-    policy: Policy,
+    gate: Gate,
     *,
     skill: str,
     family: str = "",
@@ -34,12 +34,12 @@ def fallback_advice(
 ) -> Advice:
     """The fallback, without any evidence."""
     return Advice(
-        decision=routing_failure(str(error), threshold=policy.threshold, fallback=fallback),
+        decision=routing_failure(str(error), threshold=gate.threshold, fallback=fallback),
         agent=agent,
         skill=skill,
         suite=suite,
         family=family,
-        estimator=policy.estimator,
-        settings=policy.settings,
-        scope="family" if family else "skill",
+        estimator=gate.estimator,
+        settings=gate.settings,
+        scope="skill-family" if family else "skill",
     )

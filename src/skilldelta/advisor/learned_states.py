@@ -25,10 +25,10 @@ from skilldelta.bank.index import Index
 from skilldelta.bank.pair_reading import Mark
 from skilldelta.errors import SkillDeltaError
 from skilldelta.estimators.base import Score, Target
-from skilldelta.estimators.stack import FittedStack, Stack
-from skilldelta.estimators.stack.kept import KeptStack, NotKeptError, code_version, parts_of
-from skilldelta.estimators.stack.stack import Scored, left_out_with, rows_without
-from skilldelta.estimators.stack.stack_panel import Key
+from skilldelta.estimators.blend import Blend, FittedBlend
+from skilldelta.estimators.blend.blend import Scored, left_out_with, rows_without
+from skilldelta.estimators.blend.blend_panel import Key
+from skilldelta.estimators.blend.kept import KeptBlend, NotKeptError, code_version, parts_of
 from skilldelta.packing import DamagedError, pack, unpack
 from skilldelta.redaction import redacted
 from skilldelta.support import Support
@@ -64,7 +64,7 @@ class _State:
     """A state and the evidence that it has seen."""
 
     mark: Mark
-    model: FittedStack | KeptStack
+    model: FittedBlend | KeptBlend
     is_current: bool = True
     is_kept: bool = False
     """Whether it is in the bank, or was refused there."""
@@ -122,7 +122,7 @@ class LearnedPanel:
             return _WHOLE
         whole = self._state(_WHOLE).model
         try:
-            tasks = whole.names.tasks if isinstance(whole, KeptStack) else np.unique(whole.support.task_ids)
+            tasks = whole.names.tasks if isinstance(whole, KeptBlend) else np.unique(whole.support.task_ids)
         except NotKeptError:
             tasks = np.unique(self._index.scope().task_ids)
         place = int(np.searchsorted(tasks, target.task_id))
@@ -156,7 +156,7 @@ class LearnedPanel:
             state.is_current = freshness == "current"
             if freshness == "invalid" or (freshness == "outdated" and self._learner is None):
                 del self._states[name]
-            if freshness == "outdated" and self._learner is None and isinstance(state.model, FittedStack):
+            if freshness == "outdated" and self._learner is None and isinstance(state.model, FittedBlend):
                 rows, mark = self._index.whole()
                 if name == _WHOLE:
                     self._states[name] = _State(mark, state.model.grown(rows), is_kept=True)
@@ -184,7 +184,7 @@ class LearnedPanel:
         if freshness == "invalid" or (freshness == "outdated" and self._learner is None):
             return None
         state = _State(
-            mark, KeptStack(read, rows_of, lambda: state.is_current), is_current=freshness == "current", is_kept=True
+            mark, KeptBlend(read, rows_of, lambda: state.is_current), is_current=freshness == "current", is_kept=True
         )
         return state
 
@@ -206,7 +206,7 @@ class LearnedPanel:
 
     def _learned_here(self, name: str) -> _State:
         rows, mark = self._index.whole()
-        state = _State(mark, Stack().fit(_visible(rows, name)))
+        state = _State(mark, Blend().fit(_visible(rows, name)))
         if not name.startswith("task "):
             self._states[name] = state
             return state
@@ -231,8 +231,8 @@ class LearnedPanel:
         before, state, is_usable = self._states.get(name), None, False
         try:
             state = self._read(name, learned.result())
-            if state is not None and before is not None and isinstance(before.model, KeptStack):
-                assert isinstance(state.model, KeptStack)
+            if state is not None and before is not None and isinstance(before.model, KeptBlend):
+                assert isinstance(state.model, KeptBlend)
                 state.model.prepare_like(before.model)
             is_usable = learned.result() != {}  # nothing is learned from no evidence
         except CancelledError:  # the service is shutting down
@@ -251,7 +251,7 @@ class LearnedPanel:
 
     def _keep(self, name: str, state: _State) -> None:
         """Keep a state that was learned here, once. Where it cannot be kept, the next process learns it again."""
-        if state.is_kept or not isinstance(state.model, FittedStack) or name.startswith("task "):
+        if state.is_kept or not isinstance(state.model, FittedBlend) or name.startswith("task "):
             return
         state.is_kept = True
         self._index.keep_learned(place_of(self._index, name), _parts(state.model, state.mark), state.mark)
@@ -260,17 +260,17 @@ class LearnedPanel:
 def learn_state(index: Index, name: str) -> Mapping[str, bytes] | None:
     """Learn a state with everything that any question may need: its parts, or None where they are kept in the bank."""
     rows, mark = index.whole()
-    parts = _parts(Stack().fit(_visible(rows, name)), mark, whole=True)
+    parts = _parts(Blend().fit(_visible(rows, name)), mark, whole=True)
     return None if index.keep_learned(place_of(index, name), parts, mark) else parts
 
 
 def place_of(index: Index, name: str) -> str:
     """The name of a state in the bank, which another agent, suite, encoder or version of the code does not share."""
     digest = hashlib.blake2b(json.dumps([name, *index.identity]).encode(), digest_size=16).hexdigest()
-    return f"stack:{digest} {code_version()}"
+    return f"blend:{digest} {code_version()}"
 
 
-def _parts(model: FittedStack, mark: Mark, *, whole: bool = False) -> dict[str, bytes]:
+def _parts(model: FittedBlend, mark: Mark, *, whole: bool = False) -> dict[str, bytes]:
     """A state in parts, with the mark of the evidence; versions of skills that it has not seen do not matter."""
     parts = parts_of(model, whole=whole)
     if parts:

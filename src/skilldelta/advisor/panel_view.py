@@ -11,18 +11,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from skilldelta import bounds, intervals
-from skilldelta.advisor.advice import EstimatorName, Policy, Question, ScopeChoice
+from skilldelta.advisor.advice import Question
 from skilldelta.advisor.learned_states import LearnedPanel, Learner
 from skilldelta.arrays import Vectors
 from skilldelta.bank.index import Index
 from skilldelta.bank.store import Bank
 from skilldelta.costs import Cost, TokenCosts
 from skilldelta.encoders import Encoder
-from skilldelta.errors import InputError
 from skilldelta.estimators.base import Score, Target
+from skilldelta.estimators.blend.blend import Scored
 from skilldelta.estimators.paper_rule import PaperRule
-from skilldelta.estimators.stack.stack import Scored
-from skilldelta.gate import Interval
+from skilldelta.gate import Gate
+from skilldelta.intervals import Interval
 from skilldelta.predictor import Prediction, Settings
 from skilldelta.probability import Chance, Probabilities, fit_probabilities, new_family_chance
 from skilldelta.records import Agent
@@ -47,17 +47,17 @@ class PanelViews:
         self._views: dict[tuple[str, str, Settings | None], PanelView] = {}
         self._recorded: dict[tuple[str, ...], _Recorded] = {}
 
-    def of(self, suite: str, policy: Policy) -> PanelView:
-        """The view of one suite that a policy needs."""
+    def of(self, suite: str, gate: Gate) -> PanelView:
+        """The view of one suite that a gate needs."""
         if suite not in self._indexes:
             self._indexes[suite] = Index(self._bank, self._encoder, self._agent, suite=suite)
-        # The stack has no settings.
-        name = (suite, policy.estimator, policy.settings if policy.estimator == "skilldelta" else None)
+        # The blend has no settings.
+        name = (suite, gate.estimator, gate.settings if gate.estimator == "paper" else None)
         if name not in self._views:
             if len(self._views) >= _MOST_VIEWS:  # each may hold a score per recorded task
                 self._views.pop(next(iter(self._views)))
             self._views[name] = PanelView(
-                self._indexes[suite], policy.estimator, policy.settings, self._recorded, self._learner
+                self._indexes[suite], gate.estimator, gate.settings, self._recorded, self._learner
             )
         return self._views[name]
 
@@ -68,7 +68,7 @@ class PanelView:
     def __init__(
         self,
         index: Index,
-        estimator: EstimatorName,
+        estimator: str,
         settings: Settings,
         recorded: dict[tuple[str, ...], _Recorded],
         learner: Learner | None = None,
@@ -82,30 +82,28 @@ class PanelView:
         self._scored_rows: tuple[Support, Scored] | None = None
         self._probabilities: tuple[Scored, Probabilities] | None = None
 
-    def rows_in_scope(self, question: Question, choice: ScopeChoice) -> tuple[Scope, Support]:
-        """The rows that a choice of scope leaves for a question."""
+    def rows_in_scope(self, question: Question, choice: Scope) -> tuple[Scope, Support]:
+        """The rows that a choice of scope leaves for a question, and the scope that they make up.
+
+        A family of the skill without any other task gives way to the skill, and so does a family that is not known.
+        """
         scope = self.index.scope
-        if choice == "paper":
-            choice = "family" if question.family else "skill"
         if choice == "global":
             return "global", scope()
-        if choice == "family":
-            if not question.family:
-                message = "scope family needs the target's family; give --family, or use scope skill"
-                raise InputError(message, setting="scope")
+        if choice == "family" and question.family:
             return "family", scope(family=question.family)
-        if choice == "auto" and question.family:
+        if choice == "skill-family" and question.family:
             rows = scope(skill=question.skill, family=question.family)
             if len(rows.row_of_task) > (question.task_id in rows.row_of_task):
-                return "family", rows
+                return "skill-family", rows
         return "skill", scope(skill=question.skill)
 
     def score(self, question: Question, query: Vectors, near: Prediction) -> Score:
         """The estimator's gain; without any evidence in scope every estimator falls back to 0."""
         if near.is_fallback:
             return Score(0.0)
-        if self._estimator == "skilldelta":
-            return Score.of_one("skilldelta", near.gain)
+        if self._estimator == "paper":
+            return Score.of_one("paper", near.gain)
         return self._learned.score(Target(query, question.text, question.family, question.skill, question.task_id))
 
     def chance(self, score: Score) -> Chance | None:
@@ -126,10 +124,10 @@ class PanelView:
     def familiarity(
         self, question: Question, scope: Scope, rows: Support, query: Vectors, score: Score
     ) -> float | None:
-        """The stack's, else the scope's, without the task's own record; None where it has too few tasks to say."""
-        if self._estimator == "stack":
+        """The blend's, else the scope's, without the task's own record; None where it has too few tasks to say."""
+        if self._estimator == "blend":
             return score.familiarity
-        name = (question.suite, scope, question.family if scope == "family" else "", question.skill)
+        name = (question.suite, scope, question.family if "family" in scope else "", question.skill)
         recorded = self._recorded.get(name)
         if recorded is None or recorded.rows is not rows:  # the evidence has changed
             recorded = _Recorded.of(rows)
@@ -145,10 +143,10 @@ class PanelView:
         names = {"family": question.family, "skill": question.skill, "task_id": question.task_id}
         return TokenCosts.of(rows).predict(near.rows, **names, price=price)
 
-    def interval(self, policy: Policy, question: Question, rows: Support, near: Prediction, score: Score) -> Interval:
-        """The stack's own interval, that of the nearest pairs' expected gain, or that of the estimator's errors."""
-        level, method, at = policy.level, policy.interval_method, near.rows
-        if method == intervals.STACK:
+    def interval(self, gate: Gate, question: Question, rows: Support, near: Prediction, score: Score) -> Interval:
+        """The blend's own interval, that of the nearest pairs' expected gain, or that of the estimator's errors."""
+        level, method, at = gate.level, gate.interval_method, near.rows
+        if method == intervals.BLEND:
             if score.spread is None:
                 return Interval(-1.0, 1.0, level, method)
             deviation, freedom = score.spread.deviation, score.spread.freedom
@@ -159,20 +157,20 @@ class PanelView:
             return intervals.conformal(score.gain, residuals, family=question.family, level=level)
         found = intervals.Neighborhood(near.weights, rows.y0[at], rows.y1[at], rows.r0[at], rows.r1[at])
         interval = intervals.interval(method, found, level=level)
-        if not policy.smoothness and not policy.residual:
+        if not gate.lipschitz and not gate.epsilon:
             return interval
         # The whole B_delta of the paper: what neighbours at a distance may miss beside the noise of their executions.
         bound = bounds.error_bound(
             radius=bounds.radius(near.weights, near.similarities),
             noise=bounds.noise(near.weights, rows.r0[at], rows.r1[at]),
             delta=1 - level,
-            smoothness=policy.smoothness,
-            residual=policy.residual,
+            smoothness=gate.lipschitz,
+            residual=gate.epsilon,
         )
         return Interval(max(-1.0, near.gain - bound), min(1.0, near.gain + bound), level, "b_delta")
 
     def _scored(self) -> Scored:
-        if self._estimator == "stack":
+        if self._estimator == "blend":
             return self._learned.scored()
         rows = self.index.scope()
         if self._scored_rows is None or self._scored_rows[0] is not rows:

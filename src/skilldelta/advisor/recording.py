@@ -11,6 +11,7 @@ from typing import Any, Literal
 from skilldelta.advisor.advice import Advice
 from skilldelta.bank.entries import DecisionRecord
 from skilldelta.records import Agent, Skill, text_digest
+from skilldelta.renames import ESTIMATORS
 
 KeptText = Literal["whole", "digest", "nothing"]
 
@@ -58,6 +59,8 @@ def kept_document(record: DecisionRecord, texts: Mapping[str, str]) -> dict[str,
     """A kept decision as `predict --json` printed it; `texts` are those of its neighbours, as far as they are still known."""
     said = {"action": record.action, "gain": record.gain, "threshold": record.threshold, "reason": record.reason}
     evidence = dict(record.evidence)
+    if "estimator" in evidence:
+        evidence["estimator"] = ESTIMATORS.get(str(evidence["estimator"]), evidence["estimator"])
     known = evidence.pop("neighbors", ())
     neighbors = [{**neighbor, "text": texts.get(neighbor["task_id"])} for neighbor in _objects(known)]
     return {**said, "agent": record.agent.name, "skill": record.skill_id, **evidence, "neighbors": neighbors}

@@ -10,7 +10,7 @@ import math
 
 from skilldelta.advisor.advice import Advice
 from skilldelta.arrays import exceeds
-from skilldelta.gate import Interval
+from skilldelta.intervals import Interval
 
 _MOST = 100
 """Times the evidence beyond which nobody collects; nothing is said then."""

@@ -17,30 +17,31 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from skilldelta.cli.output import console, percent, shorten, signed, table
-from skilldelta.gate import Interval
+from skilldelta.intervals import Interval
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
     from rich.console import Group
 
-    from skilldelta.advisor import Advice, Policy
+    from skilldelta.advisor import Advice
     from skilldelta.advisor.advice import Explanation, Neighbor
     from skilldelta.cli.screen import Screen
+    from skilldelta.gate import Gate
 
 
 _VERDICTS = {"use": "Use the skill", "skip": "Skip the skill", "abstain": "Abstain: the evidence does not settle it"}
 
 
-def show_advice(advice: Advice, policy: Policy, *, explain: bool) -> None:
+def show_advice(advice: Advice, gate: Gate, *, explain: bool) -> None:
     """Print it to stdout."""
     out = console()
     out.print(_VERDICTS[advice.decision.action], style="bold")
     out.print(_sentence(advice.decision.reason))
     _draw(out, advice)
-    for line in _cautions(advice, policy, explain=explain):
+    for line in _cautions(advice, gate, explain=explain):
         out.print(line)
     if explain:
-        for line in _explained(advice, policy):
+        for line in _explained(advice, gate):
             out.print(line)
     if advice.neighbors:
         out.print(_nearest(advice, explain=explain))
@@ -56,37 +57,37 @@ def _draw(out: Screen, advice: Advice) -> None:
     out.print(scale.legend(out.width, marks))
 
 
-def _cautions(advice: Advice, policy: Policy, *, explain: bool) -> list[str]:
+def _cautions(advice: Advice, gate: Gate, *, explain: bool) -> list[str]:
     """What a reader of the verdict must know: a cost that counted, a family without pairs, an unfamiliar task, settings of one's own, a remedy."""
     lines = []
-    is_unlike = _is_unlike(advice, policy)
-    if policy.scope == "auto" and advice.family and advice.scope == "skill":
+    is_unlike = _is_unlike(advice, gate)
+    if gate.scope == "skill-family" and advice.family and advice.scope == "skill":
         lines.append(f"No pair of this skill is of family {advice.family}: pairs of its other families inform.")
-    if weighed := _weighed_cost(advice, policy):
+    if weighed := _weighed_cost(advice, gate):
         lines.append(weighed)
     if advice.interval is not None and not is_unlike and (explain or advice.is_odd):
         lines.append(f"{advice.familiarity_sentence}.")
-    if advice.interval is not None and (words := _settings_in_words(advice, policy)):
+    if advice.interval is not None and (words := _settings_in_words(advice, gate)):
         lines.append(words)
     if explain or is_unlike or advice.interval is None or advice.decision.action == "abstain":
         lines.append(f"It would change with {advice.decision.would_change}.")
     return lines
 
 
-def _weighed_cost(advice: Advice, policy: Policy) -> str:
+def _weighed_cost(advice: Advice, gate: Gate) -> str:
     """The tokens against the gain, where that decided."""
-    rule, found = policy.cost_rule, advice.explanation
-    if rule is None or policy.rule != "plain" or found is None or advice.interval is None or _is_unlike(advice, policy):
+    rule, found = gate.cost_rule, advice.explanation
+    if rule is None or gate.rule != "plain" or found is None or advice.interval is None or _is_unlike(advice, gate):
         return ""
-    return rule.sentence(advice.decision.gain, found.cost, threshold=policy.threshold)
+    return rule.sentence(advice.decision.gain, found.cost, threshold=gate.threshold)
 
 
-def _is_unlike(advice: Advice, policy: Policy) -> bool:
+def _is_unlike(advice: Advice, gate: Gate) -> bool:
     """Whether the verdict rests on the familiarity limit and nothing else."""
-    return advice.familiarity is not None and advice.familiarity < policy.limit
+    return advice.familiarity is not None and advice.familiarity < gate.familiarity_floor
 
 
-def _explained(advice: Advice, policy: Policy) -> list[str]:
+def _explained(advice: Advice, gate: Gate) -> list[str]:
     """What the gain is made of, and everything that was chosen or measured on the way."""
     if advice.interval is None:
         return []
@@ -96,7 +97,7 @@ def _explained(advice: Advice, policy: Policy) -> list[str]:
         f"mean distance {advice.radius:.2f}.",
     ]
     if advice.explanation is not None:
-        cost = "" if _weighed_cost(advice, policy) else _cost(advice.explanation)
+        cost = "" if _weighed_cost(advice, gate) else _cost(advice.explanation)
         chance = advice.explanation.chance
         lines += ["" if chance is None else _sentence(chance.sentence), cost, _components(advice.explanation)]
     return [line for line in lines if line]
@@ -104,22 +105,22 @@ def _explained(advice: Advice, policy: Policy) -> list[str]:
 
 def _where(advice: Advice) -> str:
     """The family and the suite of the evidence, where there is one."""
-    family = f" {advice.family}" if advice.scope == "family" else ""
+    family = f" {advice.family}" if "family" in advice.scope else ""
     return f"{family} in {advice.suite}" if advice.suite else family
 
 
-def _settings_in_words(advice: Advice, policy: Policy) -> str:
+def _settings_in_words(advice: Advice, gate: Gate) -> str:
     """Settings other than the paper's main one, and what they decide; empty where there are none."""
     from skilldelta.predictor import PAPER
 
     named = [] if advice.settings.k == PAPER.k else [f"k = {advice.settings.k}"]
     named += [] if advice.settings.weighting == PAPER.weighting else [f"{advice.settings.weighting} weights"]
-    named += [] if policy.scope in ("auto", "paper") else [f"scope {policy.scope}"]
+    named += [] if gate.scope in ("skill-family", "family") else [f"scope {gate.scope}"]
     if not named:
         return ""
     if advice.settings_choose == "gain":
         return f"The paper's rule with {', '.join(named)}."
-    return f"{', '.join(named).capitalize()}: for the pairs shown and bounded; the gain is the stack's, from all pairs."
+    return f"{', '.join(named).capitalize()}: for the pairs shown and bounded; the gain is the blend's, from all pairs."
 
 
 def _cost(found: Explanation) -> str:
@@ -132,7 +133,7 @@ def _cost(found: Explanation) -> str:
 
 
 def _components(found: Explanation) -> str:
-    from skilldelta.estimators.stack.stack import SMALLEST_SHARE, component_words
+    from skilldelta.estimators.blend.blend import SMALLEST_SHARE, component_words
 
     counted = [
         f"{component_words(name)} {signed(found.components[name])} ({percent(share, 0)})"

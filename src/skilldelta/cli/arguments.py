@@ -20,6 +20,7 @@ from click.core import ParameterSource
 
 from skilldelta.cli.output import note, steps
 from skilldelta.errors import InputError, unknown_name
+from skilldelta.gate_settings import PAPER_SETTINGS, SETTING, SETTLED_BY_PAPER
 from skilldelta.redaction import redacted
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from skilldelta.encoders import Encoder
     from skilldelta.evaluation.amendments import Correction, Exclusion
     from skilldelta.evaluation.roster import Rules
+    from skilldelta.gate import Gate
     from skilldelta.studies import LoadedPanel, PanelChoice
 
 T = TypeVar("T")
@@ -165,17 +167,18 @@ def _is_this_machine(host: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
-SETTLED = frozenset({"estimator", "method", "success_worth", "price"})
-"""Parameters that make it the paper's rule, in whatever command has them."""
+def gate_of(ctx: click.Context) -> Gate:
+    """The gate that a command's options spell out; with --paper, only flags change the paper's main setting."""
+    from skilldelta.gate import Gate
 
-MAIN_SETTING: Mapping[str, Any] = {
-    "k": 6,
-    "weighting": "cosine",
-    "scope": None,
-    "threshold": 0.0,
-    "familiarity_limit": None,
-}
-"""The paper's main setting; no scope means the family where it is recorded, no limit that familiarity is only shown."""
+    return Gate.from_settings({name: value for name, value in gate_settings_of(ctx).items() if value is not None})
+
+
+def gate_settings_of(ctx: click.Context) -> dict[str, Any]:
+    """The values of a command's gate options, without those that --paper takes the place of."""
+    if ctx.params.get("paper"):
+        _refuse_other_rules(ctx)
+    return {name: ctx.params[name] for name in SETTING if name in ctx.params and not is_overridden(ctx, name)}
 
 
 def with_paper_settings(ctx: click.Context, options: dict[str, Any]) -> dict[str, Any]:
@@ -183,18 +186,19 @@ def with_paper_settings(ctx: click.Context, options: dict[str, Any]) -> dict[str
     if not options["paper"]:
         return options
     _refuse_other_rules(ctx)
-    main = {name: value for name, value in MAIN_SETTING.items() if name in options and not _is_flag(ctx, name)}
+    main = {name: value for name, value in PAPER_SETTINGS.items() if name in options and not _is_flag(ctx, name)}
     return {**options, **main}
 
 
 def is_overridden(ctx: click.Context, name: str) -> bool:
     """Whether --paper takes the place of what the environment or a file said of a parameter."""
-    return bool(ctx.params.get("paper")) and (name in SETTLED or name in MAIN_SETTING) and not _is_flag(ctx, name)
+    settles = name in SETTLED_BY_PAPER or name in PAPER_SETTINGS
+    return bool(ctx.params.get("paper")) and settles and not _is_flag(ctx, name)
 
 
 def _refuse_other_rules(ctx: click.Context) -> None:
     """InputError about the first flag that --paper would discard."""
-    for flag in _flags_among(ctx, SETTLED):
+    for flag in _flags_among(ctx, SETTLED_BY_PAPER):
         paper = "--paper" if _is_flag(ctx, "paper") else "paper in skilldelta.toml"
         raise InputError(f"--paper already settles {flag}; leave out {flag}, or {paper}")
 
@@ -213,9 +217,7 @@ def refuse_idle_flags(ctx: click.Context, estimator: str) -> None:
 
     takes = policies()[estimator].takes if estimator in policies() else ()
     for flag in _flags_among(ctx, {"k", "weighting", "scope"} - set(takes)):
-        raise InputError(
-            f"{flag} has no say in the scores of {estimator}; leave it out, or give --estimator skilldelta"
-        )
+        raise InputError(f"{flag} has no say in the scores of {estimator}; leave it out, or give --estimator paper")
 
 
 def command_line(ctx: click.Context, arguments: Sequence[str] = ()) -> str:

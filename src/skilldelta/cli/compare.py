@@ -203,8 +203,8 @@ def _tasks(title: str, tasks: Sequence[TaskDifference], most: int) -> Any:
     rows = [
         [
             name,
-            outcome_words(one.a, one.runs_a),
-            outcome_words(one.b, one.runs_b),
+            outcome_words(one.a, one.runs_a, one.passed_a),
+            outcome_words(one.b, one.runs_b, one.passed_b),
             signed(100 * one.delta, 0),
             "flipped" if one.is_flipped else "",
         ]

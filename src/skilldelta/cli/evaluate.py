@@ -35,9 +35,11 @@ _MEANS = ("policy", "success", "vs on", "95%", "wins", "vs random", "95%", "wins
     help="Panels with shuffled gains that show what chance gives; 0 leaves them out.",
 )
 @click.option(
+    "--null-blend",
     "--null-stack",
+    "null_blend",
     is_flag=True,
-    help="Shuffle for the stack too. It is fitted anew to each of twice --shuffles panels: some 400 times its wait.",
+    help="Shuffle for the blend too. It is fitted anew to each of twice --shuffles panels: some 400 times its wait.",
 )
 @click.option(
     "--holdout",
@@ -133,7 +135,7 @@ def show_panel(panel: PanelResult) -> None:
 
 
 def show_risk(points: tuple[CoveragePoint, ...]) -> None:
-    """What the stack loses and gains when its most unlike tasks are skipped; nothing where that is not known."""
+    """What the blend loses and gains when its most unlike tasks are skipped; nothing where that is not known."""
     if not points:
         return
     rows = [
@@ -145,7 +147,7 @@ def show_risk(points: tuple[CoveragePoint, ...]) -> None:
         ]
         for point in points
     ]
-    title = f"{policy_words('stack')} when the tasks most unlike the others are skipped"
+    title = f"{policy_words('blend')} when the tasks most unlike the others are skipped"
     console().print(table(title, ("decided", "familiarity from", "points lost there", "success on all"), rows))
 
 
@@ -195,8 +197,8 @@ def _chose(policy: PolicyResult) -> list[str]:
 
 def _remarks(panel: PanelResult) -> list[str]:
     remarks = list(panel.notes)
-    if {"skilldelta", "stack"} <= set(panel.policies):
-        own, paper = policy_words("stack"), policy_words("skilldelta")
+    if {"paper", "blend"} <= set(panel.policies):
+        own, paper = policy_words("blend"), policy_words("paper")
         remarks.insert(0, f"{paper} is the paper's rule, {own} what predict uses unless told otherwise")
     if any(policy.null for policy in panel.policies.values()):
         remarks.insert(

@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--estimator",
-    default="skilldelta",
-    help="Who predicts the gains: the paper's rule (skilldelta), the family mean, stack, or another package's estimator.",
+    type=settings.EstimatorParam(),
+    default="paper",
+    help="Who predicts the gains: the paper's rule (paper), the family mean, blend, or another package's estimator.",
 )
 @settings.rule_options
 @settings.exclude_options

@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from skilldelta.gate_settings import GATE_SETTINGS, SETTING
 from skilldelta.regular_file import is_below, read_regular
+from skilldelta.renames import SCOPES
 from skilldelta.serve.hooks.server_client import DEFAULT_SERVER
 
 FILE_NAME = "skilldelta.toml"
@@ -116,22 +118,16 @@ OPTIONS: tuple[HookOption, ...] = (
     HookOption("encoder", "The encoder, where no server answers.", "NAME", "wordllama", "SKILLDELTA_ENCODER"),
     HookOption("encoder-url", "An OpenAI-compatible endpoint.", "URL", variable="SKILLDELTA_ENCODER_URL"),
     HookOption("encoder-model", "Its model.", "NAME", variable="SKILLDELTA_ENCODER_MODEL"),
-    HookOption("estimator", "stack, or skilldelta, the paper's rule.", choices=("stack", "skilldelta")),
-    HookOption("paper", "The paper's rule and settings.", kind=bool),
-    HookOption("k", "Neighbours.", "N", kind=int),
-    HookOption("weighting", "How neighbours are weighted.", choices=("cosine", "uniform")),
-    HookOption("scope", "Which pairs may inform.", choices=("family", "skill", "global")),
-    HookOption(
-        "threshold",
-        "Use the skill when the predicted gain is strictly larger.",
-        "GAIN",
-        variable="SKILLDELTA_THRESHOLD",
-        kind=float,
-    ),
-    HookOption(
-        "rule",
-        "plain compares the gain with the threshold; the others compare its interval.",
-        choices=("plain", "three_way", "conservative"),
+    *(
+        HookOption(
+            setting.name.replace("_", "-"),
+            setting.help,
+            setting.metavar or "TEXT",
+            variable=setting.variable,
+            kind=setting.kind,
+            choices=setting.choices,
+        )
+        for setting in GATE_SETTINGS
     ),
 )
 _BY_NAME = {option.name: option for option in OPTIONS}
@@ -244,6 +240,8 @@ def _put(found: dict[str, tuple[str, Any]], option: HookOption, source: str, val
 
 
 def _converted(option: HookOption, source: str, value: Any) -> Any:
+    if option.choices and option.key in SETTING:
+        value = SCOPES.get(value, value).replace("_", "-")  # old names and spellings
     if option.choices and value not in option.choices:
         raise OptionError(f"{source}: {value[:60]!r} is not one of {', '.join(option.choices)}")
     if option.kind is bool:

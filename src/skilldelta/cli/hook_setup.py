@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from skilldelta.cli.hook_options import OptionError
 from skilldelta.errors import InputError
+from skilldelta.gate_settings import SETTING
 from skilldelta.harnesses import harness_named
 from skilldelta.harnesses.offered_skill import Delivery, OfferedSkill, Part, skill_name
 from skilldelta.serve.hooks.hook_settings import Fallback, HookSettings, WhomToAsk
@@ -17,7 +18,6 @@ from skilldelta.serve.hooks.server_client import ServerAddress
 LONG_SKILLS = "SKILLDELTA_LONG_SKILLS"
 """The variable that switches on the further entries of a plugin, which are a process each per prompt."""
 _ENTRIES_OF_A_PLUGIN = 3
-_POLICY = ("estimator", "paper", "k", "weighting", "scope", "threshold", "rule")
 
 
 def hook_settings(
@@ -37,7 +37,7 @@ def hook_settings(
         skills=offered_skills(options["skill"] or (), options["skill_file"] or (), here),
         agent=options["agent"] or "",
         suite=options["suite"] or "",
-        policy={name: options[name] for name in _POLICY if options[name] is not None},
+        gate={name: options[name] for name in SETTING if options[name] is not None},
         server=ServerAddress(options["server"], environment.get("SKILLDELTA_TOKEN", ""), options["timeout"]),
         ask=cast(WhomToAsk, options["ask"]),
         fallback=cast(Fallback, options["fallback"]),

@@ -17,6 +17,7 @@ from skilldelta.cli.output import note, one_line, open_closed_streams, spell_out
 from skilldelta.cli.setting_sources import take_project_file, trace, with_source
 from skilldelta.errors import BankWarning, SkillDeltaError, unknown_name
 from skilldelta.redaction import guarded_streams, keep_secrets_of
+from skilldelta.renames import RenamedWarning
 from skilldelta.version import __version__
 
 COMMANDS: dict[str, str] = {
@@ -117,7 +118,7 @@ def run(args: list[str] | None = None) -> int:
     show = warnings.showwarning
 
     def show_in_one_line(message: Warning | str, category: type[Warning], *place: Any, **options: Any) -> None:
-        if issubclass(category, BankWarning):
+        if issubclass(category, (BankWarning, RenamedWarning)):
             note(f"warning: {' '.join(str(message).split())}")
         else:
             show(message, category, *place, **options)

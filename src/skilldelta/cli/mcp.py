@@ -33,11 +33,11 @@ def command(bank: str, http: bool, host: str, port: int, **options: Any) -> None
     skilldelta mcp --bank demo.bank
     skilldelta mcp --bank demo.bank --http --port 7346
     """
-    from skilldelta.advisor import Policy
     from skilldelta.cli.arguments import chosen_encoder
+    from skilldelta.gate import Gate
     from skilldelta.serve.gate_service import GateService, GateSettings
 
-    chosen = GateSettings(policy=Policy(threshold=options["threshold"]), agent=options["agent"], keep=options["keep"])
+    chosen = GateSettings(gate=Gate(threshold=options["threshold"]), agent=options["agent"], keep=options["keep"])
     with GateService.open(bank, chosen, encoder=lambda opened: chosen_encoder(opened, options)) as service:
         if http:
             _serve(service, host, port, options)

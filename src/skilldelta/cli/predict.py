@@ -11,16 +11,16 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.advice_display import show_advice
-from skilldelta.cli.arguments import known_suite, with_paper_settings
+from skilldelta.cli.arguments import gate_of, known_suite
 from skilldelta.cli.output import note, text_from_stdin, write_json
 from skilldelta.cli.settings import GivenPath
 from skilldelta.errors import InputError
 
 if TYPE_CHECKING:
-    from skilldelta.advisor import Advice, Policy, Question, ScopeChoice
+    from skilldelta.advisor import Advice, Question
     from skilldelta.arrays import Vectors
     from skilldelta.bank.store import Bank
-    from skilldelta.costs import CostRule
+    from skilldelta.gate import Gate
     from skilldelta.records import Agent
 
 
@@ -36,38 +36,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="TEXT's vector, as a JSON list or .npy, for imported vectors.",
 )
-@settings.policy_options
-@click.option(
-    "--interval",
-    "method",
-    show_default="stack; exact for the paper's rule",
-    help="stack, exact, betting, empirical_bernstein, hoeffding_independent, hoeffding or conformal.",
-)
-@click.option(
-    "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    help="The probability that the interval promises.",
-)
-@click.option(
-    "--lipschitz",
-    type=float,
-    default=0.0,
-    show_default=False,
-    metavar="L",
-    help="B_delta of the paper: add L times the mean distance.",
-)
-@click.option(
-    "--epsilon", type=float, default=0.0, show_default=False, metavar="E", help="B_delta of the paper: add E."
-)
-@click.option(
-    "--familiarity-limit",
-    type=click.FloatRange(0, 1),
-    show_default="0.01; 0 for the paper's rule",
-    help="A task less like the recorded ones than this share of them is skipped or abstained from.",
-)
-@click.option("--success-worth", type=float, metavar="USD", help="What one success is worth; needs --price.")
-@click.option("--price", type=float, metavar="USD", help="What a million tokens cost.")
+@settings.gate_options
 @click.option("--explain", is_flag=True, help="Add what the gain is made of, the chances, the cost and the settings.")
 @settings.fallback_option(
     "The decision when routing fails: the bank is locked, the encoder does not answer. Without it that is an error."
@@ -85,17 +54,15 @@ def command(
     \b
     skilldelta predict --skill dates "What is the date one week from 3/5/1979?"
     """
-    options = with_paper_settings(ctx, options)
-
-    policy = _policy(options)
+    gate = gate_of(ctx)
     is_document = as_json or output is not None
-    weighs_cost = policy.cost_rule is not None and not is_document  # then the cost is part of the reason
-    answer = _answer(bank, text, policy, {**options, "explain": options["explain"] or weighs_cost})
+    weighs_cost = gate.cost_rule is not None and not is_document  # then the cost is part of the reason
+    answer = _answer(bank, text, gate, {**options, "explain": options["explain"] or weighs_cost})
     if is_document:
         recorded = {} if answer.decision_id is None else {"decision_id": answer.decision_id}
         write_json({**answer.advice.to_dict(), **recorded}, output)
         return
-    show_advice(answer.advice, policy, explain=options["explain"])
+    show_advice(answer.advice, gate, explain=options["explain"])
     if answer.decision_id is not None:
         note(f"recorded as decision {answer.decision_id}")
 
@@ -106,7 +73,7 @@ class _Answer:
     decision_id: int | None = None
 
 
-def _answer(bank: str, text: str | None, policy: Policy, options: dict[str, Any]) -> _Answer:
+def _answer(bank: str, text: str | None, gate: Gate, options: dict[str, Any]) -> _Answer:
     """The advice, or the fallback where one is configured and routing fails; bad input is an error in any case."""
     from skilldelta.advisor.failure import ROUTING_FAILURES, fallback_advice
     from skilldelta.bank import Bank
@@ -115,16 +82,16 @@ def _answer(bank: str, text: str | None, policy: Policy, options: dict[str, Any]
         with Bank.open(bank, create=False) as opened:
             agent = opened.resolve_agent(options["agent"])
             question = _question(opened, agent, text, options)
-            advice = _advice(opened, agent, question, policy, options)
+            advice = _advice(opened, agent, question, gate, options)
             return _Answer(advice, _recorded(opened, advice, agent, question) if options["record"] else None)
     except ROUTING_FAILURES as error:
         if not options["fallback"]:
             raise
         names = {name: options[name] or "" for name in ("skill", "family", "agent", "suite")}
-        return _Answer(fallback_advice(error, options["fallback"], policy, **names))
+        return _Answer(fallback_advice(error, options["fallback"], gate, **names))
 
 
-def _advice(opened: Bank, agent: Agent, question: Question, policy: Policy, options: dict[str, Any]) -> Advice:
+def _advice(opened: Bank, agent: Agent, question: Question, gate: Gate, options: dict[str, Any]) -> Advice:
     """An encoder that fails leaves a bank in which the fallback can be recorded."""
     from skilldelta.advisor import Advisor
     from skilldelta.advisor.failure import fallback_advice
@@ -133,12 +100,12 @@ def _advice(opened: Bank, agent: Agent, question: Question, policy: Policy, opti
 
     try:
         encoder = chosen_encoder(opened, options, given=_given_vector(question, options))
-        return Advisor(opened, encoder, agent=agent, policy=policy).ask(question, explain=options["explain"])
+        return Advisor(opened, encoder, agent=agent, gate=gate).ask(question, explain=options["explain"])
     except EncoderError as error:
         if not options["fallback"]:
             raise
         names = {"skill": question.skill, "family": question.family, "suite": question.suite}
-        return fallback_advice(error, options["fallback"], policy, agent=agent.name, **names)
+        return fallback_advice(error, options["fallback"], gate, agent=agent.name, **names)
 
 
 def _recorded(opened: Bank, advice: Advice, agent: Agent, question: Question) -> int:
@@ -149,38 +116,6 @@ def _recorded(opened: Bank, advice: Advice, agent: Agent, question: Question) ->
         advice, agent=agent, skill=skill, text=question.text, task_id=question.task_id, time=time.time()
     )
     return opened.record_decision(record)
-
-
-def _policy(options: dict[str, Any]) -> Policy:
-    from skilldelta.advisor import Policy
-    from skilldelta.predictor import Settings
-
-    paper = options["paper"]
-    default: ScopeChoice = "paper" if paper else "auto"
-    return Policy(
-        estimator="skilldelta" if paper else options["estimator"],
-        settings=Settings(k=options["k"], weighting=options["weighting"]),
-        scope=options["scope"] or default,
-        threshold=options["threshold"],
-        rule=options["rule"],
-        level=options["level"],
-        method="hoeffding" if paper else options["method"],
-        familiarity_limit=options["familiarity_limit"],
-        cost_rule=_cost_rule(options),
-        price=options["price"],
-        smoothness=options["lipschitz"],
-        residual=options["epsilon"],
-    )
-
-
-def _cost_rule(options: dict[str, Any]) -> CostRule | None:
-    from skilldelta.costs import CostRule
-
-    if options["success_worth"] is None:
-        return None
-    if options["price"] is None:
-        raise InputError("--success-worth needs --price, the dollars a million tokens cost")
-    return CostRule.from_worth(options["success_worth"], options["price"])
 
 
 def _question(bank: Bank, agent: Agent, text: str | None, options: dict[str, Any]) -> Question:

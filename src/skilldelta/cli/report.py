@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 
 @click.command("report")
 @settings.evaluation_options
-@click.option("--gate", metavar="POLICY", help="The policy that the summary is about: stack, skilldelta or a control.")
+@click.option(
+    "--gate",
+    type=settings.EstimatorParam(),
+    metavar="POLICY",
+    help="The policy that the summary is about: blend, paper or a control.",
+)
 @click.option("--output", type=OutputPath(), default="report.html", metavar="FILE", help="Where to write the report.")
 @click.option("--png", type=OutputPath(folder=True), metavar="DIR", help="Also write the figures as images.")
 @settings.json_option

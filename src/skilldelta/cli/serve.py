@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _NEAR_HOSTS = ("127.0.0.1", "localhost", "0.0.0.0")
 """Where hooks of this machine find the server at 127.0.0.1."""
-_POLICY = ("estimator", "paper", "k", "weighting", "scope", "threshold", "rule")
 
 
 @click.command("serve")
@@ -43,7 +42,7 @@ _POLICY = ("estimator", "paper", "k", "weighting", "scope", "threshold", "rule")
     "--retention", type=click.FloatRange(0, min_open=True), metavar="DAYS", help="Remove decisions older than this."
 )
 @settings.fallback_option("The decision when routing fails: the encoder does not answer. Without it that is an error.")
-@settings.policy_options
+@settings.gate_options
 @click.option("--access-log", is_flag=True, help="A line per request on stderr: method, path, status, time.")
 @click.option(
     "--otel",
@@ -110,15 +109,13 @@ def _hooks(port: int, *, direct: bool) -> Callable[[CountedGate], AbstractContex
 
 
 def _gate(ctx: click.Context, bank: str, options: dict[str, Any]) -> GateService:
-    from skilldelta.cli.arguments import chosen_encoder, encoder_arguments, is_given
+    from skilldelta.cli.arguments import chosen_encoder, encoder_arguments, gate_of
     from skilldelta.encoders import check_encoder_name
     from skilldelta.serve.gate_service import GateService, GateSettings
     from skilldelta.serve.learning import LearningProcess
-    from skilldelta.serve.policy_settings import policy_with
 
-    said = {name: options[name] for name in _POLICY if is_given(ctx, name)}
     chosen = GateSettings(
-        policy=policy_with(said),
+        gate=gate_of(ctx),
         agent=options["agent"],
         keep=options["keep"],
         retention_days=options["retention"],

@@ -7,13 +7,15 @@ are checked, in `setting_sources`.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from skilldelta.errors import shown
+from skilldelta.gate_settings import GATE_SETTINGS, SETTING, Setting
+from skilldelta.renames import SCOPES, estimator_name, renamed
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -95,46 +97,66 @@ encoder_options = together(  # the key comes from the environment only
 )
 panel_options = together(bank_option, agent_option, suite_option, encoder_options)
 
+
+class SpelledChoice(click.Choice[str]):
+    """One of several words; `_` is taken for `-`, and old names for those that replaced them."""
+
+    def __init__(self, choices: Sequence[str], new_names: dict[str, str] | None = None) -> None:
+        super().__init__(choices)
+        self._new_names = new_names or {}
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The choice as it is spelled today."""
+        kind = param.name if param is not None and param.name else "choice"
+        return super().convert(renamed(kind, str(value), self._new_names).replace("_", "-"), param, ctx)
+
+
+def gate_option(setting: Setting, default: Any = None) -> Callable[[F], F]:
+    """The option of one setting of a gate. It is None where nothing sets it, so that a named gate can."""
+    if setting.kind is bool:
+        return click.option(setting.flag, is_flag=True, envvar=setting.variable, help=setting.help)
+    kind: Any = {int: click.INT, float: click.FLOAT}.get(setting.kind, click.STRING)
+    if setting.choices:
+        kind = SpelledChoice(setting.choices, SCOPES if setting.name == "scope" else None)
+    elif setting.low is not None and setting.kind is float:
+        kind = click.FloatRange(setting.low, setting.high, min_open=setting.open_ends, max_open=setting.open_ends)
+    shown = setting.default_words or (str(setting.default) if setting.default else False)
+    return click.option(
+        setting.flag,
+        setting.name,
+        type=kind,
+        default=default,
+        envvar=setting.variable,
+        metavar=setting.metavar or None,
+        show_default=shown,
+        help=setting.help,
+    )
+
+
+gate_options = together(*(gate_option(setting) for setting in GATE_SETTINGS))
+threshold_option = gate_option(SETTING["threshold"], SETTING["threshold"].default)
 rule_options = together(
-    click.option("--k", type=int, default=6, help="Neighbours."),
-    click.option(
-        "--scope",
-        type=click.Choice(["family", "skill", "global"]),
-        help="Which pairs may inform: the target's family where known, else its skill.",
-    ),
-    click.option(
-        "--weighting",
-        type=click.Choice(["cosine", "uniform"]),
-        default="cosine",
-        help="How neighbours are weighted.",
-    ),
+    gate_option(SETTING["k"], SETTING["k"].default),
+    gate_option(SETTING["scope"]),
+    gate_option(SETTING["weighting"], SETTING["weighting"].default),
 )
-threshold_option = click.option(
-    "--threshold",
-    type=float,
-    envvar="SKILLDELTA_THRESHOLD",
-    default=0.0,
-    help="Use the skill when the predicted gain is strictly larger.",
-)
+
+
+class EstimatorParam(click.ParamType[str]):
+    """The name of an estimator or policy; hyphens and old names are understood."""
+
+    name = "NAME"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name as the table of policies has it."""
+        return estimator_name(str(value))
+
+
 scores_option = click.option(
-    "--estimator", default="stack", help="Whose scores, as in predict: stack, skilldelta or a control."
-)
-policy_options = together(
-    click.option(
-        "--estimator",
-        type=click.Choice(["stack", "skilldelta"]),
-        default="stack",
-        help="stack combines local and pooled evidence; skilldelta is the paper's rule.",
-    ),
-    click.option("--paper", is_flag=True, help="The paper's rule and settings, and its Hoeffding band."),
-    rule_options,
-    threshold_option,
-    click.option(
-        "--rule",
-        type=click.Choice(["plain", "three_way", "conservative"]),
-        default="plain",
-        help="plain compares the gain with the threshold; the others compare its interval.",
-    ),
+    "--estimator",
+    type=EstimatorParam(),
+    default="blend",
+    help="Whose scores, as in predict: blend, paper or a control.",
 )
 
 seed_option = click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of everything random.")

@@ -1,4 +1,4 @@
-"""What it means to score a target: one small contract for the paper's rule, its controls and the stack.
+"""What it means to score a target: one small contract for the paper's rule, its controls and the blend.
 
 An estimator scores every row of a panel from the other tasks' outcomes alone (`leave_one_out`), and, once fitted to a
 support, any new target (`fit`, then `score`). Thresholds, intervals and curves live outside the score.

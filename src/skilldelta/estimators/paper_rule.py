@@ -1,4 +1,4 @@
-"""The paper's rule behind the estimator contract, policy `skilldelta`, and its controls that fit nothing.
+"""The paper's rule behind the estimator contract, policy `paper`, and its controls that fit nothing.
 
 The rule itself is `predictor`. The with-skill-only control has the paper's neighbours and weights, but the success with
 the skill instead of the gain, so the difference between the two is the value of pairing. The family mean averages all
@@ -31,7 +31,7 @@ class PaperRule:
 
     settings: Settings = PAPER
     scope: Scope = "family"
-    name = "skilldelta"  # whatever the settings
+    name = "paper"  # whatever the settings
 
     def leave_one_out(self, support: Support) -> Scores:
         """Algorithm 1 with every row as its own target; empty support scores 0."""

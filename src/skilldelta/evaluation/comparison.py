@@ -58,7 +58,7 @@ class Comparison:
 
 def default_gate(panel: PanelResult) -> str:
     """The policy that a verdict is about: the product's own estimator where it was evaluated, else the paper's rule."""
-    return "stack" if "stack" in panel.policies else "skilldelta"
+    return "blend" if "blend" in panel.policies else "paper"
 
 
 def compare(panel: PanelResult, policy: PolicyResult, against: Constant) -> Comparison | None:

@@ -65,7 +65,7 @@ def evaluate_panel(
     resamples: int = 10_000,
     margin: float = MARGIN,
     shuffles: int = SHUFFLES,
-    null_stack: bool = False,
+    null_blend: bool = False,
     holdout: Holdout = "task",
     judgements: Sequence[Judgement] | None = None,
     skill_texts: Mapping[str, str] | None = None,
@@ -74,7 +74,7 @@ def evaluate_panel(
 ) -> PanelResult:
     """All policies on the pairs of one agent on one suite; `resamples=0` leaves the intervals out.
 
-    `shuffles` of the outcomes show what chance gives, 0 leaves that out; `null_stack` fits the stack anew to each of
+    `shuffles` of the outcomes show what chance gives, 0 leaves that out; `null_blend` fits the blend anew to each of
     twice as many. `holdout="family"` scores every task without its whole family, in the scope skill or global.
     """
     return evaluate_panels(
@@ -85,7 +85,7 @@ def evaluate_panel(
         resamples=resamples,
         margin=margin,
         shuffles=shuffles,
-        null_stack=null_stack,
+        null_blend=null_blend,
         judgements=None if judgements is None else {(support.agent, support.suite): judgements},
         progress=progress,
     ).panels[0]
@@ -100,7 +100,7 @@ def evaluate_panels(
     resamples: int = 10_000,
     margin: float = MARGIN,
     shuffles: int = SHUFFLES,
-    null_stack: bool = False,
+    null_blend: bool = False,
     judgements: Mapping[tuple[str, str], Sequence[Judgement]] | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
@@ -122,7 +122,7 @@ def evaluate_panels(
     ]
     found = _resample(supports, rosters, linear, resamples, rng, progress)
     nulls = [
-        panel_nulls(support, roster.policies, rules, known, shuffles=shuffles, with_stack=null_stack, rng=rng)
+        panel_nulls(support, roster.policies, rules, known, shuffles=shuffles, with_blend=null_blend, rng=rng)
         for support, roster, known in zip(supports, rosters, linear, strict=True)
     ]
     folds = [

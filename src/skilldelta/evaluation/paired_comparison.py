@@ -3,9 +3,10 @@
 The task is the unit throughout, with its repetitions nested in it: twelve runs of four tasks are four observations. The
 verdict is read off the interval alone, by the same rule as everywhere (`comparison`); the tests stand beside it.
 
-Where the arms have unequally many runs, a comparison of means alone leans: the mean of one run is 0 or 1, the mean of
-three is often between. So a task's vote, and whether it is solved, is taken on the first runs of both arms, as many of
-each. Then the two arms of a task can be exchanged under no difference, which is all that a sign test needs.
+A task is better or worse by its mean over all runs, everywhere. Where the arms have unequally many runs, such a count leans:
+the mean of one run is 0 or 1, the mean of three is often between. So the two exact tests have votes of their own, taken on
+the first runs of both arms, as many of each: then the arms of a task can be exchanged under no difference, which is all that a
+sign test needs.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -61,6 +62,9 @@ class TaskDifference:
     runs_b: int
     solved_a: bool
     solved_b: bool
+    passed_a: int | None = None
+    """Runs that passed, where every run passed or failed; None where one of them passed in part."""
+    passed_b: int | None = None
 
     @property
     def delta(self) -> float:
@@ -80,9 +84,16 @@ class TaskDifference:
         return self.solved_a != self.solved_b
 
 
+class Votes(NamedTuple):
+    """How many tasks went each way on as many runs of both arms."""
+
+    better: int
+    worse: int
+
+
 @dataclass(frozen=True, slots=True)
 class SolvedTable:
-    """McNemar's table over tasks, solved in more than half of as many runs of each arm, and his exact test."""
+    """McNemar's table over tasks, solved in more than half of their runs, and his exact test."""
 
     both: int
     only_a: int
@@ -126,8 +137,13 @@ class PairedComparison:
     better: int
     worse: int
     same: int
-    """Votes of the tasks, each on as many runs of both arms."""
+    """Tasks by their means over all runs."""
+    votes: Votes
+    """Which way the tasks went on as many runs of both arms: what the sign test counts."""
     solved: SolvedTable
+    """Over all runs."""
+    solved_alike: SolvedTable
+    """Over as many runs of both arms: what McNemar's test counts."""
     verdict: Verdict
     margin: float
     more_tasks: int | None
@@ -140,7 +156,7 @@ class PairedComparison:
     @property
     def sign_test_p(self) -> float:
         """Two-sided exact p of the votes."""
-        return sign_test(self.better, self.worse)
+        return sign_test(self.votes.better, self.votes.worse)
 
     def flipped(self, outcome: Outcome) -> list[TaskDifference]:
         """The tasks that went this way, flips first, then by the size of the difference, then in order."""
@@ -167,10 +183,12 @@ def compare_runs(
         a=_mean([one.a for one in differences]),
         b=_mean([one.b for one in differences]),
         mean=mean,
-        better=int((votes > TIE).sum()),
-        worse=int((votes < -TIE).sum()),
-        same=int((np.abs(votes) <= TIE).sum()),
-        solved=_solved_table(runs),
+        better=sum(one.outcome == "better" for one in differences),
+        worse=sum(one.outcome == "worse" for one in differences),
+        same=sum(one.outcome == "same" for one in differences),
+        votes=Votes(int((votes > TIE).sum()), int((votes < -TIE).sum())),
+        solved=_solved_table(runs.a, runs.b),
+        solved_alike=_solved_table(*_alike(runs)),
         verdict=verdict,
         margin=margin,
         more_tasks=more,
@@ -182,7 +200,8 @@ def compare_runs(
 
 def _difference(task_id: str, family: str, a: Runs, b: Runs) -> TaskDifference:
     means = sum(a) / len(a), sum(b) / len(b)
-    return TaskDifference(task_id, family, *means, len(a), len(b), is_solved(a), is_solved(b))
+    passed = [int(sum(arm)) if all(one in (0, 1) for one in arm) else None for arm in (a, b)]
+    return TaskDifference(task_id, family, *means, len(a), len(b), is_solved(a), is_solved(b), *passed)
 
 
 def _verdict_on(mean: TaskMean, margin: float) -> tuple[Verdict, int | None]:
@@ -192,13 +211,18 @@ def _verdict_on(mean: TaskMean, margin: float) -> tuple[Verdict, int | None]:
     return verdict, more_tasks(mean.mean, mean.half_width, mean.tasks, margin)
 
 
-def _solved_table(runs: PairedRuns) -> SolvedTable:
-    """Over as many runs of both arms: of a task with unequally many, the first."""
-    counts: Counter[tuple[bool, bool]] = Counter()
-    for a, b in zip(runs.a, runs.b, strict=True):
-        alike = min(len(a), len(b))
-        counts[is_solved(a[:alike]), is_solved(b[:alike])] += 1
+def _solved_table(a: Sequence[Runs], b: Sequence[Runs]) -> SolvedTable:
+    counts = Counter((is_solved(own), is_solved(other)) for own, other in zip(a, b, strict=True))
     return SolvedTable(counts[True, True], counts[True, False], counts[False, True], counts[False, False])
+
+
+def _alike(runs: PairedRuns) -> tuple[list[Runs], list[Runs]]:
+    """As many runs of both arms: of a task with unequally many, the first."""
+    counts = [min(len(a), len(b)) for a, b in zip(runs.a, runs.b, strict=True)]
+    return (
+        [own[:count] for own, count in zip(runs.a, counts, strict=True)],
+        [own[:count] for own, count in zip(runs.b, counts, strict=True)],
+    )
 
 
 def _mean(values: list[float]) -> float:

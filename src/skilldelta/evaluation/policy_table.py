@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from skilldelta.errors import InputError, unknown_name
+from skilldelta.renames import estimator_name
 from skilldelta.version import __version__
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ def freezable() -> tuple[str, ...]:
 
 def policy_entry(name: str) -> PolicyEntry:
     """The line of a policy; an unknown name is refused with the nearest."""
+    name = estimator_name(name)
     if name not in policies():
         raise unknown_name("policy", name, policies(), setting="estimator")
     return policies()[name]
@@ -132,10 +134,10 @@ def _dual_ridge(rules: Rules, _: Sequence[Judgement]) -> Estimator:
     return Ridge(dual=True, partition=rules.partition)
 
 
-def _stack(_: Rules, __: Sequence[Judgement]) -> Estimator:
-    from skilldelta.estimators.stack import Stack
+def _blend(_: Rules, __: Sequence[Judgement]) -> Estimator:
+    from skilldelta.estimators.blend import Blend
 
-    return Stack()
+    return Blend()
 
 
 def _self_judge(_: Rules, judgements: Sequence[Judgement]) -> Estimator:
@@ -154,13 +156,13 @@ _OWN: Mapping[str, PolicyEntry] = {
         PolicyEntry(
             "random_matched",
             "Random, same rate",
-            "uses the skill on randomly chosen tasks, at SkillDelta's use rate (exact expectation)",
+            "uses the skill on randomly chosen tasks, at the use rate of the paper's rule (exact expectation)",
             colours=Colours("#7d868d", "#929aa1"),
         ),
         PolicyEntry(
-            "skilldelta",
-            "SkillDelta",
-            "the paper's rule: mean gain of the nearest tasks with paired runs",
+            "paper",
+            "Paper's rule",
+            "the mean gain of the nearest tasks with paired runs, as in the paper",
             _paper_rule,
             predicts_gain=True,
             can_freeze=True,
@@ -218,10 +220,10 @@ _OWN: Mapping[str, PolicyEntry] = {
             colours=Colours("#4c7a55", "#85b68e"),
         ),
         PolicyEntry(
-            "stack",
-            "SkillDelta stack",
+            "blend",
+            "SkillDelta",
             "the product's own estimator: several kinds of evidence, combined with learned weights",
-            _stack,
+            _blend,
             predicts_gain=True,
             can_freeze=True,
             colours=Colours("#1d3f73", "#8fb3ec"),

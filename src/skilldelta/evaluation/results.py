@@ -68,8 +68,8 @@ class PolicyResult:
     `intervals` are 95% ranges by metric name: the fields below, `success_gain` (over always-off) and
     `success_vs_always_on`; the same names with `_by_family` come from resampling whole families. They take in that a
     rule is refitted to other tasks, or are left out. `conditional_intervals` have all of these with scores and actions
-    fixed, and `balanced_accuracy_vs_skilldelta`, `success_vs_skilldelta` (this policy minus SkillDelta on the same
-    draws), on `skilldelta` also `balanced_accuracy_vs_self_judge`.
+    fixed, and `balanced_accuracy_vs_paper`, `success_vs_paper` (this policy minus SkillDelta on the same
+    draws), on `paper` also `balanced_accuracy_vs_self_judge`.
     """
 
     name: str

@@ -66,9 +66,9 @@ def score_policies(
     found: dict[str, PanelPolicy] = {
         "always_off": PanelPolicy.constant("always_off", 0.0, n),
         "always_on": PanelPolicy.constant("always_on", 1.0, n),
-        "skilldelta": _scored(policy_entry("skilldelta"), scored, rules, given),
+        "paper": _scored(policy_entry("paper"), scored, rules, given),
     }
-    found["random_matched"] = PanelPolicy.constant("random_matched", float(found["skilldelta"].actions.mean()), n)
+    found["random_matched"] = PanelPolicy.constant("random_matched", float(found["paper"].actions.mean()), n)
     left_out = []
     for name in wanted:
         if name in found:
@@ -88,8 +88,8 @@ def score_policies(
 
 def check_names(names: Sequence[str] | None) -> tuple[str, ...]:
     """Policy names in the table's order; an unknown one is refused with the nearest."""
-    for name in names or ():
-        policy_entry(name)
+    if names is not None:
+        names = [policy_entry(name).name for name in names]
     if names is not None and not names:
         raise InputError(f"no policy is named; choose from {', '.join(policies())}")
     return tuple(name for name in policies() if names is None or name in names)

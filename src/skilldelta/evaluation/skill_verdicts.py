@@ -57,8 +57,11 @@ class FamilyEffect:
     gain: float
     helped: int
     harmed: int
+    """Tasks by their gains, over all runs."""
+    votes: tuple[int, int]
+    """Tasks helped and harmed on as many runs of both arms, which the sign test counts."""
     p: float
-    """Two-sided exact sign test over the family's tasks."""
+    """Two-sided exact sign test of the votes."""
     adjusted_p: float
     """The same, for having looked at every family of the panel (Benjamini and Hochberg)."""
     effect: Effect
@@ -232,16 +235,18 @@ def _family_effects(support: Support, skills: Sequence[Ints], signs: Floats) -> 
 
 
 def _family(support: Support, rows: Ints, signs: Floats) -> FamilyEffect:
-    helped, harmed = int((signs[rows] > 0).sum()), int((signs[rows] < 0).sum())
-    gain, p = float(support.gains[rows].mean()), sign_test(helped, harmed)
-    return FamilyEffect(str(support.families[rows[0]]), rows, gain, helped, harmed, p, p, "unclear")
+    gains = support.gains[rows]
+    helped, harmed = int((gains > TIE).sum()), int((gains < -TIE).sum())
+    votes = int((signs[rows] > 0).sum()), int((signs[rows] < 0).sum())
+    gain, p = float(gains.mean()), sign_test(*votes)
+    return FamilyEffect(str(support.families[rows[0]]), rows, gain, helped, harmed, votes, p, p, "unclear")
 
 
 def _with_adjusted(one: FamilyEffect, p: float) -> FamilyEffect:
     effect: Effect = "unclear"
-    if p <= FALSE_DISCOVERIES and one.gain > 0 and one.helped > one.harmed:
+    if p <= FALSE_DISCOVERIES and one.gain > 0 and one.votes[0] > one.votes[1]:
         effect = "helps"
-    elif p <= FALSE_DISCOVERIES and one.gain < 0 and one.harmed > one.helped:
+    elif p <= FALSE_DISCOVERIES and one.gain < 0 and one.votes[1] > one.votes[0]:
         effect = "harms"
     return replace(one, adjusted_p=p, effect=effect)
 
@@ -274,8 +279,8 @@ def _verdict_on(
         effect=effect,
         gate=gate,
         adjusted_p=adjusted_p,
-        helped=int((signs[rows] > 0).sum()),
-        harmed=int((signs[rows] < 0).sum()),
+        helped=int((own.gains > TIE).sum()),
+        harmed=int((own.gains < -TIE).sum()),
         families=families,
         groups=tuple(replace(group, rows=rows[group.rows]) for group in _harm_groups(own.gains, neighbors, nearby)),
         token_change=tokens,

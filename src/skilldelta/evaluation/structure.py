@@ -114,7 +114,7 @@ class CoveragePoint:
     """Over all pairs, the others skipped."""
 
 
-def of_panel(panel: PanelResult, policy: str = "stack", scope: Scope = "family") -> tuple[CoveragePoint, ...]:
+def of_panel(panel: PanelResult, policy: str = "blend", scope: Scope = "family") -> tuple[CoveragePoint, ...]:
     """The curve of one policy, over the rows it was evaluated on; empty where the panel lacks it or familiarity is unknown."""
     found = panel.policies.get(policy)
     if found is None:

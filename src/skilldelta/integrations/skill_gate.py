@@ -98,11 +98,16 @@ class SkillGate:
         text: str | Path | None = None,
         agent: str | None = None,
         family: str = "",
+        gate: Mapping[str, Any] | None = None,
         policy: Mapping[str, Any] | None = None,
         fallback: Literal["use", "skip"] = "skip",
         source: str = "python",
     ) -> None:
-        """`text` is the skill's text, or the path of its SKILL.md; without it the text is the bank's."""
+        """`text` is the skill's text, or the path of its SKILL.md; without it the text is the bank's.
+
+        `gate` are settings of the decision in place of the server's; `policy` is its old name.
+        """
+        gate = policy if gate is None else gate
         if fallback not in ("use", "skip"):
             raise InputError(f"fallback must be use or skip, got {fallback!r}")
         if not skill:
@@ -112,7 +117,7 @@ class SkillGate:
         self._route = route
         self._report = report
         version = {"include_skill_text": True} if self.text is None else {"skill_digest": text_digest(self.text)}
-        self._fixed = _without_nothing(skill=skill, agent=agent, family=family, policy=policy, source=source, **version)
+        self._fixed = _without_nothing(skill=skill, agent=agent, family=family, gate=gate, source=source, **version)
         self._fallback = fallback
         self._answers = FirstGiven[GatedSkill]()
 
@@ -133,27 +138,27 @@ class SkillGate:
     def from_bank(cls, skill: str, bank: str | Path, *, encoder: Encoder | None = None, **options: Any) -> SkillGate:
         """A gate that decides in this process; the bank is opened here and stays open, and must know the skill."""
         from skilldelta.bank.entries import RecordedOutcome
+        from skilldelta.gate import Gate
         from skilldelta.serve.gate_question import GateQuestion
         from skilldelta.serve.gate_service import GateService
-        from skilldelta.serve.policy_settings import policy_with
 
         service = GateService.open(bank, encoder=encoder)
         service.skill(skill)  # refuses an unknown one: a misspelled name must not pass for a skill that never helps
         # Settings that no question could be answered with are refused here; later they would be the fallback for ever.
-        given = policy_with(options.get("policy") or {}, service.settings.policy)
-        policy = None if options.get("policy") is None else given
+        settings = options.get("gate", options.get("policy"))
+        gate = None if settings is None else Gate.from_settings(settings, service.settings.gate)
         return cls(
             skill,
-            lambda question: service.decide(GateQuestion(**{**question, "policy": policy})).to_dict(),
+            lambda question: service.decide(GateQuestion(**{**question, "gate": gate})).to_dict(),
             report=lambda outcome: service.record_outcome(RecordedOutcome(**outcome, time=time.time())),
             **options,
         )
 
-    def decide(self, task: str, *, conversation: str = "") -> GatedSkill:
+    def decide(self, text: str, *, conversation: str = "") -> GatedSkill:
         """The answer for a task; a conversation keeps the first answer it was given."""
         if conversation and (previous := self.answer_of(conversation)):
             return previous
-        answer = self._ask(task, conversation)
+        answer = self._ask(text, conversation)
         return self._answers.first(conversation, answer) if conversation else answer
 
     def answer_of(self, conversation: str) -> GatedSkill | None:
@@ -177,11 +182,11 @@ class SkillGate:
         answer = self.decide(task, conversation=conversation) if task else None
         return with_system_text(messages, answer.text) if answer and answer.use else list(messages)
 
-    def _ask(self, task: str, conversation: str) -> GatedSkill:
-        if not task.strip():
+    def _ask(self, text: str, conversation: str) -> GatedSkill:
+        if not text.strip():
             return self._fallen_back("there is no task text to decide on")
         try:
-            document = self._route(_without_nothing(task=task, conversation=conversation, **self._fixed))
+            document = self._route(_without_nothing(text=text, conversation=conversation, **self._fixed))
             return self._answer(document["action"] == "use", str(document["reason"]), document)
         except Exception as error:  # whatever goes wrong in routing, the agent runs
             return self._fallen_back(f"routing failed ({type(error).__name__})")

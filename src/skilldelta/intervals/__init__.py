@@ -1,6 +1,6 @@
 """Intervals for a predicted gain, from the paper's band to tighter ones, each with its promise in one line.
 
-`stack` promises to cover the expected gain of tasks like the target, `conformal` the gain that one more recorded pair would
+`blend` promises to cover the expected gain of tasks like the target, `conformal` the gain that one more recorded pair would
 show. All others promise to cover the weighted expected gain of the neighbours; how far the target's own gain may lie from
 that is the coverage term of the paper's bound, which no amount of repetition removes.
 """
@@ -15,7 +15,6 @@ import numpy as np
 
 from skilldelta.arrays import Floats, Strings
 from skilldelta.errors import InputError, unknown_name
-from skilldelta.gate import Interval
 from skilldelta.intervals.bands import empirical_bernstein, hoeffding, hoeffding_independent
 from skilldelta.intervals.betting import betting
 from skilldelta.intervals.exact import exact, is_longer_than_hoeffding
@@ -23,11 +22,11 @@ from skilldelta.intervals.neighborhood import Neighborhood
 from skilldelta.quantiles import student_quantile
 
 __all__ = [
+    "BLEND",
     "CONFORMAL",
     "DEFAULT",
     "METHODS",
     "NAMES",
-    "STACK",
     "Interval",
     "Neighborhood",
     "Residuals",
@@ -35,6 +34,17 @@ __all__ = [
     "interval",
     "posterior",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An interval for the expected gain, and how it was made."""
+
+    low: float
+    high: float
+    level: float
+    method: str
+
 
 METHODS: Mapping[str, Callable[[Neighborhood, float], tuple[float, float]]] = {
     # The paper's band: covers whatever the dependence between the two conditions of a task.
@@ -49,9 +59,9 @@ METHODS: Mapping[str, Callable[[Neighborhood, float], tuple[float, float]]] = {
     "exact": exact,
 }
 """Each takes the neighbourhood and delta, and gives both ends."""
-STACK = "stack"
+BLEND = "blend"
 CONFORMAL = "conformal"
-NAMES: tuple[str, ...] = (STACK, *reversed(list(METHODS)), CONFORMAL)
+NAMES: tuple[str, ...] = (BLEND, *reversed(list(METHODS)), CONFORMAL)
 DEFAULT = "exact"
 """For the neighbours of a decision. It gives way where outcomes are not 0 or 1 or weights differ much, and says so."""
 
@@ -76,14 +86,14 @@ def _best_at_few_runs(neighborhood: Neighborhood, delta: float) -> str:
 
 
 def posterior(gain: float, *, deviation: float, freedom: float, level: float = 0.95) -> Interval:
-    """The interval of the stack, which estimates how far its own gain may be wrong.
+    """The interval of the blend, which estimates how far its own gain may be wrong.
 
     Promise: covers the expected gain of tasks like the target, where gains follow level and trend of a family. The
     interval is symmetric around the gain until it meets the ends of [-1, 1], so the gain always lies in it.
     """
     _check_level(level)
     half_width = student_quantile(freedom, (1 + level) / 2) * deviation
-    return _clipped(gain - half_width, gain + half_width, level, STACK)
+    return _clipped(gain - half_width, gain + half_width, level, BLEND)
 
 
 _ENOUGH = 100

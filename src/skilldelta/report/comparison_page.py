@@ -140,8 +140,8 @@ def _row(one: TaskDifference) -> list[Cell]:
     return [
         Cell(one.task_id),
         Cell(one.family),
-        cell(outcome_words(one.a, one.runs_a), one.a),
-        cell(outcome_words(one.b, one.runs_b), one.b),
+        cell(outcome_words(one.a, one.runs_a, one.passed_a), one.a),
+        cell(outcome_words(one.b, one.runs_b, one.passed_b), one.b),
         Cell(points(one.delta, 0), one.delta, tone),
         Cell("flipped" if one.is_flipped else ""),
     ]

@@ -9,7 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from skilldelta.evaluation.accounting import Unit
-from skilldelta.evaluation.paired_comparison import Outcome, PairedComparison, SolvedSpending, TaskDifference
+from skilldelta.evaluation.paired_comparison import (
+    Outcome,
+    PairedComparison,
+    SolvedSpending,
+    SolvedTable,
+    TaskDifference,
+)
 from skilldelta.nouns import plural
 from skilldelta.report.markdown import code, details, pipe_table, plain
 from skilldelta.report.numbers import outcome_words, percent, points, size, spread
@@ -73,12 +79,14 @@ def comparison_facts(report: ComparisonReport) -> list[Fact]:
         Fact("Success", f"A {percent(found.a)}, B {percent(found.b)}"),
         Fact(
             "Tasks",
-            f"{found.better} better, {found.worse} worse, {found.same} the same; sign test {p_words(found.sign_test_p)}",
+            f"{found.better} better, {found.worse} worse, {found.same} the same; sign test "
+            f"{_on_equal_runs(found.votes != (found.better, found.worse), found.votes)}{p_words(found.sign_test_p)}",
         ),
         Fact(
             "Solved",
             f"{found.solved.both} by both, {found.solved.only_b} only by B, {found.solved.only_a} only by A, "
-            f"{found.solved.neither} by neither; McNemar {p_words(found.solved.p)}",
+            f"{found.solved.neither} by neither; McNemar "
+            f"{_on_equal_runs(found.solved_alike != found.solved, _only(found.solved_alike))}{p_words(found.solved_alike.p)}",
         ),
     ]
     if found.mean.detectable is not None:
@@ -91,6 +99,15 @@ def comparison_facts(report: ComparisonReport) -> list[Fact]:
     if lost:
         facts.append(Fact("Not counted", ", ".join(lost)))
     return facts
+
+
+def _on_equal_runs(is_needed: bool, votes: tuple[int, int]) -> str:
+    """The votes that a test counts, where they are not the tasks: the arms have unequally many runs."""
+    return f"on as many runs of each side ({votes[0]} for B, {votes[1]} for A) " if is_needed else ""
+
+
+def _only(solved: SolvedTable) -> tuple[int, int]:
+    return solved.only_b, solved.only_a
 
 
 def p_words(p: float) -> str:
@@ -144,8 +161,8 @@ def _tasks(tasks: Sequence[TaskDifference]) -> str:
     rows = [
         (
             code(one.task_id),
-            outcome_words(one.a, one.runs_a),
-            outcome_words(one.b, one.runs_b),
+            outcome_words(one.a, one.runs_a, one.passed_a),
+            outcome_words(one.b, one.runs_b, one.passed_b),
             points(one.delta, 0),
             "flipped" if one.is_flipped else "",
         )

@@ -51,10 +51,15 @@ def _formatted(value: float | None, form: str) -> str:
     return DASH if value is None or not math.isfinite(value) else format(value, form).replace("-", MINUS)
 
 
-def outcome_words(mean: float, runs: int) -> str:
-    """How often a task was solved: `2 of 3` where outcomes are whole, else the mean."""
-    solved = mean * runs
-    return f"{round(solved)} of {runs}" if abs(solved - round(solved)) < 1e-9 else f"{mean:.2f}"
+def outcome_words(mean: float, runs: int, passed: int | None = None) -> str:
+    """How often a task was solved: `2 of 3` where every run passed or failed, else the mean.
+
+    `passed` counts the runs that passed, where none of them passed in part. Without it only a mean of 0 or 1 says as much:
+    three runs of 0.75, 0.75 and 0.5 have the mean of two passes, and none of them passed.
+    """
+    if passed is None and mean in (0.0, 1.0):
+        passed = round(mean * runs)
+    return f"{mean:.2f}" if passed is None else f"{passed} of {runs}"
 
 
 def spread(interval: Range | None, *, as_points: bool = False) -> str:

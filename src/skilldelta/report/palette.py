@@ -1,6 +1,6 @@
 """Colours and style of the report and the dashboard: those of the page here, those of policies from their table.
 
-Figures name a role, not a colour: `var(--c-skilldelta)`. In the page the style sheet gives the role its light, dark or
+Figures name a role, not a colour: `var(--c-blend)`. In the page the style sheet gives the role its light, dark or
 printed colour without drawing again; for images `resolve` puts the light colour in.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 from skilldelta.evaluation.policy_table import ORACLE, Colours, policies, policy_words
 
 _PAGE = {
-    "paper": Colours("#ffffff", "#15191c"),
+    "page": Colours("#ffffff", "#15191c"),
     "ink": Colours("#1f2529", "#e8eaeb"),
     "ink-2": Colours("#565f66", "#a9b1b7"),
     "ink-3": Colours("#848c93", "#7b848b"),

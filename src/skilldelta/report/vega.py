@@ -115,7 +115,7 @@ def reference_line(value: float, *, dash: bool = True) -> Spec:
 
 def interval_over_bar(**encoding: Any) -> list[Spec]:
     """A horizontal 95% interval with a halo of the paper's colour, so that it can be read on its bar."""
-    halo = interval_rule("low", "high", width=4.0, stroke="paper", **encoding)
+    halo = interval_rule("low", "high", width=4.0, stroke="page", **encoding)
     return [halo, interval_rule("low", "high", width=1.6, **encoding)]
 
 
@@ -156,7 +156,7 @@ def png(plot: Plot) -> bytes:
 
 def image_spec(plot: Plot) -> Spec:
     """A specification that stands alone: a fixed width, a background, colours instead of roles."""
-    spec = {**plot.spec, "width": 720, "config": {**config(), "background": role("paper")}, "padding": 16}
+    spec = {**plot.spec, "width": 720, "config": {**config(), "background": role("page")}, "padding": 16}
     title = {"text": plot.title, "anchor": "start", "color": role("ink"), "fontWeight": "normal", "offset": 12}
     resolved: Spec = resolve({**spec, "title": title})
     return resolved

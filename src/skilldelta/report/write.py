@@ -36,7 +36,7 @@ def write_report(
     created: str = "",
     gate: str | None = None,
 ) -> Path:
-    """Write the report whole or not at all; `gate` names the policy it is about (the stack, else the paper's rule)."""
+    """Write the report whole or not at all; `gate` names the policy it is about (the blend, else the paper's rule)."""
     page = _page(panels, Provenance(command, settings or {}, hashes or {}, _versions(), created), gate)
     target = Path(path)
     write_text(target, page_html(page, library=javascript()), errors="replace")

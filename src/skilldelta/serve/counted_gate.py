@@ -34,14 +34,14 @@ class CountedGate:
     ) -> dict[str, Any]:
         """The decision about one skill."""
         began = time.perf_counter()
-        answer = self.gate.decide(body.question(self.gate.settings.policy), still_wanted)
+        answer = self.gate.decide(body.question(self.gate.settings.gate), still_wanted)
         self._count([(answer, body)], began, parent)
         return answer.to_dict()
 
     def decide_batch(self, body: BatchBody, parent: str = "") -> dict[str, Any]:
         """One decision per question, all or none."""
         began = time.perf_counter()
-        answers = self.gate.decide_batch([one.question(self.gate.settings.policy) for one in body.questions])
+        answers = self.gate.decide_batch([one.question(self.gate.settings.gate) for one in body.questions])
         self._count(list(zip(answers, body.questions, strict=True)), began, parent)
         return {"decisions": [answer.to_dict() for answer in answers]}
 
@@ -50,7 +50,7 @@ class CountedGate:
     ) -> dict[str, Any]:
         """The skill with the largest gain among those that the gate would use."""
         began = time.perf_counter()
-        chosen = self.gate.choose(body.questions(self.gate.settings.policy), still_wanted)
+        chosen = self.gate.choose(body.questions(self.gate.settings.gate), still_wanted)
         self._count([(answer, body) for answer in chosen.answers], began, parent)
         return chosen.to_dict()
 

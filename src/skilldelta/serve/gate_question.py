@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from skilldelta.advisor import Policy
+from skilldelta.gate import Gate
 
 
 @dataclass(frozen=True, slots=True)
 class GateQuestion:
     """A task, the skill on offer, who asks, and how to answer."""
 
-    task: str
+    text: str
     skill: str
     family: str = ""
     task_id: str = ""
@@ -28,7 +28,7 @@ class GateQuestion:
     explain: bool = False
     record: bool = True
     include_skill_text: bool = False
-    policy: Policy | None = None
+    gate: Gate | None = None
     """None is the service's own."""
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from skilldelta.advisor import Advice, Policy, Question
+from skilldelta.advisor import Advice, Question
 from skilldelta.advisor.failure import ROUTING_FAILURES, fallback_advice
 from skilldelta.advisor.recording import (
     KeptText,
@@ -28,7 +28,7 @@ from skilldelta.bank.entries import DecisionFilter, DecisionRecord, Logged, Reco
 from skilldelta.bank.store import Bank
 from skilldelta.encoders import Encoder, load_encoder
 from skilldelta.errors import InputError, NotRecordedError, ReplacedBankError
-from skilldelta.gate import Action, Decision
+from skilldelta.gate import Action, Decision, Gate
 from skilldelta.records import Agent, Skill
 from skilldelta.serve.gate_question import GateAnswer, GateChoice, GateQuestion
 from skilldelta.serve.learning import LearningProcess
@@ -40,7 +40,7 @@ LOCK_PATIENCE = 5.0
 """Seconds that a decision waits for another writer of the bank."""
 
 
-_DEFAULT_POLICY = Policy()
+_DEFAULT_GATE = Gate()
 
 StillWanted = Callable[[], bool]
 """Whether whoever asked still waits for the answer."""
@@ -54,7 +54,7 @@ def _always() -> bool:
 class GateSettings:
     """How a service decides and what it keeps."""
 
-    policy: Policy = _DEFAULT_POLICY
+    gate: Gate = _DEFAULT_GATE
     agent: str | None = None
     """Whom a question is about that names no agent; None is the only one of the bank."""
     keep: KeptText = "digest"
@@ -66,7 +66,7 @@ class GateSettings:
 
 
 class GateService:
-    """One bank, one encoder, one policy. Open it with `GateService.open`, and close it."""
+    """One bank, one encoder, one gate. Open it with `GateService.open`, and close it."""
 
     def __init__(
         self,
@@ -238,7 +238,7 @@ class GateService:
 
     def warm_up(self) -> None:
         """Load, or learn, what the first questions would have to wait for."""
-        self._on_bank(lambda warm: warm.warm_up(self.settings.policy))
+        self._on_bank(lambda warm: warm.warm_up(self.settings.gate))
 
     # -- steps ----------------------------------------------------------------------------------------------------
 
@@ -268,7 +268,7 @@ class GateService:
         skill = Skill(question.skill) if unknown_skills and not is_known else names.skill(question.skill)
         versions = [one for one in names.skills if one.skill_id == skill.skill_id and one.digest]
         is_current = not question.skill_digest or not versions or question.skill_digest == skill.digest
-        return _Asked(question, agent, skill, question.policy or self.settings.policy, is_current, is_known)
+        return _Asked(question, agent, skill, question.gate or self.settings.gate, is_current, is_known)
 
     def _first_answer(self, warm: WarmBank, asked: _Asked) -> GateAnswer | None:
         conversation = asked.question.conversation
@@ -283,14 +283,14 @@ class GateService:
         if not asked.is_current:
             return _of_another_version(asked)
         try:
-            told = Question(text=question.task, task_id=question.task_id, **names)
-            return warm.advice(told, asked.agent, asked.policy, explain=question.explain)
+            told = Question(text=question.text, task_id=question.task_id, **names)
+            return warm.advice(told, asked.agent, asked.gate, explain=question.explain)
         except ReplacedBankError:
             raise
         except ROUTING_FAILURES as error:
             if self.settings.fallback is None:
                 raise
-            return fallback_advice(error, self.settings.fallback, asked.policy, agent=asked.agent.name, **names)
+            return fallback_advice(error, self.settings.fallback, asked.gate, agent=asked.agent.name, **names)
 
     def _advice_or_none(self, warm: WarmBank, asked: _Asked) -> Advice | GateAnswer:
         """The advice about a skill of several; without evidence there is none, and the log does not hear of it."""
@@ -331,7 +331,7 @@ class GateService:
             advice,
             agent=asked.agent,
             skill=asked.skill,
-            text=question.task,
+            text=question.text,
             task_id=question.task_id,
             time=self._clock(),
             keep=self.settings.keep,
@@ -348,7 +348,7 @@ class _Asked:
     question: GateQuestion
     agent: Agent
     skill: Skill
-    policy: Policy
+    gate: Gate
     is_current: bool
     is_known: bool
     """Whether the bank has the skill."""
@@ -389,12 +389,12 @@ def _of_another_version(asked: _Asked) -> Advice:
     offered, known = asked.question.skill_digest[:12], asked.skill.digest[:12]
     reason = f"no eligible support: the evidence is of version {known} of the skill, not of {offered}"
     decision = Decision(
-        "skip", 0.0, asked.policy.threshold, reason, "any paired execution with this version", is_fallback=True
+        "skip", 0.0, asked.gate.threshold, reason, "any paired execution with this version", is_fallback=True
     )
     told = fallback_advice(
         InputError(reason),
         "skip",
-        asked.policy,
+        asked.gate,
         skill=asked.skill.skill_id,
         family=asked.question.family,
         agent=asked.agent.name,
@@ -407,7 +407,7 @@ def _without_evidence(asked: _Asked) -> Advice:
     """Hands off: whoever asks leaves the skill as it is without a gate."""
     names = {"skill": asked.skill.skill_id, "family": asked.question.family, "suite": asked.question.suite}
     reason = f"no evidence about {asked.skill.skill_id}, so it is left as it is"
-    advice = fallback_advice(InputError(reason), "abstain", asked.policy, agent=asked.agent.name, **names)
+    advice = fallback_advice(InputError(reason), "abstain", asked.gate, agent=asked.agent.name, **names)
     decision = replace(advice.decision, reason=reason, would_change="any paired execution with this skill")
     return replace(advice, decision=decision)
 

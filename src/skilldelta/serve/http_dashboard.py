@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query, Request
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from skilldelta.errors import InputError
 from skilldelta.evaluation.policy_table import policies
@@ -42,7 +42,7 @@ _making = threading.Lock()
 class TrialBody(WireModel):
     """A question that only wants to know."""
 
-    task: TaskText
+    text: TaskText = Field(validation_alias=AliasChoices("text", "task"))
     skill: SkillName
     family: Name = ""
     task_id: Name = ""
@@ -89,11 +89,11 @@ def try_it(request: Request, body: TrialBody) -> TrialDocument:
     from skilldelta.serve.skill_page import trial_document
 
     gate = gate_of(request)
-    policy = gate.settings.policy
+    chosen = gate.settings.gate
     if body.threshold is not None:
-        policy = replace(policy, threshold=body.threshold)
+        chosen = replace(chosen, threshold=body.threshold)
     names = body.model_dump(exclude={"threshold"})
-    return trial_document(gate, views_of(request), GateQuestion(**names, explain=True, record=False, policy=policy))
+    return trial_document(gate, views_of(request), GateQuestion(**names, explain=True, record=False, gate=chosen))
 
 
 @router.get("/policies", summary="What the policies of an evaluation are called and do")

@@ -61,14 +61,14 @@ class SweepOptions(PanelOptions):
     """Those of `sweep threshold` and `sweep evidence`."""
 
     over: Literal["threshold", "evidence"] = "threshold"
-    estimator: _Estimator = "stack"
+    estimator: _Estimator = "blend"
     at_least: Annotated[int, Field(ge=1, le=1_000_000)] = 1
 
 
 class CalibrateOptions(PanelOptions):
     """Those of `calibrate`; exactly one goal."""
 
-    estimator: _Estimator = "stack"
+    estimator: _Estimator = "blend"
     resamples: _Draws = 10_000
     use_rate: Finite | None = None
     token_budget: Finite | None = None

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from skilldelta.bank.entries import RecordedOutcome
 from skilldelta.errors import InputError, MissingExtraError, SkillDeltaError
+from skilldelta.gate import Gate
 from skilldelta.serve.gate_question import GateQuestion
 from skilldelta.serve.gate_service import GateService
-from skilldelta.serve.policy_settings import policy_with
 from skilldelta.version import __version__
 
 try:
     from mcp.server.mcpserver import MCPServer
     from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
     from mcp_types import ToolAnnotations
-    from pydantic import Field
+    from pydantic import AliasChoices, Field
 
     from skilldelta.serve.mcp_documents import (
         BankDocument,
@@ -52,7 +52,15 @@ _READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent
 _ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
 _ADDS_ONCE = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 
-Task = Annotated[str, Field(min_length=1, max_length=400_000, description="The task as the user wrote it.")]
+TaskText = Annotated[
+    str,
+    Field(
+        validation_alias=AliasChoices("text", "task"),  # `task` is the old name
+        min_length=1,
+        max_length=400_000,
+        description="The task as the user wrote it.",
+    ),
+]
 SkillName = Annotated[str, Field(min_length=1, description="A skill's name; skilldelta_inspect lists them.")]
 AgentName = Annotated[str | None, Field(description="Who runs the task; needed where the bank has several agents.")]
 SuiteName = Annotated[
@@ -102,7 +110,7 @@ def http_app(server: MCPServer[Any], rules: AdmissionRules) -> Any:
 def _add_decisions(server: MCPServer[Any], service: GateService) -> None:
     @server.tool(title="Route a task", annotations=_ADDS)
     def skilldelta_route(
-        task: Task,
+        text: TaskText,
         skill: SkillName,
         family: Annotated[str | None, Field(description="The task's family, where it is known.")] = None,
         task_id: Annotated[str | None, Field(description="The task's id: its own record is left out.")] = None,
@@ -115,12 +123,12 @@ def _add_decisions(server: MCPServer[Any], service: GateService) -> None:
     ) -> RouteDocument:
         """Should this skill be used for this task? The decision with its gain, its reason and the nearest recorded tasks."""
         names = {"family": family, "task_id": task_id, "suite": suite, "conversation": conversation}
-        question = _question(service, task, skill, threshold, paper, agent=agent, record=record, **names)
+        question = _question(service, text, skill, threshold, paper, agent=agent, record=record, **names)
         return RouteDocument.model_validate(_told(lambda: service.decide(question)).to_dict())
 
     @server.tool(title="Choose a skill", annotations=_ADDS)
     def skilldelta_choose(
-        task: Task,
+        text: TaskText,
         skills: Annotated[list[str], Field(min_length=1, max_length=200, description="The skills on offer.")],
         skill_digests: Annotated[
             dict[str, str] | None, Field(max_length=200, description="SHA-256 of the texts on offer, by skill.")
@@ -136,7 +144,7 @@ def _add_decisions(server: MCPServer[Any], service: GateService) -> None:
         names = {"agent": agent, "suite": suite, "conversation": conversation}
         digests = skill_digests or {}
         questions = [
-            _question(service, task, skill, threshold, paper, record=record, skill_digest=digests.get(skill), **names)
+            _question(service, text, skill, threshold, paper, record=record, skill_digest=digests.get(skill), **names)
             for skill in skills
         ]
         return ChoiceDocument.model_validate(_told(lambda: service.choose(questions)).to_dict())
@@ -197,12 +205,12 @@ def _add_resources(server: MCPServer[Any], service: GateService) -> None:
 
 
 def _question(
-    service: GateService, task: str, skill: str, threshold: float | None, paper: bool, **told: Any
+    service: GateService, text: str, skill: str, threshold: float | None, paper: bool, **told: Any
 ) -> GateQuestion:
     settings = {"threshold": threshold, **({"paper": True} if paper else {})}
-    policy = _told(lambda: policy_with(settings, service.settings.policy))
+    gate = _told(lambda: Gate.from_settings(settings, service.settings.gate))
     given = {name: value for name, value in told.items() if value is not None}
-    return GateQuestion(task=task, skill=skill, policy=policy, source="mcp", **given)
+    return GateQuestion(text=text, skill=skill, gate=gate, source="mcp", **given)
 
 
 def _bank(service: GateService) -> dict[str, Any]:

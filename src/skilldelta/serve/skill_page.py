@@ -173,14 +173,14 @@ def trial_document(gate: GateService, views: EvidenceViews, asked: GateQuestion)
     advice = gate.advise(asked)
     shown = views.panel(asked.agent, advice.suite or None)
     rows = None if shown is None or advice.skill not in shown.gated.skills else shown.gated.of_skill(advice.skill)
-    policy = asked.policy or gate.settings.policy
+    chosen = asked.gate or gate.settings.gate
     families = [] if shown is None or asked.family or advice.family else _family_answers(gate, shown, asked, advice)
     return TrialDocument(
         decision=advice.to_dict(),
         familiarity=advice.familiarity_sentence,
         interval=advice.interval_sentence,
         would_change=[
-            *turning_points(advice, familiarity_limit=policy.limit),
+            *turning_points(advice, familiarity_limit=chosen.familiarity_floor),
             *[
                 f"{one.action.capitalize()}, if the task is of the family {one.family} (predicted gain {one.gain:+.3f})."
                 for one in families
@@ -188,7 +188,7 @@ def trial_document(gate: GateService, views: EvidenceViews, asked: GateQuestion)
             ],
         ],
         families=families,
-        place=None if rows is None else Place(*rows.plane.places(gate.encoder().encode([asked.task]))[0].tolist()),
+        place=None if rows is None else Place(*rows.plane.places(gate.encoder().encode([asked.text]))[0].tolist()),
         nearest=[] if rows is None else _points(rows, _nearest(rows, advice)),
     )
 

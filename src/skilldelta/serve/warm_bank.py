@@ -10,13 +10,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from skilldelta.advisor import Advice, Advisor, Policy, Question
+from skilldelta.advisor import Advice, Advisor, Question
 from skilldelta.advisor.learned_states import Learner, NotLearnedYetError
 from skilldelta.arrays import Vectors
 from skilldelta.bank.reading import Arrivals, chosen_agent, current_skill
 from skilldelta.bank.store import Bank
 from skilldelta.encoders import Encoder
 from skilldelta.errors import unknown_name
+from skilldelta.gate import Gate
 from skilldelta.records import Agent, Skill
 from skilldelta.serve.log_writer import LogWriter
 
@@ -57,7 +58,7 @@ class KnownNames:
 class _Key:
     agent: Agent
     question: Question
-    policy: Policy
+    gate: Gate
     explain: bool
 
 
@@ -103,11 +104,11 @@ class WarmBank:
                 self._names = KnownNames(revision, bank.agents(), bank.skills(), bank.suites(), bank.defaults().agent)
             return self._names
 
-    def advice(self, question: Question, agent: Agent, policy: Policy, *, explain: bool) -> Advice:
+    def advice(self, question: Question, agent: Agent, gate: Gate, *, explain: bool) -> Advice:
         """The answer to a question, remembered until the evidence changes."""
         names = self.names()
         encoder = self._current_encoder(names.revision)
-        key = _Key(agent, question, policy, explain)
+        key = _Key(agent, question, gate, explain)
         answers = self._answers
         known = answers.get(key)
         if known is not None:
@@ -118,7 +119,7 @@ class WarmBank:
             try:
                 with self._asking:
                     completed = self._completed(question, agent, names)
-                    advice = self._advisor(agent, encoder, policy).ask(completed, explain=explain)
+                    advice = self._advisor(agent, encoder, gate).ask(completed, explain=explain)
                     self._remember(key, advice, names.revision, answers)
                 return advice
             except NotLearnedYetError as missing:
@@ -144,13 +145,13 @@ class WarmBank:
         """The encoder for the bank as it is now."""
         return self._current_encoder(self.names().revision)
 
-    def warm_up(self, policy: Policy) -> None:
+    def warm_up(self, gate: Gate) -> None:
         """Load, or learn, what the first questions about each panel would have to wait for."""
         names = self.names()
         for agent, suite in self.bank.panel_names():
             skill = next((one.skill_id for one in names.skills if one.skill_id), None)
             if skill is not None:
-                self.advice(Question("warm", skill, suite=suite), agent, policy, explain=False)
+                self.advice(Question("warm", skill, suite=suite), agent, gate, explain=False)
 
     def close(self) -> None:
         """Write what is waiting, and close the bank."""
@@ -171,12 +172,12 @@ class WarmBank:
                 self._suites[key] = suite
         return replace(question, suite=suite)
 
-    def _advisor(self, agent: Agent, encoder: RememberingEncoder, policy: Policy) -> Advisor:
+    def _advisor(self, agent: Agent, encoder: RememberingEncoder, gate: Gate) -> Advisor:
         if agent not in self._advisors:
             # What learns from the bank's own texts is another encoder after every change, and has no earlier state.
             learner = None if encoder.identity.startswith(_OF_THE_BANK) else self._learner
-            self._advisors[agent] = Advisor(self.bank, encoder, agent=agent, policy=policy, learner=learner)
-        return self._advisors[agent].under(policy)
+            self._advisors[agent] = Advisor(self.bank, encoder, agent=agent, gate=gate, learner=learner)
+        return self._advisors[agent].under(gate)
 
     def _current_encoder(self, revision: int) -> RememberingEncoder:
         encoder = self._encoder

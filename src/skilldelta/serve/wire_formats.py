@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, create_model
 
-from skilldelta.advisor import Policy
+from skilldelta.gate import Gate
+from skilldelta.gate_settings import GATE_SETTINGS, Setting
 from skilldelta.serve.gate_question import GateQuestion
-from skilldelta.serve.policy_settings import policy_with
 
 Name = Annotated[str, Field(max_length=1_000)]
 TaskText = Annotated[str, Field(min_length=1, max_length=400_000)]
@@ -22,29 +22,33 @@ class WireModel(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class PolicyBody(WireModel):
-    """How to decide, by the names of `predict`'s options; what is left out is as the server was started."""
+def _field(setting: Setting) -> tuple[Any, Any]:
+    """The type of a gate's setting in a body; values of choices are checked by the gate, which knows old spellings."""
+    limits: dict[str, Any] = {"description": setting.help}
+    if setting.kind is str:
+        limits["max_length"] = 1_000
+        if setting.choices:
+            limits["examples"] = list(setting.choices)
+    elif setting.kind is float:
+        limits["allow_inf_nan"] = False
+    low, high = ("gt", "lt") if setting.open_ends else ("ge", "le")
+    limits |= {} if setting.low is None else {low: setting.low}
+    limits |= {} if setting.high is None else {high: setting.high}
+    return Annotated[setting.kind, Field(**limits)] | None, None
 
-    estimator: Literal["stack", "skilldelta"] | None = None
-    paper: bool | None = None
-    k: Annotated[int, Field(ge=1, le=1_000)] | None = None
-    weighting: Literal["cosine", "uniform"] | None = None
-    scope: Literal["auto", "paper", "family", "skill", "global"] | None = None
-    threshold: Finite | None = None
-    rule: Literal["plain", "three_way", "conservative"] | None = None
-    interval: Name | None = None
-    level: Annotated[float, Field(gt=0, lt=1)] | None = None
-    familiarity_limit: Annotated[float, Field(ge=0, le=1)] | None = None
-    success_worth: Finite | None = None
-    price: Finite | None = None
-    lipschitz: Finite | None = None
-    epsilon: Finite | None = None
+
+GateBody: type[WireModel] = create_model(
+    "GateBody",
+    __base__=WireModel,
+    __doc__="How to decide, by the names of `predict`'s options; what is left out is as the server was started.",
+    **{setting.name: _field(setting) for setting in GATE_SETTINGS},  # type: ignore[call-overload]
+)
 
 
 class AskedBody(WireModel):
     """What every question has, whatever is on offer."""
 
-    task: TaskText
+    text: TaskText = Field(validation_alias=AliasChoices("text", "task"))
     family: Name = ""
     task_id: Name = ""
     suite: Name = ""
@@ -54,14 +58,13 @@ class AskedBody(WireModel):
     explain: bool = False
     record: bool = True
     include_skill_text: bool = False
-    policy: PolicyBody | None = None
+    gate: GateBody | None = Field(None, validation_alias=AliasChoices("gate", "policy"))  # type: ignore[valid-type]
 
-    def about(self, skill: str, skill_digest: str, default: Policy) -> GateQuestion:
+    def about(self, skill: str, skill_digest: str, default: Gate) -> GateQuestion:
         """The question about one skill."""
-        given = None if self.policy is None else self.policy.model_dump(exclude_none=True)
-        names = self.model_dump(include=set(AskedBody.model_fields) - {"policy"})
-        policy = None if given is None else policy_with(given, default)
-        return GateQuestion(**names, skill=skill, skill_digest=skill_digest, policy=policy)
+        fields = self.model_dump(include=set(AskedBody.model_fields) - {"gate"})
+        gate = None if self.gate is None else Gate.from_settings(self.gate.model_dump(exclude_none=True), default)
+        return GateQuestion(**fields, skill=skill, skill_digest=skill_digest, gate=gate)
 
 
 class DecideBody(AskedBody):
@@ -70,7 +73,7 @@ class DecideBody(AskedBody):
     skill: SkillName
     skill_digest: Name = ""
 
-    def question(self, default: Policy) -> GateQuestion:
+    def question(self, default: Gate) -> GateQuestion:
         """The question as the gate takes it."""
         return self.about(self.skill, self.skill_digest, default)
 
@@ -88,7 +91,7 @@ class ChooseBody(AskedBody):
     skill_digests: Annotated[dict[SkillName, Name], Field(max_length=200)] = {}
     """The versions on offer, by skill, as far as they are known."""
 
-    def questions(self, default: Policy) -> list[GateQuestion]:
+    def questions(self, default: Gate) -> list[GateQuestion]:
         """One question per skill."""
         return [self.about(skill, self.skill_digests.get(skill, ""), default) for skill in dict.fromkeys(self.skills)]
 

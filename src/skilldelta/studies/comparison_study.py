@@ -142,9 +142,10 @@ def compared_to_dict(compared: ComparedSides) -> dict[str, Any]:
         "worse": found.worse,
         "same": found.same,
         "tests": {
-            "sign_test": {"better": found.better, "worse": found.worse, "p": found.sign_test_p},
-            "mcnemar": {**asdict(found.solved), "p": found.solved.p},
+            "sign_test": {"better": found.votes.better, "worse": found.votes.worse, "p": found.sign_test_p},
+            "mcnemar": {**asdict(found.solved_alike), "p": found.solved_alike.p},
         },
+        "solved": asdict(found.solved),
         "noise_floor": asdict(found.noise),
         "both_solve": [{**asdict(one), "difference": one.difference} for one in found.spending],
         "flipped": {way: [one.task_id for one in found.flipped(way) if one.is_flipped] for way in ("better", "worse")},

@@ -19,6 +19,7 @@ from skilldelta.evaluation.results import MARGIN, Means, PanelResult, Range, mea
 from skilldelta.evaluation.roster import Rules, Scorer, score_policies
 from skilldelta.evaluation.structure import CoveragePoint, of_panel
 from skilldelta.nouns import plural
+from skilldelta.renames import estimator_name
 from skilldelta.report.verdict import gate_headline
 from skilldelta.studies.loaded_panel import LoadedPanel, StudyProgress, step_of
 from skilldelta.support import Support
@@ -40,8 +41,8 @@ class EvaluationSettings:
     """Differences of success below this count as none in the verdict."""
     shuffles: int = SHUFFLES
     """Panels with shuffled gains that show what chance gives; 0 leaves them out."""
-    null_stack: bool = False
-    """Shuffle for the stack too, which is fitted anew to each of twice as many panels."""
+    null_blend: bool = False
+    """Shuffle for the blend too, which is fitted anew to each of twice as many panels."""
     refit_intervals: bool = False
     """Also intervals that know of refitting: every policy is scored anew without each group of tasks."""
 
@@ -58,7 +59,7 @@ class EvaluatedPanel:
     refitted: RefittedRanges
     """Empty unless asked for."""
     risk: tuple[CoveragePoint, ...]
-    """Of the stack, when its most unlike tasks are left to the fallback."""
+    """Of the blend, when its most unlike tasks are left to the fallback."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,7 +99,7 @@ def evaluate(
         resamples=settings.resamples,
         margin=settings.margin,
         shuffles=settings.shuffles,
-        null_stack=settings.null_stack,
+        null_blend=settings.null_blend,
         judgements={(panel.support.agent, panel.suite): panel.judgements for panel in panels if panel.judgements},
         progress=step_of(progress, "evaluating"),
     )
@@ -174,11 +175,12 @@ def with_skill_texts(rules: Rules, texts: Mapping[str, str]) -> Rules:
 
 def scored_policy(name: str, support: Support, rules: Rules) -> PanelPolicy:
     """One policy with its scores; constant policies have none and are refused."""
+    name = estimator_name(name)
     roster = score_policies(support, [name], rules, None)
     if name not in roster.policies:
         raise InputError("; ".join(roster.left_out) or f"{name} cannot be scored on this panel")
     if roster.policies[name].scores is None:
-        raise InputError(f"{name} has no scores; choose skilldelta, stack, family_mean or tfidf_knn")
+        raise InputError(f"{name} has no scores; choose blend, paper, family_mean or tfidf_knn")
     return roster.policies[name]
 
 

@@ -153,7 +153,7 @@ class GatedPanel:
         return self._skills[skill]
 
 
-def gated_panel(panel: LoadedPanel, estimator: str = "stack", *, rules: Rules = _PLAIN_RULES) -> GatedPanel:
+def gated_panel(panel: LoadedPanel, estimator: str = "blend", *, rules: Rules = _PLAIN_RULES) -> GatedPanel:
     """Score a panel leave-one-task-out by the estimator that `predict` uses."""
     policy = scored_policy(estimator, panel.support, with_skill_texts(rules, panel.skill_texts))
     assert policy.scores is not None  # scored_policy refuses policies without

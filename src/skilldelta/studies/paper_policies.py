@@ -46,7 +46,7 @@ def paper_tables(evaluated: Evaluated) -> list[PaperTable]:
 
 
 def _policies(results: Sequence[PanelResult]) -> PaperTable:
-    names = ("self_judge", "skilldelta", "stack")
+    names = ("self_judge", "paper", "blend")
     figures = [
         PanelFigure("tasks", "count", attrgetter("tasks")),
         PanelFigure("off", "percent", attrgetter("off")),
@@ -59,21 +59,21 @@ def _policies(results: Sequence[PanelResult]) -> PaperTable:
 
 
 def _ranking(results: Sequence[PanelResult]) -> PaperTable:
-    names = ("skilldelta", "with_skill_only", "relevance", "self_judge", "stack")
+    names = ("paper", "with_skill_only", "relevance", "self_judge", "blend")
     figures = [PanelFigure(policy_words(name), "ratio", figure_of(name, "auroc")) for name in names]
     return panel_table("ranking", "AUROC of positive against other observed gains", figures, results)
 
 
 def _intervals(results: Sequence[PanelResult]) -> PaperTable:
-    figures = [PanelFigure("AUROC 95%", "span_ratio", span_of("skilldelta", "auroc"))]
+    figures = [PanelFigure("AUROC 95%", "span_ratio", span_of("paper", "auroc"))]
     for name, interval, metric in (
         ("gain over off", "gain 95%", "success_gain"),
         ("over random", "over random 95%", "advantage_vs_random"),
         ("within groups", "within 95%", "within_group"),
         ("between groups", "between 95%", "between_group"),
     ):
-        figures.append(PanelFigure(name, "points", figure_of("skilldelta", metric)))
-        figures.append(PanelFigure(interval, "span_points", span_of("skilldelta", metric)))
+        figures.append(PanelFigure(name, "points", figure_of("paper", metric)))
+        figures.append(PanelFigure(interval, "span_points", span_of("paper", metric)))
     title = "SkillDelta's main figures with 95% intervals"
     return panel_table("intervals", title, figures, results, "points of success")
 
@@ -117,19 +117,19 @@ def _no_history(results: Sequence[PanelResult]) -> PaperTable:
         PanelFigure("self-judge uses", "percent", figure_of("self_judge", "use_rate")),
         PanelFigure("router tokens", "count", figure_of("self_judge", "router_tokens")),
         PanelFigure("accuracy gain", "points", _accuracy_gain),
-        PanelFigure("95%", "span_points", span_of("skilldelta", "balanced_accuracy_vs_self_judge")),
+        PanelFigure("95%", "span_points", span_of("paper", "balanced_accuracy_vs_self_judge")),
     ]
     note = "accuracy gain: SkillDelta's balanced accuracy minus self-judge's"
     return panel_table("no_history", "Controls without history", figures, results, note)
 
 
 def _accuracy_gain(one: PanelResult) -> float | None:
-    rule, judge = (figure_of(name, "balanced_accuracy")(one) for name in ("skilldelta", "self_judge"))
+    rule, judge = (figure_of(name, "balanced_accuracy")(one) for name in ("paper", "self_judge"))
     return None if rule is None or judge is None else rule - judge
 
 
 def _estimators(results: Sequence[PanelResult]) -> PaperTable:
-    names = ("skilldelta", "tfidf_knn", "family_mean", "with_skill_only", "stack")
+    names = ("paper", "tfidf_knn", "family_mean", "with_skill_only", "blend")
     columns = (
         *PANEL_COLUMNS,
         TableColumn("estimator"),

@@ -37,12 +37,12 @@ def ablation_table(panels: Sequence[LoadedPanel], seed: int) -> PaperTable:
         found = evaluate_panels(
             supports,
             rng=np.random.default_rng(seed),
-            policies=["skilldelta"],
+            policies=["paper"],
             rules=Rules(settings),
             resamples=0,
             shuffles=0,
         ).means
-        rule = found.policies["skilldelta"]
+        rule = found.policies["paper"]
         saved = rule.metrics.get("token_saving")
         rows.append(
             (
@@ -68,7 +68,7 @@ def threshold_table(panels: Sequence[LoadedPanel]) -> PaperTable:
     )
 
     def row(panel: LoadedPanel) -> tuple[Cell, ...]:
-        swept = sweep_thresholds(panel, "skilldelta")
+        swept = sweep_thresholds(panel, "paper")
         default, best = swept.point(swept.default), swept.point(swept.best)
         values = (default.success, default.token_saving, best.success, best.token_saving)
         cut = best.threshold if np.isfinite(best.threshold) else None

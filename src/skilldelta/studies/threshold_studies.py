@@ -34,11 +34,11 @@ _HELD_OUT = (
 )
 
 
-def sweep_thresholds(panel: LoadedPanel, estimator: str = "stack", *, rules: Rules = PAPER_RULES) -> ThresholdSweep:
+def sweep_thresholds(panel: LoadedPanel, estimator: str = "blend", *, rules: Rules = PAPER_RULES) -> ThresholdSweep:
     """Every policy that some threshold induces on an estimator's scores, from always-on to always-off.
 
     Examples:
-        >>> swept = sweep_thresholds(panel, "skilldelta")
+        >>> swept = sweep_thresholds(panel, "paper")
         >>> swept.point(swept.best).success >= swept.point(swept.default).success
         True
     """
@@ -60,7 +60,7 @@ def sweep_evidence(panel: LoadedPanel, *, at_least: int = 1, seed: int = 0) -> E
 def calibrate(
     panel: LoadedPanel,
     goal: Goal,
-    estimator: str = "stack",
+    estimator: str = "blend",
     *,
     rules: Rules = PAPER_RULES,
     seed: int = 0,

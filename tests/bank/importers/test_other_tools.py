@@ -116,7 +116,9 @@ def test_a_placeholder_is_no_model_and_the_agent_is_asked_for(tmp_path: Path) ->
 def test_the_guides_layout_without_runs_and_with_other_names_is_read(tmp_path: Path) -> None:
     graded = {"assertion_results": [{"text": "a", "passed": True}, {"text": "b", "passed": False}]}
     files = {
-        "w/eval-a/with_skill/grading.json": {"assertion_results": [{"text": "a", "passed": True}]},
+        "w/eval-a/with_skill/grading.json": {
+            "assertion_results": [{"text": "a", "passed": True}, {"text": "b", "passed": True}]
+        },
         "w/eval-a/without_skill/grading.json": graded,
         "w/eval-a/without_skill/timing.json": {"total_tokens": 10, "duration_ms": 500},
     }
@@ -126,6 +128,21 @@ def test_the_guides_layout_without_runs_and_with_other_names_is_read(tmp_path: P
     assert [run.seconds for run in reading.executions if run.condition == "skip"] == [0.5]
     whole = read_any(tmp_path, Defaults(agent="me", skill="s", score="all_passed"))
     assert summary(whole) == [("eval-a", 0.0, 1.0, 1, 1)]
+
+
+def test_arms_that_were_graded_on_different_assertions_count_on_those_that_both_have(tmp_path: Path) -> None:
+    marks = {
+        "with_skill": {"saved": True, "dated": True, "signed": False},
+        "without_skill": {"saved": False, "dated": True},
+    }
+    files = {
+        f"w/eval-a/{arm}/grading.json": {"expectations": [{"id": id_, "passed": mark} for id_, mark in listed.items()]}
+        for arm, listed in marks.items()
+    }
+    reading = read_any(write_tree(tmp_path, files), Defaults(agent="me", skill="s"))
+
+    assert summary(reading) == [("eval-a", 0.5, 1.0, 1, 1)]
+    assert any("over those that both have" in note for note in reading.notes)
 
 
 def test_the_legacy_layout_and_prompts_of_evals_json_are_read(tmp_path: Path) -> None:
@@ -148,7 +165,7 @@ def test_an_ungraded_run_and_one_without_assertions_are_missing_and_no_failures(
     reading = read_any(write_tree(tmp_path, files), ME)
 
     assert left_out(reading) == {
-        "the run has no grading.json": 1,
+        "the run has no grading": 1,
         "no assertion of the run is graded": 1,
         "the run ended in an error": 1,
     }
@@ -156,32 +173,46 @@ def test_an_ungraded_run_and_one_without_assertions_are_missing_and_no_failures(
     assert [(one.task_id, one.missing) for one in reading.pairing().unpaired] == [("sum", "skip")]
 
 
-def test_only_the_newest_iteration_counts_because_the_skill_changed_between_them(tmp_path: Path) -> None:
+def test_every_iteration_is_a_version_and_baselines_serve_all_of_them(tmp_path: Path) -> None:
     files = layouts.workspace()
     newer = {
         name.replace("iteration-1", "iteration-10"): content for name, content in files.items() if "iteration-1" in name
     }
     worse = {
-        name: layouts.grading(False, False) if name.endswith("grading.json") else content
+        name: layouts.grading(False, False)
+        if name.endswith("grading.json")
+        else {"total_tokens": 70_000, "duration_ms": 20_000}
+        if name.endswith("timing.json")
+        else content
         for name, content in newer.items()
     }
     write_tree(tmp_path, {**files, **worse})
 
-    assert summary(read_any(tmp_path, ME)) == [("carry", 0.0, 0.0, 2, 2), ("sum", 0.0, 0.0, 2, 2)]
+    reading = read_any(tmp_path, ME)
+    gains = {
+        (pair.skill_digest, pair.task_id): (pair.y0, pair.y1, pair.r0, pair.r1) for pair in reading.pairing().pairs
+    }
+    assert gains == {
+        ("iteration-1", "carry"): (0.5, 1.0, 4, 2),
+        ("iteration-1", "sum"): (0.125, 0.75, 4, 2),
+        ("iteration-10", "carry"): (0.5, 0.0, 4, 2),
+        ("iteration-10", "sum"): (0.125, 0.0, 4, 2),
+    }
+    assert reading.unsure_newest == {"adding": ("iteration-1", "iteration-10")}  # no time is recorded
     first = read_any(tmp_path / "adding-workspace" / "iteration-1", ME)
     assert summary(first) == [("carry", 1.0, 1.0, 2, 2), ("sum", 0.25, 0.75, 2, 2)]
-    assert left_out(read_any(tmp_path, ME)) == {"an older iteration, of another version of the skill": 8}
 
 
-def test_two_versions_of_a_skill_are_no_arms_until_someone_says_so(tmp_path: Path) -> None:
+def test_an_old_and_a_new_skill_are_two_versions_unless_someone_says_otherwise(tmp_path: Path) -> None:
     files = {
         name.replace("without_skill", "old_skill").replace("with_skill", "new_skill"): content
         for name, content in layouts.workspace().items()
     }
     write_tree(tmp_path, files)
 
-    with pytest.raises(InputError, match="what the arms 'new_skill', 'old_skill' mean"):
-        read_any(tmp_path, ME)
+    reading = read_any(tmp_path, ME)
+    assert {run.condition for run in reading.executions} == {"use"}
+    assert {run.skill_digest for run in reading.executions} == {"iteration-1/old_skill", "iteration-1/new_skill"}
     said = replace(ME, arms={"old_skill": "skip", "new_skill": "use"})
     assert summary(read_any(tmp_path, said)) == [("carry", 1.0, 1.0, 2, 2), ("sum", 0.25, 0.75, 2, 2)]
 

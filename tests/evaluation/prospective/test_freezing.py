@@ -11,8 +11,8 @@ import pytest
 
 from skilldelta.errors import InputError
 from skilldelta.estimators.base import Target
+from skilldelta.estimators.blend import Blend
 from skilldelta.estimators.paper_rule import FamilyMean
-from skilldelta.estimators.stack import Stack
 from skilldelta.evaluation.metrics import auroc, balanced_accuracy
 from skilldelta.evaluation.prospective.auditing import audit, split_outcomes
 from skilldelta.evaluation.prospective.freezing import freeze
@@ -178,7 +178,7 @@ def test_another_estimator_can_be_sealed(panel: Support) -> None:
     assert audit(sealed, *split_outcomes(sealed, panel)).evaluated == 20
 
 
-@pytest.mark.parametrize("name", ["stack", "family_mean"])
+@pytest.mark.parametrize("name", ["blend", "family_mean"])
 def test_an_audit_computes_the_predictions_of_an_estimator_again(name: str, panel: Support) -> None:
     sealed = sealed_by(name, panel)
     assert (sealed.settings.estimator, sealed.settings.estimator_version) == (name, __version__)
@@ -189,20 +189,20 @@ def test_an_audit_computes_the_predictions_of_an_estimator_again(name: str, pane
     assert refusal(forged, panel) == ("sealed with a different prediction than the evidence gives: target 'task-40'",)
 
 
-def test_the_stack_predicts_for_a_frozen_panel_as_it_does_elsewhere(panel: Support) -> None:
+def test_the_blend_predicts_for_a_frozen_panel_as_it_does_elsewhere(panel: Support) -> None:
     support = panel.rows(np.arange(KNOWN))
-    fitted = Stack().fit(support)
-    made = [item.gain for item in sealed_by("stack", panel).predictions]
+    fitted = Blend().fit(support)
+    made = [item.gain for item in sealed_by("blend", panel).predictions]
     assert made == [fitted.score(target).gain for target in targets_of(panel)]
 
 
 def test_predictions_of_another_version_are_not_computed_again_and_the_audit_says_so(panel: Support) -> None:
-    sealed = sealed_by("stack", panel)
+    sealed = sealed_by("blend", panel)
     older = replace(sealed.settings, estimator_version="0.0.1")
     shifted = tuple(replace(item, gain=item.gain / 2) for item in sealed.predictions)
     theirs = seal(older, sealed.support, sealed.targets, shifted, created=sealed.created)
     (note,) = audit(theirs, *split_outcomes(theirs, panel)).notes
-    assert note.startswith("the predictions of stack were not computed again, only their seal was checked")
+    assert note.startswith("the predictions of blend were not computed again, only their seal was checked")
     assert f"by SkillDelta 0.0.1, and this is {__version__}" in note
     assert theirs.altered_sections() == ()
     assert replace(theirs, settings=sealed.settings).altered_sections() == ("settings",)
@@ -218,7 +218,7 @@ def test_a_threshold_rule_looks_at_the_scores_of_the_estimator_that_is_frozen(pa
 
 
 def test_only_estimators_that_predict_gains_can_be_frozen() -> None:
-    assert frozen_estimator("skilldelta") is None
+    assert frozen_estimator("paper") is None
     with pytest.raises(InputError, match="unknown estimator 'ridge'"):
         frozen_estimator("ridge")
 
@@ -229,14 +229,14 @@ def test_a_target_in_an_unknown_family_is_skipped_for_want_of_evidence(panel: Su
     assert (sealed.predictions[0].eligible, sealed.predictions[0].action) == (0, "skip")
 
 
-def test_without_evidence_in_scope_the_stack_falls_back_like_the_gate(panel: Support) -> None:
+def test_without_evidence_in_scope_the_blend_falls_back_like_the_gate(panel: Support) -> None:
     stranger = replace(targets_of(panel)[0], family="unheard-of")
     support = panel.rows(np.arange(KNOWN))
-    (made,) = freeze(support, [stranger], rule=FrozenRule(), created="", estimator=Stack()).predictions
+    (made,) = freeze(support, [stranger], rule=FrozenRule(), created="", estimator=Blend()).predictions
     assert (made.gain, made.action) == (0.0, "skip")
     by_skill = FrozenRule(scope="skill")
-    (made,) = freeze(support, [stranger], rule=by_skill, created="", estimator=Stack()).predictions
-    assert (made.gain, made.eligible > 0) == (Stack().fit(support).score(stranger).gain, True)
+    (made,) = freeze(support, [stranger], rule=by_skill, created="", estimator=Blend()).predictions
+    assert (made.gain, made.eligible > 0) == (Blend().fit(support).score(stranger).gain, True)
 
 
 # What an audit refuses

@@ -97,7 +97,7 @@ def test_the_note_on_backward_order_appears_for_three_families_too() -> None:
 def test_real_effects_are_told_from_chance(rng: np.random.Generator) -> None:
     panel = _evaluated(simulate_panel(rng, tasks=300, families=6, dimension=32, r0=3, r1=3).support, rng)
     for kind in ("within", "across"):
-        null = panel.policies["skilldelta"].null[kind]
+        null = panel.policies["paper"].null[kind]
         assert null.auroc is not None
         assert null.advantage_vs_random is not None
         assert null.auroc.p == null.advantage_vs_random.p == 1 / 200
@@ -110,16 +110,16 @@ def test_real_effects_are_told_from_chance(rng: np.random.Generator) -> None:
     assert within.p == 1.0
 
 
-def test_the_stack_is_shuffled_on_demand(rng: np.random.Generator) -> None:
+def test_the_blend_is_shuffled_on_demand(rng: np.random.Generator) -> None:
     support = _random_panel(rng, tasks=24, families=2)
-    panel = evaluate_panel(support, policies=["stack"], rng=rng, resamples=0, shuffles=3, null_stack=True)
-    assert panel.policies["stack"].null["across"].shuffles == 3
-    assert evaluate_panel(support, policies=["stack"], rng=rng, resamples=0).policies["stack"].null == {}
+    panel = evaluate_panel(support, policies=["blend"], rng=rng, resamples=0, shuffles=3, null_blend=True)
+    assert panel.policies["blend"].null["across"].shuffles == 3
+    assert evaluate_panel(support, policies=["blend"], rng=rng, resamples=0).policies["blend"].null == {}
 
 
 def test_the_same_generator_gives_the_same_null(rng: np.random.Generator) -> None:
     support = _random_panel(rng, tasks=50, families=3)
-    one, again = (_evaluated(support, np.random.default_rng(5)).policies["skilldelta"].null for _ in range(2))
+    one, again = (_evaluated(support, np.random.default_rng(5)).policies["paper"].null for _ in range(2))
     assert one == again
 
 
@@ -135,11 +135,11 @@ def test_p_values_are_uniform_when_nothing_explains_the_gains(rng: np.random.Gen
     found: dict[str, list[float]] = {"within": [], "across": []}
     for _ in range(400):
         support = _random_panel(rng, tasks=60, families=families)
-        policies = score_policies(support, ["skilldelta"], Rules(), None).policies
-        rule = linear_rules(support, ["skilldelta"], Rules())["skilldelta"]
-        nulls = panel_nulls(support, policies, Rules(), {"skilldelta": rule}, shuffles=99, with_stack=False, rng=rng)
+        policies = score_policies(support, ["paper"], Rules(), None).policies
+        rule = linear_rules(support, ["paper"], Rules())["paper"]
+        nulls = panel_nulls(support, policies, Rules(), {"paper": rule}, shuffles=99, with_blend=False, rng=rng)
         for kind, values in found.items():
-            auroc = nulls["skilldelta"][kind].auroc
+            auroc = nulls["paper"][kind].auroc
             assert auroc is not None
             values.append(auroc.p)
     for kind, values in found.items():

@@ -26,19 +26,19 @@ POPULATION = 6_000
 
 def test_what_does_not_cover_has_no_interval(rng: np.random.Generator) -> None:
     support = simulate_panel(rng, tasks=60, families=4, dimension=16).support
-    found = evaluate_panel(support, policies=[*LINEAR, "stack", "random_matched"], rng=rng, resamples=40, shuffles=0)
+    found = evaluate_panel(support, policies=[*LINEAR, "blend", "random_matched"], rng=rng, resamples=40, shuffles=0)
     assert "within_group" not in found.policies["family_mean"].intervals
     for metric in ("use_rate", "token_saving", "within_group", "between_group"):
-        assert metric not in found.policies["stack"].intervals
+        assert metric not in found.policies["blend"].intervals
     assert "use_rate" not in found.policies["random_matched"].intervals
     for metric in METRICS:
-        assert metric in found.policies["skilldelta"].intervals, metric
-        assert metric in found.policies["stack"].conditional_intervals, metric
+        assert metric in found.policies["paper"].intervals, metric
+        assert metric in found.policies["blend"].conditional_intervals, metric
 
 
 def test_an_interval_that_refits_is_wider_where_actions_move(rng: np.random.Generator) -> None:
     support = simulate_panel(rng, tasks=200, families=6, dimension=32).support
-    own = evaluate_panel(support, policies=["skilldelta"], rng=rng, resamples=400).policies["skilldelta"]
+    own = evaluate_panel(support, policies=["paper"], rng=rng, resamples=400).policies["paper"]
     for metric in ("use_rate", "token_saving", "within_group"):
         assert _width(own.intervals[metric]) > 1.1 * _width(own.conditional_intervals[metric]), metric
 

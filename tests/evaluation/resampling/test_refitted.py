@@ -21,8 +21,8 @@ def test_for_a_policy_without_scores_it_is_the_textbook_interval(rng: np.random.
 
 def test_it_is_wider_than_the_fixed_score_interval(rng: np.random.Generator) -> None:
     support = simulate_panel(rng, tasks=300, families=6, dimension=32).support
-    fixed = evaluate_panel(support, policies=["skilldelta"], rng=rng, resamples=500).policies["skilldelta"].intervals
-    refitted = refitted_ranges(support, ["skilldelta"], rng=rng)["skilldelta"]
+    fixed = evaluate_panel(support, policies=["paper"], rng=rng, resamples=500).policies["paper"].intervals
+    refitted = refitted_ranges(support, ["paper"], rng=rng)["paper"]
     for metric in ("advantage_vs_random", "within_group"):
         wide, narrow = refitted[metric], fixed[metric]
         assert wide.high - wide.low > narrow.high - narrow.low  # type: ignore[operator]
@@ -30,7 +30,7 @@ def test_it_is_wider_than_the_fixed_score_interval(rng: np.random.Generator) -> 
 
 def test_no_end_lies_beyond_what_a_metric_can_be(rng: np.random.Generator) -> None:
     support = simulate_panel(rng, tasks=12, families=2, dimension=16).support
-    found = refitted_ranges(support, ["skilldelta", "always_on"], rng=rng, groups=2)
+    found = refitted_ranges(support, ["paper", "always_on"], rng=rng, groups=2)
     for ranges in found.values():
         for metric in ("success", "use_rate"):
             low, high = ranges[metric].low, ranges[metric].high
@@ -49,7 +49,7 @@ def test_progress_is_told_of_every_round(rng: np.random.Generator) -> None:
 def test_more_groups_than_tasks_are_refused(rng: np.random.Generator) -> None:
     support = simulate_panel(rng, tasks=12, families=2, dimension=16).support
     with pytest.raises(InputError, match="between 2 and the 12 tasks"):
-        refitted_ranges(support, ["skilldelta"], rng=rng)
+        refitted_ranges(support, ["paper"], rng=rng)
 
 
 @pytest.mark.slow
@@ -58,10 +58,8 @@ def test_refitted_intervals_keep_the_promise_that_fixed_scores_break(rng: np.ran
     panel = simulate_panel(rng, tasks=300, families=6, dimension=32)
     metrics = ("success_gain", "advantage_vs_random", "within_group", "between_group", "auroc")
     panels = [panel.redraw(rng).support for _ in range(120)]
-    results = [
-        evaluate_panel(s, policies=["skilldelta"], rng=rng, resamples=300).policies["skilldelta"] for s in panels
-    ]
-    ranges = [refitted_ranges(s, ["skilldelta"], rng=rng)["skilldelta"] for s in panels]
+    results = [evaluate_panel(s, policies=["paper"], rng=rng, resamples=300).policies["paper"] for s in panels]
+    ranges = [refitted_ranges(s, ["paper"], rng=rng)["paper"] for s in panels]
     for metric in metrics:
         truth = np.mean([getattr(result, metric) for result in results])
         refitted = np.mean([r[metric].low <= truth <= r[metric].high for r in ranges])

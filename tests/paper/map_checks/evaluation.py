@@ -19,7 +19,7 @@ COLLECTED = "evaluate --bank collected.bank --resamples 50 --shuffles 0"
 @shows("15.1")
 def every_task_is_scored(found: Any, folder: MapFolder) -> None:
     (panel,) = found["panels"]
-    assert (panel["tasks"], panel["policies"]["skilldelta"]["tasks"]) == (48, 48)
+    assert (panel["tasks"], panel["policies"]["paper"]["tasks"]) == (48, 48)
 
 
 @shows("15.2")
@@ -35,7 +35,7 @@ def ranking_choice_and_error(found: Any, folder: MapFolder) -> None:
     from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
     scores, gains = leave_one_out(folder)
-    own = found["panels"][0]["policies"]["skilldelta"]
+    own = found["panels"][0]["policies"]["paper"]
     assert own["auroc"] == pytest.approx(roc_auc_score(gains > 0, scores))
     assert own["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(gains > 0, scores > 0))
     assert own["gain_mae"] == pytest.approx(np.abs(scores - gains).mean())
@@ -45,7 +45,7 @@ def ranking_choice_and_error(found: Any, folder: MapFolder) -> None:
 def nine_policies(found: Any, folder: MapFolder) -> None:
     policies = found["panels"][0]["policies"]
     assert set(POLICIES.split()) <= set(policies)
-    assert policies["random_matched"]["use_rate"] == policies["skilldelta"]["use_rate"]
+    assert policies["random_matched"]["use_rate"] == policies["paper"]["use_rate"]
     assert policies["random_matched"]["advantage_vs_random"] == pytest.approx(0, abs=1e-12)
 
 
@@ -57,7 +57,7 @@ def tokens_of_policies(found: Any, folder: MapFolder) -> None:
         assert policy["token_saving"] == pytest.approx(1 - policy["tokens"] / on)
     # Every execution and every judgement of the endpoint takes 12 tokens.
     assert (policies["self_judge"]["router_tokens"], policies["self_judge"]["tokens"]) == (12, 24)
-    assert policies["skilldelta"]["router_tokens"] is None
+    assert policies["paper"]["router_tokens"] is None
 
 
 @shows("19")
@@ -93,7 +93,7 @@ def intervals(found: Any, folder: MapFolder) -> None:
     ranges = policies["self_judge"]["conditional_intervals"]
     wanted = "auroc success_gain advantage_vs_random advantage_vs_random_by_family within_group between_group"
     assert set(wanted.split()) <= set(ranges)
-    assert "balanced_accuracy_vs_skilldelta" in ranges
+    assert "balanced_accuracy_vs_paper" in ranges
     for metric in ("success", "tokens", "token_saving"):
         assert ranges[metric]["low"] <= policies["self_judge"][metric] <= ranges[metric]["high"]
     assert "10000" in folder.ran("evaluate --help").out
@@ -118,7 +118,7 @@ def every_threshold(found: Any, folder: MapFolder) -> None:
     assert rates == sorted(set(rates), reverse=True)
     assert len(rates) == len(set(np.round(leave_one_out(folder)[0], 9))) + 1
     assert points[sweep["best"]]["success"] == max(point["success"] for point in points)
-    own = folder.panel("evaluate --paper --shuffles 0")["policies"]["skilldelta"]
+    own = folder.panel("evaluate --paper --shuffles 0")["policies"]["paper"]
     assert points[sweep["default"]]["success"] == pytest.approx(own["success"])
     assert points[sweep["default"]]["use_rate"] == own["use_rate"]
 

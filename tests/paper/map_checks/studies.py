@@ -32,9 +32,9 @@ def altered_evidence_is_refused(found: Any, folder: MapFolder) -> None:
 
 @shows("36")
 def means_and_wins(found: Any, folder: MapFolder) -> None:
-    panels = [panel["policies"]["skilldelta"] for panel in found["panels"]]
+    panels = [panel["policies"]["paper"] for panel in found["panels"]]
     assert (len(panels), found["means"]["panels"]) == (2, 2)
-    own = found["means"]["policies"]["skilldelta"]
+    own = found["means"]["policies"]["paper"]
     assert own["success"]["mean"] == pytest.approx(np.mean([panel["success"] for panel in panels]))
     interval = own["success"]["conditional_interval"]
     assert interval["low"] < own["success"]["mean"] < interval["high"]
@@ -56,8 +56,8 @@ def a_family_is_held_out(found: Any, folder: MapFolder) -> None:
     (panel,) = found["panels"]
     assert any("without its whole family" in note for note in panel["notes"])
     assert "family_mean" not in panel["policies"]
-    own = folder.panel("evaluate --scope global --shuffles 0")["policies"]["skilldelta"]
-    assert panel["policies"]["skilldelta"]["gain_mae"] != own["gain_mae"]
+    own = folder.panel("evaluate --scope global --shuffles 0")["policies"]["paper"]
+    assert panel["policies"]["paper"]["gain_mae"] != own["gain_mae"]
 
 
 @shows("39.2")

@@ -18,6 +18,7 @@ from skilldelta.bank.importers.natural import FORMATS, read_folder
 from skilldelta.bank.importers.result_tree import ResultTree, open_tree
 from skilldelta.bank.importers.source import Source
 from skilldelta.bank.importers.tool_run import ToolFormat, tool_formats
+from skilldelta.bank.importers.tools.skill_creator import found_anywhere
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.files import check_file
 from skilldelta.nouns import plural
@@ -53,6 +54,12 @@ class Reading:
     """Agents as the files name them to their names here."""
     skills: Mapping[str, str] = field(default_factory=dict)
     """Skills as the files name them to their names here."""
+    versions: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Skills to the digests of their versions, oldest first, where the source holds several in a known order."""
+    version_names: Mapping[str, str] = field(default_factory=dict)
+    """Digests to what the files call the version."""
+    unsure_newest: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Skills whose newest version the files do not tell, to their versions."""
 
     @property
     def executions(self) -> tuple[Execution, ...]:
@@ -106,6 +113,8 @@ def read_any(
         why = tool.found(tree)
         if why:
             return _read_tool(tree, tool, why, said, stand_ins)
+    if why := found_anywhere(tree):
+        return _read_tool(tree, tools["skill-creator"], why, said, stand_ins)
     if not tree.is_file and not (tree.on_disk and os.path.isdir(source.path)):
         raise unrecognised(source.path)
     return _read_natural(source, "auto", "", said.or_else(stand_ins))
@@ -134,7 +143,19 @@ def _read_tool(tree: ResultTree, tool: ToolFormat, why: str, said: Defaults, sta
     left_out = tuple(Omission(reason, tuple(places)) for reason, places in results.left_out.items())
     links = [f"{plural(tree.links, 'link was', 'links were')} not followed"] if tree.links else []
     batch = replace(batch, notes=(*results.notes, *links, *batch.notes))
-    return Reading(tree.root, tool.name, why, batch, left_out, names.arms, names.agents, names.skills)
+    return Reading(
+        tree.root,
+        tool.name,
+        why,
+        batch,
+        left_out,
+        names.arms,
+        names.agents,
+        names.skills,
+        {names.skills.get(skill, skill): versions for skill, versions in results.versions.items()},
+        results.version_names,
+        {names.skills.get(skill, skill): versions for skill, versions in results.unsure_newest.items()},
+    )
 
 
 def _read_natural(source: Source, format: str, why: str, said: Defaults) -> Reading:

@@ -42,6 +42,8 @@ class Defaults:
     """Which of several scores counts."""
     pair_by: PairBy = "task"
     """Whether tasks of one name and different content are different tasks, or one."""
+    newest: str = ""
+    """Which version of the skill is the newest, where the files do not tell."""
 
     def or_else(self, other: Defaults) -> Defaults:
         """The same, with another's agent, skill, suite and condition where this says none."""

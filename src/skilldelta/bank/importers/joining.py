@@ -107,12 +107,18 @@ def join(path: Path, results: ToolResults, said: Defaults) -> tuple[Batch, ReadN
     executions = _executions(kept, names, tasks)
     _check_agents(path, executions, said)
     named = dict.fromkeys((e.skill_id, e.skill_digest) for e in executions if e.skill_id)
-    _check_versions(path, named)
+    if not results.versions:
+        _check_versions(path, named)
     renamed = (replace(one, skill_id=skills.get(one.skill_id, one.skill_id)) for one in results.skills)
     texts = list(dict.fromkeys(one for one in renamed if (one.skill_id, one.digest) in named))
     known = {(skill.skill_id, skill.digest) for skill in texts}
     bare = [Skill(skill_id, "", digest) for skill_id, digest in named if (skill_id, digest) not in known]
-    return Batch(tasks.listed(), (*texts, *bare), tuple(executions), notes=tuple(tasks.notes())), names
+    versions = [digest for listed in results.versions.values() for digest in listed]
+    # The version that arrives last is the current one.
+    skills_in_order = sorted(
+        (*texts, *bare), key=lambda one: versions.index(one.digest) if one.digest in versions else -1
+    )
+    return Batch(tasks.listed(), tuple(skills_in_order), tuple(executions), notes=tuple(tasks.notes())), names
 
 
 def _answered(path: Path, results: ToolResults, said: Defaults) -> ReadNames:
@@ -174,14 +180,15 @@ def _named(
     """Names in the files to names in the bank: by the mapping, by the one option, or as they are."""
     open_ones = [name for name in recorded if name not in mapping]
     several = [name for name in open_ones if name]
-    if said and len(several) > 1:
+    if said and len(several) > 1 and "" not in open_ones:
         raise InputError(
             f"{path}: --{about} {said} names one {about}, and the files name {len(several)} "
             f"({', '.join(map(shown, several[:4]))}); leave the option out, or give each a name with --write-mapping FILE"
         )
     found = {name: mapping[name] for name in recorded if name in mapping}
     for name in open_ones:
-        answer = said or name
+        # The option fills in what is missing; where nothing is and there is one name only, it is that one's name here.
+        answer = (name or said) if len(several) > 1 or "" in open_ones else said or name
         if not answer:
             questions.append(Unsaid(about, guess=guess))
         found[name] = answer
@@ -272,8 +279,8 @@ def _executions(runs: Sequence[ToolRun], names: ReadNames, tasks: _Tasks) -> lis
                 condition,
                 -1 if run.repeat is None else run.repeat,
                 run.outcome if run.status == "completed" else None,
-                names.skills[run.skill] if is_use else "",
-                run.skill_digest if is_use else "",
+                names.skills.get(run.skill, run.skill) if is_use or run.is_own_baseline else "",
+                run.skill_digest if is_use or run.is_own_baseline else "",
                 run.tokens,
                 run.seconds,
                 run.cost_usd,

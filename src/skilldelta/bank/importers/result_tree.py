@@ -20,6 +20,7 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Any
 
+from skilldelta.bank.importers.loose_json import parse_loosely
 from skilldelta.bank.importers.source import Source
 from skilldelta.errors import InputError
 from skilldelta.files import MOST_DOCUMENT, MOST_TEXT, check_file
@@ -158,6 +159,13 @@ class ResultTree:
     def json(self, name: str, *, most: int = MOST_TEXT) -> Any:
         """The JSON document in a file; another tool's file may repeat a key, and then the last one counts, as it does there."""
         return parsed(self.read(name, most=most), self._prefix + name)
+
+    def loose_json(self, name: str) -> Any:
+        """The document in a file that a language model may have written; None where there is none."""
+        try:
+            return parse_loosely(self.read(name, most=MOST_DOCUMENT))[0]
+        except InputError:
+            return None
 
     def json_lines(self, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
         """The objects of a JSONL file with their line numbers."""

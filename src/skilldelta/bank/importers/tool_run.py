@@ -7,7 +7,7 @@ of others brings a `ToolFormat` as an entry point of the group `skilldelta.impor
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import metadata
@@ -48,6 +48,8 @@ class ToolRun(NamedTuple):
     cost_usd: float | None = None
     place: str = ""
     """The file, and the position in it."""
+    is_own_baseline: bool = False
+    """Whether a run without the skill is compared with this version of the skill only."""
 
 
 class RunVerdict(NamedTuple):
@@ -82,6 +84,12 @@ class ToolResults:
     left_out: dict[str, list[str]] = field(default_factory=dict)
     """What is no run, or none that can be used: reasons to places."""
     notes: list[str] = field(default_factory=list)
+    versions: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Skills to the digests of their versions, oldest first, where a source holds several and knows their order."""
+    version_names: dict[str, str] = field(default_factory=dict)
+    """Digests to what the files call the version, where that differs."""
+    unsure_newest: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Skills whose newest version nobody can tell, to the versions that there are."""
 
     def leave_out(self, reason: str, place: str) -> None:
         """Count something that is in the files and not among the runs."""

@@ -154,11 +154,11 @@ def audit(
         tokens=unless_nan(totals.mean_tokens[0]),
         token_saving=unless_nan(totals.token_saving[0]),
         advantage_vs_random=float(totals.advantage_vs_random[0]),
-        estimator=sealed.settings.estimator,
+        estimator=sealed.settings.present_estimator,
         intervals=intervals,
         success_vs_always_on=float(totals.success_vs_always_on[0]),
         verdict=judge(
-            sealed.settings.estimator,
+            sealed.settings.present_estimator,
             "always_on",
             difference=float(totals.success_vs_always_on[0]),
             interval=intervals.get("success_vs_always_on", UNKNOWN),

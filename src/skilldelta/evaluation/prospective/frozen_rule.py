@@ -25,10 +25,11 @@ from skilldelta.evaluation.prospective.seal import SealedSettings
 from skilldelta.evaluation.sweeps import distinct_cuts, last_best
 from skilldelta.gate import check_threshold
 from skilldelta.predictor import Label, Prediction, Settings, Weighting, predict, predict_each
+from skilldelta.renames import estimator_name
 from skilldelta.support import Scope, Support
 from skilldelta.version import __version__
 
-PAPER_RULE = "skilldelta"
+PAPER_RULE = "paper"
 
 ThresholdRule = Literal["prevalence", "balanced_accuracy"]
 THRESHOLD_RULES: tuple[ThresholdRule, ...] = ("prevalence", "balanced_accuracy")
@@ -153,6 +154,7 @@ def best_balanced_accuracy(scores: Floats, gains: Floats) -> float:
 
 def frozen_estimator(name: str) -> Estimator | None:
     """The estimator of a name; None is the paper's rule, which its settings make."""
+    name = estimator_name(name)
     if name not in freezable():
         raise unknown_name("estimator", name, freezable())
     from skilldelta.evaluation.roster import Rules  # slow to import; a rule alone does without
@@ -168,12 +170,13 @@ def version_of(name: str) -> str:
 
 def why_not_repeated(settings: SealedSettings) -> str:
     """Why sealed predictions cannot be computed again here, in words; empty where they can."""
-    if settings.estimator == PAPER_RULE:
+    name = settings.present_estimator
+    if name == PAPER_RULE:
         return ""
-    said = f"the predictions of {settings.estimator} were not computed again, only their seal was checked"
-    if settings.estimator not in freezable():
+    said = f"the predictions of {name} were not computed again, only their seal was checked"
+    if name not in freezable():
         return f"{said}: this SkillDelta does not know that estimator"
-    entry = policies()[settings.estimator]
+    entry = policies()[name]
     if settings.estimator_version != entry.version:
         made = settings.estimator_version or "of an unknown version"
         return f"{said}: they were made by {'' if entry.is_installed else 'SkillDelta '}{made}, and this is {entry.version}"

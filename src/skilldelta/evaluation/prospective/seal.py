@@ -22,6 +22,7 @@ from skilldelta.errors import InputError, shown
 from skilldelta.evaluation.amendments import Exclusion
 from skilldelta.files import MOST_DOCUMENT, read_text, write_text
 from skilldelta.gate import Action
+from skilldelta.renames import ESTIMATORS
 from skilldelta.support import Support
 
 FORMAT = "skilldelta-sealed-panel"
@@ -54,6 +55,11 @@ class SealedSettings:
     """The SkillDelta whose code predicted; None for the paper's rule, which its settings define."""
     excluded: tuple[Exclusion, ...] = ()
     """Tasks that were left out by name."""
+
+    @property
+    def present_estimator(self) -> str:
+        """The estimator by its present name; `estimator` stays as it was sealed and hashed."""
+        return ESTIMATORS.get(self.estimator, self.estimator)
 
 
 @dataclass(frozen=True, slots=True)

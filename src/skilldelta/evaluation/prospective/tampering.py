@@ -129,7 +129,7 @@ def _prediction_changes(sealed: SealedPanel, support: Support, outcomes: Support
     made = {(item.task_id, item.skill): item for item in sealed.predictions}
     asked = {(target.task_id, target.skill): target for target in sealed.targets}
     settings, wrong = sealed.settings, []
-    estimator = frozen_estimator(settings.estimator)
+    estimator = frozen_estimator(settings.present_estimator)
     tolerance = _TOLERANCE if estimator is None else _LEARNED_TOLERANCE
     # What a file says is checked where it is used: `FrozenRule` refuses a scope or a weighting that does not exist.
     rule = FrozenRule(

@@ -81,7 +81,7 @@ def panel_intervals(
     The `linear` rules among them are also refitted.
     """
     everywhere = [policy for policy in policies if len(policy.rows) == len(support)]
-    reference = next((policy for policy in everywhere if policy.name == "skilldelta"), None)
+    reference = next((policy for policy in everywhere if policy.name == "paper"), None)
     ranges: dict[str, dict[str, Range]] = {}
     samples: _Samples = {}
     if everywhere:
@@ -95,8 +95,8 @@ def panel_intervals(
             drawn = _draw_own_rows(support, policy, reference, plan, inventory, tick)
             ranges[policy.name] = drawn.ranges(policy.name, plan.half)
             if policy.name == "self_judge" and reference is not None:
-                paired = drawn.differences("skilldelta")
-                ranges["skilldelta"] |= {name: percentile_range(values) for name, values in paired.items()}
+                paired = drawn.differences("paper")
+                ranges["paper"] |= {name: percentile_range(values) for name, values in paired.items()}
     splits = Splits.draw(inventory, np.random.default_rng(plan.split_seed))
     named = {policy.name: policy for policy in policies}
     refitted = {name: replicates(support, named[name], rule, splits) for name, rule in (linear or {}).items()}
@@ -131,8 +131,8 @@ class _Drawn:
 
     def differences(self, name: str) -> dict[str, Floats]:
         """Paired with SkillDelta, and SkillDelta with the self-judge where both are drawn on the same rows."""
-        other, metrics = "skilldelta", ["balanced_accuracy", "success"]
-        if name == "skilldelta":
+        other, metrics = "paper", ["balanced_accuracy", "success"]
+        if name == "paper":
             other, metrics = "self_judge", ["balanced_accuracy"]
         if other not in self.by_task:
             return {}
@@ -198,9 +198,9 @@ _NOT_COVERED: Mapping[str, tuple[str, ...]] = {
     # Its rate is SkillDelta's own, which varies with the outcomes.
     "random_matched": ("use_rate", "tokens", "token_saving"),
     # It learns from all outcomes, and nothing short of fitting it many times would show how much they move it.
-    "stack": ("use_rate", "tokens", "token_saving", "within_group", "between_group"),
+    "blend": ("use_rate", "tokens", "token_saving", "within_group", "between_group"),
 }
-_PAIRED = ("_vs_skilldelta", "_vs_self_judge")
+_PAIRED = ("_vs_paper", "_vs_self_judge")
 
 
 def covering_intervals(result: PolicyResult, refitted: Replicates | None) -> dict[str, Range]:

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from skilldelta.arrays import ROUNDING, Floats, Ints, exceeds
-from skilldelta.estimators.stack import Stack
+from skilldelta.estimators.blend import Blend
 from skilldelta.evaluation.metrics import advantage, aurocs
 from skilldelta.evaluation.panel_policy import PanelPolicy
 from skilldelta.evaluation.resampling.rescoring import LinearRule, averaged_outcomes
@@ -46,15 +46,15 @@ def panel_nulls(
     linear: Mapping[str, LinearRule],
     *,
     shuffles: int,
-    with_stack: bool,
+    with_blend: bool,
     rng: np.random.Generator,
 ) -> Nulls:
-    """For the linear rules, and for the stack where asked: it is fitted anew each time. Policies see the same shuffles."""
+    """For the linear rules, and for the blend where asked: it is fitted anew each time. Policies see the same shuffles."""
     if not shuffles:
         return {}
     scorings = {name: _linear_scoring(rule) for name, rule in linear.items()}
-    if with_stack and "stack" in policies:
-        scorings["stack"] = _stack_scoring(as_scored(support, rules.holdout))
+    if with_blend and "blend" in policies:
+        scorings["blend"] = _blend_scoring(as_scored(support, rules.holdout))
     nulls: dict[str, dict[str, PermutationNull]] = {name: {} for name in scorings}
     for kind in KINDS:
         shuffled: dict[str, list[tuple[Floats, Floats]]] = {name: [] for name in scorings}
@@ -72,12 +72,12 @@ def _linear_scoring(rule: LinearRule) -> Scoring:
     return lambda y0, y1: rule.scores(averaged_outcomes(rule.averaged, y0, y1))
 
 
-def _stack_scoring(scored: Support) -> Scoring:
+def _blend_scoring(scored: Support) -> Scoring:
     """Everything anew, shuffle by shuffle."""
 
     def scores(y0: Floats, y1: Floats) -> Floats:
         panels = (scored.with_outcomes(y0[:, b], y1[:, b]) for b in range(y0.shape[1]))
-        return np.column_stack([Stack().leave_one_out(panel).values for panel in panels])
+        return np.column_stack([Blend().leave_one_out(panel).values for panel in panels])
 
     return scores
 
@@ -155,7 +155,7 @@ def below_chance(policies: Iterable[PolicyResult]) -> tuple[str, ...]:
 
 _BACKWARD = 0.48
 """Nearer to 0.5 nobody reads an order into it."""
-_LEAVES_ONE_OUT = ("skilldelta", "with_skill_only", "tfidf_knn", "family_mean", "stack")
+_LEAVES_ONE_OUT = ("paper", "with_skill_only", "tfidf_knn", "family_mean", "blend")
 
 
 def _is_artefact(policy: PolicyResult) -> bool:

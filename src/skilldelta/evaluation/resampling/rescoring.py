@@ -34,7 +34,7 @@ from skilldelta.support import Support
 Averaged = Literal["gain", "positive", "y1"]
 """What a rule averages: gains, whether they are positive, or success with the skill."""
 
-LINEAR = ("skilldelta", "with_skill_only", "tfidf_knn", "family_mean")
+LINEAR = ("paper", "with_skill_only", "tfidf_knn", "family_mean")
 
 _SPARE = 4
 """Neighbours kept per neighbour used: with a quarter of the tasks away, a list of four times k does not run out."""
@@ -52,11 +52,11 @@ def linear_rules(scored: Support, names: Collection[str], rules: Rules) -> dict[
     """The linear rules among the named policies, for a panel as it was scored."""
     wide = _SPARE * rules.settings.k
     made: dict[str, LinearRule] = {}
-    if "skilldelta" in names or "with_skill_only" in names:
+    if "paper" in names or "with_skill_only" in names:
         found = predict_each(scored, rules.scope, settings=replace(rules.settings, k=wide))
         uniform = rules.settings.weighting == "uniform"
         of_gains = NeighborRule(rules.settings.label, found.rows, found.similarities, rules.settings.k, uniform)
-        made = {"skilldelta": of_gains, "with_skill_only": replace(of_gains, averaged="y1")}
+        made = {"paper": of_gains, "with_skill_only": replace(of_gains, averaged="y1")}
     if "tfidf_knn" in names:
         words = nearest_by_words(scored, wide, rules.scope)
         made["tfidf_knn"] = NeighborRule("gain", words.rows, words.similarities, rules.settings.k)

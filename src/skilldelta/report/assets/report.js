@@ -46,7 +46,7 @@
     for (const place of button.closest("figure").querySelectorAll("[data-plot]")) {
       const picture = place.querySelector("svg").cloneNode(true);
       picture.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-      picture.style.background = style.getPropertyValue("--c-paper");
+      picture.style.background = style.getPropertyValue("--c-page");
       const text = new XMLSerializer().serializeToString(picture)
         .replace(/var\((--[\w-]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
       const link = document.createElement("a");

@@ -88,7 +88,7 @@ def advantage_spec(data: Sequence[dict[str, Any]]) -> Spec:
         ("family_high", "95% to (families)", "+.2f"),
         ("use_rate", "Use rate", ".1%"),
     )
-    dot = {"type": "point", "filled": True, "size": 75, "opacity": 1, "stroke": role("paper"), "strokeWidth": 1}
+    dot = {"type": "point", "filled": True, "size": 75, "opacity": 1, "stroke": role("page"), "strokeWidth": 1}
     return vega.base(
         data,
         height={"step": vega.BAR_STEP},

@@ -105,7 +105,7 @@ def _spec(data: list[dict[str, Any]]) -> Spec:
         return vega.layer({"type": "bar", "height": 12, "color": role(kind)}, y=y, x=x, tooltip=hover)
 
     diamond = {"type": "point", "shape": "diamond", "filled": True, "size": 60, "opacity": 1, "color": role("ink")}
-    diamond |= {"stroke": role("paper"), "strokeWidth": 1.2}
+    diamond |= {"stroke": role("page"), "strokeWidth": 1.2}
     net = vega.layer(diamond, y=y, x=vega.measured("gain"), tooltip=hover)
     zero = vega.reference_line(0.0, dash=False)
     return vega.base(data, height={"step": 21}, layer=[bars("harm"), bars("help"), zero, net])

@@ -17,7 +17,7 @@ from skilldelta.report.numbers import cell, count, decimal, percent, points, siz
 from skilldelta.report.palette import policy_scale, role
 
 # In the order of the legend, before policies of other packages.
-_FIRST = ("skilldelta", "stack", "family_mean", "tfidf_knn")
+_FIRST = ("paper", "blend", "family_mean", "tfidf_knn")
 _CONSTANTS = {"always_off": 0.0, "always_on": 1.0}
 _TITLES = ("Policy", "Point", "Threshold", "Success", "Use rate", "Tokens", "Tokens saved", "vs in use, points")
 # Most points per curve; the default, the best and both ends are always among them.
@@ -120,7 +120,7 @@ _STAR = (
 
 
 def _marked(mark: str, shape: str, area: int, place: Spec, hover: list[Spec], opacity: Spec) -> Spec:
-    style = {"type": "point", "shape": shape, "size": area, "filled": True, "stroke": role("paper"), "strokeWidth": 1.2}
+    style = {"type": "point", "shape": shape, "size": area, "filled": True, "stroke": role("page"), "strokeWidth": 1.2}
     filtered = {"transform": [{"filter": f"datum.mark === '{mark}'"}]}
     return filtered | vega.layer(style, **place, tooltip=hover, opacity=opacity)
 

@@ -85,7 +85,7 @@ const made = (job, panel) => {
 };
 
 const evaluated = (found, titles) => found.panels.map((panel) => {
-  const own = panel.policies.stack ?? panel.policies.skilldelta;
+  const own = panel.policies.blend ?? panel.policies.skilldelta;
   return [
     h("div", { class: `verdict ${panel.headline?.tone ?? "open"}` },
       overline("Should I use the gate here?"), h("h2", {}, panel.headline?.text ?? "No verdict")),
@@ -108,7 +108,7 @@ const remarks = (panel, titles) => {
 
 const policies = (panel, titles) => {
   const rows = titles.filter((one) => one.name in panel.policies).map((one) => ({ ...panel.policies[one.name], name: one.name, title: one.title }));
-  const own = panel.policies.stack ? "stack" : "skilldelta";
+  const own = panel.policies.blend ? "blend" : "skilldelta";
   const small = (value, spread) => [value, spread ? h("small", {}, spread) : null];
   return table([
     { title: "Policy", cell: (one) => [swatch(one.name), one.title], value: (one) => one.title, css: "name" },

@@ -21,7 +21,7 @@ export const tryPage = async ({ query, overview, signal, chooser }) => {
     asking.abort();
     asking = new AbortController();
     const asked = form.question();
-    if (!asked.task.trim()) return form.complain("Type a task first: the text that the agent would see.");
+    if (!asked.text.trim()) return form.complain("Type a task first: the text that the agent would see.");
     form.complain("");
     result.setAttribute("aria-busy", "true");
     try {
@@ -83,7 +83,7 @@ const fields = (skills, chosen) => {
     element,
     skill: () => skill.value,
     question: () => ({
-      task: task.value, skill: skill.value, family: family.value.trim(), task_id: example?.task_id ?? "",
+      text: task.value, skill: skill.value, family: family.value.trim(), task_id: example?.task_id ?? "",
       threshold: Number.isFinite(threshold.valueAsNumber) ? threshold.valueAsNumber : 0,
     }),
     complain: (words) => { trouble.textContent = words; if (words) task.focus(); },

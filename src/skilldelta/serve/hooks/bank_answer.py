@@ -14,12 +14,11 @@ from skilldelta.advisor.failure import fallback_advice
 from skilldelta.advisor.recording import decision_record
 from skilldelta.bank.entries import RecordedOutcome
 from skilldelta.errors import InputError
-from skilldelta.gate import Action
+from skilldelta.gate import Action, Gate
 from skilldelta.records import Agent, Skill
 from skilldelta.serve.gate_question import GateAnswer, GateQuestion
 from skilldelta.serve.gate_service import GateService
 from skilldelta.serve.hooks.hook_run import CHOOSE, OUTCOMES
-from skilldelta.serve.policy_settings import policy_with
 
 
 def answer_from(
@@ -42,23 +41,24 @@ def answer_from(
 
 
 def _question(service: GateService, document: Mapping[str, Any], skill: str) -> GateQuestion:
-    apart = ("skill", "skills", "skill_digests", "policy")
+    apart = ("skill", "skills", "skill_digests", "gate")
     fields = {name: value for name, value in document.items() if name not in apart}
     digests = document.get("skill_digests", {})
     if skill in digests:
         fields["skill_digest"] = digests[skill]
-    return GateQuestion(skill=skill, policy=policy_with(document.get("policy", {}), service.settings.policy), **fields)
+    gate = Gate.from_settings(document.get("gate", {}), service.settings.gate)
+    return GateQuestion(skill=skill, gate=gate, **fields)
 
 
 def _unanswered(service: GateService, question: GateQuestion, error: InputError, fallback: Action) -> dict[str, Any]:
-    policy = question.policy or service.settings.policy
+    gate = question.gate or service.settings.gate
     agent = question.agent or ""
-    advice = fallback_advice(error, fallback, policy, skill=question.skill, agent=agent, suite=question.suite)
+    advice = fallback_advice(error, fallback, gate, skill=question.skill, agent=agent, suite=question.suite)
     record = decision_record(
         advice,
         agent=Agent(agent),
         skill=Skill(question.skill),
-        text=question.task,
+        text=question.text,
         task_id=question.task_id,
         time=time.time(),
         keep=service.settings.keep,

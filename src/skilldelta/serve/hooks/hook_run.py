@@ -155,7 +155,7 @@ def _question(settings: HookSettings, event: HookEvent, texts: dict[str, str]) -
     digests = {name: hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for name, text in texts.items()}
     needs_text = settings.delivery == "text" and any(skill.file is None for skill in settings.skills)
     question: dict[str, Any] = {
-        "task": event.text,
+        "text": event.text,
         **({"skills": names} if len(names) > 1 else {"skill": names[0]}),
         "source": settings.host,
         **({} if settings.record else {"record": False}),
@@ -166,7 +166,7 @@ def _question(settings: HookSettings, event: HookEvent, texts: dict[str, str]) -
         "conversation": f"{settings.host}:{event.conversation}" if event.conversation else "",
         "agent": settings.agent,
         "suite": settings.suite,
-        "policy": dict(settings.policy),
+        "gate": dict(settings.gate),
         "include_skill_text": needs_text,
     }
     return question | {name: value for name, value in optional.items() if value}

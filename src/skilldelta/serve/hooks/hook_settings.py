@@ -24,7 +24,7 @@ class HookSettings(NamedTuple):
     skills: tuple[OfferedSkill, ...]
     agent: str = ""
     suite: str = ""
-    policy: Mapping[str, Any] = {}
+    gate: Mapping[str, Any] = {}
     """Settings of the decision, as the server takes them; what is not said is the server's own."""
     server: ServerAddress = ServerAddress()
     ask: WhomToAsk = "auto"

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from skilldelta.bank.importers.draft import Defaults
 from skilldelta.bank.importers.result_tree import ResultTree
-from skilldelta.bank.importers.skill_beside import SkillTexts
+from skilldelta.bank.importers.skill_text import SkillTexts
 from skilldelta.bank.importers.tool_run import ArmMeaning, RunVerdict, ToolFormat, ToolResults, ToolRun, failed, graded
 from skilldelta.bank.importers.tools.arm_leaks import all_passed, leak_note, leaks_the_arm
 from skilldelta.bank.importers.tools.eval_prompts import eval_prompts

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from skilldelta.bank.importers.draft import Defaults
 from skilldelta.bank.importers.result_tree import ResultTree
-from skilldelta.bank.importers.skill_beside import SkillTexts
+from skilldelta.bank.importers.skill_text import SkillTexts
 from skilldelta.bank.importers.tool_run import ArmMeaning, RunVerdict, ToolFormat, ToolResults, ToolRun, failed, graded
 from skilldelta.bank.importers.tools.plain_values import JsonFields, seconds_between, text_of
 from skilldelta.bank.importers.tools.result_folders import found_result, read_results

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from skilldelta.bank.importers.draft import Defaults
 from skilldelta.bank.importers.result_tree import ResultTree
-from skilldelta.bank.importers.skill_beside import SkillTexts
+from skilldelta.bank.importers.skill_text import SkillTexts
 from skilldelta.bank.importers.tool_run import ArmMeaning, ToolFormat, ToolResults, ToolRun, graded
 from skilldelta.bank.importers.tools.plain_values import JsonFields, check_score, documents_where, found_where
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from skilldelta.bank.importers.draft import Defaults
 from skilldelta.bank.importers.result_tree import ResultTree
-from skilldelta.bank.importers.skill_beside import SkillTexts
+from skilldelta.bank.importers.skill_text import SkillTexts
 from skilldelta.bank.importers.tool_run import ToolFormat, ToolResults, ToolRun, failed, graded
 from skilldelta.bank.importers.tools.inspect_samples import InspectLog, InspectSample, read_log
 from skilldelta.bank.importers.tools.plain_values import JsonFields, share_of, text_of

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from skilldelta.bank.importers.draft import Defaults
 from skilldelta.bank.importers.result_tree import ResultTree
-from skilldelta.bank.importers.skill_beside import SkillTexts
+from skilldelta.bank.importers.skill_text import SkillTexts
 from skilldelta.bank.importers.tool_run import ArmMeaning, ToolFormat, ToolResults, ToolRun, failed, graded
 from skilldelta.bank.importers.tools.plain_values import JsonFields, documents_where, found_where, text_of
 from skilldelta.records import bundle_name

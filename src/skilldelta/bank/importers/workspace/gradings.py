@@ -1,0 +1,434 @@
+"""Graded runs inside a JSON document, wherever they stand in it and whatever the list of verdicts is called.
+
+A list of objects that each carry a verdict (`passed`, `met`, `"verdict": "PASS"`) is the grading of one run, unless the objects say
+themselves which evaluation or arm they are of: then each of them is a run. Where no verdict is listed, a pass rate or a count
+of passed assertions is the grading. Means over evaluations are no runs, and definitions carry no verdicts.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from skilldelta.bank.importers.vocabulary import FAILED, PASSED
+from skilldelta.bank.importers.workspace.arm_words import ArmName, arm_of_name, plain_words
+
+Fields = Mapping[str, Any]
+
+# A verdict on one assertion. The first group is about passing alone; the second has other uses, and counts as a word only.
+_PASS_KEYS = (
+    *("passed", "pass", "met", "is_met", "satisfied", "is_satisfied", "fulfilled", "achieved", "passes", "ok"),
+    *("success", "succeeded", "correct", "is_correct", "holds"),
+)
+_WORD_KEYS = ("verdict", "result", "status", "outcome", "grade", "assessment", "judgement", "judgment", "rating")
+_MARKS: Mapping[str, bool] = {
+    **dict.fromkeys((*PASSED, "met", "satisfied", "ok", "✓", "✔", "✅", "fully met", "true_positive", "holds"), True),
+    **dict.fromkeys((*FAILED, "not met", "unmet", "not_met", "not satisfied", "✗", "✘", "❌", "x", "missing"), False),
+}
+_IDENTITY_KEYS = ("id", "assertion_id", "check_id", "expectation_id", "criterion_id", "key")
+_TEXT_KEYS = (
+    *("text", "assertion", "expectation", "description", "criterion", "criteria", "check", "requirement", "statement"),
+    *("name", "title", "question", "item", "rubric", "label"),
+)
+# What the run of an evaluation says of itself, and an assertion never does.
+_RUN_KEYS = frozenset(
+    (
+        *(
+            "eval_id",
+            "eval_name",
+            "evaluation_id",
+            "task_id",
+            "task_name",
+            "case_id",
+            "case_name",
+            "test_id",
+            "scenario_id",
+        ),
+        *(
+            "configuration",
+            "config",
+            "arm",
+            "variant",
+            "condition",
+            "mode",
+            "run_number",
+            "run_index",
+            "run_id",
+            "pass_rate",
+        ),
+        *("prompt", "with_skill", "without_skill", "baseline", "trial", "repetition", "should_trigger", "query"),
+    )
+)
+_RATE_KEYS = ("pass_rate", "passrate", "pass_ratio", "success_rate", "mean_pass_rate", "rate")
+_COUNT_KEYS = (
+    "passed",
+    "pass_count",
+    "passes",
+    "num_passed",
+    "passed_count",
+    "n_passed",
+    "total_passed",
+    "passing",
+    "met",
+)
+_FAILED_KEYS = ("failed", "fail_count", "num_failed", "failures", "failed_count")
+_TOTAL_KEYS = (
+    "total",
+    "total_count",
+    "count",
+    "num_total",
+    "total_assertions",
+    "assertions_total",
+    "out_of",
+    "max",
+    "n",
+)
+_SUMMARY_KEYS = ("result", "results", "summary", "grading", "score", "scores", "metrics", "outcome", "grade")
+# Numbers over several evaluations, which no single run has.
+_AGGREGATES = re.compile(
+    r"(?:^|_)(?:run_summary|summary|aggregate|aggregated|overall|totals?|averages?|means?|delta|deltas|comparison|previous"
+    r"|history|by_configuration|by_config|by_arm|statistics|stats)(?:_|$)"
+)
+_FRACTION = re.compile(r"\s*(\d{1,6})\s*(?:/|of|out of)\s*(\d{1,6})\b")
+_PERCENT = re.compile(r"\s*(\d{1,3}(?:\.\d+)?)\s*%")
+_DEEPEST = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """One check of a run: what identifies it among the others, and whether it passed."""
+
+    key: str
+    """Its id, or its text in lower case; "" where it has neither."""
+    has_id: bool
+    passed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Grading:
+    """The grading of one run, and everything in the document that may say whose it is."""
+
+    assertions: tuple[Assertion, ...]
+    rate: float | None
+    """Where no assertion is listed."""
+    levels: tuple[tuple[str, Fields], ...]
+    """From the run outward: the key that leads to an object, and the object. The outermost has no key."""
+    place: str
+    """`runs[3].with_skill`; "" for the document itself."""
+    lists: tuple[Any, ...] = ()
+    """The lists of verdicts as they stand in the file."""
+    ungraded: int = 0
+    """Assertions without a verdict."""
+
+
+def gradings_in(document: Any) -> list[Grading]:
+    """Every graded run of a document."""
+    if isinstance(document, list):
+        return list(_in_list("", document, (), "", 0))
+    return list(_in_object(document, (("", document),), "", 0)) if isinstance(document, dict) else []
+
+
+def has_verdicts(value: Any) -> bool:
+    """Whether a list holds objects with verdicts, and nothing else of a run."""
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict) and _is_verdict_list(value)
+
+
+def verdict(element: Any) -> bool | None:
+    """Whether an assertion passed; None where it says nothing."""
+    if isinstance(element, bool):
+        return element
+    if not isinstance(element, dict):
+        return None
+    for key in _PASS_KEYS:
+        if key in element:
+            value = element[key]
+            if isinstance(value, bool):
+                return value
+            if isinstance(value, int | float) and value in (0, 1):
+                return bool(value)
+            if isinstance(value, str) and (mark := _MARKS.get(value.strip().lower())) is not None:
+                return mark
+    for key in _WORD_KEYS:
+        value = element.get(key)
+        if isinstance(value, bool):
+            return value
+        if isinstance(value, str) and (mark := _MARKS.get(value.strip().lower())) is not None:
+            return mark
+    score, most = element.get("score"), element.get("max_score", 1)
+    if isinstance(score, int | float) and isinstance(most, int | float) and score in (0, most) and most > 0:
+        return bool(score)
+    return None
+
+
+def _is_verdict_list(listed: Sequence[Any]) -> bool:
+    marks = 0
+    for element in listed:
+        if not isinstance(element, dict) or not _RUN_KEYS.isdisjoint(element):
+            return False
+        if any(has_verdicts(value) for value in element.values() if isinstance(value, list)):
+            return False
+        marks += verdict(element) is not None
+    return marks * 2 >= len(listed) and marks > 0
+
+
+def _assertions(lists: Sequence[Sequence[Any]]) -> tuple[tuple[Assertion, ...], int]:
+    found, ungraded = [], 0
+    for listed in lists:
+        for element in listed:
+            mark = verdict(element)
+            if mark is None:
+                ungraded += 1
+                continue
+            key, has_id = _identity(element)
+            found.append(Assertion(key, has_id, mark))
+    return tuple(found), ungraded
+
+
+def _identity(element: Fields) -> tuple[str, bool]:
+    for name in _IDENTITY_KEYS:
+        value = element.get(name)
+        # A number counts the list, and says nothing once an assertion is added in front.
+        if isinstance(value, str) and value.strip() and not re.fullmatch(r"[A-Za-z]{0,2}-?\d+", value.strip()):
+            return value.strip().lower(), True
+    for name in _TEXT_KEYS:
+        value = element.get(name)
+        if isinstance(value, str) and value.strip():
+            return " ".join(re.findall(r"\w+", value.lower())) or value.strip(), False
+    return "", False
+
+
+# Where in a document the runs stand
+
+
+def _in_object(node: Fields, levels: tuple[tuple[str, Fields], ...], place: str, depth: int) -> Iterator[Grading]:
+    if depth > _DEEPEST:
+        return
+    node = _unflattened(node)
+    levels = ((levels[0][0], node), *levels[1:]) if levels else levels
+    own = {key: value for key, value in node.items() if has_verdicts(value)}
+    if own:
+        yield from _own_gradings(own, levels, place)
+    split = next((value for value in node.values() if _is_split_by_arm(value)), None)
+    if split is not None:
+        yield from _by_arm(split, levels, place)
+    children = list(_children(node, own))
+    below = [grading for key, value in children for grading in _child(key, value, levels, place, depth)]
+    if own or split is not None or any(grading.assertions for grading in below):
+        # A list of verdicts speaks for the run; rates beside it repeat it, or are means.
+        yield from (grading for grading in below if grading.assertions or not own)
+        return
+    yield from _scalar_arms(node, levels, place)
+    if below:
+        yield from below
+        return
+    rate = rate_of(node)
+    if rate is not None:
+        yield Grading((), rate, levels, place)
+
+
+def _child(key: str, value: Any, levels: tuple[tuple[str, Fields], ...], place: str, depth: int) -> Iterator[Grading]:
+    where = f"{place}.{key}" if place else key
+    if isinstance(value, dict):
+        yield from _in_object(value, ((key, value), *levels), where, depth + 1)
+    else:
+        yield from _in_list(key, value, levels, where, depth + 1)
+
+
+def _in_list(
+    key: str, listed: list[Any], levels: tuple[tuple[str, Fields], ...], place: str, depth: int
+) -> Iterator[Grading]:
+    if has_verdicts(listed) and not levels:
+        assertions, ungraded = _assertions([listed])
+        yield Grading(assertions, None, (("", {}),), place, (listed,), ungraded)
+        return
+    for number, value in enumerate(listed):
+        if isinstance(value, dict):
+            yield from _in_object(value, ((f"[{number}]", value), (key, {}), *levels), f"{place}[{number}]", depth + 1)
+
+
+def _children(node: Fields, own: Fields) -> Iterator[tuple[str, Any]]:
+    for key, value in node.items():
+        if key in own or _is_split_by_arm(value):
+            continue
+        is_object = isinstance(value, dict)
+        if not is_object and not (isinstance(value, list) and any(isinstance(one, dict) for one in value)):
+            continue
+        if _AGGREGATES.search(plain_words(key)) and not _has_verdicts_inside(value):
+            continue
+        yield key, value
+
+
+def _has_verdicts_inside(node: Any, depth: int = 0) -> bool:
+    if depth > 4:
+        return False
+    if isinstance(node, dict):
+        return any(has_verdicts(value) or _has_verdicts_inside(value, depth + 1) for value in node.values())
+    return isinstance(node, list) and any(_has_verdicts_inside(value, depth + 1) for value in node[:50])
+
+
+def _own_gradings(own: Mapping[str, Any], levels: tuple[tuple[str, Fields], ...], place: str) -> Iterator[Grading]:
+    """The lists of one object: of several arms where their keys say so, else parts of one grading."""
+    arms = {key: arm_of_name(key) for key in own}
+    named = {key for key, arm in arms.items() if arm is not None and arm.is_sure}
+    for key in named:
+        assertions, ungraded = _assertions([own[key]])
+        where = f"{place}.{key}" if place else key
+        yield Grading(assertions, None, ((key, {}), *levels), where, (own[key],), ungraded)
+    shared = [value for key, value in own.items() if key not in named]
+    if shared:
+        assertions, ungraded = _assertions(_without_copies(shared))
+        yield Grading(assertions, None, levels, place, tuple(shared), ungraded)
+
+
+def _without_copies(lists: Sequence[Any]) -> list[Any]:
+    """The lists, without those that repeat another's assertions with the same verdicts."""
+    kept: list[Any] = []
+    for listed in lists:
+        marks = [(_identity(element), verdict(element)) for element in listed]
+        if not any([(_identity(element), verdict(element)) for element in other] == marks for other in kept):
+            kept.append(listed)
+    return kept
+
+
+def _is_split_by_arm(value: Any) -> bool:
+    """Whether a list of assertions has both arms' verdicts in each: `{"text": …, "with_skill": true, "baseline": false}`."""
+    if not isinstance(value, list) or not value or not all(isinstance(one, dict) for one in value):
+        return False
+    arms = _verdict_arms(value[0])
+    return {arm.meaning for arm in arms.values()} == {"use", "skip"} and not _has_run_identity(value[0])
+
+
+def _has_run_identity(element: Fields) -> bool:
+    return any(key in element for key in ("eval_id", "eval_name", "task_id", "prompt", "configuration", "run_number"))
+
+
+def _verdict_arms(element: Fields) -> dict[str, ArmName]:
+    found = {}
+    for key, value in element.items():
+        arm = arm_of_name(key)
+        if arm is not None and arm.is_sure and (verdict(value) is not None or _mark(value) is not None):
+            found[key] = arm
+    return found
+
+
+def _mark(value: Any) -> bool | None:
+    return _MARKS.get(value.strip().lower()) if isinstance(value, str) else None
+
+
+def _by_arm(listed: Sequence[Fields], levels: tuple[tuple[str, Fields], ...], place: str) -> Iterator[Grading]:
+    for key in _verdict_arms(listed[0]):
+        assertions = []
+        for element in listed:
+            mark = verdict(element.get(key))
+            mark = _mark(element.get(key)) if mark is None else mark
+            if mark is not None:
+                assertions.append(Assertion(*_identity(element), mark))
+        ungraded = len(listed) - len(assertions)
+        where = f"{place}.{key}" if place else key
+        yield Grading(tuple(assertions), None, ((key, {}), *levels), where, (listed, key), ungraded)
+
+
+def _scalar_arms(node: Fields, levels: tuple[tuple[str, Fields], ...], place: str) -> Iterator[Grading]:
+    """`{"with_skill": 0.8, "without_skill": 0.5}`: rates or verdicts right under the names of both arms."""
+    arms = {
+        key: rate
+        for key, value in node.items()
+        if not isinstance(value, dict | list)
+        and (arm := arm_of_name(key)) is not None
+        and arm.is_sure
+        and (rate := _scalar_rate(value)) is not None
+    }
+    if {arm.meaning for key in arms if (arm := arm_of_name(key)) is not None} == {"use", "skip"}:
+        for key, rate in arms.items():
+            yield Grading((), rate, ((key, {}), *levels), f"{place}.{key}" if place else key)
+
+
+def _unflattened(node: Fields) -> Fields:
+    """`with_skill_pass_rate` and `baseline_pass_rate` as objects of their arms, where both arms are written so."""
+    found: dict[str, dict[str, Any]] = {}
+    for key, value in node.items():
+        if isinstance(value, dict | list):
+            continue
+        plain = plain_words(key)
+        for suffix in (
+            *_RATE_KEYS,
+            "passed",
+            "total",
+            "pass_count",
+            "failed",
+            "tokens",
+            "total_tokens",
+            "seconds",
+            "score",
+        ):
+            stem = plain.removesuffix(f"_{suffix}")
+            arm = arm_of_name(stem) if stem != plain else None
+            if arm is not None and arm.is_sure:
+                found.setdefault(stem, {})[suffix] = value
+    rated = {stem: fields for stem, fields in found.items() if rate_of(fields) is not None}
+    meanings = {arm.meaning for stem in rated if (arm := arm_of_name(stem)) is not None}
+    if meanings != {"use", "skip"} or any(stem in node for stem in rated):
+        return node
+    return {**node, **rated}
+
+
+# Rates
+
+
+def rate_of(node: Fields) -> float | None:
+    """The share of assertions that passed, from counts or a rate in an object or in its summary; None where there is none."""
+    direct = _direct_rate(node)
+    if direct is not None:
+        return direct
+    for key in _SUMMARY_KEYS:
+        inner = node.get(key)
+        if isinstance(inner, dict) and (rate := _direct_rate(inner)) is not None:
+            return rate
+    return None
+
+
+def _direct_rate(node: Fields) -> float | None:
+    passed, total = _count(node, _COUNT_KEYS), _count(node, _TOTAL_KEYS)
+    failed = _count(node, _FAILED_KEYS)
+    if total is None and passed is not None and failed is not None:
+        total = passed + failed
+    if total == 0:
+        return None
+    if passed is not None and total is not None and passed <= total:
+        return passed / total
+    for key in _RATE_KEYS:
+        value = node.get(key)
+        value = value.get("mean") if isinstance(value, dict) else value
+        rate = _scalar_rate(value)
+        if rate is not None and not isinstance(value, bool):
+            return rate
+    for key in ("passed", "pass", "success", "score"):
+        value = node.get(key)
+        if isinstance(value, bool) and key != "score":
+            return float(value)
+        if isinstance(value, str) and (_FRACTION.match(value) or _PERCENT.match(value)):
+            return _scalar_rate(value)
+    return None
+
+
+def _count(node: Fields, keys: Sequence[str]) -> int | None:
+    for key in keys:
+        value = node.get(key)
+        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+            return value
+    return None
+
+
+def _scalar_rate(value: Any) -> float | None:
+    """0.8, true, "4/5" or "80%"; a bare number above 1 may be anything."""
+    if isinstance(value, bool | int | float):
+        return float(value) if math.isfinite(value) and 0 <= value <= 1 else None
+    if isinstance(value, str):
+        if (match := _FRACTION.match(value)) and 0 < int(match[2]) >= int(match[1]):
+            return int(match[1]) / int(match[2])
+        if (match := _PERCENT.match(value)) and float(match[1]) <= 100:
+            return float(match[1]) / 100
+    return None

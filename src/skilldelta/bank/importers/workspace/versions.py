@@ -1,0 +1,230 @@
+"""The versions of a skill in a workspace: which there are, in which order, and which baseline each is compared with.
+
+A version is what the files record, else the iteration. Their order is that of recorded times; numbers of folders decide only where
+times agree with them, and where even so the newest is not clear, it is asked for. Runs without the skill serve every version;
+where a version was graded on other assertions, both arms count on those that they share.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from skilldelta.bank.importers.workspace.gradings import Assertion
+from skilldelta.bank.importers.workspace.runs import GradedRun
+
+# Share of words that two wordings of one assertion have in common; a grader often types it anew.
+_SAME_WORDS = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class VersionOrder:
+    """The versions of one skill, oldest first."""
+
+    names: tuple[str, ...]
+    is_sure: bool
+    """Whether recorded times say which is the newest."""
+    by: str
+    """What the order rests on, in words."""
+
+
+def name_versions(runs: Sequence[GradedRun]) -> dict[int, str]:
+    """The version of every run with the skill, by its identity: as recorded anywhere in its iteration, else the iteration."""
+    recorded: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for run in runs:
+        if run.meaning == "use" and run.version:
+            recorded[run.skill, run.iteration].add(run.version)
+    names = {}
+    for run in runs:
+        if run.meaning == "use":
+            said = recorded[run.skill, run.iteration]
+            names[id(run)] = run.version or (next(iter(said)) if len(said) == 1 else run.iteration)
+    return names
+
+
+def order_versions(runs: Iterable[GradedRun], names: Mapping[int, str], newest: str) -> dict[str, VersionOrder]:
+    """The order of each skill's versions; `newest` is what a person says."""
+    times: defaultdict[str, dict[str, float | None]] = defaultdict(dict)
+    tasks: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    seen: set[tuple[str, str, str]] = set()
+    for run in runs:
+        if run.meaning != "use":
+            continue
+        version = names[id(run)]
+        known = times[run.skill].get(version)
+        moment = max(filter(None, (known, run.time)), default=None)
+        times[run.skill][version] = moment
+        if (run.skill, version, run.task) not in seen:
+            seen.add((run.skill, version, run.task))
+            tasks[run.skill][run.task] += 1
+    return {skill: _ordered(found, newest, max(tasks[skill].values())) for skill, found in times.items()}
+
+
+def _ordered(times: Mapping[str, float | None], newest: str, overlap: int) -> VersionOrder:
+    names = list(times)
+    if len(names) == 1 or newest in names:
+        ordered = sorted(names, key=lambda name: (name == newest, times[name] or 0.0, _number(name) or 0))
+        return VersionOrder(tuple(ordered), True, "as --newest says" if newest in names else "there is one")
+    timed = [name for name in names if times[name] is not None]
+    numbered = [name for name in names if _number(name) is not None]
+    by_number = sorted(numbered, key=lambda name: _number(name) or 0)
+    recorded = [times[name] or 0.0 for name in by_number if name in timed]
+    numbers_agree = recorded == sorted(recorded)
+    if len(timed) == len(names):
+        ordered = sorted(names, key=lambda name: (times[name] or 0.0, _number(name) or 0))
+        tied = [name for name in names if times[name] == times[ordered[-1]]]
+        return VersionOrder(
+            tuple(ordered), len(tied) == 1 or all(name in numbered for name in tied), "by recorded times"
+        )
+    if overlap == 1:
+        ordered = sorted(names, key=lambda name: (times[name] or 0.0, _number(name) or 0, name))
+        return VersionOrder(tuple(ordered), True, "each has tasks of its own")
+    if numbers_agree and len(recorded) > 1:
+        # Times confirm the numbers, so the numbers place what has no time; what has neither stays at the beginning.
+        ordered = _merged(by_number, [name for name in timed if name not in numbered], times)
+        ordered = [name for name in names if name not in ordered] + ordered
+        last = by_number[-1]
+        is_sure = ordered[-1] == last and len(ordered) == len(numbered)
+        if not is_sure and last in timed:
+            is_sure = len(ordered) == len({*timed, *numbered})
+        return VersionOrder(
+            tuple(ordered), is_sure, "by recorded times, and by their numbers where no time is recorded"
+        )
+    ordered = sorted(names, key=lambda name: (_number(name) is not None, _number(name) or 0, times[name] or 0.0))
+    return VersionOrder(tuple(ordered), False, "by the numbers of the folders only: no times are recorded")
+
+
+def _merged(numbered: list[str], others: list[str], times: Mapping[str, float | None]) -> list[str]:
+    merged = list(numbered)
+    for name in sorted(others, key=lambda other: times[other] or 0.0):
+        moment = times[name] or 0.0
+        later = [at for at, one in enumerate(merged) if times[one] is not None and (times[one] or 0.0) <= moment]
+        merged.insert((later[-1] if later else -1) + 1, name)
+    return merged
+
+
+def _number(name: str) -> int | None:
+    match = re.search(r"(\d+)\D*\Z", name)
+    return int(match[1]) if match and re.match(r"[a-z]+[-_ ]?\d+\Z|\d+\Z", name.lower()) else None
+
+
+# Which assertions both arms have
+
+
+@dataclass(slots=True)
+class Pairable:
+    """The outcomes of one evaluation: per run, and per version where its baseline counts on fewer assertions."""
+
+    outcomes: dict[int, float | None] = field(default_factory=dict)
+    """Runs by identity."""
+    own_baselines: dict[str, list[tuple[GradedRun, float]]] = field(default_factory=dict)
+    """Versions to the baseline runs that only they are compared with, and their outcome."""
+    incomparable: list[GradedRun] = field(default_factory=list)
+    reduced: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Versions to the assertions that count and those that there are."""
+    reworded: int = 0
+    """Versions whose two arms were graded in words too different to match."""
+
+
+def pairable(runs: Sequence[GradedRun], names: Mapping[int, str]) -> Pairable:
+    """The outcomes of one evaluation's runs, on the assertions that a version and its baseline share."""
+    found = Pairable({id(run): run.outcome for run in runs})
+    listed = [run for run in runs if run.assertions and all(one.key for one in run.assertions)]
+    keys = _canonical(listed)
+    skips = [run for run in listed if run.meaning == "skip"]
+    by_version: defaultdict[str, list[GradedRun]] = defaultdict(list)
+    for run in listed:
+        if run.meaning == "use":
+            by_version[names[id(run)]].append(run)
+    sets = {id(run): frozenset(keys[id(run)]) for run in listed}
+    if not skips or len(skips) != sum(run.meaning == "skip" for run in runs) or len(set(sets.values())) == 1:
+        return found
+    for version, uses in by_version.items():
+        _compare_version(found, version, uses, skips, sets, keys, is_only=len(by_version) == 1)
+    return found
+
+
+def _compare_version(
+    found: Pairable,
+    version: str,
+    uses: Sequence[GradedRun],
+    skips: Sequence[GradedRun],
+    sets: Mapping[int, frozenset[str]],
+    keys: Mapping[int, Sequence[str]],
+    *,
+    is_only: bool,
+) -> None:
+    wanted = frozenset.intersection(*(sets[id(run)] for run in uses))
+    baselines = [run for run in skips if sets[id(run)] >= wanted]
+    if not baselines:
+        own = [run for run in skips if run.iteration == uses[0].iteration]
+        baselines = own or list(skips)
+    shared = wanted.intersection(*(sets[id(run)] for run in baselines))
+    if not shared:
+        found.incomparable += uses
+        return
+    own_place = all(run.iteration == uses[0].iteration for run in baselines)
+    has_ids = all(one.has_id for run in (*uses, *baselines) for one in run.assertions)
+    if own_place and not has_ids and 2 * len(shared) < min(len(sets[id(run)]) for run in (*uses, *baselines)):
+        found.reworded += 1  # graded together, and only worded anew: each counts on its own assertions
+        return
+    is_plain = len(baselines) == len(skips) and all(sets[id(run)] == shared for run in (*uses, *skips))
+    if is_plain:
+        return
+    most = max(len(sets[id(run)]) for run in (*uses, *baselines))
+    if len(shared) < most:
+        found.reduced[version] = (len(shared), most)
+    for run in uses:
+        found.outcomes[id(run)] = _share(run, keys[id(run)], shared)
+    restricted = [(run, _share(run, keys[id(run)], shared)) for run in baselines]
+    if is_only:
+        for run, outcome in restricted:
+            found.outcomes[id(run)] = outcome
+        return
+    if len(baselines) < len(skips) or any(outcome != found.outcomes[id(run)] for run, outcome in restricted):
+        found.own_baselines[version] = restricted
+
+
+def _share(run: GradedRun, keys: Sequence[str], shared: frozenset[str]) -> float:
+    marks = [one.passed for one, key in zip(run.assertions, keys, strict=True) if key in shared]
+    return sum(marks) / len(marks)
+
+
+def _canonical(runs: Sequence[GradedRun]) -> dict[int, list[str]]:
+    """The assertions of every run under one name each, though graders word them differently."""
+    known: list[str] = []
+    words: dict[str, frozenset[str]] = {}
+    keys: dict[int, list[str]] = {}
+    for run in runs:
+        own: list[str] = []
+        for position, one in enumerate(run.assertions):
+            key = _known_as(one, position, len(run.assertions), known, words, set(own))
+            if key not in words:
+                known.append(key)
+                words[key] = frozenset(key.split())
+            own.append(key)
+        keys[id(run)] = own
+    return keys
+
+
+def _known_as(
+    one: Assertion,
+    position: int,
+    length: int,
+    known: Sequence[str],
+    words: Mapping[str, frozenset[str]],
+    taken: set[str],
+) -> str:
+    if one.key in words or one.has_id:
+        return one.key if one.key not in taken else f"{one.key} #{position}"
+    own = frozenset(one.key.split())
+    free = [key for key in known if key not in taken]
+    best = max(free, key=lambda key: len(own & words[key]) / max(1, len(own | words[key])), default="")
+    if best and len(own & words[best]) / max(1, len(own | words[best])) >= _SAME_WORDS:
+        return best
+    # As many assertions in the same place of as long a list: the same one in other words.
+    if position < len(known) and length == len(known) and known[position] not in taken:
+        return known[position]
+    return one.key

@@ -1,0 +1,69 @@
+"""Every dialect of a skill workspace gives the runs that were written: the tasks, arms, texts, tokens and outcomes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from skilldelta.bank.importers import Defaults, Reading, read_any
+
+from .dialects import DIALECTS, Dialect, TrueRun
+from .layouts import write_tree
+
+ME = Defaults(agent="me", skill="adding")
+RUNS = [
+    TrueRun(3, "carry-the-one", "Add 17 and 25.", True, (True, True, False), 0, 5120, 31.5),
+    TrueRun(3, "carry-the-one", "Add 17 and 25.", False, (True, False, False), 0, 4100, 22.25),
+    TrueRun(8, "control-plane-sum", "Sum the control plane.", True, (True,), 0, 6120, 41.5),
+    TrueRun(8, "control-plane-sum", "Sum the control plane.", False, (True,), 0, 3900, 20.0),
+    TrueRun(9, "with-borrowing", "Subtract 8 from 21.", True, (False, True), 0, 5721, 30.25),
+    TrueRun(9, "with-borrowing", "Subtract 8 from 21.", False, (True, True), 0, 4444, 21.0),
+]
+REPEATED = [
+    *RUNS,
+    TrueRun(3, "carry-the-one", "Add 17 and 25.", True, (True, True, True), 1, 5300, 35.0),
+    TrueRun(9, "with-borrowing", "Subtract 8 from 21.", False, (False, True), 1, 4321, 19.5),
+]
+
+
+def found(reading: Reading) -> Counter[tuple[str, str, float, float | None]]:
+    """Every run: the words of its task, its arm, its outcome, its tokens."""
+    texts = {(task.suite, task.task_id): task.text for task in reading.tasks}
+    return Counter(
+        (texts[run.suite, run.task_id], run.condition, round(run.success or 0.0, 6), run.tokens)
+        for run in reading.executions
+    )
+
+
+def written(runs: Sequence[TrueRun], dialect: Dialect) -> Counter[tuple[str, str, float, float | None]]:
+    """The same, of the runs that were written."""
+    return Counter(
+        (
+            run.prompt if dialect.has_prompts else run.name,
+            "use" if run.uses_skill else "skip",
+            round(run.outcome, 6),
+            float(run.tokens) if dialect.has_tokens else None,
+        )
+        for run in runs
+    )
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_a_dialect_gives_the_runs_that_were_written(name: str, tmp_path: Path) -> None:
+    dialect = DIALECTS[name]
+    write_tree(tmp_path, dialect.write("adding-workspace/iteration-2", RUNS))
+    reading = read_any(tmp_path, ME)
+
+    assert found(reading) == written(RUNS, dialect)
+    assert {run.skill_id for run in reading.executions if run.condition == "use"} == {"adding"}
+    assert len(reading.pairing().pairs) == 3
+
+
+@pytest.mark.parametrize("name", [name for name, dialect in DIALECTS.items() if dialect.has_repeats])
+def test_a_dialect_with_repetitions_gives_each_of_them(name: str, tmp_path: Path) -> None:
+    dialect = DIALECTS[name]
+    write_tree(tmp_path, dialect.write("adding-workspace/iteration-2", REPEATED))
+    assert found(read_any(tmp_path, ME)) == written(REPEATED, dialect)
