@@ -7,7 +7,8 @@ who is shown six near tasks beside such an answer takes them for its reason; so 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from skilldelta.estimators.base import Score
 from skilldelta.probability import Chance
@@ -18,7 +19,8 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
     "trends": ("vector_ridge", "word_ridge", "shape_ridge"),
     "family": ("family",),
     "skill": ("skill",),
-    "other_skills": ("suite", "nearest_families", "new_family"),
+    "other_skills": ("suite", "nearest_families"),
+    "new_families": ("new_family",),
     "prior": ("zero",),
 }
 # A share below this prints as 0% and is not named.
@@ -39,15 +41,17 @@ class Basis:
     skill: float
     other_skills: float
     """The level of the bank's other skills and families."""
+    new_families: float
+    """What families that were never run lead to expect: for a task that is unlike the recorded ones."""
     prior: float
     """The level that an unknown skill is pulled to."""
     level_of_others: float | None
-    """That level, where it has a share."""
+    """The level of other skills and families, where it has a share."""
 
     @property
     def is_same_for_every_task(self) -> bool:
         """Whether another text would have got the same answer."""
-        return self.neighbors + self.trends < _SMALLEST
+        return self.new_families < _SMALLEST and self.neighbors + self.trends < _SMALLEST
 
     @property
     def sentence(self) -> str:
@@ -58,13 +62,18 @@ class Basis:
             "family": "the mean of the family",
             "skill": "the mean of the skill",
             "other_skills": f"the level of other skills and families ({self.level_of_others or 0:+.3f})",
-            "prior": "no gain, to which a skill with little evidence is pulled",
+            "new_families": "what tasks of a new kind lead to expect",
+            "prior": "zero, to which a skill with little evidence is pulled",
         }
-        shares = sorted(((getattr(self, kind), kind) for kind in _KINDS), reverse=True)
+        shares = sorted(((round(getattr(self, kind), 6), kind) for kind in _KINDS), reverse=True)
         parts = ", ".join(f"{share:.0%} {words[kind]}" for share, kind in shares if share >= _SMALLEST)
         if not self.is_same_for_every_task:
             return f"The answer is made of {parts}."
         return f"The same for every task of this kind, because no relation between text and gain was found: {parts}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """The `basis` of `predict --json`."""
+        return {**asdict(self), "same_for_every_task": self.is_same_for_every_task, "sentence": self.sentence}
 
 
 def basis_of(score: Score) -> Basis | None:

@@ -55,7 +55,7 @@ def skill_effects(support: Support) -> dict[str, SkillEffect]:
     >>> panel = dict(task_ids=tasks, families=["f"] * 24, skills=["a", "b"] * 12, vectors=np.eye(24))
     >>> helps = Support.from_arrays(**panel, y0=[0, 1] * 12, y1=[1, 1] * 12)
     >>> {name: round(effect.helps, 2) for name, effect in skill_effects(helps).items()}
-    {'a': 1.0, 'b': 0.51}
+    {'a': 1.0, 'b': 0.52}
     """
     names = list(dict.fromkeys(support.skills.tolist()))
     if not names:

@@ -18,12 +18,12 @@ from typing import Literal
 import numpy as np
 
 from skilldelta.arrays import Flags, Floats, Ints
-from skilldelta.certainty import Certainty
 from skilldelta.evaluation.comparison import check_margin, more_tasks
 from skilldelta.evaluation.repeated_folds import spread_of
 from skilldelta.evaluation.results import MARGIN, Range
 from skilldelta.evaluation.skill_shrinkage import NO_EFFECT, SkillEffect, skill_effects
 from skilldelta.evaluation.task_mean import DRAWS, TIE, TaskMean, adjusted_for_false_discoveries, sign_test, task_mean
+from skilldelta.gate.certainty import Certainty
 from skilldelta.resemblance import nearest_to_each
 from skilldelta.support import Support
 

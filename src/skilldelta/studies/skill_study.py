@@ -78,10 +78,10 @@ def judge_skills(
 
 def gate_uses(support: Support, seed: int = 0) -> Floats:
     """(repeats, n) what the product's own estimator decides on rows that it has not seen; one repeat in a large panel."""
-    from skilldelta.estimators.stack import Stack
+    from skilldelta.estimators.blend import Blend
 
     repeats = REPEATS if len(support.row_of_task) < SMALL_PANEL else 1
-    return held_out_uses(support, Stack(), rng=np.random.default_rng(seed), repeats=repeats)
+    return held_out_uses(support, Blend(), rng=np.random.default_rng(seed), repeats=repeats)
 
 
 def summary_line(judged: Sequence[JudgedPanel]) -> str:
