@@ -256,7 +256,8 @@ def _skill_call(settings: HookSettings, event: HookEvent) -> Answered:
     for decision in (conversation.known() or ()) if conversation else ():
         # Without evidence it is hands off: the harness works as it does without a gate.
         if decision.skill == event.skill and decision.action == "skip" and decision.has_evidence:
-            reason = f"SkillDelta: {decision.reason}. Proceed without this skill."
+            certainty = f" ({decision.certainty})" if decision.certainty else ""
+            reason = f"SkillDelta: {decision.reason}{certainty}. Proceed without this skill."
             return Answered(_written(settings.dialect.denial(reason)))
     return Answered()
 
