@@ -14,6 +14,7 @@ from collect.sandboxed import needs_bwrap
 from skilldelta.bank import Bank
 from skilldelta.cli.main import run
 from suites import fake_models, sra_files
+from suites.grader_fixtures import fixture_folder
 
 Model = Callable[[dict[str, Any]], Any]
 
@@ -148,6 +149,37 @@ def test_toolqa_looks_values_up_in_the_users_corpora(tmp_path: Path, capsys: pyt
     row = policies(document(capsys)["tables"], "toolqa")
     assert (row["off"], row["on"]) == (2 / 6, 1.0)
     assert not list(corpora.rglob("*.sqlite"))
+
+
+@needs_bwrap
+def test_toolqa_and_medcalc_speak_the_authors_text_protocol(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("inspect_ai")
+    stubs = str(fixture_folder() / "stub_checkouts")
+    corpora = tmp_path / "corpora"
+    (corpora / "coffee").mkdir(parents=True)
+    prices = "".join(f"{day},{day}.5\n" for day in range(12))
+    (corpora / "coffee" / "coffee_price.csv").write_text(f"Day,Price\n{prices}")
+    options = [*sra_options(tmp_path, "toolqa", sra_files.toolqa(tasks=4)), "--from", stubs, "--protocol", "authors"]
+    with serving(fake_models.text_toolqa) as endpoint:
+        assert study("toolqa", endpoint, tmp_path, *options, "--corpora", str(corpora), "--json") == 0
+    row = policies(document(capsys)["tables"], "toolqa")
+    assert (row["off"], row["on"], row["Self-judge"]) == (1 / 4, 1.0, 1 / 4)
+    steps = [request for request in endpoint.requests if "Query:" in fake_models.said(request)]
+    assert {tuple(request["stop"]) for request in steps} == {(f"\nObservation {n}:",) for n in range(1, 5)}
+    assert {request["max_tokens"] for request in steps} == {384}
+    assert all(request["messages"][1]["content"].startswith("Stub examples:") for request in steps)
+    judged = [request for request in endpoint.requests if request not in steps]
+    assert {request["messages"][0]["content"] for request in judged} == {"Stub judge system."}
+
+    options = [*sra_options(tmp_path / "m", "medcalcbench", sra_files.medcalc(tasks=3), tools=True), "--from", stubs]
+    with serving(fake_models.text_medcalc) as endpoint:
+        options += ["--protocol", "authors", "--json", "--no-self-judge"]
+        assert study("medcalc", endpoint, tmp_path / "m", *options) == 0
+    row = policies(document(capsys)["tables"], "medcalc")
+    assert (row["off"], row["on"]) == (1 / 3, 1.0)
+    assert not any(request.get("tools") for request in endpoint.requests)
+    results = [request for request in endpoint.requests if "TOOL_RESULT: " in fake_models.said(request)]
+    assert [message["role"] for message in results[0]["messages"]] == ["system", "user", "assistant", "user"]
 
 
 def test_a_dry_run_calls_nobody_and_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

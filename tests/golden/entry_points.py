@@ -31,7 +31,7 @@ from skilldelta.serve.hooks.server_client import ServerAddress
 
 REFUSED: dict[str, Any] = {"action": None}
 """What stands for an answer to a question that nobody can answer."""
-BESIDE_THE_ANSWER = ("decision_id", "repeated", "skill_text", "would_change")
+BESIDE_THE_ANSWER = ("applies", "decision_id", "repeated", "skill_text", "would_change")
 
 
 @dataclass(frozen=True)

@@ -117,5 +117,7 @@ def test_every_entry_point_chooses_the_same_skill(bank: Path, port: int, tmp_pat
 
     for chosen in (by_http, by_process, anyio.run(ask)):
         assert chosen["choice"] == best["skill"] == "warehouse-units"
-        for found, told in zip(chosen["decisions"], one_by_one, strict=True):
-            same(found, told)
+        # Only the skill that the task is about is asked for its gain.
+        same(chosen["decisions"][1], one_by_one[1])
+        assert [one["action"] for one in chosen["decisions"]] == ["abstain", "use", "abstain"]
+        assert chosen["any_applies"] > 0.9

@@ -73,10 +73,20 @@ class Index:
         freshness = self.freshness(mark)
         if freshness == "invalid" or (freshness == "outdated" and self.learned_revision(name) == self.revision()):
             return False
-        return self._bank.keep_learned(name, parts, revision=mark.revision)
+        is_kept = self._bank.keep_learned(name, parts, revision=mark.revision)
+        if is_kept and self.freshness(mark) == "invalid":  # forgotten in this very moment: no word of it may stay
+            self._bank.drop_learned(name)
+            return False
+        return is_kept
+
+    def has_more_than(self, executions: int) -> bool:
+        """Whether the agent has more executions on the suite than this; cheap, however many there are."""
+        return self._bank.has_more_executions(executions, self.agent, self.suite)
 
     def freshness(self, mark: Mark) -> Freshness:
         """How what was learned at a mark relates to the evidence as it is now."""
+        if mark.revision == self.revision():
+            return "current"
         return self._bank.freshness(PairQuery(self.agent, self.suite, None, None, self._include_stale), mark)
 
     def whole(self) -> tuple[Support, Mark]:
@@ -117,7 +127,7 @@ class Index:
         """What a scope lacks, out of what the whole panel lacked, which is read once for all scopes; None if unknown."""
         whole = replace(asked, skill_id=None, family=None)
         last = self._arrivals[-1].changes.mark if self._arrivals else None
-        if last is None or last.revision != self._bank.revision():
+        if last is None or last.revision != self.revision():
             now = self._bank.mark(whole)
             if last is None or (last.removals, last.versions) != (now.removals, now.versions):
                 self._arrivals = [_Arrivals(now.revision, Changes(now, (), (), (), ()))]

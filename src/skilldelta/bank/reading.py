@@ -92,6 +92,13 @@ def executions_by_panel(connection: Connection) -> Counter[tuple[Agent, str]]:
     return Counter({(agents[key], suite): count for key, suite, count in rows})
 
 
+def has_more_executions(connection: Connection, number: int, agent: Agent, suite: str | None) -> bool:
+    """Whether an agent has more executions, on a suite or on all; counts no further than that."""
+    query = executions_query(connection, agent=agent, suite=suite).with_only_columns(schema.executions.c.key)
+    some = query.limit(number + 1).subquery()
+    return int(connection.execute(select(func.count()).select_from(some)).scalar_one()) > number
+
+
 def read_tasks(connection: Connection, suite: str | None = None, task_id: str | None = None) -> list[Task]:
     """Tasks in order of arrival."""
     table = schema.tasks

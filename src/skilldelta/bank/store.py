@@ -235,6 +235,10 @@ class Bank:
         """The agent and suite of every panel, without reading executions."""
         return list(self._read(reading.executions_by_panel))
 
+    def has_more_executions(self, number: int, agent: Agent, suite: str | None = None) -> bool:
+        """Whether an agent has more executions, on a suite or on all; counts no further than that."""
+        return self._read(reading.has_more_executions, number, agent, suite)
+
     def arrivals(self, after: int) -> Arrivals:
         """Which panels have gained executions after one, by its key."""
         return self._read(reading.read_arrivals, after)
@@ -361,6 +365,10 @@ class Bank:
         """Cache what was learned at a revision of its panel, unless that would have to wait or cannot be."""
         backend, now = self._database.backend, self._clock()
         return bool(self._cache.write(learned.keep, backend, name, parts, revision=revision, now=now))
+
+    def drop_learned(self, name: str) -> None:
+        """Remove the cached state of a name."""
+        self._cache.write(learned.drop, name)
 
     def add_judgements(self, judgements: Sequence[Judgement]) -> int:
         """Store agents' own answers about known tasks and skills; returns how many were new."""

@@ -77,6 +77,12 @@ collect_options = together(  # `study` has them, too, so that what runs in one r
     ),
     click.option("--temperature", type=float, help="Default: what the suite says."),
     click.option("--output-tokens", type=int, help="Most tokens of one reply. Default: what the suite says."),
+    click.option("--reasoning-effort", metavar="WORD", help="Sent to the model as it is, such as low or high."),
+    click.option(
+        "--thinking/--no-thinking", default=None, help="Switch thinking on or off. Default: what the suite says."
+    ),
+    click.option("--extra-body", metavar="JSON", help="Further fields of every request, as a JSON object."),
+    click.option("--send-seed", is_flag=True, help="Send each repetition's seed with its requests."),
     click.option("--judge-model", metavar="NAME", help="The model of the judge grader."),
     _text_option("--judge-base-url", metavar="URL", help="Its endpoint, when it is not one of Inspect's."),
     click.option(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import shlex
@@ -119,9 +120,25 @@ def _agent(suite: Suite, options: dict[str, Any], prices: Prices | None) -> Coll
         "solver": options["solver"],
         "temperature": options["temperature"],
         "max_tokens": options["output_tokens"],
+        "reasoning_effort": options["reasoning_effort"],
+        "thinking": options["thinking"],
+        "extra_body": _extra_body(options["extra_body"]),
+        "send_seed": options["send_seed"] or None,
     }
     wanted = replace(suite.agent, **{key: value for key, value in chosen.items() if value is not None})
     return _model_agent(options["model"], options["base_url"], wanted, suite.folder, options, prices)
+
+
+def _extra_body(text: str | None) -> dict[str, Any] | None:
+    if text is None:
+        return None
+    try:
+        fields = json.loads(text)
+    except ValueError as error:
+        raise InputError(f"--extra-body is no JSON: {error}") from None
+    if not isinstance(fields, dict):
+        raise InputError(f'--extra-body must be a JSON object such as {{"top_k": 1}}, got {text[:60]!r}')
+    return fields
 
 
 def _model_agent(

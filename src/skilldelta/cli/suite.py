@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,11 +17,79 @@ from skilldelta.nouns import listed, plural
 
 if TYPE_CHECKING:
     from skilldelta.collect.suite import Suite
-    from skilldelta.suites.base import PaperSuite
+    from skilldelta.suites.base import GivenFiles, PaperSuite
     from skilldelta.suites.inventory import Inspection
     from skilldelta.suites.preparation import PreparedFolder
 
 _NAMED = 5
+
+
+def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that name what a suite is prepared from."""
+    options = (
+        click.option(
+            "--from",
+            "data",
+            multiple=True,
+            type=GivenPath(),
+            metavar="PATH",
+            help="The benchmark's data, or a checkout that has it; and checkouts of the authors (repeatable).",
+        ),
+        click.option(
+            "--skills", type=GivenPath(), metavar="PATH", help="Skill texts: a corpus file or a folder of skills."
+        ),
+        click.option("--corpora", type=GivenPath(), metavar="FOLDER", help="ToolQA's corpora, for its tools."),
+        click.option(
+            "--protocol",
+            type=click.Choice(["authors", "plain"]),
+            help="The authors' wording and exact grades, or our own. Default: authors where --from names its checkout.",
+        ),
+        click.option(
+            "--examples",
+            type=click.Choice(["official", "compact"]),
+            default="official",
+            help="With the authors' protocol of ToolQA: the benchmark's examples, or the one in the authors' runner.",
+        ),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def given_files(name: str, sources: Mapping[str, Any]) -> GivenFiles | None:
+    """What the source options name for one of the paper's suites; None where they name no data."""
+    from skilldelta.errors import InputError
+    from skilldelta.suites.authors_protocol import needed_repository
+    from skilldelta.suites.base import GivenFiles
+    from skilldelta.suites.checkouts import find_checkouts
+
+    paths, protocol = sources["data"], sources["protocol"]
+    if not paths:
+        if sources["skills"] or sources["corpora"]:
+            raise InputError("--skills and --corpora belong to the data that --from names; give all of them")
+        return None
+    checkouts = tuple(path for path in paths if path.is_dir())
+    if protocol is None:
+        found = needed_repository(name) in find_checkouts(checkouts).folders
+        protocol = "authors" if found and _has_prompts(name, checkouts) else "plain"
+    return GivenFiles(
+        _data_path(name, paths), sources["skills"], sources["corpora"], checkouts, protocol, sources["examples"]
+    )
+
+
+def _has_prompts(name: str, folders: Sequence[Path]) -> bool:
+    from skilldelta.suites.authors_protocol import needed_repository
+    from skilldelta.suites.checkouts import find_checkouts
+
+    folder = find_checkouts(folders).folders[needed_repository(name)]
+    return (folder / "src").is_dir() or (folder / "skillopt").is_dir()
+
+
+def _data_path(name: str, paths: Sequence[Path]) -> Path:
+    """The path with the benchmark's data among those given; the first where none is certain."""
+    from skilldelta.suites import find_suite
+
+    return next((path for path in paths if find_suite(name).has_data(path)), paths[0])
 
 
 @click.group("suite")
@@ -64,35 +132,32 @@ def list_suites(as_json: bool) -> None:
 
 @command.command("prepare")
 @click.argument("name")
-@click.option("--from", "data", required=True, type=GivenPath(), metavar="PATH", help="The benchmark's data, on disk.")
-@click.option("--skills", type=GivenPath(), metavar="PATH", help="Skill texts: a corpus file or a folder of skills.")
-@click.option("--corpora", type=GivenPath(), metavar="FOLDER", help="ToolQA's corpora, for its tools.")
+@source_options
 @click.option("--family", "families", multiple=True, help="Only this family (repeatable).")
 @click.option(
     "--output", required=True, type=OutputPath(folder=True), metavar="FOLDER", help="The suite folder to write."
 )
 @settings.json_option
 @progress("preparing")
-def prepare(
-    name: str,
-    data: Path,
-    skills: Path | None,
-    corpora: Path | None,
-    families: tuple[str, ...],
-    output: Path,
-    as_json: bool,
-) -> None:
+def prepare(name: str, families: tuple[str, ...], output: Path, as_json: bool, **sources: Any) -> None:
     """Make a suite folder of one of the paper's benchmarks from files that you have. `suite list` names them.
+
+    Under the authors' protocol, prompts, examples and skill texts are read from the checkouts that you name.
 
     \b
     skilldelta suite prepare logicbench --from logicbench.json \\
       --skills corpus.json --output logicbench
+    skilldelta suite prepare toolqa --from SR-Agents --from skilldelta \\
+      --protocol authors --output toolqa
     """
+    from skilldelta.errors import InputError
     from skilldelta.suites import find_suite
-    from skilldelta.suites.base import GivenFiles
     from skilldelta.suites.preparation import prepare as write_suite_folder
 
-    prepared = write_suite_folder(find_suite(name), GivenFiles(data, skills, corpora), output, families=families)
+    given = given_files(name, sources)
+    if given is None:
+        raise InputError(f"name the data of {find_suite(name).title} with --from PATH")
+    prepared = write_suite_folder(find_suite(name), given, output, families=families)
     if as_json:
         write_json(_prepared_document(prepared))
         return
@@ -186,6 +251,8 @@ def show_prepared(prepared: PreparedFolder) -> None:
         note(f"left out: {len(prepared.left_out) - _NAMED} more, see prepared.json")
     for remark in prepared.notes:
         note(remark)
+    if prepared.protocol == "plain":
+        note("asked in SkillDelta's own words (--protocol plain): figures are not comparable with the paper's tables")
     _note_missing(prepared.missing_skills)
 
 
@@ -231,4 +298,5 @@ def _prepared_document(prepared: PreparedFolder) -> dict[str, Any]:
         "missing_skills": list(prepared.missing_skills),
         "left_out": [asdict(one) for one in prepared.left_out],
         "notes": list(prepared.notes),
+        "protocol": prepared.protocol,
     }

@@ -202,7 +202,7 @@ async def _grade(grader: Grader, answer: str, task: SuiteTask, workdir: Path | N
 
 
 def _attempt(collection: Collection, planned: Planned, workdir: Path | None) -> Attempt:
-    skill = collection.suite.skills[planned.task.skill_id].text if planned.condition == "use" else ""
+    skill = collection.suite.skill_text(planned.task) if planned.condition == "use" else ""
     seed = sampling_seed(collection.seed, planned.repetition)
     return Attempt(planned, skill, seed, workdir, collection.suite.agent.prompt)
 

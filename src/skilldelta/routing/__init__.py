@@ -8,6 +8,6 @@ from __future__ import annotations
 
 from skilldelta.routing.applicability import Applicability, Ranking, RecordedTasks
 from skilldelta.routing.everyday import everyday_prompts
-from skilldelta.routing.task_text import Message, read_message
+from skilldelta.routing.task_text import UserMessage, read_message
 
-__all__ = ["Applicability", "Message", "Ranking", "RecordedTasks", "everyday_prompts", "read_message"]
+__all__ = ["Applicability", "Ranking", "RecordedTasks", "UserMessage", "everyday_prompts", "read_message"]

@@ -19,7 +19,7 @@ from skilldelta.serve import dashboard_files, http_bank, http_dashboard, http_de
 from skilldelta.serve.admission import Admission, AdmissionRules
 from skilldelta.serve.counted_gate import CountedGate
 from skilldelta.serve.gate_service import GateService
-from skilldelta.serve.http_answers import answer_with_problems, json_response, metrics_of
+from skilldelta.serve.http_answers import answer_with_problems, gate_of, json_response, metrics_of
 from skilldelta.serve.http_guard import HttpGuard
 from skilldelta.serve.service_metrics import ServiceMetrics
 from skilldelta.serve.study_jobs import StudyJobs
@@ -127,13 +127,13 @@ class Upkeep:
 
 
 @router.get("/v1/health", summary="Whether the server runs")
-def health() -> Response:
-    """200 as long as requests are answered."""
-    return json_response({"status": "ok", "version": __version__})
+async def health(request: Request) -> Response:
+    """200 as long as requests are answered; it takes no worker thread, so that it is answered under any load."""
+    return json_response({"status": "ok", "version": __version__, "not_logged": gate_of(request).not_logged})
 
 
 @router.get("/v1/ready", summary="Whether the server is warm", responses={503: {"description": "Not yet"}})
-def ready(request: Request) -> Response:
+async def ready(request: Request) -> Response:
     """503 while bank, encoder and estimator are being loaded."""
     upkeep: Upkeep = request.app.state.upkeep
     reason = upkeep.reason or None
@@ -145,4 +145,5 @@ def metrics(request: Request) -> Response:
     """Requests, decisions and outcomes since the server started."""
     upkeep: Upkeep = request.app.state.upkeep
     counted = metrics_of(request)
-    return Response(counted.exposition(ready=upkeep.is_ready), media_type=counted.content_type)
+    numbers = counted.exposition(ready=upkeep.is_ready, not_logged=gate_of(request).not_logged)
+    return Response(numbers, media_type=counted.content_type)

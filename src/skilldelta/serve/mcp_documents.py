@@ -77,6 +77,7 @@ class ChoiceDocument(Document):
     """Which of several skills to use, if any."""
 
     choice: str | None
+    any_applies: float | None = None
     decisions: list[RouteDocument]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from skilldelta.collect.suite import AgentSettings
 from skilldelta.evaluation.prospective.frozen_rule import FrozenRule
@@ -18,13 +18,22 @@ SKILL_PROMPT = "A skill that applies to this task:\n\n{skill}\n\n---\n\n{task}"
 """How the use arm differs from the skip arm in every suite of the paper."""
 
 
+# Whose wording a suite is asked in: the authors', read from their checkouts, or the project's own.
+Protocol = Literal["authors", "plain"]
+
+
 @dataclass(frozen=True, slots=True)
 class GivenFiles:
-    """What a person has: the benchmark's data, skill texts, and corpora for tools where the benchmark has some."""
+    """What a person has: the benchmark's data, skill texts, corpora for tools where the benchmark has some, checkouts."""
 
     data: Path
     skills: Path | None = None
     corpora: Path | None = None
+    checkouts: tuple[Path, ...] = ()
+    """Folders in which the authors' and benchmarks' repositories are looked for."""
+    protocol: Protocol = "plain"
+    examples: Literal["official", "compact"] = "official"
+    """Which few-shot examples ToolQA's agent is shown under the authors' protocol."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +44,8 @@ class SkillSheet:
     description: str
     text: str
     tools: tuple[Mapping[str, Any], ...] = ()
+    is_verbatim: bool = False
+    """Whether blank ends of the text are part of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +60,8 @@ class TaskSheet:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, Path] = field(default_factory=dict)
     """Files to copy, by their place in the folder."""
+    prompt: str = ""
+    """What is asked in place of the text, which encoders see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +85,12 @@ class BenchmarkData:
     """Texts to write, by their place in the folder."""
     notes: Sequence[str] = ()
     """What a person should know, such as tools that are missing."""
+    grader: Mapping[str, Any] | None = None
+    """In place of the suite's own."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Further settings of suite.yaml."""
+    record: Mapping[str, Any] = field(default_factory=dict)
+    """What prepared.json says beside the usual: commits and digests of what was read."""
 
     @property
     def copied(self) -> dict[str, Path]:
@@ -134,3 +153,9 @@ class PaperSuite:
     preset: Preset
     grader: Mapping[str, Any]
     read: Callable[[GivenFiles], BenchmarkData]
+    files: tuple[str, ...]
+    """Where its data file stands in a folder: that of a checkout, or the one around it."""
+
+    def has_data(self, path: Path) -> bool:
+        """Whether a path is this suite's data, or a folder that holds them."""
+        return path.is_file() or any((path / place).is_file() for place in self.files)

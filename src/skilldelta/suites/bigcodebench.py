@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from skilldelta.evaluation.prospective.frozen_rule import FrozenRule
 from skilldelta.suites.base import BenchmarkData, GivenFiles, OmittedTask, PaperCounts, PaperSuite, Preset, TaskSheet
-from skilldelta.suites.source_files import Instance, read_instances, skills_of
+from skilldelta.suites.source_files import Instance, instance_places, read_instances, skills_of
 
+# Of the 1,140 tasks of the benchmark, those that are not among the paper's 1,136.
 _REFERENCE_FAILS = {
     "bigcodebench_00039": "its reference solution fails with NumPy 2",
     "bigcodebench_00245": "its reference solution needs an older scipy.stats.mode",
     "bigcodebench_00634": "its reference solution needs an older scipy.stats.mode",
     "bigcodebench_00736": "its reference solution needs an older scipy.stats.mode",
 }
-"""Of the 1,140 tasks of the benchmark, those that are not among the paper's 1,136."""
 
 
 def _read(given: GivenFiles) -> BenchmarkData:
@@ -29,9 +29,7 @@ def _task(instance: Instance) -> TaskSheet:
     prompt = instance.data.get("code_prompt")
     if isinstance(prompt, str) and prompt.strip():
         metadata["code_prompt"] = prompt
-    return TaskSheet(
-        instance.instance_id, instance.question, instance.skills[0], tuple(sorted(instance.skills)), metadata=metadata
-    )
+    return TaskSheet(instance.instance_id, instance.question, instance.skills[0], instance.skills, metadata=metadata)
 
 
 SUITE = PaperSuite(
@@ -54,4 +52,5 @@ SUITE = PaperSuite(
     preset=Preset(4096, known_per_group=20, frozen_rule=FrozenRule(k=None, threshold="prevalence")),
     grader={"type": "unit_tests"},
     read=_read,
+    files=instance_places("bigcodebench"),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skilldelta.errors import InputError
 from skilldelta.suites.base import BenchmarkData, GivenFiles, PaperCounts, PaperSuite, Preset, TaskSheet
-from skilldelta.suites.source_files import Instance, only_skill, read_instances, skills_of
+from skilldelta.suites.source_files import Instance, instance_places, only_skill, read_instances, skills_of
 
 _PROMPT = """\
 {task}
@@ -38,4 +38,5 @@ SUITE = PaperSuite(
     preset=Preset(1024, prompt=_PROMPT, repetitions=3),
     grader={"type": "logic_answer"},
     read=_read,
+    files=instance_places("logicbench"),
 )

@@ -9,7 +9,7 @@ from skilldelta.collect.graders.clinical_value import Kind
 from skilldelta.errors import InputError
 from skilldelta.evaluation.prospective.frozen_rule import FrozenRule
 from skilldelta.suites.base import BenchmarkData, GivenFiles, PaperCounts, PaperSuite, Preset, TaskSheet
-from skilldelta.suites.source_files import Instance, only_skill, read_instances, skills_of
+from skilldelta.suites.source_files import Instance, instance_places, only_skill, read_instances, skills_of
 
 TOOL_ROUNDS = 5
 _DUE_DATES = (13, 68)
@@ -74,4 +74,5 @@ SUITE = PaperSuite(
     preset=Preset(512, _SYSTEM, _PROMPT, known_per_group=8, frozen_rule=FrozenRule(k=3, threshold="prevalence")),
     grader={"type": "clinical_value"},
     read=_read,
+    files=instance_places("medcalcbench"),
 )

@@ -18,7 +18,7 @@ from skilldelta.collect.workspace import check_inside
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.files import json_document, write_text
 from skilldelta.nouns import plural
-from skilldelta.suites.base import BenchmarkData, GivenFiles, OmittedTask, PaperSuite, SkillSheet, TaskSheet
+from skilldelta.suites.base import BenchmarkData, GivenFiles, OmittedTask, PaperSuite, Protocol, SkillSheet, TaskSheet
 from skilldelta.suites.inventory import TaskInventory, count
 from skilldelta.version import __version__
 
@@ -38,6 +38,7 @@ class PreparedFolder:
     """Skills that tasks name and no text was found for."""
     left_out: tuple[OmittedTask, ...]
     notes: tuple[str, ...]
+    protocol: Protocol = "plain"
 
 
 def prepare(
@@ -49,7 +50,12 @@ def prepare(
     fault; otherwise its text can be added later.
     """
     check_new_folder(folder, "name a new folder with --output")
-    reading = _of_families(suite.read(given), families)
+    reading = suite.read(given)
+    if given.protocol == "authors":
+        from skilldelta.suites.authors_protocol import with_authors_protocol
+
+        reading, all_skills = with_authors_protocol(suite.name, reading, given), True
+    reading = _of_families(reading, families)
     if not reading.tasks:
         raise InputError(f"{given.data}: no task of {suite.title} in it")
     found = count([(task.family, task.skills) for task in reading.tasks])
@@ -69,7 +75,7 @@ def prepare(
         unfinished.rename(folder)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
-    return PreparedFolder(suite, folder, found, missing, tuple(reading.left_out), tuple(reading.notes))
+    return PreparedFolder(suite, folder, found, missing, tuple(reading.left_out), tuple(reading.notes), given.protocol)
 
 
 def _of_families(reading: BenchmarkData, families: Sequence[str]) -> BenchmarkData:
@@ -88,7 +94,8 @@ def _of_families(reading: BenchmarkData, families: Sequence[str]) -> BenchmarkDa
 def source_digests(given: GivenFiles) -> dict[str, str]:
     """SHA-256 of the given files by what they are, so that a study that goes on can tell other files from the same ones."""
     named = {"data": given.data, "skills": given.skills, "corpora": given.corpora}
-    return {kind: _digest(path) for kind, path in named.items() if path is not None}
+    digests = {kind: _digest(path) for kind, path in named.items() if path is not None}
+    return {**digests, "protocol": given.protocol}
 
 
 def recorded_sources(folder: Path) -> Mapping[str, str]:
@@ -123,30 +130,36 @@ def _write(suite: PaperSuite, reading: BenchmarkData, given: GivenFiles, folder:
         "benchmark": suite.name,
         "skilldelta": __version__,
         "sources": source_digests(given),
+        "protocol": given.protocol,
+        **reading.record,
         "families": sorted(families),
         "left_out": [asdict(one) for one in reading.left_out],
     }
     _write_file(folder / RECORD_FILE, json.dumps(record, indent=2) + "\n")
-    _write_file(folder / SUITE_FILE, _settings(suite, reading.agent or suite.preset.agent))
+    _write_file(folder / SUITE_FILE, _settings(suite, reading, given.protocol))
 
 
-def _settings(suite: PaperSuite, agent: AgentSettings) -> str:
-    unset = AgentSettings()
+def _settings(suite: PaperSuite, reading: BenchmarkData, protocol: str) -> str:
+    unset, agent = AgentSettings(), reading.agent or suite.preset.agent
     chosen = {key: value for key, value in asdict(agent).items() if value != getattr(unset, key) or key in _ALWAYS_SAID}
     document: dict[str, Any] = {
         "name": suite.name,
         "benchmark": suite.name,
         "description": f"{suite.title}, prepared for SkillDelta; {suite.licence}",
+        "protocol": protocol,
         "repetitions": suite.preset.repetitions,
         "agent": chosen,
-        "grader": dict(suite.grader),
+        "grader": dict(reading.grader or suite.grader),
+        **reading.settings,
     }
     return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=110)
 
 
 def _write_skill(sheet: SkillSheet, folder: Path) -> None:
     # A JSON text is a YAML text too, whatever stands in it.
-    front = f"---\nname: {sheet.skill_id}\ndescription: {json.dumps(' '.join(sheet.description.split()))}\n---\n"
+    verbatim = "verbatim: true\n" if sheet.is_verbatim else ""
+    description = json.dumps(" ".join(sheet.description.split()))
+    front = f"---\nname: {sheet.skill_id}\ndescription: {description}\n{verbatim}---\n"
     _write_file(folder / "SKILL.md", f"{front}\n{sheet.text}\n")
     if sheet.tools:
         _write_file(folder / TOOLS_FILE, json.dumps(list(sheet.tools), ensure_ascii=False, indent=2) + "\n")
@@ -157,8 +170,10 @@ def _line(task: TaskSheet) -> str:
         "task_id": task.task_id,
         "text": task.text,
         "family": task.family,
-        "skill": task.skills[0] if len(task.skills) == 1 else sorted(set(task.skills)),
+        "skill": task.skills[0] if len(task.skills) == 1 else list(dict.fromkeys(task.skills)),
     }
+    if task.prompt:
+        row["prompt"] = task.prompt
     if task.answer is not None:
         row["answer"] = task.answer
     if task.metadata:

@@ -6,7 +6,9 @@ Markdown file.
 
 from __future__ import annotations
 
+import json
 import re
+import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +21,7 @@ from skilldelta.suites.base import GivenFiles, SkillSheet
 
 _PLACES = ("data/bench/instances", "bench/instances", "instances", "")
 _CORPORA = ("data/bench/corpus/corpus.json", "bench/corpus/corpus.json", "corpus/corpus.json", "corpus.json")
+_MOST_CORPUS = 512 << 20
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
@@ -56,26 +59,34 @@ def read_instances(given: GivenFiles, dataset: str) -> list[Instance]:
     return instances
 
 
+def instance_places(dataset: str) -> tuple[str, ...]:
+    """Where a dataset's instances stand in a checkout, or in the folder around them."""
+    return tuple(f"{place}/{dataset}.json" if place else f"{dataset}.json" for place in _PLACES)
+
+
 def instance_file(data: Path, dataset: str) -> Path:
     """The file that `--from` names, directly or by the folder around it."""
     if not data.exists():
         raise InputError(f"{data}: there is no such file or folder; --from names {dataset}.json or its checkout")
     if not data.is_dir():
         return data
-    for place in _PLACES:
-        if (data / place / f"{dataset}.json").is_file():
-            return data / place / f"{dataset}.json"
+    for place in instance_places(dataset):
+        if (data / place).is_file():
+            return data / place
     raise InputError(f"{data}: no {dataset}.json in this folder; name the file itself with --from")
 
 
 def skills_of(given: GivenFiles, instances: list[Instance]) -> dict[str, SkillSheet]:
     """The texts of the annotated skills, from `--skills` or from a checkout's own corpus; none where there is neither."""
     path = given.skills
-    if path is None and given.data.is_dir():
-        path = next((given.data / place for place in _CORPORA if (given.data / place).is_file()), None)
+    folders = [folder for folder in (given.data, *given.checkouts) if folder.is_dir()]
+    if path is None:
+        places = [f"{place}{ending}" for place in _CORPORA for ending in ("", ".zip")]
+        path = next((folder / place for folder in folders for place in places if (folder / place).is_file()), None)
     if path is None:
         return {}
-    return read_corpus(path, sorted({skill for one in instances for skill in one.skills}))
+    names = sorted({skill for instance in instances for skill in instance.skills})
+    return read_corpus(path, names, is_verbatim=given.protocol == "authors")
 
 
 def _instance(row: Mapping[str, Any], dataset: str, where: str) -> Instance:
@@ -107,20 +118,18 @@ def check_name(name: Any, where: str) -> str:
     return name
 
 
-def read_corpus(path: Path, wanted: Iterable[str]) -> dict[str, SkillSheet]:
+def read_corpus(path: Path, wanted: Iterable[str], *, is_verbatim: bool = False) -> dict[str, SkillSheet]:
     """The wanted skills that the corpus has, in the order in which they are wanted. A wanted one may be missing."""
     names = list(dict.fromkeys(wanted))
     if not path.exists():
         raise InputError(f"{path}: there is no such file or folder; --skills names a corpus file or a folder of skills")
     if path.is_dir():
         return {name: sheet for name in names if (sheet := _from_folder(path, name)) is not None}
-    if path.suffix.lower() == ".zip":
-        raise InputError(f"{path}: a corpus in an archive; unpack it and name the JSON file in it")
     wanted_names, found = set(names), dict[str, SkillSheet]()
     for where, row in _rows(path):
         skill_id = check_name(row.get("skill_id"), f"{where}: skill_id")
         if skill_id in wanted_names:
-            found[skill_id] = _sheet(skill_id, row, where)
+            found[skill_id] = _sheet(skill_id, row, where, is_verbatim=is_verbatim)
     return {name: found[name] for name in names if name in found}
 
 
@@ -145,13 +154,31 @@ def _from_folder(folder: Path, name: str) -> SkillSheet | None:
 
 
 def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    if path.suffix.lower() == ".zip":
+        yield from ((f"{path}: [{number}]", row) for number, row in enumerate(_archived_list(path)))
+        return
     if path.suffix.lower() == ".jsonl":
         yield from ((f"{path}:{number}", row) for number, row in json_lines(path))
         return
     yield from ((f"{path}: [{number}]", row) for number, row in enumerate(json_list(path)))
 
 
-def _sheet(skill_id: str, row: Mapping[str, Any], where: str) -> SkillSheet:
+def _archived_list(path: Path) -> list[Mapping[str, Any]]:
+    """The list of objects in the one file of an archive."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = [member for member in archive.infolist() if not member.is_dir()]
+            if len(members) != 1 or members[0].file_size > _MOST_CORPUS:
+                raise InputError(f"{path}: expected one JSON file of at most {_MOST_CORPUS >> 20} MiB in the archive")
+            rows = json.loads(archive.read(members[0]))
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, RuntimeError) as error:
+        raise InputError(f"{path}: the corpus cannot be read ({error})") from None
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise InputError(f"{path}: expected a list of skills")
+    return rows
+
+
+def _sheet(skill_id: str, row: Mapping[str, Any], where: str, *, is_verbatim: bool) -> SkillSheet:
     text, name = row.get("content"), row.get("name")
     if not isinstance(text, str) or not text.strip():
         raise InputError(f"{where}: the skill {skill_id} has no content")
@@ -159,4 +186,4 @@ def _sheet(skill_id: str, row: Mapping[str, Any], where: str) -> SkillSheet:
     tools = row.get("tools") or []
     if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
         raise InputError(f"{where}: the tools of {skill_id} must be a list of objects")
-    return SkillSheet(skill_id, str(described), text.strip(), tuple(tools))
+    return SkillSheet(skill_id, str(described), text if is_verbatim else text.strip(), tuple(tools), is_verbatim)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from skilldelta.evaluation.prospective.frozen_rule import FrozenRule
 from skilldelta.suites.base import BenchmarkData, GivenFiles, PaperCounts, PaperSuite, Preset, TaskSheet
 from skilldelta.suites.lookup_corpora import check_corpora
-from skilldelta.suites.source_files import Instance, only_skill, read_instances, skills_of
+from skilldelta.suites.source_files import Instance, instance_places, only_skill, read_instances, skills_of
 
 STEPS = 8
 _PROMPT = """\
@@ -58,4 +58,5 @@ SUITE = PaperSuite(
     preset=Preset(384, _SYSTEM, _PROMPT, known_per_group=12, frozen_rule=FrozenRule(k=3, threshold="prevalence")),
     grader={"type": "short_answer"},
     read=_read,
+    files=instance_places("toolqa"),
 )

@@ -18,6 +18,7 @@ from skilldelta.collect.graders.final_answer import without_thoughts
 from skilldelta.collect.sandbox import find_sandbox
 from skilldelta.encoders import load_encoder
 from skilldelta.files import json_document
+from skilldelta.suites.lookup_corpora import available
 from skilldelta.suites.lookup_tools import PassageSearch
 from skilldelta.suites.toolqa_environment import OWN_SENTENCES, ToolEnvironment
 
@@ -105,6 +106,10 @@ def stop_texts(model: str, step: int) -> list[str]:
     return [] if "gpt-5" in model.rsplit("/", 1)[-1].lower() else [f"\nObservation {step}:"]
 
 
+def _no_texts(corpus: str, question: str) -> str:
+    raise LookupError(corpus)
+
+
 def toolqa_agent(
     solver_file: str, corpora: Path, *, encoder: str = "wordllama", encoder_model: str = "", steps: int = STEPS
 ) -> Callable[..., Awaitable[Any]]:
@@ -115,7 +120,11 @@ def toolqa_agent(
     require_inspect()
     folder = Path(solver_file).parent
     wording, sandbox = read_wording(folder / WORDING_FILE), find_sandbox()
-    search = PassageSearch(corpora, load_encoder(encoder, model=encoder_model or None))
+    # Without texts to search there is no need of an encoder, which may be a large extra.
+    _, texts = available(corpora)
+    retrieve = (
+        PassageSearch(corpora, load_encoder(encoder, model=encoder_model or None)).nearest if texts else _no_texts
+    )
     workers = folder / ".workers"
     shutil.rmtree(workers, ignore_errors=True)
     idle: list[ToolEnvironment] = []
@@ -127,7 +136,7 @@ def toolqa_agent(
             return idle.pop()
         started += 1
         return ToolEnvironment(
-            corpora, folder / ".tables", workers / str(started), sandbox, search.nearest, wording.sentences
+            corpora, folder / ".tables", workers / str(started), sandbox, retrieve, wording.sentences
         )
 
     async def solve(state: Any, generate: Any) -> Any:
