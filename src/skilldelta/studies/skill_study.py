@@ -55,7 +55,7 @@ def judge_skills(
     Examples:
         >>> (judged,) = judge_skills([panel])
         >>> [(one.skill, one.ruling, one.more_tasks) for one in judged.verdicts]
-        [('units-skill', 'not enough evidence', 45), ('dates-skill', 'not enough evidence', 309)]
+        [('units-skill', 'not enough evidence', 38), ('dates-skill', 'not enough evidence', 257)]
     """
     rng = np.random.default_rng(settings.seed)
     decisions = [gate_uses(panel.support, settings.seed) for panel in panels] if uses is None else uses
