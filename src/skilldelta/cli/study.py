@@ -50,8 +50,8 @@ def command(name: str, output: Path, dry_run: bool, **options: Any) -> int:
       --output my-study --dry-run
     """
     from skilldelta.cli.study_phases import StudyRun
-    from skilldelta.studies.study_folder import StudyFolder
-    from skilldelta.suites import find_suite
+    from skilldelta.paper.study_folder import StudyFolder
+    from skilldelta.paper.suites import find_suite
 
     given = given_files(name, options)
     run = StudyRun(find_suite(name), StudyFolder(output), given, {**options, "aa": None})

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from skilldelta.bank import Bank
     from skilldelta.cli.study_phases import StudyRun
     from skilldelta.evaluation.prospective.seal import SealedPanel
+    from skilldelta.paper.study_folder import KnownAndHeldOut
     from skilldelta.records import Agent
     from skilldelta.studies import LoadedPanel
-    from skilldelta.studies.study_folder import KnownAndHeldOut
 
 
 def run_protocol(run: StudyRun, folder: Path) -> int:
     """From where the folder stands; the seal is made once, before the first held-out call."""
     from skilldelta.collect.plan import make_plan
-    from skilldelta.studies.study_folder import split_tasks
+    from skilldelta.paper.study_folder import split_tasks
 
     session, known = run.session(folder), run.options["known"] or run.suite.preset.known_per_group
     planned = make_plan(session.suite, session.selection, seed=session.seed)

@@ -44,7 +44,7 @@ def repeated_folds(
     Returns None for a panel of fewer tasks than folds. Rows of one task always share a fold.
 
     >>> from skilldelta.estimators.paper_rule import FamilyMean
-    >>> from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
+    >>> from skilldelta.paper.simulation.simulated_panel import simulate_panel
     >>> panel = simulate_panel(np.random.default_rng(0), tasks=60, families=2, kind="always_helps")
     >>> value = repeated_folds(panel.support, {"family_mean": FamilyMean()}, rng=np.random.default_rng(1))
     >>> value.always_on, value.policies["family_mean"].difference

@@ -84,6 +84,30 @@ def _wanted(found: SkillVerdict) -> str:
     return f"{tasks}{looks}; {settling(found.more_tasks)}"
 
 
+def certainty_words(found: SkillVerdict) -> str:
+    """How sure the verdict is: `sure`, `leaning`, or how likely the skill is to help where there is none."""
+    return found.certainty or f"{percent(found.effect.helps, 0)} likely to help"
+
+
+def cost_words(support: Support, found: SkillVerdict) -> str:
+    """`1.31× the tokens`: what the skill costs, where that is known."""
+    if found.token_change is None:
+        return "its cost in tokens is not recorded throughout"
+    return f"{1 + found.token_change:.2f}× the tokens of runs without it"
+
+
+def harm_words(support: Support, found: SkillVerdict, most: int) -> list[str]:
+    """The tasks that a skill harms, the most harmed first, with their numbers and words."""
+    rows = [row for family in found.families for row in family.rows if support.gains[row] < 0]
+    rows.sort(key=lambda row: support.gains[row])
+    lines = []
+    for row in rows[:most]:
+        words = f" “{shorten(support.texts[row], _TEXT_WIDTH // 2)}”" if support.texts else ""
+        change = f"{support.y0[row]:.2f} to {support.y1[row]:.2f}"
+        lines.append(f"harms {support.task_ids[row]}: {points(support.gains[row], 0)} points ({change}){words}")
+    return lines + ([f"and {len(rows) - most} more"] if len(rows) > most else [])
+
+
 def skipping_words(found: Skipping, tasks: int) -> str:
     """What skipping would buy: `skips 12 of 60 tasks: +4.2 points, saves 8% of tokens`."""
     if not found.tasks:

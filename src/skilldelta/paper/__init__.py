@@ -1,0 +1,16 @@
+"""Everything that only the paper needs: its five suites, `study`, simulated truth for its theory, its tables.
+
+The rest of SkillDelta does without this package, and does not import it.
+
+    from skilldelta.paper import paper_tables, tables_markdown
+    from skilldelta.studies import evaluate, load_panels
+
+    tables_markdown(paper_tables(evaluate(load_panels(bank))))
+"""
+
+from __future__ import annotations
+
+from skilldelta.paper.paper_tables import paper_tables
+from skilldelta.paper.table import PaperTable, tables_document, tables_markdown
+
+__all__ = ["PaperTable", "paper_tables", "tables_document", "tables_markdown"]
