@@ -170,11 +170,11 @@ def _show_screen(judged: JudgedPanel, source: Path) -> None:
     out, support = console(), judged.panel.support
     for one in judged.verdicts:
         mean = one.mean
-        gain = f"{signed(100 * one.effect.gain, 1)} points (95%: {span(one.interval)})"
+        recorded = f"{signed(100 * mean.mean, 1)} points over {plural(mean.tasks, 'task')}"
+        expected = f"{signed(100 * one.effect.gain, 1)} to expect of new tasks (95%: {span(one.interval)})"
         who = f" ({judged.panel.agent.name})" if judged.panel.agent.name != UNNAMED else ""
         out.print(f"{one.skill}{who}: {one.ruling}, {certainty_words(one)}", style="bold")
-        over = "" if one.reason == "too little" else f" over {plural(mean.tasks, 'task')}"
-        out.remark(plain_minus(f"gain {gain}{over}; {skill_reason(one)}"))
+        out.remark(plain_minus(f"gain {recorded}, {expected}; {skill_reason(one)}"))
         out.remark(plain_minus(f"{one.helped} helped, {one.harmed} harmed; {cost_words(judged.panel.support, one)}"))
         for line in harm_words(support, one, _NAMED):
             out.remark(plain_minus(line), indent=4)
