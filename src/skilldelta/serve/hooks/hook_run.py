@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple
 
 from skilldelta.harnesses.harness import Dialect
 from skilldelta.harnesses.offered_skill import Delivery, OfferedSkill, Part, delivered, in_parts, skill_body
+from skilldelta.routing.task_text import read_message
 from skilldelta.serve.hooks.conversation import Conversation, HookDecision, created
 from skilldelta.serve.hooks.hook_event import HookEvent, read_event
 from skilldelta.serve.hooks.server_client import ServerAddress, ServerSilentError, ask_server
@@ -102,16 +103,34 @@ def fallback_answer(settings: HookSettings, content: bytes) -> str:
 
 
 def _prompt(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answered:
+    message = read_message(event.text)
+    if not message.is_task:
+        return Answered()  # "hi" or "continue" binds nothing, and changes nothing that is bound
+    event = event._replace(text=message.text)
     conversation = _conversation(settings, event)
-    known = conversation.known() if conversation else None
-    if conversation is not None and known is not None:
-        if not conversation.claim(settings.part.number):
-            return Answered()
-        found = _Decided(known, _file_texts(settings).texts)
-        if _lacks_text(settings, found):
-            found = found._replace(texts=_decided(settings, event, ask_bank).texts)
-        return Answered(_delivery(settings, found, settings.part))
-    return _first_prompt(settings, conversation, _decided(settings, event, ask_bank))
+    tasks = conversation.tasks() if conversation else []
+    if conversation is None or not tasks:
+        return _first_prompt(settings, event, conversation, _decided(settings, event, ask_bank))
+    # With one skill on offer the first task settles it; among several, another task may be about another skill.
+    same = next((task for task in tasks if task.is_about(event.text)), tasks[0] if len(settings.skills) == 1 else None)
+    if same is None:
+        return _another_task(settings, event, tasks, ask_bank)
+    if not same.claim(settings.part.number):
+        return Answered()
+    found = _Decided(same.known() or (), _file_texts(settings).texts)
+    if _lacks_text(settings, found):
+        found = found._replace(texts=_decided(settings, event, ask_bank).texts)
+    return Answered(_delivery(settings, found, settings.part))
+
+
+def _another_task(settings: HookSettings, event: HookEvent, tasks: list[Conversation], ask_bank: Ask) -> Answered:
+    """The answer to a later task: a skill that is not in the conversation yet, or nothing."""
+    asked = event._replace(conversation=f"{event.conversation}#{len(tasks)}")
+    found = _decided(settings, asked, ask_bank)
+    injected = {one.skill for task in tasks for one in task.known() or () if one.chosen}
+    if any(one.chosen and one.skill in injected for one in found.decisions):
+        return Answered(failure=found.failure)
+    return _first_prompt(settings, event, tasks[0]._replace(task=len(tasks)), found)
 
 
 class _FileTexts(NamedTuple):
@@ -133,10 +152,15 @@ def _file_texts(settings: HookSettings) -> _FileTexts:
     return found
 
 
-def _first_prompt(settings: HookSettings, conversation: Conversation | None, found: _Decided) -> Answered:
+def _first_prompt(
+    settings: HookSettings, event: HookEvent, conversation: Conversation | None, found: _Decided
+) -> Answered:
     """The answer with which the decision is known; of hooks that decide at the same moment, the first one counts."""
     part = Part(settings.part.number, 1)
-    if conversation is not None and conversation.keep(found.decisions):
+    is_decided = any(one.action != "abstain" or one.has_evidence for one in found.decisions)
+    if len(settings.skills) > 1 and not is_decided:
+        return Answered(failure=found.failure)  # about none of the skills: the next task is asked about anew
+    if conversation is not None and conversation.keep(found.decisions, event.text):
         part = settings.part
         found = found._replace(decisions=conversation.known() or found.decisions)
         conversation.tidy()
@@ -292,21 +316,27 @@ def _chosen(settings: HookSettings, found: _Decided) -> OfferedSkill | None:
 
 
 def _skill_call(settings: HookSettings, event: HookEvent) -> Answered:
-    conversation = _conversation(settings, event)
-    for decision in (conversation.known() or ()) if conversation else ():
-        # Without evidence it is hands off: the harness works as it does without a gate.
-        if decision.skill == event.skill and decision.action == "skip" and decision.has_evidence:
-            reason = f"SkillDelta: {decision.reason}. Proceed without this skill."
-            return Answered(_written(settings.dialect.denial(reason)))
+    # What the latest task that was about the skill has decided.
+    decision = next((one for one in reversed(_taken(settings, event)) if one.skill == event.skill), None)
+    # Without evidence it is hands off: the harness works as it does without a gate.
+    if decision is not None and decision.action == "skip" and decision.has_evidence:
+        reason = f"SkillDelta: {decision.reason}. Proceed without this skill."
+        return Answered(_written(settings.dialect.denial(reason)))
     return Answered()
+
+
+def _taken(settings: HookSettings, event: HookEvent) -> list[HookDecision]:
+    """The decisions of a conversation, those of its first task first, without skills that a task was not about."""
+    conversation = _conversation(settings, event)
+    taken = [one for task in (conversation.tasks() if conversation else ()) for one in task.known() or ()]
+    return [one for one in taken if one.action != "abstain" or one.has_evidence]
 
 
 def _end(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answered:
     """The tokens of the conversation, with each decision that was taken in it; the same end twice adds nothing."""
     from skilldelta.harnesses.transcript import transcript_tokens
 
-    conversation = _conversation(settings, event)
-    recorded = [one.decision_id for one in (conversation.known() or ()) if one.decision_id] if conversation else []
+    recorded = [one.decision_id for one in _taken(settings, event) if one.decision_id]
     tokens = transcript_tokens(settings.dialect, event.transcript) if recorded and event.transcript else None
     for decision_id in recorded if tokens is not None else []:
         _asked(settings, OUTCOMES, {"decision_id": decision_id, "tokens": tokens}, ask_bank)
