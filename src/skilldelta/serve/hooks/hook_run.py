@@ -320,7 +320,8 @@ def _skill_call(settings: HookSettings, event: HookEvent) -> Answered:
     decision = next((one for one in reversed(_taken(settings, event)) if one.skill == event.skill), None)
     # Without evidence it is hands off: the harness works as it does without a gate.
     if decision is not None and decision.action == "skip" and decision.has_evidence:
-        reason = f"SkillDelta: {decision.reason}. Proceed without this skill."
+        certainty = f" ({decision.certainty})" if decision.certainty else ""
+        reason = f"SkillDelta: {decision.reason}{certainty}. Proceed without this skill."
         return Answered(_written(settings.dialect.denial(reason)))
     return Answered()
 
