@@ -40,6 +40,15 @@ class GateDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class GateSetting:
+    """A setting of the gate that runs, as the pages print it."""
+
+    name: str
+    value: str | float | int
+    is_default: bool
+
+
+@dataclass(frozen=True, slots=True)
 class LogTally:
     """What the decision log holds, about one skill or about all."""
 
@@ -88,6 +97,8 @@ class OverviewDocument:
     """The panel that the page is about; null while the bank has no complete pair."""
     tasks_in_panel: int
     families: int
+    settings: list[GateSetting]
+    """How the server decides; every number of the pages is about this gate."""
     gate: GateDocument | None
     skills: list[SkillLine]
     log: LogTally

@@ -16,6 +16,7 @@ from skilldelta.bank.store import Bank
 from skilldelta.encoders import Encoder
 from skilldelta.errors import unknown_name
 from skilldelta.evaluation.skill_verdicts import SkillVerdict
+from skilldelta.gate import Gate
 from skilldelta.records import Agent, Skill
 from skilldelta.serve.gate_service import GateService
 from skilldelta.studies.gated_panel import GatedPanel, gated_panel
@@ -88,6 +89,11 @@ class EvidenceViews:
         self._bank: Bank | None = None
         self._catalogue: Catalogue | None = None
         self._panels: OrderedDict[tuple[str, str], ShownPanel] = OrderedDict()
+
+    @property
+    def gate(self) -> Gate:
+        """The gate that runs."""
+        return self._gate.settings.gate
 
     def catalogue(self) -> Catalogue:
         """What the bank holds now."""

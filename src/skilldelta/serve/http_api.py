@@ -9,6 +9,7 @@ import logging
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, FastAPI, Request
@@ -129,7 +130,9 @@ class Upkeep:
 @router.get("/v1/health", summary="Whether the server runs")
 async def health(request: Request) -> Response:
     """200 as long as requests are answered; it takes no worker thread, so that it is answered under any load."""
-    return json_response({"status": "ok", "version": __version__, "not_logged": gate_of(request).not_logged})
+    service = gate_of(request)
+    state = {"status": "ok", "version": __version__, "not_logged": service.not_logged}
+    return json_response({**state, "gate": asdict(service.settings.gate)})
 
 
 @router.get("/v1/ready", summary="Whether the server is warm", responses={503: {"description": "Not yet"}})

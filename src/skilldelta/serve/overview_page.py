@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import PurePath
 from urllib.parse import urlsplit
 
 from skilldelta.bank.entries import DecisionTally
+from skilldelta.gate import Gate
 from skilldelta.report.skill_list import skill_sentence
 from skilldelta.serve.evidence_documents import (
     GainInterval,
     GateDocument,
+    GateSetting,
     LogTally,
     OverviewDocument,
     PanelName,
@@ -37,6 +39,7 @@ def overview_document(views: EvidenceViews, agent: str | None, suite: str | None
         panel=None if chosen is None else panel_name(chosen),
         tasks_in_panel=0 if rows is None else len(rows.support.row_of_task),
         families=0 if rows is None else len(rows.families),
+        settings=gate_settings(views.gate),
         gate=None if rows is None else gate_document(rows),
         skills=lines,
         log=_whole_log(tallies if chosen is None else _of_agent(tallies, chosen), lines),
@@ -64,6 +67,17 @@ def skill_line(shown: ShownPanel, skill: str, catalogue: Catalogue, tallies: Seq
         log=_tally(own, rows.extra_tokens),
         recorded=max((age.last for age in catalogue.ages_of(shown.key, skill)), default=None),
     )
+
+
+def gate_settings(gate: Gate) -> list[GateSetting]:
+    """The settings of a gate, with what the estimator brings where none is set; those that play no part are left out."""
+    default = Gate()
+    values = {**asdict(gate), "interval": gate.interval_method, "familiarity_limit": gate.familiarity_floor}
+    return [
+        GateSetting(name, value, getattr(gate, name) == getattr(default, name))
+        for name, value in values.items()
+        if value is not None and not (name in ("lipschitz", "epsilon") and value == 0)
+    ]
 
 
 def panel_name(panel: PanelKey) -> PanelName:
