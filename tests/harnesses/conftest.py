@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from harnesses.fake_models import FakeModels, fake_models
-from harnesses.harness_runs import HarnessRun
+from harnesses.harness_runs import HarnessRun, give_key
 
 UNITS = "A pallet holds 40 crates. A crate holds 24 cans."
 WAREHOUSE = "How many cans are in 3 pallets and 5 crates of beans?"
@@ -73,9 +73,11 @@ def gate(bank: Path) -> Iterator[Gate]:
 def serving(bank: Path, **variables: str) -> Iterator[Gate]:
     """A warm server of its own; variables such as HOME are the server's."""
     port = free_port()
+    give_key(bank.parent / "state")
+    state = {"OPENBLAS_NUM_THREADS": "1", "XDG_STATE_HOME": str(bank.parent / "state")}
     server = subprocess.Popen(
         [_skilldelta(), "serve", "--bank", str(bank), "--port", str(port)],
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", **variables},
+        env={**os.environ, **state, **variables},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

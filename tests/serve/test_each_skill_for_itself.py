@@ -26,8 +26,7 @@ from skilldelta.records import text_digest
 from skilldelta.serve.gate_question import GateQuestion
 from skilldelta.serve.gate_service import GateService
 from skilldelta.serve.hooks.bank_answer import answer_from
-from skilldelta.serve.hooks.hook_run import answer
-from skilldelta.serve.hooks.hook_settings import HookSettings
+from skilldelta.serve.hooks.hook_run import HookSettings, answer
 
 ASKED = GateQuestion("convert four miles to metres", "units-skill")
 UNKNOWN = [f"new-skill-{number}" for number in range(13)]

@@ -129,8 +129,8 @@ class Bank:
             query = reading.executions_query(
                 connection, agent=agent, suite=suite, skill_id=skill_id, family=family, task_id=task_id
             )
-            for filed in reading.read_executions(connection, query.order_by(schema.executions.c.key)):
-                yield filed.execution
+            for stored in reading.read_executions(connection, query.order_by(schema.executions.c.key)):
+                yield stored.execution
 
     def runs(
         self, *, agent: Agent | None = None, suite: str | None = None, family: str | None = None

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.arguments import note_left_out, panels_in, rules_of, settings_in, with_paper_settings
+from skilldelta.cli.arguments import gate_of, note_left_out, panels_in, rules_of, settings_in, with_paper_settings
 from skilldelta.cli.output import console, note, percent, plain_minus, progress, signed, span, steps, table, write_json
 from skilldelta.cli.settings import GivenPath
+from skilldelta.errors import InputError
 from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.nouns import plural
 
@@ -60,6 +61,17 @@ _MEANS = ("policy", "success", "vs on", "95%", "wins", "vs random", "95%", "wins
     is_flag=True,
     help="Also intervals that know of refitting. Every policy is scored 21 times: about 20 times the wait.",
 )
+@click.option(
+    "--routing",
+    is_flag=True,
+    help="Instead: offer all skills at once to each recorded task, as a harness does. Who gets its own, a wrong one, none?",
+)
+@click.option(
+    "--prompts",
+    type=GivenPath(dir_okay=False),
+    metavar="FILE",
+    help="With --routing: messages about no skill, one a line; how many get one?",
+)
 @settings.document_options
 @click.pass_context
 @progress("getting ready")
@@ -70,6 +82,11 @@ def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None
     cheap, or are left out where they would not cover; --json also has the paper's, with scores and actions fixed.
     The last line is the verdict that the interval of the gate allows.
     """
+    if options["routing"]:
+        _evaluate_routing(ctx, bank, as_json, output)
+        return
+    if options["prompts"] is not None:
+        raise InputError("--prompts belongs to --routing; add --routing, or leave it out")
     options = with_paper_settings(ctx, options)
     evaluated = run_evaluation(panels_in(bank, options), settings_of(options))
     if as_json or output:
@@ -85,6 +102,35 @@ def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None
     if len(shown) > 1:
         show_means(evaluated.means)
     show_verdicts(shown)
+
+
+def _evaluate_routing(ctx: click.Context, bank: str, as_json: bool, output: Path | None) -> None:
+    """Measure every chosen panel that has several skills; one without is named."""
+    from skilldelta.cli.routing_display import read_prompts, show_routing
+    from skilldelta.studies.routing_study import RoutingSettings, measure_routing, routing_document
+
+    options = ctx.params
+    asked = RoutingSettings(
+        gate=gate_of(ctx),
+        resamples=options["resamples"],
+        seed=options["seed"],
+        prompts=read_prompts(options["prompts"]),
+    )
+    panels = panels_in(bank, options)
+    several = [panel for panel in panels if len(set(panel.support.skills.tolist())) > 1]
+    for panel in panels:
+        if panel not in several:
+            note(f"{panel.title} has one skill; there is nothing to choose from")
+    if not several:
+        raise InputError("routing needs a panel with several skills; add executions of another skill")
+    note_left_out(several)
+    with steps() as advance:
+        results = [measure_routing(panel, asked, progress=advance) for panel in several]
+    if as_json or output:
+        write_json(routing_document(results), output)
+        return
+    for result in results:
+        show_routing(result)
 
 
 def settings_of(options: Mapping[str, Any]) -> EvaluationSettings:

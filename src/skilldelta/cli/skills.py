@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,11 +12,14 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.arguments import note_left_out, panels_in, settings_in
-from skilldelta.cli.output import console, plain_minus, progress, signed, span, table, write_json
+from skilldelta.cli.output import console, note, plain_minus, progress, signed, span, table, write_json
+from skilldelta.cli.reading_options import reading_of, reading_options
+from skilldelta.cli.settings import GivenPath
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.nouns import listed, plural
 
 if TYPE_CHECKING:
+    from skilldelta.bank.importers import Defaults
     from skilldelta.evaluation.skill_verdicts import SkillVerdict
     from skilldelta.studies import JudgedPanel
     from skilldelta.support import Support
@@ -24,23 +28,40 @@ _NAMED = 6
 
 
 @click.command("skills")
+@click.argument("sources", nargs=-1, type=GivenPath(), metavar="[SOURCE…]")
 @settings.panel_options
-@click.option("--skill", metavar="NAME", help="Only this skill, with the tasks that it breaks.")
+@reading_options
+@click.option(
+    "--skill", metavar="NAME", help="Only this skill (of files NAME or NAME@VERSION), with the tasks that it breaks."
+)
 @settings.exclude_options
 @settings.corrections_option
 @settings.interval_options
 @settings.document_options
 @progress("judging skills")
-def command(bank: str, skill: str | None, as_json: bool, output: Path | None, **options: Any) -> None:
+def command(
+    sources: tuple[Path, ...], bank: str, skill: str | None, as_json: bool, output: Path | None, **options: Any
+) -> None:
     """Keep, gate or drop each skill, with the evidence, the tasks that it breaks, and what skipping there would buy.
+
+    A SOURCE is a workspace, a log, a table or a bank: it needs no bank and no agent's name. Without one, the bank is judged.
 
     A family counts as harmed when its exact sign test passes at a false-discovery rate of 5% over all families of the
     panel; skills are held to the same rate. Intervals are 95%, over tasks. "Not enough evidence" is a verdict.
+
+    \b
+    skilldelta skills my-skill-workspace/
+    skilldelta skills results.xlsx --percent
+    skilldelta skills --bank skilldelta.bank
     """
     from skilldelta.studies import SkillSettings, judge_skills, judged_to_dict
 
     if not options["resamples"]:
         raise InputError("--resamples 0 leaves no interval to judge by; give at least 100")
+    said, format_ = reading_of(options, sources)
+    if sources:
+        _judge_files(sources, skill, said, format_, options, as_json=as_json, output=output)
+        return
     panels = panels_in(bank, options)
     note_left_out(panels)
     judged = judge_skills(panels, settings_in(options, SkillSettings))
@@ -51,6 +72,94 @@ def command(bank: str, skill: str | None, as_json: bool, output: Path | None, **
         return
     for one in judged:
         _show(one, with_tasks=skill is not None)
+
+
+def _judge_files(
+    sources: tuple[Path, ...],
+    skill: str | None,
+    said: Defaults,
+    format_: str,
+    options: dict[str, Any],
+    *,
+    as_json: bool,
+    output: Path | None,
+) -> None:
+    """One screen per source: the verdict on each skill, what it costs, what it harms, and what to type next."""
+    from skilldelta.studies import ArmChoice, SkillSettings, judge_skills, judged_to_dict, read_runs
+    from skilldelta.studies.compared_side import RecordedRuns, bank_runs
+    from skilldelta.studies.file_panels import file_panels
+    from skilldelta.studies.version_history import version_history
+
+    documents = []
+    for source in sources:
+        choice = ArmChoice(agent=options["agent"], skill=skill, suite=options["suite"])
+        if is_bank(source):
+            from skilldelta.bank import Bank
+
+            with Bank.open(str(source), create=False) as bank:
+                recorded: RecordedRuns = bank_runs(bank, choice)
+        else:
+            recorded = read_runs(source, format=format_, choice=choice, said=said)
+        for remark in recorded.notes:
+            note(remark)
+        if recorded.unsure_newest and not (skill and "@" in skill):
+            from skilldelta.cli.history import show_history
+            from skilldelta.studies.version_history import history_to_dict
+
+            history = version_history(recorded, seed=options["seed"], resamples=options["resamples"])
+            if as_json or output:
+                documents.append({"source": str(source), **history_to_dict(history)})
+            else:
+                show_history(history)
+            continue
+        judged = judge_skills(file_panels(recorded, skill), settings_in(options, SkillSettings))
+        if skill is not None:
+            judged = _of_skill(judged, skill.partition("@")[0])
+        if as_json or output:
+            documents += [{"source": str(source), **judged_to_dict(one)} for one in judged]
+            continue
+        for one in judged:
+            _show_screen(one, source)
+    if as_json or output:
+        write_json({"panels": documents}, output)
+
+
+def is_bank(path: Path) -> bool:
+    """Whether a file is a bank."""
+    try:
+        with path.open("rb") as file:
+            return file.read(15) == b"SQLite format 3"
+    except OSError:
+        return False
+
+
+def _show_screen(judged: JudgedPanel, source: Path) -> None:
+    from skilldelta.report.skill_list import certainty_words, cost_words, harm_words, skill_reason
+    from skilldelta.studies.compared_side import UNNAMED
+
+    out, support = console(), judged.panel.support
+    for one in judged.verdicts:
+        mean = one.mean
+        interval = span(mean.interval)
+        gain = f"{signed(100 * mean.mean, 1)} points" + (f" (95%: {interval})" if interval else "")
+        who = f" ({judged.panel.agent.name})" if judged.panel.agent.name != UNNAMED else ""
+        out.print(f"{one.skill}{who}: {one.ruling}, {certainty_words(one)}", style="bold")
+        over = "" if one.reason == "too little" else f" over {plural(mean.tasks, 'task')}"
+        out.remark(plain_minus(f"gain {gain}{over}; {skill_reason(one)}"))
+        out.remark(plain_minus(f"{one.helped} helped, {one.harmed} harmed; {cost_words(judged.panel.support, one)}"))
+        for line in harm_words(support, one, _NAMED):
+            out.remark(plain_minus(line), indent=4)
+        out.remark(f"next: {_next_command(one, source)}", style="dim")
+        out.print("")
+
+
+def _next_command(one: SkillVerdict, source: Path) -> str:
+    path = shlex.quote(str(source))
+    if one.ruling == "not enough evidence":
+        return f"skilldelta compare {path} --skill {shlex.quote(one.skill)} shows every task; run more tasks in both arms to settle it"
+    if one.ruling == "gate":
+        return f"skilldelta import {path} --agent NAME, then skilldelta predict --skill {shlex.quote(one.skill)} TEXT"
+    return f"skilldelta check {path} --skill {shlex.quote(one.skill)} holds it in CI"
 
 
 def _of_skill(judged: Sequence[JudgedPanel], skill: str) -> tuple[JudgedPanel, ...]:

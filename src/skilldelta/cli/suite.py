@@ -16,6 +16,7 @@ from skilldelta.cli.settings import GivenPath, OutputPath
 from skilldelta.nouns import listed, plural
 
 if TYPE_CHECKING:
+    from skilldelta.collect.gold_check import GoldCheck
     from skilldelta.collect.suite import Suite
     from skilldelta.suites.base import GivenFiles, PaperSuite
     from skilldelta.suites.inventory import Inspection
@@ -167,36 +168,85 @@ def prepare(name: str, families: tuple[str, ...], output: Path, as_json: bool, *
 
 @command.command("check")
 @click.argument("folder", type=GivenPath())
+@click.option("--gold", is_flag=True, help="Also grade known right and wrong answers of every task, in both arms.")
+@click.option(
+    "--references",
+    type=GivenPath(),
+    metavar="FILE",
+    help="With --gold: reference code as JSONL, such as BigCodeBench.jsonl.gz.",
+)
 @settings.json_option
-def check(folder: Path, as_json: bool) -> int:
+def check(folder: Path, gold: bool, references: Path | None, as_json: bool) -> int:
     """Read a suite as `collect` would; the first mistake is one line with file and line number.
 
-    One of the paper's suites is also compared with the paper's counts: exit code 1 if anything differs.
+    One of the paper's suites is also compared with the paper's counts: exit code 1 if anything differs. With --gold it is
+    exit code 1 too if a right answer fails or a wrong one passes: such a suite would measure its grader.
     """
     from skilldelta.suites.inventory import inspect_folder
 
     found = inspect_folder(folder)
     suite = None if found and found.missing_skills else _load(folder)
+    checked = _gold_check(suite, references) if gold and suite is not None else None
     if as_json:
-        write_json({**_suite_document(suite, folder), **({} if found is None else _inspection_document(found))})
+        inspected = {} if found is None else _inspection_document(found)
+        write_json({**_suite_document(suite, folder), **inspected, **_gold_document(checked)})
     else:
         if found is not None:
             _show_inspection(found)
         if suite is not None:
             _show_suite(suite)
-    return 0 if found is None or found.is_as_in_the_paper else 1
+        if checked is not None:
+            _show_gold(checked)
+    is_faulty = checked is not None and (bool(checked.faults) or not checked.tried)
+    return 1 if is_faulty or (found is not None and not found.is_as_in_the_paper) else 0
+
+
+def _gold_check(suite: Suite, references: Path | None) -> GoldCheck:
+    import asyncio
+
+    from skilldelta.collect.gold_check import check_gold, read_references
+    from skilldelta.collect.graders import GraderTools, make_graders
+
+    known = read_references(references) if references else {}
+    graders = make_graders(suite, GraderTools(judge=_no_judge))
+    with progress(f"known answers of {plural(len(suite.tasks), 'task')}"):
+        return asyncio.run(check_gold(suite, graders, known))
+
+
+def _gold_document(checked: GoldCheck | None) -> dict[str, Any]:
+    if checked is None:
+        return {}
+    faults = [asdict(fault) for fault in checked.faults]
+    return {"gold": {"answers": checked.tried, "faults": faults, "skipped": list(checked.skipped)}}
+
+
+def _show_gold(checked: GoldCheck) -> None:
+    answers = plural(checked.tried, "known answer")
+    if not checked.tried:
+        note("no task has a known answer to try; give reference code with --references FILE")
+        return
+    if not checked.faults:
+        console().print(f"{answers} in both arms: every right one passes, every wrong one fails.")
+    for fault in checked.faults[:_NAMED]:
+        arm = "with" if fault.condition == "use" else "without"
+        note(f"{fault.task_id}, {arm} the skill: the {fault.kind} answer was graded otherwise ({fault.remark})")
+    if checked.faults:
+        note(f"{len(checked.faults)} of {answers} got the wrong grade; do not collect with this suite")
+    if checked.skipped:
+        note(f"{plural(len(checked.skipped), 'task')} without a known answer, such as {checked.skipped[0]}")
 
 
 def _load(folder: Path) -> Suite:
     from skilldelta.collect.graders import GraderTools, make_graders
     from skilldelta.collect.suite import load_suite
 
-    async def no_judge(name: str, messages: object) -> str:
-        raise AssertionError("a check calls nobody")
-
     suite = load_suite(folder)
-    make_graders(suite, GraderTools(judge=no_judge))
+    make_graders(suite, GraderTools(judge=_no_judge))
     return suite
+
+
+async def _no_judge(name: str, messages: object) -> str:
+    raise AssertionError("a check calls nobody")
 
 
 def _suite_document(suite: Suite | None, folder: Path) -> dict[str, Any]:

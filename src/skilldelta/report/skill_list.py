@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from skilldelta.certainty import certainty_of
 from skilldelta.evaluation.comparison import ENOUGH
 from skilldelta.evaluation.skill_verdicts import FamilyEffect, HarmGroup, SkillVerdict, Skipping
+from skilldelta.intervals import Interval
 from skilldelta.nouns import plural
 from skilldelta.report.content import Cell, Column, Table, columns
 from skilldelta.report.figures.help_harm import NO_FAMILY
@@ -75,6 +77,35 @@ def _wanted(found: SkillVerdict) -> str:
     only_alone = excludes_zero(found.mean.interval) and found.mean.tasks >= ENOUGH
     looks = ", not clear after the correction for many skills" if only_alone else ""
     return f"{tasks}{looks}; {settling(found.more_tasks)}"
+
+
+def certainty_words(found: SkillVerdict) -> str:
+    """How sure it is that the skill gains on average, or loses: sure, leaning, or close to a coin flip."""
+    interval, mean = found.mean.interval, found.mean.mean
+    if interval.low is None or interval.high is None:
+        return "too little to say how sure"
+    side = "use" if mean > 0 else "skip"
+    known = certainty_of(side, mean, 0.0, Interval(interval.low, interval.high, found.mean.level, "tasks"))  # type: ignore[arg-type]
+    return f"{known} that it {'helps' if mean > 0 else 'does not help'} on average"
+
+
+def cost_words(support: Support, found: SkillVerdict) -> str:
+    """`1.31× the tokens`: what the skill costs, where that is known."""
+    if found.token_change is None:
+        return "its cost in tokens is not recorded throughout"
+    return f"{1 + found.token_change:.2f}× the tokens of runs without it"
+
+
+def harm_words(support: Support, found: SkillVerdict, most: int) -> list[str]:
+    """The tasks that a skill harms, the most harmed first, with their numbers and words."""
+    rows = [row for family in found.families for row in family.rows if support.gains[row] < 0]
+    rows.sort(key=lambda row: support.gains[row])
+    lines = []
+    for row in rows[:most]:
+        words = f" “{shorten(support.texts[row], _TEXT_WIDTH // 2)}”" if support.texts else ""
+        change = f"{support.y0[row]:.2f} to {support.y1[row]:.2f}"
+        lines.append(f"harms {support.task_ids[row]}: {points(support.gains[row], 0)} points ({change}){words}")
+    return lines + ([f"and {len(rows) - most} more"] if len(rows) > most else [])
 
 
 def skipping_words(found: Skipping, tasks: int) -> str:

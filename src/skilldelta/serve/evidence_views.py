@@ -118,7 +118,7 @@ class EvidenceViews:
                 return None
             key = (chosen.agent, chosen.suite)
             if key not in self._panels:
-                self._panels[key] = _scored(bank, chosen, self._gate.encoder())
+                self._panels[key] = _scored(bank, chosen, self._gate.encoder(), self.gate)
                 while len(self._panels) > _KEPT:
                     self._panels.popitem(last=False)
             self._panels.move_to_end(key)
@@ -133,10 +133,10 @@ class EvidenceViews:
         return self._catalogue
 
 
-def _scored(bank: Bank, chosen: PanelKey, encoder: Encoder) -> ShownPanel:
+def _scored(bank: Bank, chosen: PanelKey, encoder: Encoder, gate: Gate) -> ShownPanel:
     loaded = load_panel(bank, PanelChoice(chosen.agent, chosen.suite), encoder=encoder)
     (judged,) = judge_skills([loaded])
-    return ShownPanel(chosen, gated_panel(loaded), {verdict.skill: verdict for verdict in judged.verdicts})
+    return ShownPanel(chosen, gated_panel(loaded, gate), {verdict.skill: verdict for verdict in judged.verdicts})
 
 
 def _read(bank: Bank, revision: int) -> Catalogue:

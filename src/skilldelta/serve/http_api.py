@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.responses import Response
 
 from skilldelta.redaction import redacted
@@ -24,6 +24,7 @@ from skilldelta.serve.http_answers import answer_with_problems, gate_of, json_re
 from skilldelta.serve.http_guard import HttpGuard
 from skilldelta.serve.service_metrics import ServiceMetrics
 from skilldelta.serve.study_jobs import StudyJobs
+from skilldelta.server_proof import PROOF_PATH, proof
 from skilldelta.version import __version__
 
 if TYPE_CHECKING:
@@ -42,13 +43,13 @@ def gate_app(
     *,
     encoder: Mapping[str, Any] | None = None,
     telemetry: Telemetry | None = None,
-    beside: Callable[[CountedGate], AbstractContextManager[object]] | None = None,
+    server_key: str = "",
 ) -> FastAPI:
     """The application; the gate is warmed up, and closed, with it.
 
     Without rules it answers to loopback names only and asks for no token. `encoder` are the arguments of `bank_encoder`
-    with which jobs make theirs. Without `telemetry` nothing is sent anywhere. `beside` makes what
-    else answers from the gate, for as long as the application runs.
+    with which jobs make theirs. Without `telemetry` nothing is sent anywhere. With `server_key` the server proves to
+    hooks that it belongs to their user.
     """
     jobs, upkeep, metrics = StudyJobs(gate.opened_at, encoder or {}), Upkeep(gate), ServiceMetrics()
     counted = CountedGate(gate, metrics, telemetry)
@@ -57,8 +58,7 @@ def gate_app(
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         upkeep.start()
         try:
-            with nullcontext() if beside is None else beside(counted):
-                yield
+            yield
         finally:
             jobs.close()
             upkeep.stop()
@@ -81,7 +81,7 @@ def gate_app(
         lifespan=lifespan,
     )
     app.state.gate, app.state.jobs, app.state.upkeep, app.state.metrics = gate, jobs, upkeep, metrics
-    app.state.counted = counted
+    app.state.counted, app.state.server_key = counted, server_key
     answer_with_problems(app)
     pages = (http_dashboard.router, dashboard_files.router)
     for routes in (router, http_decisions.router, http_bank.router, http_jobs.router, *pages):
@@ -133,6 +133,18 @@ async def health(request: Request) -> Response:
     service = gate_of(request)
     state = {"status": "ok", "version": __version__, "not_logged": service.not_logged}
     return json_response({**state, "gate": asdict(service.settings.gate)})
+
+
+@router.get(PROOF_PATH, summary="Proof that the server is the user's own")
+async def proof_of_owner(
+    request: Request,
+    challenge: Annotated[str, Query(pattern="^[0-9a-f]{32,128}$", description="Random, in hexadecimal")],
+) -> Response:
+    """A keyed digest of the challenge and of the address that was asked; the key is in the user's state folder."""
+    key: str = request.app.state.server_key
+    host, port = request.scope["server"]
+    address = f"{host}:{port}"
+    return json_response({"address": address, "proof": proof(key, address, challenge) if key else ""})
 
 
 @router.get("/v1/ready", summary="Whether the server is warm", responses={503: {"description": "Not yet"}})

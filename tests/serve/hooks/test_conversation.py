@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from skilldelta.serve.hooks.conversation import Conversation
+from skilldelta.serve.hooks.conversation import Conversation, HookDecision
 from skilldelta.serve.hooks.failure_log import FILE_NAME, last_failures, log_failure
-from skilldelta.serve.hooks.hook_decision import HookDecision
 
 DECISION = HookDecision("counting", "use", "it helps", 0.25, 7, chosen=True)
 

@@ -12,10 +12,8 @@ import pytest
 from serve.hooks.fake_gate import HOSTS, FakeGate, decision, dialect_of, fake_gate, says
 from skilldelta.harnesses.offered_skill import OfferedSkill, Part
 from skilldelta.records import text_digest
-from skilldelta.serve.hooks.conversation import Conversation
-from skilldelta.serve.hooks.hook_decision import HookDecision
-from skilldelta.serve.hooks.hook_run import Answered, answer, fallback_answer
-from skilldelta.serve.hooks.hook_settings import HookSettings
+from skilldelta.serve.hooks.conversation import Conversation, HookDecision
+from skilldelta.serve.hooks.hook_run import Answered, HookSettings, answer, fallback_answer
 from skilldelta.serve.hooks.server_client import ServerAddress, ServerSilentError, ask_server
 
 PROMPTS = {"claude-code": "UserPromptSubmit", "codex": "UserPromptSubmit", "gemini": "BeforeAgent"}
@@ -35,9 +33,9 @@ def no_bank(path: str, document: dict[str, Any]) -> dict[str, Any]:
 
 
 def settings(
-    gate: FakeGate, folder: Path, *skills: OfferedSkill, host: str = "claude-code", **more: Any
+    fake: FakeGate, folder: Path, *skills: OfferedSkill, host: str = "claude-code", **more: Any
 ) -> HookSettings:
-    address = ServerAddress(gate.url, timeout=30.0)
+    address = ServerAddress(fake.url, timeout=30.0, key=fake.key)
     return HookSettings(host, dialect_of(host), skills, **{"server": address, "state": folder / "state", **more})
 
 
@@ -74,19 +72,19 @@ def test_the_question_has_the_users_words_the_conversation_and_the_settings(
     tmp_path: Path, skill: OfferedSkill
 ) -> None:
     with fake_gate(says("skip")) as gate:
-        told = settings(gate, tmp_path, skill, host="gemini", agent="a1", suite="s", policy={"paper": True, "k": 4})
+        told = settings(gate, tmp_path, skill, host="gemini", agent="a1", suite="s", gate={"paper": True, "k": 4})
         answer(told, prompt("gemini", f"<hook_context>x</hook_context>{TEXT}"), ask_bank=no_bank)
     ((path, body),) = gate.asked
     assert path == "/v1/decide"
     assert body == {
-        "task": TEXT,
+        "text": TEXT,
         "skill": "counting",
         "skill_digest": text_digest("Count twice."),
         "source": "gemini",
         "conversation": "gemini:s1",
         "agent": "a1",
         "suite": "s",
-        "policy": {"paper": True, "k": 4},
+        "gate": {"paper": True, "k": 4},
     }
 
 
@@ -239,25 +237,23 @@ def test_the_end_records_the_tokens_with_the_decisions(tmp_path: Path, skill: Of
     assert gate.asked[1:] == [("/v1/outcomes", {"decision_id": 7, "tokens": 15})]
 
 
-def test_a_token_is_sent_to_this_machine_or_over_tls_only(tmp_path: Path, skill: OfferedSkill) -> None:
+def test_a_token_is_sent_to_the_users_own_server_only(tmp_path: Path, skill: OfferedSkill) -> None:
     with fake_gate(says("use")) as gate:
-        answer(
-            settings(gate, tmp_path, skill, server=ServerAddress(gate.url, "secret-token", 30.0)),
-            prompt(),
-            ask_bank=no_bank,
-        )
+        address = ServerAddress(gate.url, "secret-token", 30.0, gate.key)
+        answer(settings(gate, tmp_path, skill, server=address), prompt(), ask_bank=no_bank)
         named = gate.url.replace("127.0.0.1", "localhost")
-        ask_server(ServerAddress(named, "secret-token", 30.0), "/v1/decide", {"skill": "x"})
-        elsewhere = gate.url.replace("127.0.0.1", "127.1")  # leads here, but is not on the list
-        ask_server(ServerAddress(elsewhere, "secret-token", 30.0), "/v1/decide", {"skill": "x"})
-    sent = [headers.get("Authorization") for headers in gate.headers]
-    assert sent == ["Bearer secret-token", "Bearer secret-token", None]
+        ask_server(address._replace(url=named), "/v1/decide", {"skill": "x"})
+        elsewhere = address._replace(url=gate.url.replace("127.0.0.1", "127.1"))  # leads here, but is not on the list
+        with pytest.raises(ServerSilentError, match="without TLS"):
+            ask_server(elsewhere, "/v1/decide", {"skill": "x"})
+        ask_server(elsewhere._replace(key_is_pinned=True), "/v1/decide", {"skill": "x"})
+    assert [headers.get("Authorization") for headers in gate.headers] == 3 * ["Bearer secret-token"]
 
 
 @pytest.mark.parametrize("token", ["a\r\nX-Other: 1", "t\u00f6ken\u20ac"])
 def test_a_token_cannot_add_a_header(tmp_path: Path, token: str) -> None:
     with fake_gate(says("use")) as gate, pytest.raises(ServerSilentError):
-        ask_server(ServerAddress(gate.url, token, 30.0), "/v1/decide", {"skill": "x"})
+        ask_server(ServerAddress(gate.url, token, 30.0, gate.key), "/v1/decide", {"skill": "x"})
     assert gate.asked == []
 
 

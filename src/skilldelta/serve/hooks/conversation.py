@@ -10,23 +10,59 @@ import hashlib
 import json
 import os
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from skilldelta.regular_file import read_regular
-from skilldelta.serve.hooks.hook_decision import HookDecision
 
 _KEPT_DAYS = 30
 _MOST_BYTES = 1 << 20
 _MOST_LOOKED_AT = 500
 
 
+class HookDecision(NamedTuple):
+    """What the gate says about one skill in one conversation."""
+
+    skill: str
+    action: str
+    """use, skip or abstain."""
+    reason: str
+    gain: float = 0.0
+    decision_id: int | None = None
+    """In the bank's log; None where it could not be recorded."""
+    chosen: bool = False
+    """Whether this is the skill to inject: the one with the largest gain, where several are to be used."""
+    has_evidence: bool = False
+    """Whether recorded tasks stand behind it; a fallback never denies anything."""
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> HookDecision:
+        """From a kept row, or from the document of a decision; an odd one is an error."""
+        decision_id = row.get("decision_id")
+        if row["action"] not in ("use", "skip", "abstain") or not isinstance(decision_id, int | None):
+            raise ValueError("not a decision")
+        return cls(
+            skill=str(row["skill"]),
+            action=row["action"],
+            reason=str(row["reason"]),
+            gain=float(row["gain"]),
+            decision_id=decision_id,
+            chosen=row.get("chosen") is True,
+            has_evidence=row.get("has_evidence", row.get("fallback") is False) is True,
+        )
+
+    def to_row(self) -> dict[str, Any]:
+        """As it is kept."""
+        return self._asdict()
+
+
 class Conversation(NamedTuple):
     """One conversation in a folder of them. Whatever the disk says, a question gets an answer: nothing is known."""
 
     folder: Path
-    host: str
+    harness: str
     name: str
 
     def known(self) -> tuple[HookDecision, ...] | None:
@@ -81,7 +117,7 @@ class Conversation(NamedTuple):
 
     @property
     def _file(self) -> Path:
-        digest = hashlib.sha256(f"{self.host}\n{self.name}".encode("utf-8", "replace")).hexdigest()[:32]
+        digest = hashlib.sha256(f"{self.harness}\n{self.name}".encode("utf-8", "replace")).hexdigest()[:32]
         return self.folder / f"{digest}.json"
 
     def _make_folder(self) -> None:

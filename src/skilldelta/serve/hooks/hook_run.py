@@ -9,17 +9,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from skilldelta.harnesses.offered_skill import OfferedSkill, Part, delivered, in_parts, skill_body
-from skilldelta.serve.hooks.conversation import Conversation, created
-from skilldelta.serve.hooks.hook_decision import HookDecision
+from skilldelta.harnesses.harness import Dialect
+from skilldelta.harnesses.offered_skill import Delivery, OfferedSkill, Part, delivered, in_parts, skill_body
+from skilldelta.serve.hooks.conversation import Conversation, HookDecision, created
 from skilldelta.serve.hooks.hook_event import HookEvent, read_event
-from skilldelta.serve.hooks.hook_settings import HookSettings
-from skilldelta.serve.hooks.server_client import ServerSilentError, ask_server
+from skilldelta.serve.hooks.server_client import ServerAddress, ServerSilentError, ask_server
 
 Ask = Callable[[str, dict[str, Any]], dict[str, Any]]
 """A path of the server and a document; the answer's document."""
@@ -27,6 +27,32 @@ Ask = Callable[[str, dict[str, Any]], dict[str, Any]]
 ROUTING_FAILED = "routing failed"
 """How the reason of a decision begins that nobody could take."""
 DECIDE, CHOOSE, OUTCOMES = "/v1/decide", "/v1/choose", "/v1/outcomes"
+
+
+WhomToAsk = Literal["auto", "server", "bank"]
+"""`auto` is the server, and where none answers the bank, in this process."""
+
+
+@dataclass(frozen=True, slots=True)
+class HookSettings:
+    """What a hook was set up with: the skills on offer, whom to ask, and what to do when nobody answers."""
+
+    harness: str
+    dialect: Dialect
+    skills: tuple[OfferedSkill, ...]
+    agent: str = ""
+    suite: str = ""
+    gate: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of the decision, as the server takes them; what is not said is the server's own."""
+    server: ServerAddress = field(default_factory=ServerAddress)
+    ask: WhomToAsk = "auto"
+    fallback: Literal["use", "skip", "abstain"] = "skip"
+    part: Part = field(default_factory=Part)
+    delivery: Delivery = "text"
+    record: bool = True
+    """Whether decisions go into the bank's log."""
+    state: Path | None = None
+    """The folder of what was decided in each conversation; None keeps nothing."""
 
 
 class Answered(NamedTuple):
@@ -130,14 +156,15 @@ def _lacks_text(settings: HookSettings, found: _Decided) -> bool:
 def _conversation(settings: HookSettings, event: HookEvent) -> Conversation | None:
     if settings.state is None or not event.conversation:
         return None
-    return Conversation(settings.state / "conversations", settings.host, event.conversation)
+    return Conversation(settings.state / "conversations", settings.harness, event.conversation)
 
 
 def _decided(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> _Decided:
     files = _file_texts(settings)
     failure = "; ".join(files.unreadable.values())
     # A skill whose text cannot be read is not on offer; the others are.
-    offered = settings._replace(skills=tuple(skill for skill in settings.skills if skill.name not in files.unreadable))
+    readable = tuple(skill for skill in settings.skills if skill.name not in files.unreadable)
+    offered = replace(settings, skills=readable)
     if not offered.skills:
         return _Decided((), {}, failure=failure)
     several = len(offered.skills) > 1
@@ -146,24 +173,37 @@ def _decided(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> _Decide
         found = _of_choice(document if several else {"choice": None, "decisions": [document]})
     except Exception as error:
         found = _fallen_back(offered, _one_line(error))
-    told = "; ".join(reason for reason in (failure, found.failure) if reason)
-    return found._replace(texts={**found.texts, **files.texts}, failure=told)
+    # A server hands out the text that was set up, or none: whoever could change it there would speak to the model.
+    pinned = {skill.name: skill.digest for skill in offered.skills if skill.digest}
+    foreign = [name for name, text in found.texts.items() if _digest(text) != pinned.get(name, _digest(text))]
+    texts = {name: text for name, text in found.texts.items() if name not in foreign}
+    changed = [
+        f"the text of {name} is not the one that was installed; run skilldelta install again" for name in foreign
+    ]
+    reasons = "; ".join(reason for reason in (failure, found.failure, *changed) if reason)
+    return found._replace(texts={**texts, **files.texts}, failure=reasons)
+
+
+def _digest(text: str) -> str:
+    """As the bank names versions of a skill."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _question(settings: HookSettings, event: HookEvent, texts: dict[str, str]) -> dict[str, Any]:
     names = [skill.name for skill in settings.skills]
-    digests = {name: hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for name, text in texts.items()}
+    digests = {skill.name: skill.digest for skill in settings.skills if skill.digest}
+    digests |= {name: _digest(text) for name, text in texts.items()}
     needs_text = settings.delivery == "text" and any(skill.file is None for skill in settings.skills)
     question: dict[str, Any] = {
         "text": event.text,
         **({"skills": names} if len(names) > 1 else {"skill": names[0]}),
-        "source": settings.host,
+        "source": settings.harness,
         **({} if settings.record else {"record": False}),
     }
     optional = {
         "skill_digest": digests.get(names[0], "") if len(names) == 1 else "",
         "skill_digests": digests if len(names) > 1 else {},
-        "conversation": f"{settings.host}:{event.conversation}" if event.conversation else "",
+        "conversation": f"{settings.harness}:{event.conversation}" if event.conversation else "",
         "agent": settings.agent,
         "suite": settings.suite,
         "gate": dict(settings.gate),
@@ -263,7 +303,7 @@ def _skill_call(settings: HookSettings, event: HookEvent) -> Answered:
 
 def _end(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answered:
     """The tokens of the conversation, with each decision that was taken in it; the same end twice adds nothing."""
-    from skilldelta.serve.hooks.transcript_tokens import transcript_tokens
+    from skilldelta.harnesses.transcript import transcript_tokens
 
     conversation = _conversation(settings, event)
     recorded = [one.decision_id for one in (conversation.known() or ()) if one.decision_id] if conversation else []
