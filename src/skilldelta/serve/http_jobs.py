@@ -123,7 +123,7 @@ def start(request: Request, body: Annotated[JobBody, Body()]) -> Response:
     """The job waits for its turn; its id is for the other routes."""
     if isinstance(body, CalibrateJob):
         _check_goal(body.options)
-    job = _jobs(request).start(body.kind, _as_it_runs(body.options, gate_of(request).settings.gate))
+    job = _jobs(request).start(body.kind, as_it_runs(body.options, gate_of(request).settings.gate))
     return json_response({"job_id": job.job_id, "status": job.status}, status=202)
 
 
@@ -158,10 +158,11 @@ async def events(request: Request, job_id: _JobId) -> Response:
     return StreamingResponse(_stream(request, found), media_type="text/event-stream")
 
 
-def _as_it_runs(options: PanelOptions, gate: Gate) -> dict[str, Any]:
+def as_it_runs(options: PanelOptions, gate: Gate) -> dict[str, Any]:
     """The options, with the settings of the gate that runs in place of what was left out."""
     running = {"k": gate.k, "weighting": gate.weighting, "threshold": gate.threshold, "estimator": gate.estimator}
-    if not isinstance(options, EvaluateOptions) or options.holdout == "task":
+    # The command's own scope is the default gate's, and another one where whole families are held out.
+    if gate.scope != Gate().scope:
         running["scope"] = gate.scope
     if isinstance(options, ReportOptions):
         running["gate"] = gate.estimator

@@ -8,7 +8,7 @@ import { table } from "./tables.js";
 import { taskMap } from "./task_map.js";
 
 const HEADINGS = { use: "Use the skill", skip: "Skip the skill", abstain: "No decision: the evidence does not settle it" };
-const TONES = { use: "yes", skip: "no", abstain: "open" };
+const TONES = { use: "yes", skip: "calm", abstain: "open" };
 
 export const tryPage = async ({ query, overview, settings, signal, chooser }) => {
   const skills = overview.skills.map((one) => one.skill).sort((a, b) => a.localeCompare(b));
