@@ -35,7 +35,9 @@ class HookDecision(NamedTuple):
     chosen: bool = False
     """Whether this is the skill to inject: the one with the largest gain, where several are to be used."""
     has_evidence: bool = False
-    """Whether recorded tasks stand behind it; a fallback never denies anything."""
+    """Whether recorded tasks stand behind it."""
+    is_sure: bool = False
+    """Whether the whole interval of the gain is on the side of the action. Nothing else denies the call of a skill."""
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> HookDecision:
@@ -51,11 +53,23 @@ class HookDecision(NamedTuple):
             decision_id=decision_id,
             chosen=row.get("chosen") is True,
             has_evidence=row.get("has_evidence", row.get("fallback") is False) is True,
+            is_sure=row.get("is_sure", _is_sure(row)) is True,
         )
 
     def to_row(self) -> dict[str, Any]:
         """As it is kept."""
         return self._asdict()
+
+
+def _is_sure(row: Mapping[str, Any]) -> bool:
+    """From the document of a decision, as `skilldelta.certainty` defines it."""
+    if "certainty" in row:
+        return bool(row["certainty"] == "sure")
+    interval = row.get("interval")
+    if not isinstance(interval, dict) or row.get("fallback") is not False:
+        return False
+    low, high, threshold = (float(value) for value in (interval["low"], interval["high"], row.get("threshold", 0.0)))
+    return low > threshold if row["action"] == "use" else high <= threshold
 
 
 class Conversation(NamedTuple):
@@ -73,14 +87,19 @@ class Conversation(NamedTuple):
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
 
-    def keep(self, decisions: tuple[HookDecision, ...]) -> bool:
-        """Keep the decisions for the hooks that follow; the first to do so counts. False where that is impossible."""
+    def keep(self, decisions: tuple[HookDecision, ...], *, over_earlier: bool = False) -> bool:
+        """Keep the decisions for the hooks that follow; the first to do so counts, unless they take the place of earlier
+        ones. False where that is impossible.
+        """
         document = {"time": time.time(), "decisions": [decision.to_row() for decision in decisions]}
         part = self._file.with_suffix(f".{os.urandom(8).hex()}.partial")  # threads of a server keep, too
         try:
             self._make_folder()
             with created(part) as file:
                 file.write(json.dumps(document).encode())
+            if over_earlier:
+                os.replace(part, self._file)
+                return True
             with suppress(FileExistsError):
                 os.link(part, self._file)  # unlike a rename, never over what another hook of the same prompt has kept
             return True
@@ -90,11 +109,14 @@ class Conversation(NamedTuple):
             with suppress(OSError):
                 part.unlink()
 
-    def claim(self, entry: int) -> bool:
-        """Whether this hook entry is the first to answer here; later prompts find the skill in their context."""
+    def claim(self, skill: str, entry: int) -> bool:
+        """Whether this hook entry is the first to hand out the skill here; later prompts find it in their context."""
+        if self._file.with_suffix(f".{entry}").exists():  # as conversations of version 0.1 were marked
+            return False
         try:
             self._make_folder()
-            created(self._file.with_suffix(f".{entry}")).close()
+            mark = hashlib.sha256(skill.encode("utf-8", "replace")).hexdigest()[:12]
+            created(self._file.with_suffix(f".{mark}-{entry}")).close()
         except FileExistsError:
             return False
         except OSError:

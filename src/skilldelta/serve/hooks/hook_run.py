@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -17,6 +18,7 @@ from typing import Any, Literal, NamedTuple
 
 from skilldelta.harnesses.harness import Dialect
 from skilldelta.harnesses.offered_skill import Delivery, OfferedSkill, Part, delivered, in_parts, skill_body
+from skilldelta.regular_file import read_regular
 from skilldelta.serve.hooks.conversation import Conversation, HookDecision, created
 from skilldelta.serve.hooks.hook_event import HookEvent, read_event
 from skilldelta.serve.hooks.server_client import ServerAddress, ServerSilentError, ask_server
@@ -26,6 +28,11 @@ Ask = Callable[[str, dict[str, Any]], dict[str, Any]]
 
 ROUTING_FAILED = "routing failed"
 """How the reason of a decision begins that nobody could take."""
+WISHED = "the user asked for this skill"
+_LONGEST_WISH = 2_000
+_MOST_TRANSCRIPT = 32 << 20
+# Characters of a skill's text by which it is known again in a transcript.
+_ENOUGH_TO_KNOW = 200
 DECIDE, CHOOSE, OUTCOMES = "/v1/decide", "/v1/choose", "/v1/outcomes"
 
 
@@ -79,6 +86,8 @@ def answer(settings: HookSettings, content: bytes, *, ask_bank: Ask) -> Answered
             return _prompt(settings, event, ask_bank)
         if event.kind == "skill_call" and event.skill:
             return _skill_call(settings, event)
+        if event.kind == "compacted":
+            return _compacted(settings, event, ask_bank)
         if event.kind == "end":
             return _end(settings, event, ask_bank)
         return Answered()
@@ -102,16 +111,81 @@ def fallback_answer(settings: HookSettings, content: bytes) -> str:
 
 
 def _prompt(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answered:
+    """A decision is taken at the first prompt that is a task. With several skills a later task may be about another one."""
+    from skilldelta.routing.task_text import read_message
+
     conversation = _conversation(settings, event)
     known = conversation.known() if conversation else None
-    if conversation is not None and known is not None:
-        if not conversation.claim(settings.part.number):
-            return Answered()
+    wish = _wished(settings, event.text)
+    is_task = read_message(event.text).is_task
+    if wish is not None:
+        found = _Decided((wish,), _file_texts(settings).texts)
+        if _lacks_text(settings, found):
+            found = found._replace(texts=_decided(settings, event, ask_bank).texts)
+    elif known is not None and (len(settings.skills) == 1 or not is_task):
         found = _Decided(known, _file_texts(settings).texts)
         if _lacks_text(settings, found):
             found = found._replace(texts=_decided(settings, event, ask_bank).texts)
-        return Answered(_delivery(settings, found, settings.part))
-    return _first_prompt(settings, conversation, _decided(settings, event, ask_bank))
+    elif not is_task:  # "hi", "continue", a pasted log: they bind nothing
+        return Answered()
+    else:
+        found = _decided(settings, event, ask_bank)
+    part = Part(settings.part.number, 1)
+    if conversation is not None and (known is not None or conversation.keep(found.decisions)):
+        part = settings.part
+        if known is not None:
+            found = found._replace(decisions=_joined(known, found.decisions), repeated=False)
+            if found.decisions != known:
+                conversation.keep(found.decisions, over_earlier=True)
+        elif wish is None:  # of hooks that decide at the same moment, the first one counts
+            found = found._replace(decisions=conversation.known() or found.decisions)
+            conversation.tidy()
+        chosen = _chosen(settings, found)
+        if chosen is None or not conversation.claim(chosen.name, part.number):
+            return Answered(_message(settings, found) if known is None and chosen is None else "", found.failure)
+    if found.repeated and part.of == 1:  # whoever decided has injected
+        return Answered(failure=found.failure)
+    if _is_in_transcript(settings, found, event.transcript):  # a fork repeats what was said before it
+        return Answered(failure=found.failure)
+    return Answered(_delivery(settings, found, part), found.failure)
+
+
+def _joined(known: tuple[HookDecision, ...], new: tuple[HookDecision, ...]) -> tuple[HookDecision, ...]:
+    """What holds after a further prompt: decisions with evidence stay, and the task now is about what was chosen last."""
+    decisions = {decision.skill: decision for decision in known}
+    choice = next((decision.skill for decision in new if decision.chosen), None)
+    for decision in new:
+        earlier = decisions.get(decision.skill)
+        if earlier is None or not earlier.has_evidence or decision.reason == WISHED:
+            decisions[decision.skill] = decision
+    if choice is None:
+        return tuple(decisions.values())
+    return tuple(decision._replace(chosen=decision.skill == choice) for decision in decisions.values())
+
+
+def _wished(settings: HookSettings, text: str) -> HookDecision | None:
+    """The skill that the user asks for by name, which always wins."""
+    for skill in settings.skills:
+        name = re.escape(skill.name)
+        pattern = rf"\b(use|apply|load|invoke|follow)\b[^.!?\n]{{0,30}}[\s\"'`]{name}[\"'`]?(\s+skill\b|\s*$|[.,!?])|\bskill\s+[\"'`]?{name}\b"
+        if re.search(pattern, text[:_LONGEST_WISH], re.IGNORECASE) and not re.search(
+            r"\b(not|don't|without)\b", text[:_LONGEST_WISH]
+        ):
+            return HookDecision(skill.name, "use", WISHED, chosen=True)
+    return None
+
+
+def _is_in_transcript(settings: HookSettings, found: _Decided, transcript: str) -> bool:
+    skill = _chosen(settings, found)
+    text = found.texts.get(skill.name) if skill else None
+    if not transcript or not text:
+        return False
+    try:
+        content = read_regular(transcript, _MOST_TRANSCRIPT)
+    except OSError:
+        return False
+    beginning = text[:_ENOUGH_TO_KNOW]
+    return any(json.dumps(beginning, ensure_ascii=ascii)[1:-1].encode() in content for ascii in (True, False))
 
 
 class _FileTexts(NamedTuple):
@@ -131,20 +205,6 @@ def _file_texts(settings: HookSettings) -> _FileTexts:
         except OSError as error:
             found.unreadable[skill.name] = f"{skill.file}: cannot be read ({error.strerror or error})"
     return found
-
-
-def _first_prompt(settings: HookSettings, conversation: Conversation | None, found: _Decided) -> Answered:
-    """The answer with which the decision is known; of hooks that decide at the same moment, the first one counts."""
-    part = Part(settings.part.number, 1)
-    if conversation is not None and conversation.keep(found.decisions):
-        part = settings.part
-        found = found._replace(decisions=conversation.known() or found.decisions)
-        conversation.tidy()
-        if not conversation.claim(part.number):
-            return Answered(failure=found.failure)
-    if found.repeated and part.of == 1:  # whoever decided has injected
-        return Answered(failure=found.failure)
-    return Answered(_delivery(settings, found, part), found.failure)
 
 
 def _lacks_text(settings: HookSettings, found: _Decided) -> bool:
@@ -246,7 +306,8 @@ def _fallen_back(settings: HookSettings, reason: str) -> _Decided:
     return _Decided((first, *decisions[1:]), {}, failure=reason)
 
 
-def _delivery(settings: HookSettings, found: _Decided, part: Part) -> str:
+def _delivery(settings: HookSettings, found: _Decided, part: Part, at: str = "") -> str:
+    """The skill's text for the model, beside a prompt or at another event."""
     skill = _chosen(settings, found)
     if skill is None:
         return ""
@@ -254,7 +315,26 @@ def _delivery(settings: HookSettings, found: _Decided, part: Part) -> str:
     if text is not None and skill.file is None and len(in_parts(skill.name, text, settings.dialect.longest)) > part.of:
         skill = skill._replace(file=_written_down(settings, text))
     context = delivered(skill, text, settings.dialect, part=part, delivery=settings.delivery)
-    return _written(settings.dialect.context(context)) if context else ""
+    if not context:
+        return ""
+    line = {"systemMessage": _line(found)} if settings.dialect.shows_messages and part.number == 1 else {}
+    return _written({**settings.dialect.context(context, at), **line})
+
+
+def _message(settings: HookSettings, found: _Decided) -> str:
+    """One quiet line for the person about a skill that was skipped, where the harness can show one."""
+    is_told = settings.dialect.shows_messages and settings.part.number == 1
+    line = _line(found) if is_told and any(decision.has_evidence for decision in found.decisions) else ""
+    return _written({"systemMessage": line}) if line else ""
+
+
+def _line(found: _Decided) -> str:
+    verbs = {"use": "used", "skip": "skipped", "abstain": "left alone"}
+    decision = next((decision for decision in found.decisions if decision.chosen), None)
+    decision = decision or next(decision for decision in found.decisions if decision.has_evidence)
+    certainty = ", sure" if decision.is_sure else ""
+    gain = f" ({100 * decision.gain:+.0f} points{certainty})" if decision.has_evidence else ""
+    return f"SkillDelta: {verbs[decision.action]} {decision.skill}{gain} · skilldelta why"
 
 
 def _written(document: dict[str, Any]) -> str:
@@ -294,11 +374,24 @@ def _chosen(settings: HookSettings, found: _Decided) -> OfferedSkill | None:
 def _skill_call(settings: HookSettings, event: HookEvent) -> Answered:
     conversation = _conversation(settings, event)
     for decision in (conversation.known() or ()) if conversation else ():
-        # Without evidence it is hands off: the harness works as it does without a gate.
-        if decision.skill == event.skill and decision.action == "skip" and decision.has_evidence:
+        # Unless the evidence of harm is sure, it is hands off: the harness works as it does without a gate.
+        if decision.skill == event.skill and decision.action == "skip" and decision.is_sure:
             reason = f"SkillDelta: {decision.reason}. Proceed without this skill."
             return Answered(_written(settings.dialect.denial(reason)))
     return Answered()
+
+
+def _compacted(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answered:
+    """The text of the skill that is in use, again: a compaction has taken it out of the conversation."""
+    conversation = _conversation(settings, event)
+    found = _Decided((conversation.known() or ()) if conversation else (), _file_texts(settings).texts)
+    skill = _chosen(settings, found)
+    if skill is None:
+        return Answered()
+    if _lacks_text(settings, found):
+        question = replace(settings, skills=(skill,), record=False)
+        found = found._replace(texts=_decided(question, HookEvent("prompt", text=skill.name), ask_bank).texts)
+    return Answered(_delivery(settings, found, settings.part, settings.dialect.start))
 
 
 def _end(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answered:
