@@ -349,8 +349,8 @@ def test_an_explicit_wish_wins_over_the_gate(tmp_path: Path, skill: OfferedSkill
         answer(told, prompt(), ask_bank=no_bank)
         assert context(answer(told, prompt(text=text), ask_bank=no_bank))["additionalContext"] == "Count twice."
         assert answer(told, call("counting"), ask_bank=no_bank) == Answered()  # and is not denied
-    (known,) = Conversation(tmp_path / "state" / "conversations", "claude-code", "s1").known() or ()
-    assert (known.action, known.reason) == ("use", "the user asked for this skill")
+    *_, last = Conversation(tmp_path / "state" / "conversations", "claude-code", "s1").tasks()
+    assert [(one.action, one.reason) for one in last.known() or ()] == [("use", "the user asked for this skill")]
 
 
 @pytest.mark.parametrize(
