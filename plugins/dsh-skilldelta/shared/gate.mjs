@@ -23,7 +23,7 @@ export async function decide(settings, { task, ...named }) {
   return { ...decision, milliseconds: Math.round((performance.now() - started) * 10) / 10 }
 }
 
-const forced = action => ({ action, via: 'forced', isSure: true, reason: `the configuration says ${action}` })
+const forced = action => ({ action, via: 'forced', certainty: 'sure', reason: `the configuration says ${action}` })
 
 async function asked(settings, question) {
   try {
@@ -64,20 +64,13 @@ function fromDocument(document, via) {
     reason: String(document.reason ?? '').slice(0, LONGEST_REASON),
     decisionId: Number.isSafeInteger(document.decision_id) ? document.decision_id : undefined,
     repeated: document.repeated === true,
-    isSure: isSure(document),
+    certainty: typeof document.certainty === 'string' ? document.certainty : undefined,
     skillText: typeof document.skill_text === 'string' ? document.skill_text : undefined,
   }
 }
 
-/** Whether the whole interval of the gain is on the side of the action, as skilldelta.certainty defines it. */
-function isSure({ action, certainty, fallback, interval, threshold = 0 }) {
-  if (certainty !== undefined) return certainty === 'sure'
-  if (fallback !== false || !Number.isFinite(interval?.low) || !Number.isFinite(interval?.high)) return false
-  return action === 'use' ? interval.low > threshold : interval.high <= threshold
-}
-
 /** Whether the harness's own way to the skill is closed: only for sure evidence of harm. Everything else is hands off. */
-export const isDenied = decision => decision?.action === 'skip' && decision.isSure === true
+export const isDenied = decision => decision?.action === 'skip' && decision.certainty === 'sure'
 
 const finite = value => (Number.isFinite(value) ? value : undefined)
 

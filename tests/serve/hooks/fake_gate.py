@@ -42,8 +42,7 @@ class FakeGate:
 
 
 def decision(skill: str, action: str = "use", **more: Any) -> dict[str, Any]:
-    interval = {"low": 0.2, "high": 0.8} if action == "use" else {"low": -0.8, "high": -0.2}
-    known = {"gain": 0.5, "reason": f"predicted to {action}", "fallback": False, "decision_id": 7, "interval": interval}
+    known = {"gain": 0.5, "reason": f"predicted to {action}", "fallback": False, "certainty": "sure", "decision_id": 7}
     return {"skill": skill, "action": action, **known, **more}
 
 

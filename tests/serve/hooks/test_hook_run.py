@@ -148,7 +148,7 @@ def test_the_call_of_a_skipped_skill_is_denied_and_of_another_not(tmp_path: Path
         answer(told, prompt(), ask_bank=no_bank)
         denied = context(answer(told, call("shop:counting"), ask_bank=no_bank))
         assert denied["permissionDecision"] == "deny"
-        assert denied["permissionDecisionReason"] == "SkillDelta: predicted to skip. Proceed without this skill."
+        assert denied["permissionDecisionReason"] == "SkillDelta: predicted to skip (sure). Proceed without this skill."
         assert answer(told, call("dates"), ask_bank=no_bank) == Answered()
         assert answer(told, call("counting", session="s2"), ask_bank=no_bank) == Answered()
 
@@ -325,7 +325,7 @@ def test_a_later_task_that_is_about_another_skill_gets_that_skill_and_the_first_
     def reply(path: str, body: dict[str, Any]) -> tuple[int, Any]:
         choice = "dates" if "date" in body["text"] else "units"
         other = "units" if choice == "dates" else "dates"
-        rows = [decision(choice, "use"), decision(other, "abstain", fallback=True, interval=None)]
+        rows = [decision(choice, "use"), decision(other, "abstain", fallback=True, certainty=None)]
         return 200, {"choice": choice, "decisions": rows}
 
     with fake_gate(reply) as gate:
@@ -397,12 +397,12 @@ def test_a_fork_that_has_the_text_already_does_not_get_it_twice(tmp_path: Path, 
 
 
 @pytest.mark.parametrize(
-    ("interval", "is_denied"), [({"low": -0.9, "high": -0.1}, True), ({"low": -0.9, "high": 0.1}, False), (None, False)]
+    ("certainty", "is_denied"), [("sure", True), ("leaning", False), ("close to a coin flip", False), (None, False)]
 )
 def test_only_sure_evidence_of_harm_denies_the_models_own_call(
-    tmp_path: Path, skill: OfferedSkill, interval: dict[str, float] | None, is_denied: bool
+    tmp_path: Path, skill: OfferedSkill, certainty: str | None, is_denied: bool
 ) -> None:
-    with fake_gate(says("skip", interval=interval)) as gate:
+    with fake_gate(says("skip", certainty=certainty)) as gate:
         told = settings(gate, tmp_path, skill)
         answer(told, prompt(), ask_bank=no_bank)
         assert bool(answer(told, call("counting"), ask_bank=no_bank).output) is is_denied
@@ -415,10 +415,10 @@ def test_the_person_sees_one_line_per_decision_where_the_harness_can_show_it(
         told = settings(gate, tmp_path, skill)
         used = json.loads(answer(told, prompt(), ask_bank=no_bank).output)
         assert used["systemMessage"] == "SkillDelta: used counting (+50 points, sure) · skilldelta why"
-    with fake_gate(says("skip", gain=-0.25, interval={"low": -0.6, "high": 0.1})) as gate:
+    with fake_gate(says("skip", gain=-0.25, certainty="leaning")) as gate:
         told = settings(gate, tmp_path / "b", skill)
         skipped = json.loads(answer(told, prompt(), ask_bank=no_bank).output)
-        assert skipped == {"systemMessage": "SkillDelta: skipped counting (-25 points) · skilldelta why"}
+        assert skipped == {"systemMessage": "SkillDelta: skipped counting (-25 points, leaning) · skilldelta why"}
         assert answer(told, prompt(text="And in 5 pallets?"), ask_bank=no_bank) == Answered()
         codex = settings(gate, tmp_path / "c", skill, host="codex")
         assert answer(codex, prompt("codex"), ask_bank=no_bank) == Answered()

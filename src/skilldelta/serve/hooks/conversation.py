@@ -38,8 +38,8 @@ class HookDecision(NamedTuple):
     """Whether this is the skill to inject: the one with the largest gain, where several are to be used."""
     has_evidence: bool = False
     """Whether recorded tasks stand behind it."""
-    is_sure: bool = False
-    """Whether the whole interval of the gain is on the side of the action. Nothing else denies the call of a skill."""
+    certainty: str | None = None
+    """sure, leaning or close to a coin flip; None without evidence. Only a sure skip denies the call of a skill."""
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> HookDecision:
@@ -55,23 +55,12 @@ class HookDecision(NamedTuple):
             decision_id=decision_id,
             chosen=row.get("chosen") is True,
             has_evidence=row.get("has_evidence", row.get("fallback") is False) is True,
-            is_sure=row.get("is_sure", _is_sure(row)) is True,
+            certainty=row.get("certainty"),
         )
 
     def to_row(self) -> dict[str, Any]:
         """As it is kept."""
         return self._asdict()
-
-
-def _is_sure(row: Mapping[str, Any]) -> bool:
-    """From the document of a decision, as `skilldelta.certainty` defines it."""
-    if "certainty" in row:
-        return bool(row["certainty"] == "sure")
-    interval = row.get("interval")
-    if not isinstance(interval, dict) or row.get("fallback") is not False:
-        return False
-    low, high, threshold = (float(value) for value in (interval["low"], interval["high"], row.get("threshold", 0.0)))
-    return low > threshold if row["action"] == "use" else high <= threshold
 
 
 class Conversation(NamedTuple):

@@ -361,7 +361,7 @@ def _line(found: _Decided) -> str:
     verbs = {"use": "used", "skip": "skipped", "abstain": "left alone"}
     decision = next((decision for decision in found.decisions if decision.chosen), None)
     decision = decision or next(decision for decision in found.decisions if decision.has_evidence)
-    certainty = ", sure" if decision.is_sure else ""
+    certainty = f", {decision.certainty}" if decision.certainty else ""
     gain = f" ({100 * decision.gain:+.0f} points{certainty})" if decision.has_evidence else ""
     return f"SkillDelta: {verbs[decision.action]} {decision.skill}{gain} · skilldelta why"
 
@@ -404,8 +404,8 @@ def _skill_call(settings: HookSettings, event: HookEvent) -> Answered:
     # What the latest task that was about the skill has decided.
     decision = next((one for one in reversed(_taken(settings, event)) if one.skill == event.skill), None)
     # Unless the evidence of harm is sure, it is hands off: the harness works as it does without a gate.
-    if decision is not None and decision.action == "skip" and decision.is_sure:
-        reason = f"SkillDelta: {decision.reason}. Proceed without this skill."
+    if decision is not None and decision.action == "skip" and decision.certainty == "sure":
+        reason = f"SkillDelta: {decision.reason} (sure). Proceed without this skill."
         return Answered(_written(settings.dialect.denial(reason)))
     return Answered()
 
