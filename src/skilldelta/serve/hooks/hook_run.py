@@ -48,6 +48,8 @@ class HookSettings:
     harness: str
     dialect: Dialect
     skills: tuple[OfferedSkill, ...]
+    more_skills: Callable[[], tuple[OfferedSkill, ...]] | None = None
+    """Further skills that are on offer when a prompt comes: those that the harness has at that moment."""
     agent: str = ""
     suite: str = ""
     gate: Mapping[str, Any] = field(default_factory=dict)
@@ -83,6 +85,10 @@ def answer(settings: HookSettings, content: bytes, *, ask_bank: Ask) -> Answered
     """The answer to an event; `ask_bank` decides in this process, where no server does."""
     try:
         event = read_event(settings.dialect, content)
+        if event.kind in ("prompt", "compacted") and settings.more_skills is not None:
+            named = {skill.name for skill in settings.skills}
+            more = tuple(skill for skill in settings.more_skills() if skill.name not in named)
+            settings = replace(settings, skills=settings.skills + more)
         if event.kind == "prompt" and event.text and settings.skills:
             return _prompt(settings, event, ask_bank)
         if event.kind == "skill_call" and event.skill:
