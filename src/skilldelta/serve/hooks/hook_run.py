@@ -437,7 +437,7 @@ def _compacted(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answe
 
 def _end(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answered:
     """The tokens of the conversation, with each decision that was taken in it; the same end twice adds nothing."""
-    from skilldelta.harnesses.transcript import transcript_tokens
+    from skilldelta.harnesses.session_transcript import transcript_tokens
 
     recorded = [one.decision_id for one in _taken(settings, event) if one.decision_id]
     tokens = transcript_tokens(settings.dialect, event.transcript) if recorded and event.transcript else None
