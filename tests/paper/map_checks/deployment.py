@@ -13,6 +13,7 @@ import yaml
 from paper.map_checks import shows
 from paper.map_folder import MapFolder, Ran
 from skilldelta.collect.suite import load_suite
+from skilldelta.harnesses.loader import adapter
 
 COLLECT = "collect my-suite --base-url http://127.0.0.1:8000/v1 --model my-model --bank arms.bank --retries 0 --json"
 
@@ -88,7 +89,7 @@ def beside_the_paper(found: Any, folder: MapFolder) -> None:
 def a_whole_study(found: Any, folder: MapFolder) -> None:
     (row,) = found["tables"]["policies"]
     assert (row["tasks"], row["off"], row["on"]) == (8, 0.5, 1.0)
-    assert len(found["tables"]) == 11
+    assert len(found["tables"]) == 16
     requests = folder.ran(next(command for command in folder.answers if "suite-study" in command)).requests
     asked = [request["messages"][-1]["content"] for request in requests if "USE_SKILL" not in str(request)]
     assert (len(requests), len(asked)) == (24, 16)
@@ -116,9 +117,8 @@ def the_plugin_and_its_weightings(found: Any, folder: MapFolder) -> None:
     (patch,) = yaml.safe_load((folder.path / ".dsh" / "cordis.patch.yml").read_text(encoding="utf-8"))
     (row,) = patch["insert"]
     assert row["config"]["skill"] == "part-numbers"
-    plugin = Path(row["name"])
-    assert plugin.is_file()
-    assert "'weighting'" in (plugin.parent / "settings.mjs").read_text(encoding="utf-8")
+    assert Path(row["name"]).is_file()
+    assert "'weighting'" in adapter("dsh-skilldelta/shared/settings.mjs").read_text(encoding="utf-8")
     gains = [
         folder.document(
             f"predict --paper --k 6 --skill part-numbers --bank collected.bank --weighting {kind} 'A bolt.'"
