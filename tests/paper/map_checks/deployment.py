@@ -13,7 +13,6 @@ import yaml
 from paper.map_checks import shows
 from paper.map_folder import MapFolder, Ran
 from skilldelta.collect.suite import load_suite
-from skilldelta.harnesses.loader import adapter
 
 COLLECT = "collect my-suite --base-url http://127.0.0.1:8000/v1 --model my-model --bank arms.bank --retries 0 --json"
 
@@ -117,8 +116,10 @@ def the_plugin_and_its_weightings(found: Any, folder: MapFolder) -> None:
     (patch,) = yaml.safe_load((folder.path / ".dsh" / "cordis.patch.yml").read_text(encoding="utf-8"))
     (row,) = patch["insert"]
     assert row["config"]["skill"] == "part-numbers"
-    assert Path(row["name"]).is_file()
-    assert "'weighting'" in adapter("dsh-skilldelta/shared/settings.mjs").read_text(encoding="utf-8")
+    plugin = Path(row["name"])
+    assert plugin.is_file()
+    settings = Path(__file__).parents[3] / "plugins" / "dsh-skilldelta" / "shared" / "settings.mjs"
+    assert "'weighting'" in settings.read_text(encoding="utf-8")
     gains = [
         folder.document(
             f"predict --paper --k 6 --skill part-numbers --bank collected.bank --weighting {kind} 'A bolt.'"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from statistics import NormalDist
 from typing import Literal
 
-from skilldelta.gate import Action
+from skilldelta.gate.decision import Action
 from skilldelta.intervals import Interval
 
 Certainty = Literal["sure", "leaning", "close to a coin flip"]
