@@ -24,7 +24,7 @@ from skilldelta.bank.index import Index
 from skilldelta.errors import BankError
 from skilldelta.estimators.base import Target
 from skilldelta.estimators.blend import FittedBlend
-from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
+from skilldelta.paper.simulation.simulated_panel import simulate_panel
 from skilldelta.records import Agent, Execution, Skill, Task
 
 encoder = cache(load_encoder)

@@ -19,7 +19,7 @@ from skilldelta.evaluation.policy_table import ORACLE, PolicyEntry, freezable, p
 from skilldelta.evaluation.prospective.auditing import audit
 from skilldelta.evaluation.prospective.freezing import freeze
 from skilldelta.evaluation.prospective.frozen_rule import FrozenRule, frozen_estimator
-from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
+from skilldelta.paper.simulation.simulated_panel import simulate_panel
 from skilldelta.report.palette import role
 from skilldelta.support import Support
 

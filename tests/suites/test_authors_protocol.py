@@ -16,12 +16,12 @@ from skilldelta.collect.plan import arm_order
 from skilldelta.collect.self_judging import read_label
 from skilldelta.collect.suite import Suite, load_suite
 from skilldelta.errors import InputError
-from skilldelta.suites import find_suite
-from skilldelta.suites.authors_protocol import arm_order_by_name, logicbench_panels, medcalc_split
-from skilldelta.suites.base import GivenFiles
-from skilldelta.suites.checkouts import find_checkouts, read_self_judge, read_spreadsheet
-from skilldelta.suites.preparation import prepare
-from skilldelta.suites.toolqa_agent import read_wording
+from skilldelta.paper.suites import find_suite
+from skilldelta.paper.suites.authors_protocol import arm_order_by_name, logicbench_panels, medcalc_split
+from skilldelta.paper.suites.base import GivenFiles
+from skilldelta.paper.suites.checkouts import find_checkouts, read_self_judge, read_spreadsheet
+from skilldelta.paper.suites.preparation import prepare
+from skilldelta.paper.suites.toolqa_agent import read_wording
 from suites import sra_files
 from suites.grader_fixtures import fixture_folder, fixture_rows
 

@@ -12,9 +12,9 @@ import pytest
 from collect.sandboxed import needs_bwrap
 from skilldelta.cli.main import run
 from skilldelta.collect.gold_check import read_references
-from skilldelta.suites import find_suite
-from skilldelta.suites.base import GivenFiles
-from skilldelta.suites.preparation import prepare
+from skilldelta.paper.suites import find_suite
+from skilldelta.paper.suites.base import GivenFiles
+from skilldelta.paper.suites.preparation import prepare
 from suites import sra_files
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from skilldelta.cli.main import run
 from skilldelta.collect.suite import load_suite
-from skilldelta.suites import NAMES, find_suite, paper_suites
-from skilldelta.suites.base import GivenFiles
-from skilldelta.suites.inventory import compared, inventory_of
-from skilldelta.suites.preparation import prepare
+from skilldelta.paper.suites import NAMES, find_suite, paper_suites
+from skilldelta.paper.suites.base import GivenFiles
+from skilldelta.paper.suites.inventory import compared, inventory_of
+from skilldelta.paper.suites.preparation import prepare
 from suites import sra_files
 
 REAL = {"toolqa": ("toolqa", 1430, 14), "medcalc": ("medcalcbench", 1100, 55), "logicbench": ("logicbench", 760, 19)}

@@ -6,6 +6,7 @@ from copy import copy
 from dataclasses import replace
 
 from skilldelta.advisor.advice import Advice, Explanation, Question
+from skilldelta.advisor.basis import basis_of
 from skilldelta.advisor.learned_states import Learner
 from skilldelta.advisor.panel_view import PanelViews
 from skilldelta.bank.store import Bank
@@ -79,7 +80,10 @@ class Advisor:
             familiarity=familiarity,
             interval=interval,
             of_previous_revision=score.of_previous_revision,
-            explanation=Explanation(score.components, score.shares, panel.chance(score), cost) if explain else None,
+            basis=None if near.is_fallback else basis_of(score),
+            explanation=Explanation(score.components, score.shares, panel.chance(score), panel.usual_chance(), cost)
+            if explain
+            else None,
         )
         return advice if near.is_fallback else advice.resting_on(rows, near)
 

@@ -121,6 +121,13 @@ class PanelView:
             return chance
         return chance.blended(new_family_chance(scored.gains, scored.families), score.credit)
 
+    def usual_chance(self) -> Chance | None:
+        """How often pairs of this panel showed help and harm, whatever the task; None on a small panel."""
+        gains = self._scored().gains
+        if len(gains) < _ENOUGH_FOR_CHANCES:
+            return None
+        return Chance(float((gains > 0).mean()), float((gains < 0).mean()))
+
     def familiarity(
         self, question: Question, scope: Scope, rows: Support, query: Vectors, score: Score
     ) -> float | None:

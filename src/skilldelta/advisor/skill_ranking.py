@@ -15,8 +15,8 @@ from skilldelta.encoders import Encoder
 from skilldelta.errors import InputError
 from skilldelta.front_matter import split_front_matter
 from skilldelta.records import Agent, Skill
-from skilldelta.routing import Applicability, Ranking, RecordedTasks, everyday_prompts
-from skilldelta.routing.applicability import FEW_TASKS
+from skilldelta.routing.applicability import FEW_TASKS, Applicability, Ranking, RecordedTasks
+from skilldelta.routing.everyday import everyday_prompts
 from skilldelta.support import Support
 
 # Characters of a skill's text that describe it where it has no description of its own.

@@ -13,6 +13,7 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.output import write_json
+from skilldelta.errors import InputError
 from skilldelta.serve.hooks.server_client import DEFAULT_SERVER, ServerAddress
 from skilldelta.server_proof import KEY_VARIABLE, known_key
 
@@ -56,7 +57,12 @@ def _findings(bank: str, is_default: bool, server: str, timeout: float, options:
     from skilldelta.harnesses import harness_named, harness_names
     from skilldelta.serve import harness_health, health
 
-    declared = [harness_named(name) for name in harness_names()]
+    declared, broken = [], []
+    for name in harness_names():
+        try:
+            declared.append(harness_named(name))
+        except InputError as error:
+            broken.append(health.Finding(name, "wrong", str(error), "update the package, or remove it"))
     folders = {harness.name: [harness.folder(Path.home(), os.environ)] for harness in declared}
     for harness in declared:
         project = Path.cwd() / harness.project_folder
@@ -73,7 +79,12 @@ def _findings(bank: str, is_default: bool, server: str, timeout: float, options:
     harnesses = [finding for harness, folder in places for finding in harness_health.check_harness(harness, folder)]
     none = health.Finding("harnesses", "note", "no harness asks the gate yet", "skilldelta install HARNESS")
     state = state_folder(None, os.environ)
-    return [*found, *(harnesses or [none]), *(harness_health.check_failures(state, now=time.time()) if state else [])]
+    return [
+        *found,
+        *broken,
+        *(harnesses or [none]),
+        *(harness_health.check_failures(state, now=time.time()) if state else []),
+    ]
 
 
 def _show(found: list[Finding]) -> None:

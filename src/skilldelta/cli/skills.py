@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.arguments import note_left_out, panels_in, settings_in
-from skilldelta.cli.output import console, note, plain_minus, progress, signed, span, table, write_json
+from skilldelta.cli.output import console, note, percent, plain_minus, progress, signed, span, table, write_json
 from skilldelta.cli.reading_options import reading_of, reading_options
 from skilldelta.cli.settings import GivenPath
 from skilldelta.errors import InputError, unknown_name
@@ -25,6 +26,16 @@ if TYPE_CHECKING:
     from skilldelta.support import Support
 
 _NAMED = 6
+_RULINGS = ("keep", "gate", "drop", "no effect", "not enough evidence")
+# What --sort orders by; the largest first, names from A to Z.
+_ORDERS: dict[str, Callable[[SkillVerdict], Any]] = {
+    "verdict": lambda verdict: (_RULINGS.index(verdict.ruling), -verdict.effect.gain, verdict.skill),
+    "gain": lambda verdict: (-verdict.effect.gain, verdict.skill),
+    "helps": lambda verdict: (-verdict.effect.helps, verdict.skill),
+    "tokens": lambda verdict: (-(verdict.points_per_1000_tokens or -math.inf), verdict.skill),
+    "tasks": lambda verdict: (-verdict.mean.tasks, verdict.skill),
+    "name": lambda verdict: verdict.skill,
+}
 
 
 @click.command("skills")
@@ -34,20 +45,35 @@ _NAMED = 6
 @click.option(
     "--skill", metavar="NAME", help="Only this skill (of files NAME or NAME@VERSION), with the tasks that it breaks."
 )
+@click.option(
+    "--sort",
+    type=click.Choice(list(_ORDERS)),
+    default="verdict",
+    help="Order of the skills: by verdict and gain, gain, chance to help, points per 1,000 tokens, tasks, or name.",
+)
+@click.option("--top", type=click.IntRange(min=1), metavar="N", help="Only the first N skills of each panel.")
 @settings.exclude_options
 @settings.corrections_option
 @settings.interval_options
 @settings.document_options
 @progress("judging skills")
 def command(
-    sources: tuple[Path, ...], bank: str, skill: str | None, as_json: bool, output: Path | None, **options: Any
+    sources: tuple[Path, ...],
+    bank: str,
+    skill: str | None,
+    sort: str,
+    top: int | None,
+    as_json: bool,
+    output: Path | None,
+    **options: Any,
 ) -> None:
-    """Keep, gate or drop each skill, with the evidence, the tasks that it breaks, and what skipping there would buy.
+    """Keep, gate, drop or no effect: a verdict on each skill, with the tasks that it breaks and what skipping would buy.
 
     A SOURCE is a workspace, a log, a table or a bank: it needs no bank and no agent's name. Without one, the bank is judged.
 
-    A family counts as harmed when its exact sign test passes at a false-discovery rate of 5% over all families of the
-    panel; skills are held to the same rate. Intervals are 95%, over tasks. "Not enough evidence" is a verdict.
+    Gains and 95% intervals take in what the other skills show, so that many skills do not make one look good by chance.
+    Gate means that the gate beats always using the skill on tasks that it had not seen, or that the skill harms some
+    families (exact sign test, false-discovery rate 5% over all families). "Not enough evidence" is a verdict.
 
     \b
     skilldelta skills my-skill-workspace/
@@ -55,6 +81,7 @@ def command(
     skilldelta skills --bank skilldelta.bank
     """
     from skilldelta.studies import SkillSettings, judge_skills, judged_to_dict
+    from skilldelta.studies.skill_study import summary_line
 
     if not options["resamples"]:
         raise InputError("--resamples 0 leaves no interval to judge by; give at least 100")
@@ -67,9 +94,12 @@ def command(
     judged = judge_skills(panels, settings_in(options, SkillSettings))
     if skill is not None:
         judged = _of_skill(judged, skill)
+    summary = summary_line(judged)
+    judged = tuple(replace(one, verdicts=tuple(sorted(one.verdicts, key=_ORDERS[sort])[:top])) for one in judged)
     if as_json or output:
-        write_json({"panels": [judged_to_dict(one) for one in judged]}, output)
+        write_json({"summary": summary, "panels": [judged_to_dict(one) for one in judged]}, output)
         return
+    console().print(summary, style="bold")
     for one in judged:
         _show(one, with_tasks=skill is not None)
 
@@ -140,12 +170,11 @@ def _show_screen(judged: JudgedPanel, source: Path) -> None:
     out, support = console(), judged.panel.support
     for one in judged.verdicts:
         mean = one.mean
-        interval = span(mean.interval)
-        gain = f"{signed(100 * mean.mean, 1)} points" + (f" (95%: {interval})" if interval else "")
+        recorded = f"{signed(100 * mean.mean, 1)} points over {plural(mean.tasks, 'task')}"
+        expected = f"{signed(100 * one.effect.gain, 1)} to expect of new tasks (95%: {span(one.interval)})"
         who = f" ({judged.panel.agent.name})" if judged.panel.agent.name != UNNAMED else ""
         out.print(f"{one.skill}{who}: {one.ruling}, {certainty_words(one)}", style="bold")
-        over = "" if one.reason == "too little" else f" over {plural(mean.tasks, 'task')}"
-        out.remark(plain_minus(f"gain {gain}{over}; {skill_reason(one)}"))
+        out.remark(plain_minus(f"gain {recorded}, {expected}; {skill_reason(one)}"))
         out.remark(plain_minus(f"{one.helped} helped, {one.harmed} harmed; {cost_words(judged.panel.support, one)}"))
         for line in harm_words(support, one, _NAMED):
             out.remark(plain_minus(line), indent=4)
@@ -177,15 +206,17 @@ def _show(judged: JudgedPanel, *, with_tasks: bool) -> None:
     out, support = console(), judged.panel.support
     title = f"{judged.panel.title}: {plural(len(judged.verdicts), 'skill')}"
     rows = [_row(one) for one in judged.verdicts]
-    out.print(table(title, ("skill", "verdict", "gain", "95%", "tasks", "helped", "harmed"), rows, left=2))
+    columns = ("skill", "verdict", "points", "95%", "helps", "per 1k", "tasks", "helped", "harmed")
+    out.print(table(title, columns, rows, left=2))
     for one in judged.verdicts:
         out.remark(plain_minus(f"{one.skill}: {skill_sentence(one)}"))
         if one.harmed:
             for line in _harm_lines(support, one, with_tasks=with_tasks):
                 out.remark(plain_minus(line), indent=4, style="dim")
     out.remark(
-        "Families: exact sign test, false-discovery rate 5% over all families of the panel; skills likewise. Held out: "
-        "each task is decided by other tasks only, those of its family or its nearest ones.",
+        "Points: change of success in percentage points, with its 95% interval, after the other skills had their say. Helps: "
+        "the chance that the true change is above zero. Per 1k: points per 1,000 tokens that the skill adds. Families: exact "
+        "sign test, false-discovery rate 5% over all families. Held out: each task is decided by other tasks only.",
         style="dim",
     )
     out.print("")
@@ -193,9 +224,17 @@ def _show(judged: JudgedPanel, *, with_tasks: bool) -> None:
 
 def _row(one: SkillVerdict) -> list[str]:
     verdict = "not enough" if one.ruling == "not enough evidence" else one.ruling
-    mean = one.mean
-    counts = (str(mean.tasks), str(one.helped), str(one.harmed))
-    return [one.skill, verdict, signed(100 * mean.mean, 1), span(mean.interval), *counts]
+    price = one.points_per_1000_tokens
+    counts = (str(one.mean.tasks), str(one.helped), str(one.harmed))
+    return [
+        one.skill,
+        verdict,
+        signed(100 * one.effect.gain, 1),
+        span(one.interval),
+        percent(one.effect.helps, 0),
+        "–" if price is None else signed(price, 1),
+        *counts,
+    ]
 
 
 def _harm_lines(support: Support, one: SkillVerdict, *, with_tasks: bool) -> list[str]:

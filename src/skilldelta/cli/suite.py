@@ -18,9 +18,9 @@ from skilldelta.nouns import listed, plural
 if TYPE_CHECKING:
     from skilldelta.collect.gold_check import GoldCheck
     from skilldelta.collect.suite import Suite
-    from skilldelta.suites.base import GivenFiles, PaperSuite
-    from skilldelta.suites.inventory import Inspection
-    from skilldelta.suites.preparation import PreparedFolder
+    from skilldelta.paper.suites.base import GivenFiles, PaperSuite
+    from skilldelta.paper.suites.inventory import Inspection
+    from skilldelta.paper.suites.preparation import PreparedFolder
 
 _NAMED = 5
 
@@ -60,9 +60,9 @@ def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
 def given_files(name: str, sources: Mapping[str, Any]) -> GivenFiles | None:
     """What the source options name for one of the paper's suites; None where they name no data."""
     from skilldelta.errors import InputError
-    from skilldelta.suites.authors_protocol import needed_repository
-    from skilldelta.suites.base import GivenFiles
-    from skilldelta.suites.checkouts import find_checkouts
+    from skilldelta.paper.suites.authors_protocol import needed_repository
+    from skilldelta.paper.suites.base import GivenFiles
+    from skilldelta.paper.suites.checkouts import find_checkouts
 
     paths, protocol = sources["data"], sources["protocol"]
     if not paths:
@@ -79,8 +79,8 @@ def given_files(name: str, sources: Mapping[str, Any]) -> GivenFiles | None:
 
 
 def _has_prompts(name: str, folders: Sequence[Path]) -> bool:
-    from skilldelta.suites.authors_protocol import needed_repository
-    from skilldelta.suites.checkouts import find_checkouts
+    from skilldelta.paper.suites.authors_protocol import needed_repository
+    from skilldelta.paper.suites.checkouts import find_checkouts
 
     folder = find_checkouts(folders).folders[needed_repository(name)]
     return (folder / "src").is_dir() or (folder / "skillopt").is_dir()
@@ -88,7 +88,7 @@ def _has_prompts(name: str, folders: Sequence[Path]) -> bool:
 
 def _data_path(name: str, paths: Sequence[Path]) -> Path:
     """The path with the benchmark's data among those given; the first where none is certain."""
-    from skilldelta.suites import find_suite
+    from skilldelta.paper.suites import find_suite
 
     return next((path for path in paths if find_suite(name).has_data(path)), paths[0])
 
@@ -117,7 +117,7 @@ def init(folder: Path, from_skill: Path | None) -> None:
 @settings.json_option
 def list_suites(as_json: bool) -> None:
     """The paper's five suites: tasks and skills, licence, and where to get the data. Nothing is downloaded."""
-    from skilldelta.suites import paper_suites
+    from skilldelta.paper.suites import paper_suites
 
     suites = paper_suites()
     if as_json:
@@ -152,8 +152,8 @@ def prepare(name: str, families: tuple[str, ...], output: Path, as_json: bool, *
       --protocol authors --output toolqa
     """
     from skilldelta.errors import InputError
-    from skilldelta.suites import find_suite
-    from skilldelta.suites.preparation import prepare as write_suite_folder
+    from skilldelta.paper.suites import find_suite
+    from skilldelta.paper.suites.preparation import prepare as write_suite_folder
 
     given = given_files(name, sources)
     if given is None:
@@ -182,7 +182,7 @@ def check(folder: Path, gold: bool, references: Path | None, as_json: bool) -> i
     One of the paper's suites is also compared with the paper's counts: exit code 1 if anything differs. With --gold it is
     exit code 1 too if a right answer fails or a wrong one passes: such a suite would measure its grader.
     """
-    from skilldelta.suites.inventory import inspect_folder
+    from skilldelta.paper.suites.inventory import inspect_folder
 
     found = inspect_folder(folder)
     suite = None if found and found.missing_skills else _load(folder)

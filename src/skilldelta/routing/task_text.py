@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 MessageKind = Literal["task", "small talk", "command", "log"]
@@ -135,4 +135,4 @@ def _small_talk() -> frozenset[str]:
 
     In languages that are written without spaces a word is a whole message.
     """
-    return frozenset((files("skilldelta.routing") / "small_talk.txt").read_text("utf-8").split())
+    return frozenset(Path(__file__).with_name("small_talk.txt").read_text("utf-8").split())

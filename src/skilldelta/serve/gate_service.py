@@ -32,7 +32,8 @@ from skilldelta.errors import BankError, InputError, NotRecordedError, ReplacedB
 from skilldelta.gate import Action, Decision, Gate
 from skilldelta.records import Agent, Skill
 from skilldelta.redaction import redacted
-from skilldelta.routing import Ranking, read_message
+from skilldelta.routing.applicability import Ranking
+from skilldelta.routing.task_text import read_message
 from skilldelta.serve.gate_question import GateAnswer, GateChoice, GateQuestion
 from skilldelta.serve.learning import LearningProcess
 from skilldelta.serve.warm_bank import EncoderMaker, WarmBank

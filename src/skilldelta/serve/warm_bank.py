@@ -20,7 +20,7 @@ from skilldelta.encoders import Encoder
 from skilldelta.errors import unknown_name
 from skilldelta.gate import Gate
 from skilldelta.records import Agent, Skill
-from skilldelta.routing import Ranking
+from skilldelta.routing.applicability import Ranking
 from skilldelta.serve.log_writer import LogWriter
 
 EncoderMaker = Callable[[Bank], Encoder]

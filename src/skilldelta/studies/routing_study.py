@@ -27,7 +27,9 @@ from skilldelta.evaluation.resampling.bootstrap import percentile_range
 from skilldelta.evaluation.results import Range
 from skilldelta.gate import Gate
 from skilldelta.records import Skill, Task, text_digest
-from skilldelta.routing import Applicability, everyday_prompts, read_message
+from skilldelta.routing.applicability import Applicability
+from skilldelta.routing.everyday import everyday_prompts
+from skilldelta.routing.task_text import read_message
 from skilldelta.studies.loaded_panel import LoadedPanel, StudyProgress
 from skilldelta.support import Support
 
