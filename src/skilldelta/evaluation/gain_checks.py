@@ -27,9 +27,9 @@ import numpy as np
 
 from skilldelta.arrays import Floats
 from skilldelta.errors import InputError
-from skilldelta.evaluation.comparison import ENOUGH
+from skilldelta.evaluation.comparison import ENOUGH, POWER
 from skilldelta.evaluation.results import UNKNOWN, Range
-from skilldelta.evaluation.task_mean import DRAWS, POWER, TIE, TaskMean, task_mean
+from skilldelta.evaluation.task_mean import DRAWS, TIE, TaskMean, task_mean
 
 # So many gains have 32,767 subsets, which are all taken; of more gains, random ones.
 _MOST_EXACT = 15
