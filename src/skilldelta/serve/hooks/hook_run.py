@@ -48,6 +48,8 @@ class HookSettings:
     harness: str
     dialect: Dialect
     skills: tuple[OfferedSkill, ...]
+    more_skills: Callable[[], tuple[OfferedSkill, ...]] | None = None
+    """Further skills that are on offer when a prompt comes: those that the harness has at that moment."""
     agent: str = ""
     suite: str = ""
     gate: Mapping[str, Any] = field(default_factory=dict)
@@ -83,6 +85,10 @@ def answer(settings: HookSettings, content: bytes, *, ask_bank: Ask) -> Answered
     """The answer to an event; `ask_bank` decides in this process, where no server does."""
     try:
         event = read_event(settings.dialect, content)
+        if event.kind in ("prompt", "compacted") and settings.more_skills is not None:
+            named = {skill.name for skill in settings.skills}
+            more = tuple(skill for skill in settings.more_skills() if skill.name not in named)
+            settings = replace(settings, skills=settings.skills + more)
         if event.kind == "prompt" and event.text and settings.skills:
             return _prompt(settings, event, ask_bank)
         if event.kind == "skill_call" and event.skill:
@@ -431,7 +437,7 @@ def _compacted(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answe
 
 def _end(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answered:
     """The tokens of the conversation, with each decision that was taken in it; the same end twice adds nothing."""
-    from skilldelta.harnesses.transcript import transcript_tokens
+    from skilldelta.harnesses.session_transcript import transcript_tokens
 
     recorded = [one.decision_id for one in _taken(settings, event) if one.decision_id]
     tokens = transcript_tokens(settings.dialect, event.transcript) if recorded and event.transcript else None
