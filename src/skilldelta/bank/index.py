@@ -88,6 +88,10 @@ class Index:
         """How what was learned at a mark relates to the evidence as it is now."""
         if mark.revision == self.revision():
             return "current"
+        arrivals = self._arrivals  # what a scope has read already need not be asked for again
+        is_up_to_date = bool(arrivals) and arrivals[-1].changes.mark.revision == self.revision()
+        if is_up_to_date and any(earlier.since == mark.revision for earlier in arrivals):
+            return "outdated"
         return self._bank.freshness(PairQuery(self.agent, self.suite, None, None, self._include_stale), mark)
 
     def whole(self) -> tuple[Support, Mark]:

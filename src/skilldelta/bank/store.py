@@ -32,7 +32,7 @@ from skilldelta.bank.adding import add_batch
 from skilldelta.bank.batch import Added, Batch, check_batch
 from skilldelta.bank.cache import Cache
 from skilldelta.bank.database import Database
-from skilldelta.bank.defaults import Defaults, read_defaults, write_defaults
+from skilldelta.bank.defaults import BankDefaults, read_defaults, write_defaults
 from skilldelta.bank.entries import DecisionFilter, DecisionRecord, DecisionTally, Logged, RecordedOutcome
 from skilldelta.bank.forget import Foreseen, Forgotten, Removal
 from skilldelta.bank.pair_columns import ScopeRows, read_scope
@@ -210,11 +210,11 @@ class Bank:
                 suites = [suite for suite in suites if suite in of_task] or suites
             return read_defaults(connection).suite_of(suites)
 
-    def defaults(self) -> Defaults:
+    def defaults(self) -> BankDefaults:
         """The agent and the suite that are meant where none is named."""
         return self._read(read_defaults)
 
-    def use(self, *, agent: Agent | None = None, suite: str | None = None) -> Defaults:
+    def use(self, *, agent: Agent | None = None, suite: str | None = None) -> BankDefaults:
         """Choose the agent or the suite, or both, that are meant where none is named."""
         with self._database.write() as connection:
             if agent is not None and agent not in reading.read_agents(connection).values():
