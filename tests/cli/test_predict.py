@@ -9,7 +9,7 @@ from cli.conftest import Skilldelta
 
 DOCUMENTED = {
     "action", "gain", "threshold", "reason", "would_change", "fallback", "previous_revision", "agent", "skill", "suite", "family", "estimator", "k", "weighting", "scope",
-    "settings_choose", "support", "interval", "basis", "certainty", "neighbors",
+    "settings_choose", "support", "interval", "basis", "certainty", "carried_over", "neighbors",
 }  # fmt: skip
 
 
