@@ -60,11 +60,11 @@ def test_the_cost_of_edits_is_found_on_simulated_truth() -> None:
 
 
 def _runs(digest: str, successes: list[tuple[float, float]]) -> list[Execution]:
-    return [
-        Execution(Agent("a"), "x", f"t{i}", condition, 0, success, "s", digest)
-        for i, pair in enumerate(successes)
-        for condition, success in zip(("skip", "use"), pair, strict=True)
-    ]
+    runs = []
+    for i, (without, with_skill) in enumerate(successes):
+        runs.append(Execution(Agent("a"), "x", f"t{i}", "skip", 0, without, "s", digest))
+        runs.append(Execution(Agent("a"), "x", f"t{i}", "use", 0, with_skill, "s", digest))
+    return runs
 
 
 def test_edits_are_consecutive_versions_on_common_tasks() -> None:

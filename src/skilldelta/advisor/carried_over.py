@@ -16,7 +16,7 @@ from skilldelta.advisor.advice import Advice, CarriedOver
 from skilldelta.gate import Gate, decide
 from skilldelta.intervals import Interval
 from skilldelta.pairing import arms_of
-from skilldelta.records import Execution, Skill
+from skilldelta.records import Execution, Skill, text_digest
 from skilldelta.text_sketch import changed_share, text_sketch
 
 # Where nobody can tell how much changed, half of the gain is believed.
@@ -62,6 +62,21 @@ def carried_over(advice: Advice, gate: Gate, version: str, changed: float | None
         advice.familiarity,
     )
     return replace(advice, decision=decision, interval=wider, carried_over=source)
+
+
+def for_text(advice: Advice, gate: Gate, recorded: Skill, text: str, edits: Iterable[Edit]) -> Advice:
+    """The advice about a recorded skill as advice about a text of it, which may have been edited since."""
+    changed = changed_since(recorded, text)
+    if changed is None:
+        return advice
+    return carried_over(advice, gate, recorded.digest, changed if recorded.text else None, edit_cost(edits))
+
+
+def changed_since(recorded: Skill, text: str) -> float | None:
+    """The share of a skill's text that was changed since its recorded version; None where it is the recorded one."""
+    if not recorded.digest or recorded.digest == text_digest(text):
+        return None
+    return changed_share(text_sketch(recorded.text), text_sketch(text)) if recorded.text else 1.0
 
 
 def edit_cost(edits: Iterable[Edit]) -> float:
