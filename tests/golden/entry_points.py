@@ -102,7 +102,7 @@ def by_hook(bank: Path, asked: Asked, state: Path, *, whom: WhomToAsk, server: s
     event = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": asked.text}
     found = answer(settings, json.dumps(event).encode(), ask_bank=lambda *told: ask_bank(options, *told))
     (known,) = Conversation(state / "conversations", "claude-code", "s").known() or ()
-    assert bool(found.output) == (known.action == "use")
+    assert ("hookSpecificOutput" in found.output) == (known.action == "use")
     if found.failure:
         assert (known.action, found.output) == ("skip", "")
         return REFUSED
@@ -135,7 +135,7 @@ def by_program(bank: Path, asked: Asked, state: Path, server: str) -> dict[str, 
     )
     assert done.returncode == 0
     (known,) = Conversation(state / "conversations", "claude-code", "s").known() or ()
-    assert bool(done.stdout) == (known.action == "use")
+    assert ("hookSpecificOutput" in done.stdout) == (known.action == "use")
     if done.stderr:
         return REFUSED
     return {"action": known.action, "gain": known.gain, "reason": known.reason, "skill": known.skill}

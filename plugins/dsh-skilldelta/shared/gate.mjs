@@ -23,7 +23,7 @@ export async function decide(settings, { task, ...named }) {
   return { ...decision, milliseconds: Math.round((performance.now() - started) * 10) / 10 }
 }
 
-const forced = action => ({ action, via: 'forced', reason: `the configuration says ${action}` })
+const forced = action => ({ action, via: 'forced', certainty: 'sure', reason: `the configuration says ${action}` })
 
 async function asked(settings, question) {
   try {
@@ -64,9 +64,13 @@ function fromDocument(document, via) {
     reason: String(document.reason ?? '').slice(0, LONGEST_REASON),
     decisionId: Number.isSafeInteger(document.decision_id) ? document.decision_id : undefined,
     repeated: document.repeated === true,
+    certainty: typeof document.certainty === 'string' ? document.certainty : undefined,
     skillText: typeof document.skill_text === 'string' ? document.skill_text : undefined,
   }
 }
+
+/** Whether the harness's own way to the skill is closed: only for sure evidence of harm. Everything else is hands off. */
+export const isDenied = decision => decision?.action === 'skip' && decision.certainty === 'sure'
 
 const finite = value => (Number.isFinite(value) ? value : undefined)
 

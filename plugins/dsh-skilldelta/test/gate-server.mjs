@@ -1,4 +1,4 @@
-// A real `skilldelta serve` on a bank of eight tasks: `units` helps with warehouse tasks and harms poems, `abacus`
+// A real `skilldelta serve` on a bank of 24 tasks, enough to be sure: `units` helps with warehouse tasks and harms poems, `abacus`
 // the other way round. The program is $SKILLDELTA_PROGRAM, else skilldelta on the PATH.
 import { execFileSync, spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
@@ -18,6 +18,8 @@ const TASKS = [
   ['w3', 'How many crates are in 3 pallets of peas?', true], ['w4', 'How many cans are in 5 crates and 3 pallets?', true],
   ['p1', 'Write a short poem about the moon.', false], ['p2', 'Write a poem about a quiet lake.', false],
   ['p3', 'Write a short poem about the sea at night.', false], ['p4', 'Write a long poem about a lake and the moon.', false],
+  ...[4, 5, 6, 7, 8, 9, 10, 11].map(number => [`w${number + 1}`, `How many cans are in ${number} pallets and ${number + 4} crates of beans?`, true]),
+  ...['a hill', 'the town', 'a river', 'the sea', 'a forest', 'the snow', 'a garden', 'the harbor'].map((place, at) => [`p${at + 5}`, `Write a short poem about the moon over ${place}.`, false]),
 ]
 
 /** Make the bank and serve it; `url`, `bank`, `get(path)` and `stop()`. */

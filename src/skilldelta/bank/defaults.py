@@ -21,7 +21,7 @@ _SKILLS_IN_A_NOTE = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Defaults:
+class BankDefaults:
     """What is taken where nothing is named; None where the bank has none."""
 
     agent: Agent | None
@@ -34,7 +34,7 @@ class Defaults:
         return suites[0] if suites else None
 
 
-def read_defaults(connection: Connection) -> Defaults:
+def read_defaults(connection: Connection) -> BankDefaults:
     """The chosen agent and suite, where the bank still has them; else the first ones."""
     preferences = {}
     for row in connection.execute(select(*schema.preferences.c)):
@@ -48,7 +48,7 @@ def read_defaults(connection: Connection) -> Defaults:
     if suite is None or not _has_suite(connection, suite):
         tasks = schema.tasks
         suite = connection.execute(select(tasks.c.suite).order_by(tasks.c.key).limit(1)).scalar()
-    return Defaults(agent, suite)
+    return BankDefaults(agent, suite)
 
 
 def write_defaults(connection: Connection, *, agent: Agent | None = None, suite: str | None = None) -> None:
@@ -66,7 +66,7 @@ def write_defaults(connection: Connection, *, agent: Agent | None = None, suite:
 class Choices:
     """The defaults, and the suite from which a decision about each skill is made that names neither agent nor suite."""
 
-    defaults: Defaults
+    defaults: BankDefaults
     agents: int
     suites: Mapping[str, str]
 

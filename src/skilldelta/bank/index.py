@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skilldelta.arrays import Ints
+from skilldelta.bank.pair_columns import ScopeRows
 from skilldelta.bank.pair_reading import Changes, Freshness, Mark, PairQuery
 from skilldelta.bank.store import Bank
 from skilldelta.bank.vectors import TextEncoder
@@ -113,12 +114,12 @@ class Index:
         if old is not None and old.mark.revision == self.revision():
             return old  # another thread was faster
         asked = PairQuery(self.agent, self.suite, *name, self._include_stale)
-        changes = None if old is None else self._changes_of_all(asked, old.mark)
-        if changes is None:
-            changes = self._bank.changes(asked, since=None if old is None else old.mark)
-        if old is None or changes.touched is None:
-            task_keys = np.asarray(changes.task_keys, np.int64)
-            return _Snapshot(changes.mark, task_keys, self._support(changes).read_only())
+        changes = None
+        if old is not None:
+            changes = self._changes_of_all(asked, old.mark) or self._bank.changes(asked, since=old.mark)
+        if old is None or changes is None or changes.touched is None:
+            rows = self._bank.scope_rows(asked)
+            return _Snapshot(rows.mark, rows.columns.task_keys, self._support(rows).read_only())
         if not changes.touched:
             return replace(old, mark=changes.mark)
         return _merged(old, changes, self._support(changes))
@@ -144,7 +145,7 @@ class Index:
                 return _joined(lacking, asked)
         return None
 
-    def _support(self, changes: Changes) -> Support:
+    def _support(self, changes: Changes | ScopeRows) -> Support:
         vectors = self._bank.vectors(self._encoder, changes.texts)
         return changes.support(vectors, self._encoder.identity, self.agent, self.suite)
 

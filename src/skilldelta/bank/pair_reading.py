@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
-from sqlalchemy import Connection, func, or_, select
+from sqlalchemy import Connection, Select, func, or_, select
 
 from skilldelta.arrays import Vectors
 from skilldelta.bank import reading, schema
@@ -115,10 +115,9 @@ def versions_of(skills: Iterable[Skill]) -> dict[str, list[str]]:
     return dict(versions)
 
 
-def _executions(
-    connection: Connection, asked: PairQuery, task_keys: Sequence[int] | None
-) -> Iterator[reading.StoredExecution]:
-    table, tasks = schema.executions, schema.tasks
+def pair_query(connection: Connection, asked: PairQuery) -> Select[*tuple[Any, ...]]:
+    """The executions that may belong to the pairs that are asked for, by task and then by arrival."""
+    table = schema.executions
     query = reading.executions_query(connection, agent=asked.agent, suite=asked.suite, family=asked.family)
     if asked.skill_id is not None:
         skills = reading.read_versions(connection)
@@ -126,12 +125,18 @@ def _executions(
         run_with_it = select(table.c.task_key).where(table.c.skill_key.in_(own))
         baseline = table.c.skill_key.in_(shared) & table.c.task_key.in_(run_with_it)
         query = query.where(or_(table.c.skill_key.in_(own), baseline))
-    query = query.order_by(tasks.c.key, table.c.key)
+    return query.order_by(table.c.task_key, table.c.key)
+
+
+def _executions(
+    connection: Connection, asked: PairQuery, task_keys: Sequence[int] | None
+) -> Iterator[reading.StoredExecution]:
+    query = pair_query(connection, asked)
     if task_keys is None:
         yield from reading.read_executions(connection, query)
         return
     for chunk in chunked(sorted(task_keys)):
-        yield from reading.read_executions(connection, query.where(tasks.c.key.in_(chunk)))
+        yield from reading.read_executions(connection, query.where(schema.tasks.c.key.in_(chunk)))
 
 
 def _versioned(executions: Sequence[Execution], versions: Mapping[str, Sequence[str]]) -> tuple[list[Execution], int]:
@@ -174,7 +179,7 @@ class Changes:
 
     mark: Mark
     touched: tuple[int, ...] | None
-    """Keys of the tasks whose earlier pairs these replace; None replaces everything."""
+    """Keys of the tasks whose earlier pairs these replace; None means that everything has to be read again."""
     pairs: tuple[Pair, ...]
     task_keys: tuple[int, ...]
     texts: tuple[str, ...]
@@ -192,6 +197,8 @@ def read_changes(connection: Connection, asked: PairQuery, since: Mark | None) -
     touched: tuple[int, ...] | None = None
     if since is not None and (since.removals, since.versions) == (mark.removals, mark.versions):
         touched = _touched(connection, asked, since)
+    if touched is None:  # everything is read as columns, by `pair_columns.read_scope`
+        return Changes(mark, None, (), (), ())
     paired = read_pairs(connection, asked, task_keys=touched)
     pairs = paired.pairing.pairs
     task_keys = tuple(paired.key_of(pair) for pair in pairs)

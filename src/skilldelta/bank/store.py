@@ -32,9 +32,10 @@ from skilldelta.bank.adding import add_batch
 from skilldelta.bank.batch import Added, Batch, check_batch
 from skilldelta.bank.cache import Cache
 from skilldelta.bank.database import Database
-from skilldelta.bank.defaults import Defaults, read_defaults, write_defaults
+from skilldelta.bank.defaults import BankDefaults, read_defaults, write_defaults
 from skilldelta.bank.entries import DecisionFilter, DecisionRecord, DecisionTally, Logged, RecordedOutcome
 from skilldelta.bank.forget import Foreseen, Forgotten, Removal
+from skilldelta.bank.pair_columns import ScopeRows, read_scope
 from skilldelta.bank.pair_reading import Changes, Freshness, Mark, PairQuery, PanelRecords
 from skilldelta.bank.reading import Arrivals, chosen_agent, current_skill
 from skilldelta.bank.revisions import move_revisions
@@ -168,8 +169,12 @@ class Bank:
         progress: Progress | None = None,
     ) -> Support:
         """The pairs of `pairing` as arrays, with the vectors and texts of their tasks."""
-        found = self.changes(PairQuery(agent, suite, skill_id, family, include_stale))
-        return found.support(self.vectors(encoder, found.texts, progress=progress), encoder.identity, agent, suite)
+        rows = self.scope_rows(PairQuery(agent, suite, skill_id, family, include_stale))
+        return rows.support(self.vectors(encoder, rows.texts, progress=progress), encoder.identity, agent, suite)
+
+    def scope_rows(self, asked: PairQuery) -> ScopeRows:
+        """All pairs of a scope as columns, with the names and texts of their tasks."""
+        return self._read(read_scope, asked)
 
     def changes(self, asked: PairQuery, since: Mark | None = None) -> Changes:
         """The pairs that a reader lacks who has read up to `since`: what the in-memory index lives on."""
@@ -205,11 +210,11 @@ class Bank:
                 suites = [suite for suite in suites if suite in of_task] or suites
             return read_defaults(connection).suite_of(suites)
 
-    def defaults(self) -> Defaults:
+    def defaults(self) -> BankDefaults:
         """The agent and the suite that are meant where none is named."""
         return self._read(read_defaults)
 
-    def use(self, *, agent: Agent | None = None, suite: str | None = None) -> Defaults:
+    def use(self, *, agent: Agent | None = None, suite: str | None = None) -> BankDefaults:
         """Choose the agent or the suite, or both, that are meant where none is named."""
         with self._database.write() as connection:
             if agent is not None and agent not in reading.read_agents(connection).values():

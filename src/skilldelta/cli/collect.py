@@ -83,6 +83,9 @@ collect_options = together(  # `study` has them, too, so that what runs in one r
     ),
     click.option("--extra-body", metavar="JSON", help="Further fields of every request, as a JSON object."),
     click.option("--send-seed", is_flag=True, help="Send each repetition's seed with its requests."),
+    click.option(
+        "--both-grades", is_flag=True, help="Note the grade of a grader's other mode, exact or lenient, as well."
+    ),
     click.option("--judge-model", metavar="NAME", help="The model of the judge grader."),
     _text_option("--judge-base-url", metavar="URL", help="Its endpoint, when it is not one of Inspect's."),
     click.option(

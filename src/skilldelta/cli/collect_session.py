@@ -289,7 +289,9 @@ def _tools(options: dict[str, Any], judge: Asks | None, budget: Budget | None) -
         assert budget is not None
         return (await judge.ask(name, messages, budget)).text
 
-    return GraderTools(sandbox=options["sandbox"], judge=ask if judge else None)
+    return GraderTools(
+        sandbox=options["sandbox"], judge=ask if judge else None, both_grades=options.get("both_grades", False)
+    )
 
 
 def _arguments(pairs: Sequence[str]) -> dict[str, Any]:

@@ -32,6 +32,12 @@ if TYPE_CHECKING:
 @click.option(
     "--skill-file", multiple=True, type=GivenPath(), metavar="PATH", help="A SKILL.md on offer, or its folder."
 )
+@click.option(
+    "--all",
+    "all_skills",
+    is_flag=True,
+    help="Govern every skill that the harness has, also those that are added later; those without evidence are left alone.",
+)
 @settings.bank_option
 @settings.agent_option
 @settings.suite_option
@@ -58,6 +64,7 @@ def command(harness: str, undo: bool, keep_changes: bool, yes: bool, **options: 
     Shows the difference first, and asks. Everything else in the harness's settings stays as it is.
 
     \b
+    skilldelta install claude-code --all --bank my.bank
     skilldelta install claude-code --skill-file skills/dates --bank my.bank
     skilldelta install claude-code --undo
     """
@@ -140,7 +147,7 @@ def _wanted(options: dict[str, Any]) -> WantedSetup:
     }
     told["timeout"] = None if options["timeout"] is None else f"{options['timeout']:g}"
     given = {name: value for name, value in told.items() if value}
-    return WantedSetup(skilldelta_command(sys.argv[0]), _skills(options), given)
+    return WantedSetup(skilldelta_command(sys.argv[0]), _skills(options), given, options["all_skills"])
 
 
 def _bank(given: str) -> str:
@@ -161,8 +168,8 @@ def _skills(options: dict[str, Any]) -> tuple[OfferedSkill, ...]:
     for file in options["skill_file"]:
         read_skill_text(file)
     skills = offered_skills(options["skill"], [str(file) for file in options["skill_file"]])
-    if not skills:
-        raise InputError("no skill on offer; name one with --skill NAME or --skill-file PATH")
+    if not skills and not options["all_skills"]:
+        raise InputError("no skill on offer; name one with --skill NAME or --skill-file PATH, or say --all")
     known = {skill.skill_id: skill for skill in _known_skills(options)}
     for offered in skills:
         if offered.file is not None and offered.name in known:

@@ -42,6 +42,7 @@ COMMANDS: dict[str, str] = {
     "hook": "The gate as a hook of an agent harness.",
     "mcp": "The gate as tools of the Model Context Protocol.",
     "install": "Set up an agent harness so that it asks the gate, and take that back.",
+    "library": "All skills of a harness: what they cost and bring; which to keep, name only or switch off.",
     "doctor": "Check server, bank, encoder and installed hooks; say how to fix what is wrong.",
     "token": "Access tokens of the server: create, list, revoke.",
     "study": "One of the paper's suites from data files to tables, in one go.",

@@ -31,6 +31,12 @@ from skilldelta.cli.suite import given_files, source_options
     metavar="N",
     help="With --prospective: tasks of each group to record first. Default: the paper's number, else two fifths.",
 )
+@click.option(
+    "--split",
+    metavar="FILE",
+    help="With --prospective: known and target tasks as JSON, or `published` for the authors' own. Panels form a chain.",
+)
+@click.option("--beside-paper", is_flag=True, help="Put the paper's printed figures beside yours in the tables.")
 @collect_options
 @settings.encoder_options
 @settings.resamples_option

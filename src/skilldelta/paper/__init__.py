@@ -10,7 +10,16 @@ The rest of SkillDelta does without this package, and does not import it.
 
 from __future__ import annotations
 
+from skilldelta.paper.beside_paper import beside_paper
 from skilldelta.paper.paper_tables import paper_tables
-from skilldelta.paper.table import PaperTable, tables_document, tables_markdown
+from skilldelta.paper.table import PaperTable, tables_csv, tables_document, tables_latex, tables_markdown
 
-__all__ = ["PaperTable", "paper_tables", "tables_document", "tables_markdown"]
+__all__ = [
+    "PaperTable",
+    "beside_paper",
+    "paper_tables",
+    "tables_csv",
+    "tables_document",
+    "tables_latex",
+    "tables_markdown",
+]

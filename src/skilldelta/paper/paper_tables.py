@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import attrgetter
+from statistics import fmean
 
 from skilldelta.evaluation.policy_table import policy_words
-from skilldelta.evaluation.results import Means, PanelResult
+from skilldelta.evaluation.results import Means, PanelResult, PolicyMeans
 from skilldelta.nouns import plural
-from skilldelta.paper.sweep_tables import ablation_table, evidence_table, structure_table, threshold_table
+from skilldelta.paper.sweep_tables import (
+    ablation_table,
+    effects_table,
+    evidence_table,
+    inventory_table,
+    structure_table,
+    threshold_table,
+)
 from skilldelta.paper.table import (
     PANEL_COLUMNS,
     Cell,
@@ -27,14 +35,17 @@ def paper_tables(evaluated: Evaluated) -> list[PaperTable]:
 
     Examples:
         >>> [table.key for table in paper_tables(evaluated)][:4]
-        ['policies', 'ranking', 'intervals', 'means']
+        ['inventory', 'policies', 'ranking', 'intervals']
     """
     results, panels = evaluated.results, [one.panel for one in evaluated.panels]
     return [
+        inventory_table(results),
         _policies(results),
         _ranking(results),
         _intervals(results),
         _means(evaluated.means),
+        _suite_means(results),
+        _counts(results),
         _no_history(results),
         _estimators(results),
         _ridge(results),
@@ -42,6 +53,7 @@ def paper_tables(evaluated: Evaluated) -> list[PaperTable]:
         threshold_table(panels),
         evidence_table(panels, evaluated.settings.seed),
         structure_table(results),
+        effects_table(results),
     ]
 
 
@@ -79,7 +91,6 @@ def _intervals(results: Sequence[PanelResult]) -> PaperTable:
 
 
 def _means(means: Means) -> PaperTable:
-    metrics = ("success", "token_saving", "advantage_vs_random", "within_group", "between_group")
     columns = (
         TableColumn("policy"),
         TableColumn("success", "percent"),
@@ -87,27 +98,112 @@ def _means(means: Means) -> PaperTable:
         TableColumn("over random", "points"),
         TableColumn("95%", "span_points"),
         TableColumn("within", "points"),
+        TableColumn("within 95%", "span_points"),
         TableColumn("between", "points"),
+        TableColumn("between 95%", "span_points"),
         *(TableColumn(name, "wins") for name in ("above off", "above on", "above random")),
     )
     rows: list[tuple[Cell, ...]] = []
     for name, policy in means.policies.items():
-        value = {key: policy.metrics[key].value if key in policy.metrics else None for key in metrics}
-        spread = policy.metrics["advantage_vs_random"].conditional
+
+        def value(metric: str, policy: PolicyMeans = policy) -> float | None:
+            return policy.metrics[metric].value if metric in policy.metrics else None
+
+        def span(metric: str, policy: PolicyMeans = policy) -> Cell:
+            interval = policy.metrics[metric].conditional
+            return interval.low, interval.high
+
         wins = [policy.wins[key] for key in ("success_gain", "success_vs_always_on", "advantage_vs_random")]
         rows.append(
             (
                 policy_words(name),
-                value["success"],
-                value["token_saving"],
-                value["advantage_vs_random"],
-                (spread.low, spread.high),
-                value["within_group"],
-                value["between_group"],
+                value("success"),
+                value("token_saving"),
+                *(
+                    cell
+                    for metric in ("advantage_vs_random", "within_group", "between_group")
+                    for cell in (value(metric), span(metric))
+                ),
                 *(f"{count}/{means.panels}" for count in wins),
             )
         )
     return PaperTable("means", f"Means over {plural(means.panels, 'panel')} of equal weight", columns, tuple(rows))
+
+
+def _suite_means(results: Sequence[PanelResult]) -> PaperTable:
+    """The paper's rule on each suite, averaged over its agents."""
+    metrics = {
+        "success": "percent",
+        "token_saving": "percent",
+        "advantage_vs_random": "points",
+        "within_group": "points",
+        "between_group": "points",
+    }
+    names = ("success", "saved", "over random", "within", "between")
+    columns = (
+        TableColumn("suite"),
+        TableColumn("agents", "count"),
+        *(TableColumn(name, kind) for name, kind in zip(names, metrics.values(), strict=True)),  # type: ignore[arg-type]
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for suite in dict.fromkeys(result.suite for result in results):
+        panels = [result for result in results if result.suite == suite and "paper" in result.policies]
+        figures = [[figure_of("paper", metric)(panel) for panel in panels] for metric in metrics]
+        known = [[value for value in values if value is not None] for values in figures]
+        rows.append((suite, len(panels), *(fmean(values) if values else None for values in known)))
+    return PaperTable("suite_means", "The paper's rule on each suite, averaged over agents", columns, tuple(rows))
+
+
+def panel_counts(results: Sequence[PanelResult]) -> dict[str, tuple[str, int, int]]:
+    """In how many panels the paper's rule is ahead: by key, what is counted, the number, and of how many panels."""
+
+    def auroc_above(*others: str) -> Callable[[PanelResult], bool | None]:
+        def compare(result: PanelResult) -> bool | None:
+            own, theirs = figure_of("paper", "auroc")(result), [figure_of(name, "auroc")(result) for name in others]
+            known = [value for value in theirs if value is not None]
+            return None if own is None or len(known) < len(others) else all(own > value for value in known)
+
+        return compare
+
+    def above_zero(metric: str) -> Callable[[PanelResult], bool | None]:
+        def compare(result: PanelResult) -> bool | None:
+            value = figure_of("paper", metric)(result)
+            return None if value is None else value > 0
+
+        return compare
+
+    def clearly_above_off(result: PanelResult) -> bool | None:
+        interval = (
+            result.policies["paper"].conditional_intervals.get("success_gain") if "paper" in result.policies else None
+        )
+        return None if interval is None or interval.low is None else interval.low > 0
+
+    def below_on(result: PanelResult) -> bool | None:
+        success = figure_of("paper", "success")(result)
+        return None if success is None else success < result.on
+
+    questions: dict[str, tuple[str, Callable[[PanelResult], bool | None]]] = {
+        "auroc_over_relevance": ("AUROC above the relevance score's", auroc_above("relevance")),
+        "auroc_over_with_skill_only": ("AUROC above with-skill-only's", auroc_above("with_skill_only")),
+        "auroc_over_both": ("AUROC above both", auroc_above("relevance", "with_skill_only")),
+        "auroc_over_self_judge": ("AUROC above self-judge's", auroc_above("self_judge")),
+        "success_over_off": ("success above always off", above_zero("success_gain")),
+        "success_over_off_clearly": ("its interval above zero", clearly_above_off),
+        "success_over_random": ("success above random use at the same rate", above_zero("advantage_vs_random")),
+        "saves_tokens": ("tokens saved against always on", above_zero("token_saving")),
+        "success_below_on": ("success below always on", below_on),
+    }
+    counts = {}
+    for key, (words, question) in questions.items():
+        answers = [answer for result in results if (answer := question(result)) is not None]
+        counts[key] = (words, sum(answers), len(answers))
+    return counts
+
+
+def _counts(results: Sequence[PanelResult]) -> PaperTable:
+    columns = (TableColumn("the paper's rule has"), TableColumn("panels", "wins"))
+    rows = [(words, f"{count}/{panels}") for words, count, panels in panel_counts(results).values()]
+    return PaperTable("counts", "Panels in which the paper's rule is ahead", columns, tuple(rows))
 
 
 def _no_history(results: Sequence[PanelResult]) -> PaperTable:

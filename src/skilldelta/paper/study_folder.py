@@ -6,6 +6,7 @@ A study that was stopped goes on in its folder: what is there is not made again,
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from skilldelta.collect.suite import SUITE_FILE, SuiteTask
 from skilldelta.errors import InputError
+from skilldelta.files import json_document, write_text
 from skilldelta.paper.suites.base import GivenFiles, PaperSuite
 from skilldelta.paper.suites.preparation import (
     PreparedFolder,
@@ -21,6 +23,7 @@ from skilldelta.paper.suites.preparation import (
     recorded_sources,
     source_digests,
 )
+from skilldelta.paper.table import PaperTable, tables_csv, tables_document, tables_latex, tables_markdown
 from skilldelta.records import Agent
 
 
@@ -46,10 +49,34 @@ class StudyFolder:
     def suite(self, name: str) -> Path:
         return self.path / "suites" / name
 
-    def sealed(self, suite: str, agent: Agent) -> Path:
-        """The sealed predictions of one agent's prospective protocol."""
-        name = re.sub(r"[^A-Za-z0-9._-]+", "-", agent.name).strip("-.") or "agent"
-        return self.path / "sealed" / f"{suite}--{name}-{agent.fingerprint[:8]}.json"
+    @property
+    def prospective(self) -> Path:
+        """What audited prospective panels came to, one JSON object per line."""
+        return self.path / "prospective.jsonl"
+
+    def sealed(self, suite: str, agent: Agent, panel: str = "") -> Path:
+        """The sealed predictions of one agent's prospective protocol, or of one of its panels by name."""
+        names = [re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") for name in (agent.name, panel)]
+        ending = f"--{names[1]}" if names[1] else ""
+        return self.path / "sealed" / f"{suite}--{names[0] or 'agent'}-{agent.fingerprint[:8]}{ending}.json"
+
+    def runs(self, suite: str) -> list[Path]:
+        """The folders of a suite's collections."""
+        return sorted(
+            path.parent
+            for path in self.path.glob(f"{self.bank.name}.collect/*/manifest.json")
+            if _suite_of(path) == suite
+        )
+
+
+def write_tables(study: StudyFolder, tables: Sequence[PaperTable]) -> None:
+    """All tables as JSON, Markdown and LaTeX, and each as CSV in a folder of its own."""
+    write_text(study.tables, json.dumps(tables_document(tables), indent=2, ensure_ascii=False) + "\n")
+    write_text(study.tables.with_suffix(".md"), tables_markdown(tables))
+    write_text(study.tables.with_suffix(".tex"), tables_latex(tables))
+    (study.path / "tables").mkdir(parents=True, exist_ok=True)
+    for key, text in tables_csv(tables).items():
+        write_text(study.path / "tables" / f"{key}.csv", text)
 
 
 def prepare_once(
@@ -102,3 +129,7 @@ def split_tasks(tasks: Sequence[SuiteTask], per_group: int | None, *, seed: int)
         tuple(name for name in names_in_order if name in known),
         tuple(name for name in names_in_order if name not in known),
     )
+
+
+def _suite_of(manifest: Path) -> str:
+    return str(json_document(manifest).get("suite", ""))

@@ -103,6 +103,7 @@ def _curve_rows(panel: LoadedPanel, seed: int) -> Iterator[tuple[Cell, ...]]:
 
 
 def structure_table(results: Sequence[PanelResult]) -> PaperTable:
+    """Groups, bundles and coverage, once per suite: they are the tasks', whichever agents ran them."""
     structure = {
         "groups": "groups",
         "smallest": "smallest_group",
@@ -114,10 +115,43 @@ def structure_table(results: Sequence[PanelResult]) -> PaperTable:
         "edges": "edges",
         "without support": "without_support",
     }
-    figures = [PanelFigure(name, "count", attrgetter(f"structure.{field}")) for name, field in structure.items()]
-    figures += [PanelFigure(effect, "count", _counted(effect)) for effect in ("help", "harm", "tie")]
-    return panel_table("structure", "Groups, bundles and coverage; help and harm", figures, results)
+    columns = (TableColumn("suite"), *(TableColumn(name, "count") for name in structure))
+    rows = [
+        (result.suite, *(attrgetter(f"structure.{field}")(result) for field in structure.values()))
+        for result in largest_by_suite(results)
+    ]
+    return PaperTable("structure", "Groups, bundles and coverage of each suite", columns, tuple(rows))
+
+
+def inventory_table(results: Sequence[PanelResult]) -> PaperTable:
+    """Tasks and skills of each suite, skills of a bundle counted one by one."""
+    columns = (
+        TableColumn("suite"),
+        *(TableColumn(name, "count") for name in ("tasks", "skills", "groups", "agents")),
+    )
+    rows = []
+    for result in largest_by_suite(results):
+        skills = {name for skill in set(result.support.skills.tolist()) for name in str(skill).split("+") if name}
+        agents = len({other.agent for other in results if other.suite == result.suite})
+        rows.append((result.suite, result.tasks, len(skills), result.families, agents))
+    return PaperTable("inventory", "Task and skill inventory", columns, tuple(rows))
+
+
+def effects_table(results: Sequence[PanelResult]) -> PaperTable:
+    """How often the skill helped, harmed, or changed nothing."""
+    effects = {"help": "help", "harm": "harm", "tie": "tie", "both succeed": "both_succeed", "both fail": "both_fail"}
+    figures = [PanelFigure(name, "count", _counted(field)) for name, field in effects.items()]
+    return panel_table("effects", "Observed help and harm", figures, results)
+
+
+def largest_by_suite(results: Sequence[PanelResult]) -> list[PanelResult]:
+    """One panel of each suite, that with the most tasks: what it says of the tasks is the suite's."""
+    largest: dict[str, PanelResult] = {}
+    for result in results:
+        if result.suite not in largest or result.tasks > largest[result.suite].tasks:
+            largest[result.suite] = result
+    return list(largest.values())
 
 
 def _counted(effect: str) -> Callable[[PanelResult], int]:
-    return lambda one: sum(getattr(family, effect) for family in one.counts)
+    return lambda result: sum(getattr(family, effect) for family in result.counts)

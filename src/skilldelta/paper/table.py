@@ -6,7 +6,10 @@ actions fixed. A figure that a panel does not have is None.
 
 from __future__ import annotations
 
+import csv
+import io
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -37,8 +40,18 @@ class PaperTable:
     note: str = ""
 
 
+# Who, and on what: the first columns of most tables.
 PANEL_COLUMNS = (TableColumn("agent"), TableColumn("suite"))
-"""Who, and on what: the first columns of most tables."""
+_LATEX = {
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "−": "$-$",
+    "–": "--",
+    "…": r"\ldots{}",
+    "×": r"$\times$",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +134,68 @@ def tables_document(tables: Sequence[PaperTable]) -> dict[str, Any]:
         ]
         for table in tables
     }
+
+
+def tables_csv(tables: Sequence[PaperTable]) -> dict[str, str]:
+    """Every table as CSV by its key, figures in full; a span has two columns."""
+    files = {}
+    for table in tables:
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow([name for column in table.columns for name in _csv_names(column)])
+        for row in table.rows:
+            cells = zip(table.columns, row, strict=True)
+            writer.writerow([value for column, cell in cells for value in _csv_values(column, cell)])
+        files[table.key] = text.getvalue()
+    return files
+
+
+def tables_latex(tables: Sequence[PaperTable]) -> str:
+    """All tables as LaTeX, each in a `table` with its label; they need the package booktabs."""
+    return "\n".join(line for table in tables for line in _latex_lines(table))
+
+
+def _csv_names(column: TableColumn) -> list[str]:
+    return [f"{column.name} low", f"{column.name} high"] if column.kind.startswith("span") else [column.name]
+
+
+def _csv_values(column: TableColumn, cell: Cell) -> list[Any]:
+    if column.kind.startswith("span"):
+        return list(_plain(cell)) if isinstance(cell, tuple) else [None, None]
+    return [_plain(cell)]
+
+
+def _latex_lines(table: PaperTable) -> list[str]:
+    marks = "".join("l" if column.kind == "text" else "r" for column in table.columns)
+    head = " & ".join(_latex(column.name) for column in table.columns)
+    rows = [
+        " & ".join(_latex(written(cell, column.kind)) for column, cell in zip(table.columns, row, strict=True))
+        for row in table.rows
+    ]
+    note = [rf"\par\scriptsize {_latex(table.note)}."] if table.note else []
+    return [
+        r"\begin{table}[ht]",
+        r"\centering",
+        rf"\caption{{{_latex(table.title)}.}}",
+        rf"\label{{tab:{table.key.replace('_', '-')}}}",
+        r"\scriptsize",
+        rf"\begin{{tabular}}{{@{{}}{marks}@{{}}}}",
+        r"\toprule",
+        rf"{head} \\",
+        r"\midrule",
+        *(rf"{row} \\" for row in rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+        *note,
+        r"\end{table}",
+        "",
+    ]
+
+
+def _latex(text: str) -> str:
+    """A text as LaTeX writes it."""
+    escaped = "".join(_LATEX.get(character, character) for character in text)
+    return re.sub(r"(?<![\w$])-(?=\d)", "$-$", escaped)
 
 
 def _lines(table: PaperTable) -> list[str]:

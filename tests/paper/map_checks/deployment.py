@@ -118,7 +118,8 @@ def the_plugin_and_its_weightings(found: Any, folder: MapFolder) -> None:
     assert row["config"]["skill"] == "part-numbers"
     plugin = Path(row["name"])
     assert plugin.is_file()
-    assert "'weighting'" in (plugin.parent / "settings.mjs").read_text(encoding="utf-8")
+    settings = Path(__file__).parents[3] / "plugins" / "dsh-skilldelta" / "shared" / "settings.mjs"
+    assert "'weighting'" in settings.read_text(encoding="utf-8")
     gains = [
         folder.document(
             f"predict --paper --k 6 --skill part-numbers --bank collected.bank --weighting {kind} 'A bolt.'"

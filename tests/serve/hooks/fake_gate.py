@@ -42,7 +42,7 @@ class FakeGate:
 
 
 def decision(skill: str, action: str = "use", **more: Any) -> dict[str, Any]:
-    known = {"gain": 0.5, "reason": f"predicted to {action}", "fallback": False, "decision_id": 7}
+    known = {"gain": 0.5, "reason": f"predicted to {action}", "fallback": False, "certainty": "sure", "decision_id": 7}
     return {"skill": skill, "action": action, **known, **more}
 
 

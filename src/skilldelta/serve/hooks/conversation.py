@@ -37,9 +37,9 @@ class HookDecision(NamedTuple):
     chosen: bool = False
     """Whether this is the skill to inject: the one with the largest gain, where several are to be used."""
     has_evidence: bool = False
-    """Whether recorded tasks stand behind it; a fallback never denies anything."""
+    """Whether recorded tasks stand behind it."""
     certainty: str | None = None
-    """sure, leaning or close to a coin flip; None without evidence."""
+    """sure, leaning or close to a coin flip; None without evidence. Only a sure skip denies the call of a skill."""
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> HookDecision:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -17,6 +18,7 @@ from typing import Any, Literal, NamedTuple
 
 from skilldelta.harnesses.harness import Dialect
 from skilldelta.harnesses.offered_skill import Delivery, OfferedSkill, Part, delivered, in_parts, skill_body
+from skilldelta.regular_file import read_regular
 from skilldelta.routing.task_text import read_message
 from skilldelta.serve.hooks.conversation import Conversation, HookDecision, created
 from skilldelta.serve.hooks.hook_event import HookEvent, read_event
@@ -28,6 +30,11 @@ Ask = Callable[[str, dict[str, Any]], dict[str, Any]]
 
 ROUTING_FAILED = "routing failed"
 """How the reason of a decision begins that nobody could take."""
+WISHED = "the user asked for this skill"
+_LONGEST_WISH = 2_000
+_MOST_TRANSCRIPT = 32 << 20
+# Characters of a skill's text by which it is known again in a transcript.
+_ENOUGH_TO_KNOW = 200
 DECIDE, CHOOSE, OUTCOMES = "/v1/decide", "/v1/choose", "/v1/outcomes"
 
 
@@ -42,6 +49,8 @@ class HookSettings:
     harness: str
     dialect: Dialect
     skills: tuple[OfferedSkill, ...]
+    more_skills: Callable[[], tuple[OfferedSkill, ...]] | None = None
+    """Further skills that are on offer when a prompt comes: those that the harness has at that moment."""
     agent: str = ""
     suite: str = ""
     gate: Mapping[str, Any] = field(default_factory=dict)
@@ -77,10 +86,16 @@ def answer(settings: HookSettings, content: bytes, *, ask_bank: Ask) -> Answered
     """The answer to an event; `ask_bank` decides in this process, where no server does."""
     try:
         event = read_event(settings.dialect, content)
+        if event.kind in ("prompt", "compacted") and settings.more_skills is not None:
+            named = {skill.name for skill in settings.skills}
+            more = tuple(skill for skill in settings.more_skills() if skill.name not in named)
+            settings = replace(settings, skills=settings.skills + more)
         if event.kind == "prompt" and event.text and settings.skills:
             return _prompt(settings, event, ask_bank)
         if event.kind == "skill_call" and event.skill:
             return _skill_call(settings, event)
+        if event.kind == "compacted":
+            return _compacted(settings, event, ask_bank)
         if event.kind == "end":
             return _end(settings, event, ask_bank)
         return Answered()
@@ -104,6 +119,9 @@ def fallback_answer(settings: HookSettings, content: bytes) -> str:
 
 
 def _prompt(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answered:
+    wish = _wished(settings, event.text)
+    if wish is not None:
+        return _granted(settings, event, wish, ask_bank)
     message = read_message(event.text)
     if not message.is_task:
         return Answered()  # "hi" or "continue" binds nothing, and changes nothing that is bound
@@ -128,10 +146,61 @@ def _another_task(settings: HookSettings, event: HookEvent, tasks: list[Conversa
     """The answer to a later task: a skill that is not in the conversation yet, or nothing."""
     asked = event._replace(conversation=f"{event.conversation}#{len(tasks)}")
     found = _decided(settings, asked, ask_bank)
-    injected = {one.skill for task in tasks for one in task.known() or () if one.chosen}
-    if any(one.chosen and one.skill in injected for one in found.decisions):
+    if any(one.chosen and one.skill in _injected(tasks) for one in found.decisions):
         return Answered(failure=found.failure)
     return _first_prompt(settings, event, tasks[0]._replace(task=len(tasks)), found)
+
+
+def _injected(tasks: list[Conversation]) -> set[str]:
+    return {decision.skill for task in tasks for decision in task.known() or () if decision.chosen}
+
+
+def _wished(settings: HookSettings, text: str) -> OfferedSkill | None:
+    """The skill that the user asks for by name."""
+    beginning = text[:_LONGEST_WISH]
+    if re.search(r"\b(not|don't|never|without)\b", beginning, re.IGNORECASE):
+        return None
+    for skill in settings.skills:
+        name = rf"[\"'`]?{re.escape(skill.name)}[\"'`]?"
+        asked = rf"\b(use|apply|load|invoke|follow)\b[^.!?\n]{{0,30}}\s{name}(\s+skill\b|\s*$|[.,!?])|\bskill\s+{name}(\s|$|[.,!?])"
+        if re.search(asked, beginning, re.IGNORECASE):
+            return skill
+    return None
+
+
+def _granted(settings: HookSettings, event: HookEvent, skill: OfferedSkill, ask_bank: Ask) -> Answered:
+    """An explicit wish always wins: the text, unless it is in the conversation already. It is a task of its own."""
+    conversation = _conversation(settings, event)
+    tasks = conversation.tasks() if conversation else []
+    found = _Decided((HookDecision(skill.name, "use", WISHED, chosen=True),), _file_texts(settings).texts)
+    if conversation is not None:
+        task = conversation._replace(task=len(tasks))
+        task.keep(found.decisions, event.text)
+        if not task.claim(settings.part.number) or skill.name in _injected(tasks):
+            return Answered()
+    if _lacks_text(settings, found):
+        found = found._replace(texts=_texts_of_bank(settings, skill, ask_bank))
+    return Answered(_delivery(settings, found, settings.part))
+
+
+def _texts_of_bank(settings: HookSettings, skill: OfferedSkill, ask_bank: Ask) -> dict[str, str]:
+    """The text of a skill that has no file; nothing is decided."""
+    question = HookEvent("prompt", text=skill.name)
+    return _decided(replace(settings, skills=(skill,), record=False), question, ask_bank).texts
+
+
+def _is_in_transcript(settings: HookSettings, found: _Decided, transcript: str) -> bool:
+    """Whether the harness's record of the conversation has the skill's text: a fork repeats what was said before it."""
+    skill = _chosen(settings, found)
+    text = found.texts.get(skill.name) if skill else None
+    if not transcript or not text:
+        return False
+    try:
+        content = read_regular(transcript, _MOST_TRANSCRIPT)
+    except OSError:
+        return False
+    beginning = text[:_ENOUGH_TO_KNOW]
+    return any(json.dumps(beginning, ensure_ascii=is_ascii)[1:-1].encode() in content for is_ascii in (True, False))
 
 
 class _FileTexts(NamedTuple):
@@ -167,9 +236,11 @@ def _first_prompt(
         conversation.tidy()
         if not conversation.claim(part.number):
             return Answered(failure=found.failure)
-    if found.repeated and part.of == 1:  # whoever decided has injected
+    # Whoever decided before has injected; a fork repeats what was said before it.
+    if (found.repeated and part.of == 1) or _is_in_transcript(settings, found, event.transcript):
         return Answered(failure=found.failure)
-    return Answered(_delivery(settings, found, part), found.failure)
+    output = _delivery(settings, found, part) if _chosen(settings, found) else _message(settings, found)
+    return Answered(output, found.failure)
 
 
 def _lacks_text(settings: HookSettings, found: _Decided) -> bool:
@@ -275,7 +346,8 @@ def _fallen_back(settings: HookSettings, reason: str) -> _Decided:
     return _Decided((first, *decisions[1:]), {}, failure=reason)
 
 
-def _delivery(settings: HookSettings, found: _Decided, part: Part) -> str:
+def _delivery(settings: HookSettings, found: _Decided, part: Part, at: str = "") -> str:
+    """The skill's text for the model, beside a prompt or at another event."""
     skill = _chosen(settings, found)
     if skill is None:
         return ""
@@ -283,7 +355,26 @@ def _delivery(settings: HookSettings, found: _Decided, part: Part) -> str:
     if text is not None and skill.file is None and len(in_parts(skill.name, text, settings.dialect.longest)) > part.of:
         skill = skill._replace(file=_written_down(settings, text))
     context = delivered(skill, text, settings.dialect, part=part, delivery=settings.delivery)
-    return _written(settings.dialect.context(context)) if context else ""
+    if not context:
+        return ""
+    line = {"systemMessage": _line(found)} if settings.dialect.shows_messages and part.number == 1 else {}
+    return _written({**settings.dialect.context(context, at), **line})
+
+
+def _message(settings: HookSettings, found: _Decided) -> str:
+    """One quiet line for the person about a skill that was skipped, where the harness can show one."""
+    is_told = settings.dialect.shows_messages and settings.part.number == 1
+    line = _line(found) if is_told and any(decision.has_evidence for decision in found.decisions) else ""
+    return _written({"systemMessage": line}) if line else ""
+
+
+def _line(found: _Decided) -> str:
+    verbs = {"use": "used", "skip": "skipped", "abstain": "left alone"}
+    decision = next((decision for decision in found.decisions if decision.chosen), None)
+    decision = decision or next(decision for decision in found.decisions if decision.has_evidence)
+    certainty = f", {decision.certainty}" if decision.certainty else ""
+    gain = f" ({100 * decision.gain:+.0f} points{certainty})" if decision.has_evidence else ""
+    return f"SkillDelta: {verbs[decision.action]} {decision.skill}{gain} · skilldelta why"
 
 
 def _written(document: dict[str, Any]) -> str:
@@ -323,10 +414,9 @@ def _chosen(settings: HookSettings, found: _Decided) -> OfferedSkill | None:
 def _skill_call(settings: HookSettings, event: HookEvent) -> Answered:
     # What the latest task that was about the skill has decided.
     decision = next((one for one in reversed(_taken(settings, event)) if one.skill == event.skill), None)
-    # Without evidence it is hands off: the harness works as it does without a gate.
-    if decision is not None and decision.action == "skip" and decision.has_evidence:
-        certainty = f" ({decision.certainty})" if decision.certainty else ""
-        reason = f"SkillDelta: {decision.reason}{certainty}. Proceed without this skill."
+    # Unless the evidence of harm is sure, it is hands off: the harness works as it does without a gate.
+    if decision is not None and decision.action == "skip" and decision.certainty == "sure":
+        reason = f"SkillDelta: {decision.reason} (sure). Proceed without this skill."
         return Answered(_written(settings.dialect.denial(reason)))
     return Answered()
 
@@ -338,9 +428,21 @@ def _taken(settings: HookSettings, event: HookEvent) -> list[HookDecision]:
     return [one for one in taken if one.action != "abstain" or one.has_evidence]
 
 
+def _compacted(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answered:
+    """The text of the skill that was used last, again: a compaction has taken it out of the conversation."""
+    chosen = [decision for decision in _taken(settings, event) if decision.chosen]
+    found = _Decided(tuple(chosen[-1:]), _file_texts(settings).texts)
+    skill = _chosen(settings, found)
+    if skill is None:
+        return Answered()
+    if _lacks_text(settings, found):
+        found = found._replace(texts=_texts_of_bank(settings, skill, ask_bank))
+    return Answered(_delivery(settings, found, settings.part, settings.dialect.start))
+
+
 def _end(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answered:
     """The tokens of the conversation, with each decision that was taken in it; the same end twice adds nothing."""
-    from skilldelta.harnesses.transcript import transcript_tokens
+    from skilldelta.harnesses.session_transcript import transcript_tokens
 
     recorded = [one.decision_id for one in _taken(settings, event) if one.decision_id]
     tokens = transcript_tokens(settings.dialect, event.transcript) if recorded and event.transcript else None
