@@ -19,6 +19,7 @@ from skilldelta.encoders import Encoder
 from skilldelta.errors import unknown_name
 from skilldelta.evaluation.repeated_folds import SMALL_PANEL
 from skilldelta.evaluation.skill_verdicts import SkillVerdict
+from skilldelta.gate import Gate
 from skilldelta.records import Agent, Skill
 from skilldelta.serve.gate_service import GateService
 from skilldelta.studies.gated_panel import GatedPanel, gated_panel
@@ -92,6 +93,11 @@ class EvidenceViews:
         self._catalogue: Catalogue | None = None
         self._panels: OrderedDict[tuple[str, str], ShownPanel] = OrderedDict()
 
+    @property
+    def gate(self) -> Gate:
+        """The gate that runs."""
+        return self._gate.settings.gate
+
     def catalogue(self) -> Catalogue:
         """What the bank holds now."""
         return self._gate.read(self._looked_at)
@@ -115,7 +121,7 @@ class EvidenceViews:
                 return None
             key = (chosen.agent, chosen.suite)
             if key not in self._panels:
-                self._panels[key] = _scored(bank, chosen, self._gate.encoder())
+                self._panels[key] = _scored(bank, chosen, self._gate.encoder(), self.gate)
                 while len(self._panels) > _KEPT:
                     self._panels.popitem(last=False)
             self._panels.move_to_end(key)
@@ -130,9 +136,9 @@ class EvidenceViews:
         return self._catalogue
 
 
-def _scored(bank: Bank, chosen: PanelKey, encoder: Encoder) -> ShownPanel:
+def _scored(bank: Bank, chosen: PanelKey, encoder: Encoder, gate: Gate) -> ShownPanel:
     loaded = load_panel(bank, PanelChoice(chosen.agent, chosen.suite), encoder=encoder)
-    gated = gated_panel(loaded)
+    gated = gated_panel(loaded, gate)
     # A large panel is not fitted a second time: its rows are decided already, each without its own task.
     is_large = len(loaded.support.row_of_task) >= SMALL_PANEL
     (judged,) = judge_skills([loaded], uses=[gated.rows.used[None, :].astype(np.float64)] if is_large else None)

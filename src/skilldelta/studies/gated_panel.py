@@ -18,11 +18,11 @@ from skilldelta.evaluation.results import FamilyCounts
 from skilldelta.evaluation.roster import Rules
 from skilldelta.evaluation.structure import family_counts
 from skilldelta.evaluation.sweeps import ThresholdSweep, threshold_sweep
+from skilldelta.gate import Gate
 from skilldelta.studies.evaluation_study import scored_policy, with_skill_texts
 from skilldelta.studies.loaded_panel import LoadedPanel
 from skilldelta.support import Support
 
-_PLAIN_RULES = Rules()
 PLANE_ROWS = 2_000
 """Rows that a plane is learned from; of more, this many drawn with a fixed seed stand for all."""
 
@@ -153,9 +153,11 @@ class GatedPanel:
         return self._skills[skill]
 
 
-def gated_panel(panel: LoadedPanel, estimator: str = "blend", *, rules: Rules = _PLAIN_RULES) -> GatedPanel:
-    """Score a panel leave-one-task-out by the estimator that `predict` uses."""
-    policy = scored_policy(estimator, panel.support, with_skill_texts(rules, panel.skill_texts))
+def gated_panel(panel: LoadedPanel, gate: Gate | None = None) -> GatedPanel:
+    """Score a panel leave-one-task-out by a gate, that of `predict` unless given."""
+    chosen = gate or Gate()
+    rules = Rules(chosen.settings, chosen.scope, chosen.threshold)
+    policy = scored_policy(chosen.estimator, panel.support, with_skill_texts(rules, panel.skill_texts))
     assert policy.scores is not None  # scored_policy refuses policies without
     scores = sweepable(policy.scores, policy.supported)
     return GatedPanel(panel, GatedRows(panel.support, scores, policy.threshold or 0.0))
