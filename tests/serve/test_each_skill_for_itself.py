@@ -99,7 +99,7 @@ def test_a_hook_offers_25_skills_of_which_13_are_new_and_checks_every_version(
 
     assert text in injected(text, "s1")
     assert f"{text} And yards." in injected(f"{text} And yards.", "s2")  # edited: carried over
-    assert injected("Something that was written anew from the first word to the last.", "s3") == ""
+    assert "Something" not in injected("Something that was written anew from the first word to the last.", "s3")
     call = {"hook_event_name": "PreToolUse", "tool_name": "Skill", "tool_input": {"skill": UNKNOWN[0]}}
     settings = HookSettings("claude-code", dialect_of("claude-code"), (), ask="bank", state=tmp_path / "state")
     event = json.dumps({"session_id": "s1", **call}).encode()
