@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Govern every skill that the harness has, also those that are added later; those without evidence are left alone.",
 )
+@click.option("--shadow", is_flag=True, help="Only log what the gate would have done; see skilldelta log --shadow.")
 @settings.bank_option
 @settings.agent_option
 @settings.suite_option
@@ -147,7 +148,9 @@ def _wanted(options: dict[str, Any]) -> WantedSetup:
     }
     told["timeout"] = None if options["timeout"] is None else f"{options['timeout']:g}"
     given = {name: value for name, value in told.items() if value}
-    return WantedSetup(skilldelta_command(sys.argv[0]), _skills(options), given, options["all_skills"])
+    return WantedSetup(
+        skilldelta_command(sys.argv[0]), _skills(options), given, options["all_skills"], options["shadow"]
+    )
 
 
 def _bank(given: str) -> str:

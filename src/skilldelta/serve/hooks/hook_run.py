@@ -61,6 +61,8 @@ class HookSettings:
     delivery: Delivery = "text"
     record: bool = True
     """Whether decisions go into the bank's log."""
+    shadow: bool = False
+    """Decide and log, but change nothing."""
     state: Path | None = None
     """The folder of what was decided in each conversation; None keeps nothing."""
 
@@ -83,6 +85,10 @@ class _Decided(NamedTuple):
 
 def answer(settings: HookSettings, content: bytes, *, ask_bank: Ask) -> Answered:
     """The answer to an event; `ask_bank` decides in this process, where no server does."""
+    if settings.shadow:
+        # Under a name of its own, so that conversations and the log tell it from decisions that were applied.
+        hidden = replace(settings, shadow=False, harness=f"{settings.harness}-shadow")
+        return answer(hidden, content, ask_bank=ask_bank)._replace(output="")
     try:
         event = read_event(settings.dialect, content)
         if event.kind in ("prompt", "compacted") and settings.more_skills is not None:
@@ -106,7 +112,8 @@ def fallback_answer(settings: HookSettings, content: bytes) -> str:
     """The answer when there is no time left: what the fallback says about a prompt."""
     try:
         event = read_event(settings.dialect, content)
-        if event.kind != "prompt" or not event.text or not settings.skills or settings.fallback != "use":
+        is_silent = settings.shadow or settings.fallback != "use"
+        if event.kind != "prompt" or not event.text or not settings.skills or is_silent:
             return ""
         found = _fallen_back(settings, "no time left")._replace(texts=_file_texts(settings).texts)
         return _delivery(settings, found, settings.part)
