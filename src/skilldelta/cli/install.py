@@ -191,6 +191,7 @@ def _bank(given: str) -> str:
 
 def _skills(options: dict[str, Any]) -> tuple[OfferedSkill, ...]:
     """The skills on offer, each of which has a text that can be read."""
+    from skilldelta.advisor.carried_over import changed_since
     from skilldelta.bank.skill_versions import read_skill_text
     from skilldelta.cli.hook import offered_skills
 
@@ -199,7 +200,17 @@ def _skills(options: dict[str, Any]) -> tuple[OfferedSkill, ...]:
     skills = offered_skills(options["skill"], [str(file) for file in options["skill_file"]])
     if not skills and not options["all_skills"]:
         raise InputError("no skill on offer; name one with --skill NAME or --skill-file PATH, or say --all")
-    digests = {skill.skill_id: skill.digest for skill in _known_skills(options) if skill.text}
+    known = {skill.skill_id: skill for skill in _known_skills(options)}
+    for offered in skills:
+        if offered.file is not None and offered.name in known:
+            changed = changed_since(known[offered.name], read_skill_text(offered.file))
+            if changed is not None:
+                version = known[offered.name].digest[:12]
+                note(
+                    f"{offered.file} was changed since its runs ({changed:.0%}): evidence of version {version} is carried over, "
+                    "until the skill is run again"
+                )
+    digests = {name: skill.digest for name, skill in known.items() if skill.text}
     return tuple(skill._replace(digest="" if skill.file else digests.get(skill.name, "")) for skill in skills)
 
 
