@@ -23,6 +23,7 @@ from skilldelta.routing.task_text import read_message
 from skilldelta.serve.hooks.conversation import Conversation, HookDecision, created
 from skilldelta.serve.hooks.hook_event import HookEvent, read_event
 from skilldelta.serve.hooks.server_client import ServerAddress, ServerSilentError, ask_server
+from skilldelta.text_sketch import text_sketch
 
 Ask = Callable[[str, dict[str, Any]], dict[str, Any]]
 """A path of the server and a document; the answer's document."""
@@ -295,6 +296,8 @@ def _question(settings: HookSettings, event: HookEvent, texts: dict[str, str]) -
     names = [skill.name for skill in settings.skills]
     digests = {skill.name: skill.digest for skill in settings.skills if skill.digest}
     digests |= {name: _digest(text) for name, text in texts.items()}
+    # Where a text was edited since its runs, how much changed decides how far their evidence is trusted.
+    sketches = {name: text_sketch(text) for name, text in texts.items()}
     needs_text = settings.delivery == "text" and any(skill.file is None for skill in settings.skills)
     question: dict[str, Any] = {
         "text": event.text,
@@ -305,6 +308,8 @@ def _question(settings: HookSettings, event: HookEvent, texts: dict[str, str]) -
     optional = {
         "skill_digest": digests.get(names[0], "") if len(names) == 1 else "",
         "skill_digests": digests if len(names) > 1 else {},
+        "skill_sketch": sketches.get(names[0], "") if len(names) == 1 else "",
+        "skill_sketches": sketches if len(names) > 1 else {},
         "conversation": f"{settings.harness}:{event.conversation}" if event.conversation else "",
         "agent": settings.agent,
         "suite": settings.suite,
