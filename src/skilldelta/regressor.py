@@ -82,7 +82,7 @@ class SkillGainRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """`use` or `skip` per row: use if the gain exceeds the threshold and some recorded task is in scope."""
         check_threshold(self.threshold)
         targets = self._targets(X)
-        rows = RowsByScope.of(self.support_, self.scope)
+        rows = RowsByScope(self.support_, self.scope)
         return np.array([self._action(rows, target) for target in targets], dtype="<U7")
 
     def _action(self, rows: RowsByScope, target: Target) -> Action:

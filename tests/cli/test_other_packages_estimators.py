@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Skilldelta, pair_rows
-from skilldelta.evaluation import policy_table
+from skilldelta.estimators import registry as policy_table
 
 _CODE = """
 import numpy as np

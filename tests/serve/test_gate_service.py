@@ -19,13 +19,12 @@ from skilldelta.bank.entries import DecisionFilter, RecordedOutcome
 from skilldelta.bank.importers import read_source
 from skilldelta.encoders import EncoderError
 from skilldelta.errors import BankError, InputError, NotRecordedError
-from skilldelta.gate import Gate
+from skilldelta.gate import Gate, Question
 from skilldelta.records import text_digest
 from skilldelta.serve import warm_bank
-from skilldelta.serve.gate_question import GateQuestion
 from skilldelta.serve.gate_service import GateService, GateSettings
 
-ASKED = GateQuestion("convert four miles to metres", "units-skill")
+ASKED = Question("convert four miles to metres", "units-skill")
 
 
 def rows_file(path: Path, rows: list[dict[str, Any]]) -> Path:

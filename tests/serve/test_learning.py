@@ -10,12 +10,12 @@ import pytest
 
 from skilldelta.bank import Bank
 from skilldelta.bank.batch import Batch
+from skilldelta.gate import Question
 from skilldelta.records import Condition, Execution, Task
-from skilldelta.serve.gate_question import GateQuestion
 from skilldelta.serve.gate_service import GateService
 from skilldelta.serve.learning import LearningProcess
 
-ASKED = GateQuestion("convert 40 miles to kilometers", "units-skill", record=False)
+ASKED = Question("convert 40 miles to kilometers", "units-skill", record=False)
 
 
 def add_pair(path: Path, number: int) -> None:

@@ -17,7 +17,7 @@ from skilldelta.cli.settings import GivenPath
 from skilldelta.errors import InputError
 
 if TYPE_CHECKING:
-    from skilldelta.advisor import Advice, Question
+    from skilldelta.advisor import Answer, Question
     from skilldelta.arrays import Vectors
     from skilldelta.bank.store import Bank
     from skilldelta.gate import Gate
@@ -69,7 +69,7 @@ def command(
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    advice: Advice
+    advice: Answer
     decision_id: int | None = None
 
 
@@ -91,7 +91,7 @@ def _answer(bank: str, text: str | None, gate: Gate, options: dict[str, Any]) ->
         return _Answer(fallback_advice(error, options["fallback"], gate, **names))
 
 
-def _advice(opened: Bank, agent: Agent, question: Question, gate: Gate, options: dict[str, Any]) -> Advice:
+def _advice(opened: Bank, agent: Agent, question: Question, gate: Gate, options: dict[str, Any]) -> Answer:
     """An encoder that fails leaves a bank in which the fallback can be recorded."""
     from skilldelta.advisor import Advisor
     from skilldelta.advisor.failure import fallback_advice
@@ -108,7 +108,7 @@ def _advice(opened: Bank, agent: Agent, question: Question, gate: Gate, options:
         return fallback_advice(error, options["fallback"], gate, agent=agent.name, **names)
 
 
-def _recorded(opened: Bank, advice: Advice, agent: Agent, question: Question) -> int:
+def _recorded(opened: Bank, advice: Answer, agent: Agent, question: Question) -> int:
     from skilldelta.advisor.recording import decision_record
 
     skill = opened.resolve_skill(question.skill)

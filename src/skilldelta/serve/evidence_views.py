@@ -16,6 +16,7 @@ from skilldelta.bank.store import Bank
 from skilldelta.encoders import Encoder
 from skilldelta.errors import unknown_name
 from skilldelta.evaluation.skill_verdicts import SkillVerdict
+from skilldelta.gate import Gate
 from skilldelta.records import Agent, Skill
 from skilldelta.serve.gate_service import GateService
 from skilldelta.studies.gated_panel import GatedPanel, gated_panel
@@ -112,7 +113,7 @@ class EvidenceViews:
                 return None
             key = (chosen.agent, chosen.suite)
             if key not in self._panels:
-                self._panels[key] = _scored(bank, chosen, self._gate.encoder())
+                self._panels[key] = _scored(bank, chosen, self._gate.encoder(), self._gate.settings.gate)
                 while len(self._panels) > _KEPT:
                     self._panels.popitem(last=False)
             self._panels.move_to_end(key)
@@ -127,10 +128,10 @@ class EvidenceViews:
         return self._catalogue
 
 
-def _scored(bank: Bank, chosen: PanelKey, encoder: Encoder) -> ShownPanel:
+def _scored(bank: Bank, chosen: PanelKey, encoder: Encoder, gate: Gate) -> ShownPanel:
     loaded = load_panel(bank, PanelChoice(chosen.agent, chosen.suite), encoder=encoder)
     (judged,) = judge_skills([loaded])
-    return ShownPanel(chosen, gated_panel(loaded), {verdict.skill: verdict for verdict in judged.verdicts})
+    return ShownPanel(chosen, gated_panel(loaded, gate), {verdict.skill: verdict for verdict in judged.verdicts})
 
 
 def _read(bank: Bank, revision: int) -> Catalogue:

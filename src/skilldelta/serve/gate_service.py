@@ -14,7 +14,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from skilldelta.advisor import Advice, Question
 from skilldelta.advisor.failure import ROUTING_FAILURES, fallback_advice
 from skilldelta.advisor.recording import (
     KeptText,
@@ -28,9 +27,9 @@ from skilldelta.bank.entries import DecisionFilter, DecisionRecord, Logged, Reco
 from skilldelta.bank.store import Bank
 from skilldelta.encoders import Encoder, load_encoder
 from skilldelta.errors import InputError, NotRecordedError, ReplacedBankError
-from skilldelta.gate import Action, Decision, Gate
+from skilldelta.gate import Action, Answer, Decision, Gate, Question
 from skilldelta.records import Agent, Skill
-from skilldelta.serve.gate_question import GateAnswer, GateChoice, GateQuestion
+from skilldelta.serve.gate_question import GateAnswer, GateChoice
 from skilldelta.serve.learning import LearningProcess
 from skilldelta.serve.warm_bank import EncoderMaker, WarmBank
 
@@ -134,14 +133,14 @@ class GateService:
 
     # -- deciding -------------------------------------------------------------------------------------------------
 
-    def decide(self, asked: GateQuestion, still_wanted: StillWanted = _always) -> GateAnswer:
+    def decide(self, asked: Question, still_wanted: StillWanted = _always) -> GateAnswer:
         """Use the skill, skip it, or abstain; a conversation that asks again gets its first answer.
 
         An answer that nobody waits for any more is recorded as not applied, and the conversation is not bound to it.
         """
         return self._on_bank(lambda warm: self._decided(warm, asked, still_wanted))
 
-    def advise(self, asked: GateQuestion) -> Advice:
+    def advise(self, asked: Question) -> Answer:
         """The advice behind a decision, for who wants to look at it; the log does not hear of it."""
         return self._on_bank(lambda warm: self._advice(warm, self._asked(warm, asked)))
 
@@ -149,7 +148,7 @@ class GateService:
         """What turns a text into a vector; recent texts are remembered."""
         return self._on_bank(lambda warm: warm.encoder())
 
-    def decide_batch(self, questions: Sequence[GateQuestion]) -> list[GateAnswer]:
+    def decide_batch(self, questions: Sequence[Question]) -> list[GateAnswer]:
         """One answer per question, in order; a question that cannot be answered fails the batch before any is recorded."""
 
         def decided(warm: WarmBank) -> list[GateAnswer]:
@@ -159,7 +158,7 @@ class GateService:
 
         return self._on_bank(decided)
 
-    def choose(self, questions: Sequence[GateQuestion], still_wanted: StillWanted = _always) -> GateChoice:
+    def choose(self, questions: Sequence[Question], still_wanted: StillWanted = _always) -> GateChoice:
         """The skill with the largest gain among those that the gate would use; None where it would use none.
 
         Each skill is answered for itself: one that the bank knows nothing about gets `abstain`, and the others a decision.
@@ -255,12 +254,12 @@ class GateService:
                 self._warm = WarmBank(self._reopen(), self._make_encoder, self._learner)
             return self._warm
 
-    def _decided(self, warm: WarmBank, question: GateQuestion, still_wanted: StillWanted) -> GateAnswer:
+    def _decided(self, warm: WarmBank, question: Question, still_wanted: StillWanted) -> GateAnswer:
         asked = self._asked(warm, question)
         advice = self._first_answer(warm, asked) or self._advice(warm, asked)
         return self._recorded(warm, [(asked, advice)], still_wanted)[0]
 
-    def _asked(self, warm: WarmBank, question: GateQuestion, *, unknown_skills: bool = False) -> _Asked:
+    def _asked(self, warm: WarmBank, question: Question, *, unknown_skills: bool = False) -> _Asked:
         """The question with its names resolved; a skill that the bank does not know is an error unless it may be unknown."""
         names = warm.names()
         agent = names.agent(question.agent or self.settings.agent)
@@ -277,14 +276,17 @@ class GateService:
         record = warm.bank.decision_in(conversation_digest(conversation), asked.skill.skill_id)
         return None if record is None else _repeated(warm, record, asked)
 
-    def _advice(self, warm: WarmBank, asked: _Asked) -> Advice:
+    def _advice(self, warm: WarmBank, asked: _Asked) -> Answer:
         question = asked.question
         names = {"skill": asked.skill.skill_id, "family": question.family, "suite": question.suite}
         if not asked.is_current:
             return _of_another_version(asked)
         try:
-            told = Question(text=question.text, task_id=question.task_id, **names)
-            return warm.advice(told, asked.agent, asked.gate, explain=question.explain)
+            # Only what an answer depends on: the same question of another conversation is remembered.
+            asked_again = Question(
+                question.text, asked.skill.skill_id, question.family, question.task_id, question.suite
+            )
+            return warm.advice(asked_again, asked.agent, asked.gate, explain=question.explain)
         except ReplacedBankError:
             raise
         except ROUTING_FAILURES as error:
@@ -292,7 +294,7 @@ class GateService:
                 raise
             return fallback_advice(error, self.settings.fallback, asked.gate, agent=asked.agent.name, **names)
 
-    def _advice_or_none(self, warm: WarmBank, asked: _Asked) -> Advice | GateAnswer:
+    def _advice_or_none(self, warm: WarmBank, asked: _Asked) -> Answer | GateAnswer:
         """The advice about a skill of several; without evidence there is none, and the log does not hear of it."""
         if asked.is_known:
             return self._advice(warm, asked)
@@ -301,14 +303,14 @@ class GateService:
     def _recorded(
         self,
         warm: WarmBank,
-        advised: list[tuple[_Asked, Advice | GateAnswer]],
+        advised: list[tuple[_Asked, Answer | GateAnswer]],
         still_wanted: StillWanted = _always,
     ) -> list[GateAnswer]:
         """The answers with their ids, all of which are durable; what is a repetition is not recorded again."""
         is_late = not still_wanted()
         waiting = [
             warm.log.submit(self._record(asked, advice, is_late))
-            if isinstance(advice, Advice) and asked.question.record
+            if isinstance(advice, Answer) and asked.question.record
             else None
             for asked, advice in advised
         ]
@@ -325,7 +327,7 @@ class GateService:
             answers.append(_new_answer(advice, asked, None) if first is None else _repeated(warm, first, asked))
         return answers
 
-    def _record(self, asked: _Asked, advice: Advice, is_late: bool) -> DecisionRecord:
+    def _record(self, asked: _Asked, advice: Answer, is_late: bool) -> DecisionRecord:
         question = asked.question
         record = decision_record(
             advice,
@@ -345,7 +347,7 @@ class GateService:
 class _Asked:
     """A question with its names resolved."""
 
-    question: GateQuestion
+    question: Question
     agent: Agent
     skill: Skill
     gate: Gate
@@ -363,7 +365,7 @@ def _maker(encoder: Encoder | EncoderMaker | None) -> EncoderMaker:
     return lambda bank: given
 
 
-def _new_answer(advice: Advice, asked: _Asked, decision_id: int | None) -> GateAnswer:
+def _new_answer(advice: Answer, asked: _Asked, decision_id: int | None) -> GateAnswer:
     wanted = asked.question.include_skill_text
     return GateAnswer(
         advice.to_dict(),
@@ -384,7 +386,7 @@ def _repeated(warm: WarmBank, record: DecisionRecord, asked: _Asked) -> GateAnsw
     )
 
 
-def _of_another_version(asked: _Asked) -> Advice:
+def _of_another_version(asked: _Asked) -> Answer:
     """No evidence is about the version on offer: skip, and say so."""
     offered, known = asked.question.skill_digest[:12], asked.skill.digest[:12]
     reason = f"no eligible support: the evidence is of version {known} of the skill, not of {offered}"
@@ -403,7 +405,7 @@ def _of_another_version(asked: _Asked) -> Advice:
     return replace(told, decision=decision)
 
 
-def _without_evidence(asked: _Asked) -> Advice:
+def _without_evidence(asked: _Asked) -> Answer:
     """Hands off: whoever asks leaves the skill as it is without a gate."""
     names = {"skill": asked.skill.skill_id, "family": asked.question.family, "suite": asked.question.suite}
     reason = f"no evidence about {asked.skill.skill_id}, so it is left as it is"

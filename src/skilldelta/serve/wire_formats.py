@@ -6,9 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, create_model
 
-from skilldelta.gate import Gate
+from skilldelta.gate import Gate, Question
 from skilldelta.gate_settings import GATE_SETTINGS, Setting
-from skilldelta.serve.gate_question import GateQuestion
 
 Name = Annotated[str, Field(max_length=1_000)]
 TaskText = Annotated[str, Field(min_length=1, max_length=400_000)]
@@ -60,11 +59,11 @@ class AskedBody(WireModel):
     include_skill_text: bool = False
     gate: GateBody | None = Field(None, validation_alias=AliasChoices("gate", "policy"))  # type: ignore[valid-type]
 
-    def about(self, skill: str, skill_digest: str, default: Gate) -> GateQuestion:
+    def about(self, skill: str, skill_digest: str, default: Gate) -> Question:
         """The question about one skill."""
         fields = self.model_dump(include=set(AskedBody.model_fields) - {"gate"})
         gate = None if self.gate is None else Gate.from_settings(self.gate.model_dump(exclude_none=True), default)
-        return GateQuestion(**fields, skill=skill, skill_digest=skill_digest, gate=gate)
+        return Question(**fields, skill=skill, skill_digest=skill_digest, gate=gate)
 
 
 class DecideBody(AskedBody):
@@ -73,7 +72,7 @@ class DecideBody(AskedBody):
     skill: SkillName
     skill_digest: Name = ""
 
-    def question(self, default: Gate) -> GateQuestion:
+    def question(self, default: Gate) -> Question:
         """The question as the gate takes it."""
         return self.about(self.skill, self.skill_digest, default)
 
@@ -91,7 +90,7 @@ class ChooseBody(AskedBody):
     skill_digests: Annotated[dict[SkillName, Name], Field(max_length=200)] = {}
     """The versions on offer, by skill, as far as they are known."""
 
-    def questions(self, default: Gate) -> list[GateQuestion]:
+    def questions(self, default: Gate) -> list[Question]:
         """One question per skill."""
         return [self.about(skill, self.skill_digests.get(skill, ""), default) for skill in dict.fromkeys(self.skills)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import attrgetter
 
-from skilldelta.evaluation.policy_table import policy_words
+from skilldelta.estimators.registry import policy_words
 from skilldelta.evaluation.results import Means, PanelResult
 from skilldelta.nouns import plural
 from skilldelta.studies.evaluation_study import Evaluated

@@ -18,7 +18,7 @@ import numpy as np
 
 from skilldelta import resemblance
 from skilldelta.arrays import Flags, Floats, Ints, SmallInts, Strings
-from skilldelta.estimators.base import Score, Scores, Target
+from skilldelta.estimators.base import Score, Scored, Scores, Target
 from skilldelta.estimators.blend.blend_panel import FOLDS, BlendPanel, Key, fold_of, folds_of
 from skilldelta.estimators.blend.components import COMPONENTS, DEFAULT, cross_fit, departures_without_task
 from skilldelta.estimators.blend.fitted import FittedPanel, Model, Transfer, credits_of, reported_gains
@@ -57,15 +57,6 @@ class Blend:
         by_family = FittedPanel.of(panel, weights)
         model = Model(lens, by_family, partial(_by_skill, support, views, by_family))
         return FittedBlend(support, model, Scored(out_of_fold, support.gains, support.families))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Scored:
-    """Scores of recorded rows, each made without its own outcome, beside the gains that were observed."""
-
-    scores: Floats  # (n,)
-    gains: Floats  # (n,)
-    families: Strings  # (n,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +157,8 @@ def _leave_one_out(panel: BlendPanel) -> Scores:
     residuals = _held_out_residuals(panel)
     departures = departures_without_task(panel, found.plain)
     left = panel.without_task
-    own_share = credits_of(_familiarity(panel, found.nearest))
+    familiarity = _familiarity(panel, found.nearest)
+    own_share = credits_of(familiarity)
     values = np.zeros(len(panel))
     shares = np.zeros(len(COMPONENTS))
     for f in range(FOLDS):
@@ -185,7 +177,7 @@ def _leave_one_out(panel: BlendPanel) -> Scores:
         new = new_families(panel.sums.without([f]), panel.nesting).level[panel.nesting.skill_of[group]]
         values[rows] = new + own_share[rows] * (own - new)
         shares += weights.groups[group].sum(axis=0) / len(panel)
-    return Scores(reported_gains(values), notes=(shares_in_words(COMPONENTS, shares),))
+    return Scores(reported_gains(values), familiarity=familiarity, notes=(shares_in_words(COMPONENTS, shares),))
 
 
 def _familiarity(panel: BlendPanel, nearest: SmallInts) -> Floats:
