@@ -118,6 +118,12 @@ OPTIONS: tuple[HookOption, ...] = (
     HookOption("encoder", "The encoder, where no server answers.", "NAME", "wordllama", "SKILLDELTA_ENCODER"),
     HookOption("encoder-url", "An OpenAI-compatible endpoint.", "URL", variable="SKILLDELTA_ENCODER_URL"),
     HookOption("encoder-model", "Its model.", "NAME", variable="SKILLDELTA_ENCODER_MODEL"),
+    HookOption(
+        "gate",
+        "A gate of skilldelta.toml: the settings in [gates.NAME]; flags go before them.",
+        "NAME",
+        variable="SKILLDELTA_GATE",
+    ),
     *(
         HookOption(
             setting.name.replace("_", "-"),
@@ -138,8 +144,12 @@ def read_options(
 ) -> tuple[str, dict[str, Any]]:
     """The host, and a value for every option: None where nothing sets it and there is no default."""
     host, flags = _from_words(words)
-    own = {**_from_environment(environment), **flags}
-    given = {**_trusted(_from_file(folder or Path.cwd()), own), **own}
+    variables = _from_environment(environment)
+    path, settings = _project_settings(folder or Path.cwd())
+    file = _trusted(_from_file(path, settings), {**variables, **flags})
+    _, gate = {**file, **variables, **flags}.get("gate", ("", ""))
+    named = _named_gate(path, settings, str(gate)) if gate else {}
+    given = {**file, **variables, **named, **flags}
     defaults = {option.key: ("default", option.default) for option in OPTIONS if option.default}
     values = {**defaults, **given}
     return host, {
@@ -180,28 +190,48 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, tuple[str, An
     return found
 
 
-def _from_file(folder: Path) -> dict[str, tuple[str, Any]]:
-    """The nearest skilldelta.toml upward: keys of all commands, and the table [hook] above them."""
+def _project_settings(folder: Path) -> tuple[Path | None, dict[str, Any]]:
+    """The nearest skilldelta.toml upward, and what it says."""
     # A pipe, a device or a loop of links with that name is nobody's settings.
     path = next((place / FILE_NAME for place in (folder, *folder.parents) if (place / FILE_NAME).is_file()), None)
     if path is None:
-        return {}
+        return None, {}
     if not is_below(path, path.parent):
         raise OptionError(f"{path}: is a link out of its folder; a project's settings are a file of the project")
     import tomllib
 
     try:
-        settings = tomllib.loads(read_regular(path, _MOST_SETTINGS).decode())
+        return path, tomllib.loads(read_regular(path, _MOST_SETTINGS).decode())
     except (OSError, ValueError, RecursionError) as error:
         raise OptionError(f"{path}: cannot be read ({str(error)[:120]})") from None
+
+
+def _from_file(path: Path | None, settings: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:
+    """Keys of all commands, and the table [hook] above them."""
     own = settings.get("hook")
-    found = dict[str, tuple[str, Any]]()
+    values_of = dict[str, tuple[str, Any]]()
     for key, value in {**settings, **(own if isinstance(own, dict) else {})}.items():
         option = _BY_NAME.get(key.replace("_", "-"))
-        if option is not None and not isinstance(value, dict):
-            values = [_as_word(one) for one in (value if isinstance(value, list) else [value])]
-            _put(found, option, f"{path}: {key}", _placed(option, values, path.parent))
-    return found
+        if option is not None and path is not None and not isinstance(value, dict):
+            values = [_as_word(word) for word in (value if isinstance(value, list) else [value])]
+            _put(values_of, option, f"{path}: {key}", _placed(option, values, path.parent))
+    return values_of
+
+
+def _named_gate(path: Path | None, settings: Mapping[str, Any], name: str) -> dict[str, tuple[str, Any]]:
+    """The settings in [gates.NAME]."""
+    gates = settings.get("gates")
+    table = gates.get(name) if isinstance(gates, dict) else None
+    if not isinstance(table, dict):
+        raise OptionError(
+            f"there is no gate {name[:60]!r}: no skilldelta.toml from here upward has [gates.{name[:60]}]"
+        )
+    values_of = dict[str, tuple[str, Any]]()
+    for key, value in table.items():
+        if key.replace("-", "_") not in SETTING:
+            raise OptionError(f"{path}: gates.{name}.{key}: a gate has no such setting")
+        _put(values_of, _BY_NAME[key.replace("_", "-")], f"{path}: gates.{name}.{key}", [_as_word(value)])
+    return values_of
 
 
 def _trusted(file: dict[str, tuple[str, Any]], own: Mapping[str, object]) -> dict[str, tuple[str, Any]]:

@@ -88,7 +88,7 @@ encoder_options = together(  # the key comes from the environment only
         "--encoder",
         envvar="SKILLDELTA_ENCODER",
         default="wordllama",
-        help="wordllama, tfidf, openai or sentence-transformers.",
+        help="wordllama, tfidf, openai, sentence-transformers, or another package's.",
     ),
     click.option(
         "--encoder-url", envvar="SKILLDELTA_ENCODER_URL", metavar="URL", help="An OpenAI-compatible endpoint."

@@ -35,6 +35,13 @@ class Target:
     task_id: str = ""
 
 
+def target_of(support: Support, row: int) -> Target:
+    """A recorded task as a target."""
+    text = support.texts[row] if support.texts else ""
+    names = (str(support.families[row]), str(support.skills[row]), str(support.task_ids[row]))
+    return Target(support.vectors[row], text, *names)
+
+
 @dataclass(frozen=True, slots=True)
 class Scores:
     """One score per row of a panel, and the threshold above which the policy uses the skill.

@@ -7,7 +7,7 @@ what makes an evaluation of thousands of tasks affordable.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,7 +16,8 @@ import numpy as np
 from skilldelta import bounds, intervals, resemblance
 from skilldelta.arrays import Flags, Floats, Vectors, exceeds
 from skilldelta.costs import TokenCosts
-from skilldelta.estimators.base import Estimator, FittedEstimator, Needs, Score, Scored, Scores, Target
+from skilldelta.estimators.base import Estimator, FittedEstimator, Needs, Score, Scored, Scores, Target, target_of
+from skilldelta.estimators.blend import Blend
 from skilldelta.estimators.registry import PolicyEntry, deciding_entry
 from skilldelta.gate.answer import Answer, Explanation
 from skilldelta.gate.decision import decide
@@ -163,15 +164,7 @@ class FittedGate:
     def decide(self, target: Target, *, explain: bool = False) -> Answer:
         """Predict, decide and explain. No evidence in scope is an answer (skip), not an error."""
         gate, entry = self.gate, deciding_entry(self.gate.estimator)
-        scope, rows = self.evidence.in_scope(gate.scope, target)
-        own = rows.row_of_task.get(target.task_id) if target.task_id else None
-        near = predict(target.vector, rows.vectors, rows.gains, settings=gate.settings, excluded=own)
-        if near.is_fallback:  # without any evidence in scope every estimator falls back to 0
-            score = Score(0.0)
-        elif entry.averages_neighbors:
-            score = Score.of_one(entry.name, near.gain)
-        else:
-            score = self.evidence.score(target)
+        scope, rows, near, score = self._scored(target)
         familiarity = score.familiarity
         if familiarity is None and not entry.own_interval:
             familiarity = self.evidence.recorded_tasks(scope, target, rows).familiarity_of(target)
@@ -208,6 +201,24 @@ class FittedGate:
             explanation=explanation,
         )
         return answer if near.is_fallback else answer.resting_on(rows, near)
+
+    def gain(self, target: Target) -> float:
+        """The predicted gain alone."""
+        return self._scored(target)[-1].gain
+
+    def _scored(self, target: Target) -> tuple[Scope, Support, Prediction, Score]:
+        """The target's scope with its rows, the nearest of them, and the estimator's score."""
+        entry = deciding_entry(self.gate.estimator)
+        scope, rows = self.evidence.in_scope(self.gate.scope, target)
+        own = rows.row_of_task.get(target.task_id) if target.task_id else None
+        near = predict(target.vector, rows.vectors, rows.gains, settings=self.gate.settings, excluded=own)
+        if near.is_fallback:  # without any evidence in scope every estimator falls back to 0
+            score = Score(0.0)
+        elif entry.averages_neighbors:
+            score = Score.of_one(entry.name, near.gain)
+        else:
+            score = self.evidence.score(target)
+        return scope, rows, near, score
 
     def _interval(self, target: Target, rows: Support, near: Prediction, score: Score) -> Interval:
         method, level = self.gate.interval_method, self.gate.level
@@ -343,11 +354,14 @@ def _interval_ends(
 ) -> tuple[Floats, Floats]:
     """(n,) both ends of every row's interval; a row without support has none, and -1 to 1 stands there."""
     ends = np.tile([-1.0, 1.0], (len(support), 1))
-    fitted = estimator.fit(support) if gate.interval_method == intervals.BLEND else None
-    for row in np.flatnonzero(near.eligible > 0).tolist():
-        if fitted is not None:
-            interval = own_interval(fitted.score(target_of(support, row)), gate.level)
-        elif gate.interval_method == intervals.CONFORMAL:
+    supported = near.eligible > 0
+    if gate.interval_method == intervals.BLEND:
+        for row, score in _fitted_scores(estimator, support):
+            interval = own_interval(score, gate.level)
+            ends[row] = (interval.low, interval.high) if supported[row] else ends[row]
+        return ends[:, 0], ends[:, 1]
+    for row in np.flatnonzero(supported).tolist():
+        if gate.interval_method == intervals.CONFORMAL:
             others = support.task_codes != support.task_codes[row]
             residuals = intervals.Residuals.of(scores.values[others], support.gains[others], support.families[others])
             family, gain = str(support.families[row]), float(scores.values[row])
@@ -358,11 +372,14 @@ def _interval_ends(
     return ends[:, 0], ends[:, 1]
 
 
-def target_of(support: Support, row: int) -> Target:
-    """A recorded task as a target."""
-    text = support.texts[row] if support.texts else ""
-    names = (str(support.families[row]), str(support.skills[row]), str(support.task_ids[row]))
-    return Target(support.vectors[row], text, *names)
+def _fitted_scores(estimator: Estimator, support: Support) -> Iterator[tuple[int, Score]]:
+    """Every row with the score of a fitted estimator that never saw its task."""
+    if isinstance(estimator, Blend):  # it leaves several tasks out at once where that is enough
+        yield from estimator.score_each(support)
+        return
+    for task_id, rows in support.row_of_task.items():
+        fitted = estimator.fit(support.rows(support.task_ids != task_id))
+        yield from ((row, fitted.score(target_of(support, row))) for row in rows.tolist())
 
 
 def _prediction(near: Predictions, row: int) -> Prediction:

@@ -9,7 +9,7 @@ others is pulled towards that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
@@ -18,7 +18,7 @@ import numpy as np
 
 from skilldelta import resemblance
 from skilldelta.arrays import Flags, Floats, Ints, SmallInts, Strings
-from skilldelta.estimators.base import Score, Scored, Scores, Target
+from skilldelta.estimators.base import Score, Scored, Scores, Target, target_of
 from skilldelta.estimators.blend.blend_panel import FOLDS, BlendPanel, Key, fold_of, folds_of
 from skilldelta.estimators.blend.components import COMPONENTS, DEFAULT, cross_fit, departures_without_task
 from skilldelta.estimators.blend.fitted import FittedPanel, Model, Transfer, credits_of, reported_gains
@@ -46,6 +46,19 @@ class Blend:
             return Scores(np.zeros(0))
         _, views = Lens.learn(support)
         return _leave_one_out(BlendPanel.of(support, views))
+
+    def score_each(self, support: Support) -> Iterator[tuple[int, Score]]:
+        """Every row with the score that a fitted blend gives its task, which it never saw: one fit per task or fold.
+
+        Unlike `leave_one_out` this costs as many fits as there are tasks, in a large support as many as there are folds.
+        """
+        tasks = support.row_of_task
+        rows_by_name: dict[str, list[int]] = {}
+        for task_id, rows in tasks.items():
+            rows_by_name.setdefault(left_out_with(task_id, len(tasks)), []).extend(rows.tolist())
+        for name, left_out in rows_by_name.items():
+            fitted = self.fit(support.rows(rows_without(support.task_ids, name)))
+            yield from ((row, fitted.score(target_of(support, row))) for row in left_out)
 
     def fit(self, support: Support) -> FittedBlend:
         """Learn lens and weights. Weights are learned on departures that did not see their own fold."""
