@@ -19,7 +19,7 @@ from benchmarks.timing import timed
 from skilldelta.estimators.base import Target
 from skilldelta.estimators.blend import Blend
 from skilldelta.estimators.paper_rule import PaperRule
-from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
+from skilldelta.paper.simulation.simulated_panel import simulate_panel
 from skilldelta.support import Support
 
 

@@ -24,7 +24,7 @@ TASK = "How many cans are in 3 pallets and 5 crates of beans?"
 
 
 def run() -> list[Figure]:
-    """A prompt that is decided in three ways, a later prompt of the same conversation, and no server at all."""
+    """A first prompt, the same with three entries, a later prompt of the same conversation, and no server at all."""
     with tempfile.TemporaryDirectory(prefix="sd-") as name:
         folder = Path(name)
         bank = folder / "demo.bank"
@@ -37,17 +37,16 @@ def run() -> list[Figure]:
 
 def _against_a_server(folder: Path, bank: Path, server: str) -> list[Figure]:
     asked = ("--server", server, "--ask", "server")
-    first, alone = _hook(folder, bank, *asked), _hook(folder, bank, *asked, relayed=False)
+    first = _hook(folder, bank, *asked)
     later = _hook(folder, bank, *asked, conversation="one")
     entries = _three_entries(folder, bank, *asked)
     bare = _launched([sys.executable, "-c", PEER], b"")
     later()
-    times = medians_in_turns(first, entries, alone, later, bare, rounds=25)
+    times = medians_in_turns(first, entries, later, bare, rounds=25)
     held = Peer(f"python -c '{PEER}'", 1e3 * times[-1])
     rows = (
-        ("hook_decides", "The first prompt of a conversation; the server runs the hook."),
+        ("hook_decides", "The first prompt of a conversation, decided by a running server."),
         ("hook_three_entries", "The same with three entries at once, as the plugins have them for long skills."),
-        ("hook_decides_alone", "The first prompt; the process runs the hook and asks the server over HTTP."),
         ("hook_repeats", "A later prompt: nothing is asked."),
     )
     return [
@@ -66,12 +65,12 @@ def _in_process(folder: Path, bank: Path) -> list[Figure]:
     return [Figure("hook_in_process", ours.wall, "s", "lower", meaning, held)]
 
 
-def _hook(folder: Path, bank: Path, *words: str, conversation: str = "", relayed: bool = True) -> Work:
+def _hook(folder: Path, bank: Path, *words: str, conversation: str = "") -> Work:
     """Each call is a conversation of its own unless one is named."""
     command = _command(folder, bank, *words)
 
     def work() -> None:
-        output = _launched(command, _event(conversation), _environment(folder, "state" if relayed else "elsewhere"))()
+        output = _launched(command, _event(conversation), _environment(folder, "state"))()
         assert conversation or b"Harrow Mill" in output, output
 
     return work

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilldelta.certainty import certainty_of, chance_above
+from skilldelta.gate.certainty import certainty_of, chance_above
 from skilldelta.intervals import Interval
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from skilldelta.costs import PSEUDO_PAIRS, Cost, CostRule, TokenCosts
 from skilldelta.errors import InputError
-from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
+from skilldelta.paper.simulation.simulated_panel import simulate_panel
 from skilldelta.predictor import predict_each
 from skilldelta.support import Support
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from skilldelta.arrays import unit_rows
 from skilldelta.errors import InputError
-from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
+from skilldelta.paper.simulation.simulated_panel import simulate_panel
 from skilldelta.predictor import PAPER, Settings, predict, predict_each
 from skilldelta.support import Support
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import skilldelta
+import skilldelta.paper
 import skilldelta.studies
 
 _WRITTEN = Path(__file__).with_name("public_interface.txt")
@@ -28,7 +29,7 @@ def test_the_public_interface_is_as_written_down() -> None:
 
 def _interface() -> str:
     lines: list[str] = []
-    for module in (skilldelta, skilldelta.studies):
+    for module in (skilldelta, skilldelta.paper, skilldelta.studies):
         for name in sorted(module.__all__):
             lines += _described(f"{module.__name__}.{name}", getattr(module, name))
     return "\n".join(lines) + "\n"

@@ -1,5 +1,6 @@
 // Native gating: a skill that the harness discovered and the gate skips is shadowed in the agent's own scope. It leaves
 // the catalog and the model cannot load it; the user still can, with /name.
+import { isDenied } from './shared/gate.mjs'
 import { gatedNames } from './shared/gated-skills.mjs'
 import { versionOf } from './shared/skill-file.mjs'
 
@@ -14,7 +15,7 @@ export async function gateDiscovered(ctx, settings, agent, limits, ask) {
     const skill = await registry.get(name, view)
     const decision = skill && await ask('native', { skill: name, skillDigest: await versionOf(skill.path) })
     // A cancelled turn decides nothing, and a step that has begun keeps its catalog.
-    if (decision?.action === 'skip' && !limits.isOver()) await shadow(agent, skill)
+    if (isDenied(decision) && !limits.isOver()) await shadow(agent, skill)
   }))
 }
 

@@ -23,7 +23,7 @@ const route = settings => tool({
     additionalProperties: false,
   },
   answer: ({ task, skill = settings.skill }, signal) => call(settings, 'POST', '/v1/decide', {
-    body: { task, skill, source: 'dsh', record: false, ...(settings.policy && { policy: settings.policy }) }, signal,
+    body: { text: task, skill, source: 'dsh', record: false, ...(settings.gate && { gate: settings.gate }) }, signal,
   }),
 })
 

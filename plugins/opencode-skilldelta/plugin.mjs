@@ -3,7 +3,7 @@
 //
 // opencode.json: { "plugin": [["file:///…/plugins/opencode-skilldelta/plugin.mjs", { "skill": "warehouse-units" }]] }
 import { decisionLine, writeLine } from '../dsh-skilldelta/shared/audit.mjs'
-import { decide, skillText } from '../dsh-skilldelta/shared/gate.mjs'
+import { decide, isDenied, skillText } from '../dsh-skilldelta/shared/gate.mjs'
 import { gatedNames } from '../dsh-skilldelta/shared/gated-skills.mjs'
 import { handler, inTime } from '../dsh-skilldelta/shared/handler.mjs'
 import { call, deadlineOf, warm } from '../dsh-skilldelta/shared/server.mjs'
@@ -50,7 +50,7 @@ async function hooks({ client }, given) {
         const isGated = await gatedNames(settings, { deadline })
         return isGated(args.name) ? ask(sessionID, 'native', { task: opening.task, skill: args.name, deadline }) : undefined
       })
-      if (decision?.action === 'skip') throw new Error(`SkillDelta: ${decision.reason}. Proceed without this skill.`)
+      if (isDenied(decision)) throw new Error(`SkillDelta: ${decision.reason}. Proceed without this skill.`)
     },
 
     /** The agent has nothing left to do: what it took so far is told once, with the first turn. */

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { decisionLine, writeLine } from '../dsh-skilldelta/shared/audit.mjs'
-import { decide, skillText } from '../dsh-skilldelta/shared/gate.mjs'
+import { decide, isDenied, skillText } from '../dsh-skilldelta/shared/gate.mjs'
 import { gatedNames } from '../dsh-skilldelta/shared/gated-skills.mjs'
 import { handler } from '../dsh-skilldelta/shared/handler.mjs'
 import { call, deadlineOf, warm } from '../dsh-skilldelta/shared/server.mjs'
@@ -93,7 +93,7 @@ async function gate(settings, { skills = [] }, limits, ask, hidden) {
   const offered = skills.filter(skill => !skill.disableModelInvocation && isGated(skill.name))
   await Promise.all(offered.map(async ({ name, filePath }) => {
     const decision = await ask({ mode: 'native', skill: name, skillDigest: await versionOf(filePath) })
-    if (decision.action === 'skip') hidden.set(resolve(filePath), decision.reason)
+    if (isDenied(decision)) hidden.set(resolve(filePath), decision.reason)
   }))
 }
 

@@ -20,14 +20,14 @@ from skilldelta.nouns import plural
 Flags = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+# Where there are many: counts of draws, rows of neighbors.
 SmallInts = NDArray[np.int32]
-"""Where there are many: counts of draws, rows of neighbours."""
 Strings = NDArray[np.str_]
 Vectors = NDArray[np.float32]
 
 _DECIMALS = 12
+# Differences up to this are rounding error.
 ROUNDING = 10.0**-_DECIMALS
-"""Differences up to this are rounding error."""
 
 
 class ArrayRecord:
@@ -107,22 +107,30 @@ def _check(found: dict[str, Any], n: int) -> None:
             raise InputError(f"{name} must be at least 1 for every pair, got {found[name].min()}")
 
 
+# Rows that are scaled at once: in double precision, a whole matrix would take three times its memory.
+_ROWS_AT_ONCE = 16_384
+
+
 def unit_rows(vectors: ArrayLike) -> Vectors:
     """Rows scaled to length 1 as contiguous float32; a zero, non-finite or ragged row is refused."""
     try:
-        raw = np.asarray(vectors, dtype=np.float64)
+        raw = vectors if isinstance(vectors, np.ndarray) else np.asarray(vectors, dtype=np.float64)
     except ValueError as error:
         raise InputError(f"vectors have unequal dimensions ({error}); encode all texts with one encoder") from None
     if raw.ndim != 2:
         raise InputError(f"vectors must be a matrix with one row per task, got shape {raw.shape}")
-    if not np.isfinite(raw).all():
-        row = int(np.flatnonzero(~np.isfinite(raw).all(axis=1))[0])
-        raise InputError(f"vector {row} has a value that is not finite; encode its text again")
-    lengths = np.sqrt(np.vecdot(raw, raw))
-    if not lengths.all():
-        row = int(np.flatnonzero(lengths == 0)[0])
-        raise InputError(f"vector {row} is zero and has no direction; encode a text that is not empty")
-    return np.ascontiguousarray(raw / lengths[:, None], dtype=np.float32)
+    scaled = np.empty(raw.shape, np.float32)
+    for start in range(0, len(raw), _ROWS_AT_ONCE):
+        rows = np.asarray(raw[start : start + _ROWS_AT_ONCE], np.float64)
+        if not np.isfinite(rows).all():
+            row = start + int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])
+            raise InputError(f"vector {row} has a value that is not finite; encode its text again")
+        lengths = np.sqrt(np.vecdot(rows, rows))
+        if not lengths.all():
+            row = start + int(np.flatnonzero(lengths == 0)[0])
+            raise InputError(f"vector {row} is zero and has no direction; encode a text that is not empty")
+        scaled[start : start + len(rows)] = rows / lengths[:, None]
+    return scaled
 
 
 def tie_rounding(values: Floats) -> Floats:

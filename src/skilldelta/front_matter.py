@@ -6,10 +6,14 @@ from typing import NamedTuple
 
 
 class SkillFile(NamedTuple):
-    """The lines of the front matter, none where there is no such part, and the body without blank ends."""
+    """The lines of the front matter, none where there is no such part, and the body without blank ends.
+
+    `verbatim` is the body as it stands between one blank line after the front matter and the last line end.
+    """
 
     front: tuple[str, ...]
     body: str
+    verbatim: str = ""
 
 
 def split_front_matter(text: str) -> SkillFile:
@@ -18,4 +22,5 @@ def split_front_matter(text: str) -> SkillFile:
     ends = [i for i, line in enumerate(lines) if i and line.rstrip() == "---"]
     if not lines or lines[0].rstrip() != "---" or not ends:
         return SkillFile((), text.strip())
-    return SkillFile(tuple(lines[1 : ends[0]]), "".join(lines[ends[0] + 1 :]).strip())
+    rest = "".join(lines[ends[0] + 1 :])
+    return SkillFile(tuple(lines[1 : ends[0]]), rest.strip(), rest.removeprefix("\n").removesuffix("\n"))

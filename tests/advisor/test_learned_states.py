@@ -16,6 +16,7 @@ import pytest
 
 from advisor.test_panel_view import bank_of, questions, refuse_to_fit, rows_of
 from skilldelta import Advisor, Gate, Question, load_encoder
+from skilldelta.advisor import learned_states
 from skilldelta.advisor.learned_states import LearnedPanel, NotLearnedYetError, learn_state
 from skilldelta.bank import Bank
 from skilldelta.bank.batch import Batch
@@ -23,7 +24,7 @@ from skilldelta.bank.index import Index
 from skilldelta.errors import BankError
 from skilldelta.estimators.base import Target
 from skilldelta.estimators.blend import FittedBlend
-from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
+from skilldelta.paper.simulation.simulated_panel import simulate_panel
 from skilldelta.records import Agent, Execution, Skill, Task
 
 encoder = cache(load_encoder)
@@ -45,6 +46,11 @@ class SlowLearner:
         requests, self.requests = self.requests, []
         for index, name, _, future in requests:
             future.set_result(learn_state(Index(self._bank, encoder(), index.agent, suite=index.suite), name))
+
+
+@pytest.fixture(autouse=True)
+def every_panel_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learned_states, "SMALL", 0)
 
 
 @pytest.fixture
@@ -194,6 +200,21 @@ def test_where_learning_fails_the_question_learns_itself_and_an_old_state_goes_o
     bank.add(pair_of(bank, 2))
     documents(advisor, asked)
     assert len(learner.requests) == 1
+
+
+def test_a_small_panel_is_learned_while_the_question_waits(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learned_states, "SMALL", 2_000)
+    asked, learner = questions(bank)[-2:], SlowLearner(bank)
+    advisor = advisor_with(bank, learner)
+    documents(advisor, asked)
+    bank.add(pair_of(bank, 1))
+    assert not any(answer["previous_revision"] for answer in documents(advisor, asked))
+    assert learner.requests == []
+    monkeypatch.setattr(learned_states, "SMALL", 100)
+    bank.add(pair_of(bank, 2))
+    assert all(answer["previous_revision"] for answer in documents(advisor, asked)), "it has become a large one"
+    learner.finish()
+    assert documents(advisor, asked) == documents(advisor_with(bank, None), asked)
 
 
 def test_a_new_skill_is_judged_from_what_was_kept(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from skilldelta.bank.importers import read_source
 from skilldelta.estimators.blend import Blend, FittedBlend
 from skilldelta.estimators.blend import blend as blend_module
 from skilldelta.estimators.blend import kept as kept_module
-from skilldelta.evaluation.simulation.simulated_panel import SimulatedPanel, simulate_panel
+from skilldelta.paper.simulation.simulated_panel import SimulatedPanel, simulate_panel
 from skilldelta.support import Support
 
 QUESTIONS = ("alpha beta gamma of the first kind", "count 3 items and 4 more")

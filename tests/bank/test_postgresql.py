@@ -49,7 +49,7 @@ def test_a_read_sees_one_moment_whatever_is_written_meanwhile(postgres_location:
             before = connection.execute(select(func.count()).select_from(schema.agents)).scalar()
             other.add(Batch(executions=[skip("t1", 1.0, agent=OTHER_AGENT)]))
             query = executions_query(connection)
-            assert {filed.execution.agent for filed in read_executions(connection, query)} == {AGENT}
+            assert {stored.execution.agent for stored in read_executions(connection, query)} == {AGENT}
             assert connection.execute(select(func.count()).select_from(schema.agents)).scalar() == before == 1
             with pytest.raises(DBAPIError, match="read-only transaction"):
                 connection.execute(delete(schema.executions))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from skilldelta.bank.batch import Batch
-from skilldelta.bank.status import Coverage, coverage_of
+from skilldelta.bank.status import Coverage
 from skilldelta.bank.store import Bank
-from skilldelta.records import Agent, Pair
+from skilldelta.records import Skill, Task
 
 from .small import AGENT, DECISION, NEW_SKILL, OTHER_AGENT, SKILL, TinyEncoder, skip, use
 
@@ -25,28 +25,31 @@ def test_status_counts_everything(filled: Bank) -> None:
     assert [panel.stale for panel in status.panels] == [3]
 
 
-def pair(task_id: str, family: str, skill_id: str) -> Pair:
-    return Pair(Agent("a"), "s", task_id, family, skill_id, "", y0=0.0, y1=1.0, r0=1, r1=1)
+def test_groups_singletons_bundles_and_edges_are_counted(bank: Bank) -> None:
+    pairs = [
+        ("t1", "plots", "numpy+pandas"),
+        ("t2", "plots", "json+pandas+re"),
+        ("t3", "plots", "numpy+pandas"),
+        ("t4", "dates", "dates"),
+        ("t5", "", "lonely"),
+        ("t4", "dates", "other-dates"),
+    ]
+    tasks = [
+        Task(task_id, f"Question {task_id}?", family) for task_id, family in {row[0]: row[1] for row in pairs}.items()
+    ]
+    runs = [skip(task.task_id, 0.0) for task in tasks]
+    runs += [use(task_id, 1.0, Skill(skill_id, "")) for task_id, _, skill_id in pairs]
+    bank.add(Batch(tasks, executions=runs))
+    (panel,) = bank.panels()
+    coverage = panel.coverage
+    assert (coverage.groups, coverage.smallest, coverage.median, coverage.largest) == (3, 1, 1.0, 3)
+    assert (coverage.singletons, coverage.supported) == (2, 1)
+    assert (coverage.skills, coverage.bundles, coverage.edges) == (5, 2, 10)
 
 
-def test_groups_singletons_bundles_and_edges_are_counted() -> None:
-    found = coverage_of(
-        [
-            pair("t1", "plots", "numpy+pandas"),
-            pair("t2", "plots", "pandas+re+json"),
-            pair("t3", "plots", "numpy+pandas"),
-            pair("t4", "dates", "dates"),
-            pair("t5", "", "lonely"),
-            pair("t4", "dates", "other-dates"),
-        ]
-    )
-    assert (found.groups, found.smallest, found.median, found.largest) == (3, 1, 1.0, 3)
-    assert (found.singletons, found.supported) == (2, 1)
-    assert (found.skills, found.bundles, found.edges) == (5, 2, 10)
-
-
-def test_no_pairs_have_no_groups() -> None:
-    assert coverage_of([]) == Coverage()
+def test_no_pairs_have_no_groups(bank: Bank) -> None:
+    bank.add(Batch([Task("t1", "Which?", "f")], executions=[skip("t1", 1.0)]))
+    assert bank.panels()[0].coverage == Coverage()
 
 
 def test_every_version_has_its_number_of_executions_and_its_time(filled: Bank) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import time
 from pathlib import Path
@@ -12,6 +13,7 @@ from cli.conftest import Skilldelta, pairs_file, toy_bank  # noqa: F401
 from cli.test_install import HOOKED, home  # noqa: F401
 from skilldelta import open_bank
 from skilldelta.serve.hooks.failure_log import log_failure
+from skilldelta.server_proof import own_key
 
 NOWHERE = "http://127.0.0.1:9"
 
@@ -129,6 +131,7 @@ def test_another_program_at_the_servers_address_is_wrong(
     import http.server
     import threading
 
+    own_key(os.environ)  # a server of this user has run before
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:
@@ -149,8 +152,9 @@ def test_old_failures_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_server_on_another_bank_or_of_another_version_is_wrong(toy_bank: str) -> None:  # noqa: F811
-    from serve.hooks.fake_gate import documents_at
+    from serve.hooks.fake_gate import KEY, documents_at
     from skilldelta.serve.health import check_server
+    from skilldelta.serve.hooks.server_client import ServerAddress
     from skilldelta.version import __version__
 
     same = {"tasks": 8, "executions": {"completed": 16}}
@@ -160,6 +164,6 @@ def test_a_server_on_another_bank_or_of_another_version_is_wrong(toy_bank: str) 
         (__version__, {**same, "tasks": 9}, "wrong"),
     ):
         with documents_at({"/v1/health": {"status": "ok", "version": version}, "/v1/bank": bank}) as url:
-            found = check_server(url, "", [toy_bank], timeout=30)
+            found = check_server(ServerAddress(url, timeout=30, key=KEY), [toy_bank])
         assert found.status == status, found
         assert found.remedy or status == "ok"

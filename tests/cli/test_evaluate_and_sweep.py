@@ -66,7 +66,7 @@ def test_the_noise_floor_is_the_spread_between_repetitions(skilldelta: Skilldelt
     assert ran.document["panels"][0]["noise_floor"] == {
         "sd0": pytest.approx(0.5**0.5), "sd1": 0, "expected_abs_gain": 0.5, "tasks": 1,
     }  # fmt: skip
-    assert "noise floor: two runs" in skilldelta("evaluate", "--bank", "twice.bank", "--resamples", 0).out
+    assert "noise floor: two runs" in skilldelta("evaluate", "--bank", "twice.bank", "--resamples", 0, "--all").out
 
 
 def test_constant_policies_are_the_recorded_arms(skilldelta: Skilldelta, toy_bank: str) -> None:
@@ -144,7 +144,7 @@ def test_intervals_that_refit_stand_beside_the_others_on_request(skilldelta: Ski
     ends = found["policies"]["paper"].pop("refitted_intervals")["success"]
     assert 0 <= ends["low"] <= found["policies"]["paper"]["success"] <= ends["high"] <= 1
     assert found["policies"]["paper"] == plain["policies"]["paper"]
-    assert "95%: refitted" in skilldelta(*asked, "--refit-intervals").out
+    assert "95%: refitted" in skilldelta(*asked, "--refit-intervals", "--all").out
 
 
 def test_one_task_cannot_be_refitted_and_the_evaluation_goes_on(skilldelta: Skilldelta, pairs_file: Path) -> None:

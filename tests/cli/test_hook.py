@@ -7,16 +7,17 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from cli.conftest import Skilldelta
-from serve.hooks.fake_gate import fake_gate, says
-from skilldelta.cli.hook_options import OPTIONS, OptionError, read_options
-from skilldelta.cli.hook_setup import hook_settings
-from skilldelta.cli.main import cli
+from serve.hooks.fake_gate import KEY, fake_gate, says
+from skilldelta.cli.hook import command, hook_settings
+from skilldelta.errors import InputError
 from skilldelta.harnesses.offered_skill import OfferedSkill, Part
 
 PROMPT = {"session_id": "s1", "hook_event_name": "UserPromptSubmit", "prompt": "convert seven miles to feet"}
@@ -36,6 +37,7 @@ def hook(folder: Path, *words: str, event: object = PROMPT, **variables: str) ->
             "HOME": str(folder),
             "XDG_STATE_HOME": str(folder / "state"),
             "SKILLDELTA_TIMEOUT": "30",
+            "SKILLDELTA_SERVER_KEY": KEY,
             **variables,
         },
         timeout=60,
@@ -47,7 +49,7 @@ def injected(done: subprocess.CompletedProcess[str]) -> str:
     return str(json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"])
 
 
-def test_a_server_is_asked_and_its_answer_given(tmp_path: Path) -> None:
+def test_a_server_is_asked_and_its_answer_given(tmp_path: Path, options: Options) -> None:
     with fake_gate(says("use", skill_text="Count twice.")) as gate:
         done = hook(tmp_path, "codex", "--skill", "counting", "--server", gate.url)
     assert injected(done) == "Count twice."
@@ -67,7 +69,7 @@ def test_the_client_path_loads_nothing_heavy(tmp_path: Path) -> None:
         "from skilldelta.cli.entry import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "heavy = ('numpy', 'asyncio', 'rich', 'sqlalchemy', 'yaml', 'uuid', 'ssl', 'email', 'http.client', 'pydantic')\n"
+        "heavy = ('numpy', 'asyncio', 'rich', 'sqlalchemy', 'yaml', 'ssl', 'email', 'http.client', 'pydantic')\n"
         "print([name for name in heavy if name in sys.modules], file=sys.stderr)"
     )
     (tmp_path / "SKILL.md").write_text("Count twice.")
@@ -75,7 +77,12 @@ def test_the_client_path_loads_nothing_heavy(tmp_path: Path) -> None:
         words = ["hook", "codex", "--skill", "c", "--skill-file", "SKILL.md", "--server", gate.url, "--state", "state"]
         words += ["--timeout", "30"]
         done = subprocess.run(
-            [sys.executable, "-c", code, *words], input=json.dumps(PROMPT), capture_output=True, text=True, cwd=tmp_path
+            [sys.executable, "-c", code, *words],
+            input=json.dumps(PROMPT),
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env={**os.environ, "SKILLDELTA_SERVER_KEY": KEY},
         )
     assert injected(done) == "Count twice."
     assert done.stderr == "[]\n"
@@ -149,6 +156,7 @@ def test_the_same_answer_comes_through_click(
 ) -> None:
     import io
 
+    monkeypatch.setenv("SKILLDELTA_SERVER_KEY", KEY)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(json.dumps(PROMPT).encode())))
     with fake_gate(says("use", skill_text="Count twice.")) as gate:
         ran = skilldelta(
@@ -160,12 +168,26 @@ def test_the_same_answer_comes_through_click(
 
 # Options
 
-
-def options(folder: Path, *words: str, **variables: str) -> dict[str, Any]:
-    return read_options(["codex", *words], variables, folder)[1]
+Options = Callable[..., dict[str, Any]]
 
 
-def test_flags_go_before_the_environment_before_the_file_before_defaults(tmp_path: Path) -> None:
+@pytest.fixture
+def options(monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[str, Any]]:
+    """The options of a hook that is started in a folder, with words and variables."""
+
+    def read(folder: Path, *words: str, **variables: str) -> dict[str, Any]:
+        with monkeypatch.context() as patch:
+            patch.chdir(folder)
+            for name in [name for name in os.environ if name.startswith("SKILLDELTA_")]:
+                patch.delenv(name)
+            for name, value in variables.items():
+                patch.setenv(name, value)
+            return command.make_context("hook", ["codex", *words]).params
+
+    return read
+
+
+def test_flags_go_before_the_environment_before_the_file_before_defaults(tmp_path: Path, options: Options) -> None:
     (tmp_path / "skilldelta.toml").write_text('fallback = "abstain"\nk = 3\n[hook]\nk = 4\ninject = "invoke"\n')
     inside = tmp_path / "a" / "b"
     inside.mkdir(parents=True)
@@ -175,7 +197,7 @@ def test_flags_go_before_the_environment_before_the_file_before_defaults(tmp_pat
     assert options(inside, SKILLDELTA_FALLBACK="skip")["fallback"] == "skip"
 
 
-def test_paths_in_the_file_are_meant_from_its_folder(tmp_path: Path) -> None:
+def test_paths_in_the_file_are_meant_from_its_folder(tmp_path: Path, options: Options) -> None:
     (tmp_path / "skilldelta.toml").write_text('bank = "my.bank"\n[hook]\nskill-file = ["a/SKILL.md", "b/SKILL.md"]\n')
     found = options(tmp_path)
     assert found["bank"] == str(tmp_path / "my.bank")
@@ -183,9 +205,9 @@ def test_paths_in_the_file_are_meant_from_its_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["bank = ", "k = 'many'", "[hook]\npart = 'all'", "fallback = ['use', 'skip']"])
-def test_a_file_that_cannot_be_taken_is_named(tmp_path: Path, text: str) -> None:
+def test_a_file_that_cannot_be_taken_is_named(tmp_path: Path, options: Options, text: str) -> None:
     (tmp_path / "skilldelta.toml").write_text(text)
-    with pytest.raises(OptionError):
+    with pytest.raises((InputError, click.ClickException)):
         hook_settings("codex", options(tmp_path), {})
 
 
@@ -204,10 +226,10 @@ def test_a_file_that_cannot_be_taken_is_named(tmp_path: Path, text: str) -> None
         'encoder-model = "./weights"',
     ],
 )
-def test_a_strangers_folder_cannot_say_where_prompts_are_sent(tmp_path: Path, line: str) -> None:
+def test_a_strangers_folder_cannot_say_where_prompts_are_sent(tmp_path: Path, options: Options, line: str) -> None:
     """A user's hook runs in every repository that an agent is started in."""
     (tmp_path / "skilldelta.toml").write_text(f"[hook]\n{line}\n")
-    with pytest.raises(OptionError, match="not taken from a project's file"):
+    with pytest.raises((InputError, click.ClickException), match="not taken from a project's file"):
         options(tmp_path)
     name = line.partition(" ")[0].replace("_", "-")
     assert options(tmp_path, f"--{name}", "mine")[name.replace("-", "_")] == "mine"
@@ -215,12 +237,12 @@ def test_a_strangers_folder_cannot_say_where_prompts_are_sent(tmp_path: Path, li
     assert (done.returncode, done.stdout) == (0, "")
 
 
-def test_a_projects_file_may_name_a_server_of_this_machine(tmp_path: Path) -> None:
+def test_a_projects_file_may_name_a_server_of_this_machine(tmp_path: Path, options: Options) -> None:
     (tmp_path / "skilldelta.toml").write_text('[hook]\nserver = "http://127.0.0.1:7999"\nencoder = "tfidf"\n')
     assert options(tmp_path)["server"] == "http://127.0.0.1:7999"
 
 
-def test_names_and_files_make_skills(tmp_path: Path) -> None:
+def test_names_and_files_make_skills(tmp_path: Path, options: Options) -> None:
     (tmp_path / "dates").mkdir()
     (tmp_path / "dates" / "SKILL.md").write_text("---\nname: dates-of-the-house\n---\nText")
     file = (tmp_path / "dates" / "SKILL.md").resolve()
@@ -235,7 +257,7 @@ def test_names_and_files_make_skills(tmp_path: Path) -> None:
     assert skills("--skill", "a", "--skill", "b", "--skill-file", folder)[2].file == file
 
 
-def test_the_state_is_where_the_harness_says_or_in_the_users_own_folder(tmp_path: Path) -> None:
+def test_the_state_is_where_the_harness_says_or_in_the_users_own_folder(tmp_path: Path, options: Options) -> None:
     def state(*words: str, **variables: str) -> Path | None:
         return hook_settings("codex", options(tmp_path, *words), variables).state
 
@@ -245,20 +267,22 @@ def test_the_state_is_where_the_harness_says_or_in_the_users_own_folder(tmp_path
     assert state(XDG_STATE_HOME="/xdg") == Path("/xdg/skilldelta")
 
 
-def test_the_help_shows_every_option_as_it_is_read() -> None:
-    command = cli.get_command(None, "hook")  # type: ignore[arg-type]
-    assert command is not None
-    shown = {option.opts[0]: option for option in command.params}
-    assert set(shown) == {"host", *(f"--{option.name}" for option in OPTIONS)}
-
-
-def test_equals_signs_and_parts_are_read(tmp_path: Path) -> None:
+def test_equals_signs_and_parts_are_read(tmp_path: Path, options: Options) -> None:
     found = options(tmp_path, "--part=2/3", "--paper", "--threshold=-0.5")
     assert hook_settings("codex", found, {}).part == Part(2, 3)
-    assert hook_settings("codex", found, {}).gate == {"paper": True, "threshold": -0.5}
+    assert (found["paper"], found["threshold"]) == (True, -0.5)
 
 
-def test_the_first_entry_of_a_plugin_counts_the_others_only_where_they_are_switched_on(tmp_path: Path) -> None:
+def test_a_server_is_asked_with_the_settings_of_the_gate_that_somebody_has_given(tmp_path: Path) -> None:
+    (tmp_path / "skilldelta.toml").write_text("k = 4\n")
+    with fake_gate(says("skip")) as gate:
+        hook(tmp_path, "codex", "--skill", "c", "--server", gate.url, "--paper", SKILLDELTA_THRESHOLD="0.25")
+    assert gate.asked[0][1]["gate"] == {"paper": True, "k": 4, "threshold": 0.25}
+
+
+def test_the_first_entry_of_a_plugin_counts_the_others_only_where_they_are_switched_on(
+    tmp_path: Path, options: Options
+) -> None:
     found = options(tmp_path, "--part", "1/auto")
     assert hook_settings("codex", found, {}).part == Part(1, 1)
     assert hook_settings("codex", found, {"SKILLDELTA_LONG_SKILLS": ""}).part == Part(1, 1)

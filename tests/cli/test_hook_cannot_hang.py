@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from serve.hooks.fake_gate import fake_gate, says
+from serve.hooks.fake_gate import KEY, fake_gate, says
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices are files on Unix only")
 
@@ -61,7 +61,12 @@ KINDS: dict[str, Callable[[Path], None]] = {
 @contextmanager
 def hook(folder: Path, *words: str, stdin: object = PROMPT) -> Iterator[tuple[subprocess.CompletedProcess[str], float]]:
     """One hook of a harness, and the seconds it took."""
-    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "XDG_STATE_HOME": str(folder / "state")}
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder),
+        "XDG_STATE_HOME": str(folder / "state"),
+        "SKILLDELTA_SERVER_KEY": KEY,
+    }
     command = [sys.executable, "-m", "skilldelta", "hook", "claude-code", "--time-limit", str(LIMIT), *words]
     started = time.monotonic()
     done = subprocess.run(
@@ -175,7 +180,12 @@ def test_a_strangers_project_cannot_give_a_hook_more_time(tmp_path: Path) -> Non
 
 
 def _seconds(folder: Path, stdin: int, stdout: int, *words: str) -> float:
-    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "XDG_STATE_HOME": str(folder / "state")}
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder),
+        "XDG_STATE_HOME": str(folder / "state"),
+        "SKILLDELTA_SERVER_KEY": KEY,
+    }
     command = [sys.executable, "-m", "skilldelta", "hook", "claude-code", *words]
     started = time.monotonic()
     with subprocess.Popen(
@@ -216,7 +226,7 @@ def test_what_blocks_for_ever_ends_at_the_limit(tmp_path: Path, what: str) -> No
 def _of_gemini(folder: Path, stdin: int, stdout: int, *words: str) -> float:
     """Gemini CLI takes a text of any length in one piece."""
     event = {**PROMPT, "hook_event_name": "BeforeAgent"}
-    environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "SKILLDELTA_SERVER_KEY": KEY}
     command = [sys.executable, "-m", "skilldelta", "hook", "gemini", *words]
     started = time.monotonic()
     with subprocess.Popen(

@@ -53,7 +53,7 @@ def test_what_does_not_count_is_counted_by_reason_and_listed(skilldelta: Skillde
     ]
     assert [(one["task_id"], one["missing"]) for one in ran.document["unpaired"]] == [("sum", "use")]
     assert "1 task has no run with the skill: sum" in ran.err
-    assert "2 runs do not count: the run has no grading (iteration-1/eval-sum" in ran.err
+    assert "2 runs or files do not count: the run has no grading (iteration-1/eval-sum" in ran.err
 
 
 def test_one_arm_by_itself_is_no_complaint(skilldelta: Skilldelta, workspace: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from cli.conftest import Skilldelta
-from serve.hooks.fake_gate import fake_gate, says
+from serve.hooks.fake_gate import KEY, fake_gate, says
 from skilldelta.harnesses.json_edit import parse
 
 HOOKED = {"claude-code": ".claude/settings.json", "codex": ".codex/hooks.json", "gemini": ".gemini/settings.json"}
@@ -95,7 +95,10 @@ def test_the_installed_commands_work_as_they_are(skilldelta: Skilldelta, home: P
         )
         command = commands(home / HOOKED["codex"])[0]
         event = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "count"}
-        done = subprocess.run(command, shell=True, input=json.dumps(event), capture_output=True, text=True)
+        environment = {**os.environ, "SKILLDELTA_SERVER_KEY": KEY}
+        done = subprocess.run(
+            command, shell=True, input=json.dumps(event), capture_output=True, text=True, env=environment
+        )
     assert json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"] == "Be careful."
     assert gate.asked[0][1]["skill"] == "odd one"
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from cli.conftest import Skilldelta
-from skilldelta.cli.hook_options import OptionError, read_options
+from skilldelta.cli.hook import command
+from skilldelta.errors import InputError
 
 CAREFUL = """
 [gates.careful]
@@ -65,15 +66,16 @@ def test_an_unknown_gate_and_an_unknown_setting_are_refused_in_one_line(skilldel
     assert "threshold" in ran.err
 
 
-def test_a_hook_takes_a_named_gate(tmp_path: Path) -> None:
+def test_a_hook_takes_a_named_gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "skilldelta.toml").write_text(CAREFUL, encoding="utf-8")
-    environment = {"SKILLDELTA_THRESHOLD": "0.9"}
-    _, options = read_options(["codex", "--gate", "careful", "--k", "3"], environment, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SKILLDELTA_THRESHOLD", "0.9")
+    options = command.make_context("hook", ["codex", "--gate", "careful", "--k", "3"]).params
     assert {name: options[name] for name in ("estimator", "k", "threshold", "rule")} == {
         "estimator": "paper",
         "k": 3,
         "threshold": 0.25,
         "rule": "three-way",
     }
-    with pytest.raises(OptionError, match="no gate 'bold'"):
-        read_options(["codex", "--gate", "bold"], {}, tmp_path)
+    with pytest.raises(InputError, match="unknown gate 'bold'"):
+        command.make_context("hook", ["codex", "--gate", "bold"])

@@ -9,7 +9,7 @@ from cli.conftest import Skilldelta
 
 DOCUMENTED = {
     "action", "gain", "threshold", "reason", "would_change", "fallback", "previous_revision", "agent", "skill", "suite", "family", "estimator", "k", "weighting", "scope",
-    "settings_choose", "support", "interval", "neighbors",
+    "settings_choose", "support", "interval", "basis", "certainty", "neighbors",
 }  # fmt: skip
 
 
@@ -19,6 +19,20 @@ def test_the_json_document_has_exactly_the_documented_keys(skilldelta: Skilldelt
     assert set(found["support"]) == {"eligible", "used", "effective", "radius", "familiarity"}
     assert set(found["interval"]) == {"low", "high", "level", "method"}
     assert set(found["neighbors"][0]) == {"task_id", "similarity", "weight", "gain", "y0", "y1", "r0", "r1", "text"}
+
+
+def test_the_headline_says_how_sure_the_answer_is(skilldelta: Skilldelta, toy_bank: str) -> None:
+    asked = ("predict", "--bank", toy_bank, "--skill", "units-skill", "convert four miles")
+    certainty = skilldelta(*asked, "--json").document["certainty"]
+    assert certainty in ("sure", "leaning", "close to a coin flip")
+    assert skilldelta(*asked).out.splitlines()[0].endswith(f"the skill ({certainty})")
+
+
+def test_an_answer_without_evidence_has_no_certainty(skilldelta: Skilldelta, toy_bank: str) -> None:
+    asked = ("predict", "--bank", toy_bank, "--scope", "family", "--family", "new", "--skill", "units-skill", "a text")
+    document = skilldelta(*asked, "--json").document
+    assert (document["fallback"], document["certainty"], document["basis"]) == (True, None, None)
+    assert skilldelta(*asked).out.splitlines()[0] == "Skip the skill (no evidence)"
 
 
 def test_the_paper_rule_uses_a_skill_whose_neighbours_gained(skilldelta: Skilldelta, toy_bank: str) -> None:

@@ -79,3 +79,16 @@ def test_bad_input_gets_one_line(skilldelta: Skilldelta, gated_bank: str, words:
     ran = skilldelta("skills", "--bank", gated_bank, *words)
     assert (ran.code, ran.out, len(ran.err.splitlines())) == (2, "", 1)
     assert said in ran.err
+
+
+def test_the_first_line_counts_the_verdicts_and_skills_are_sorted_as_asked(
+    skilldelta: Skilldelta, gated_bank: str
+) -> None:
+    ran = skilldelta("skills", "--bank", gated_bank, "--sort", "name", "--top", 1)
+    assert ran.out.splitlines()[0] == "1 skill: gate 1"
+    document = skilldelta("skills", "--bank", gated_bank, "--json").document
+    assert document["summary"] == "1 skill: gate 1"
+    (skill,) = document["panels"][0]["skills"]
+    assert skill["certainty"] == "sure"
+    assert 0 <= skill["corrected"]["helps"] <= 1
+    assert skill["corrected"]["low"] <= skill["corrected"]["gain"] <= skill["corrected"]["high"]

@@ -28,7 +28,7 @@ def two_panels(skilldelta: Skilldelta) -> str:
     return "two.bank"
 
 
-def test_the_verdict_is_the_last_line_and_a_key(skilldelta: Skilldelta, two_panels: str) -> None:
+def test_the_verdict_is_the_first_line_and_a_key(skilldelta: Skilldelta, two_panels: str) -> None:
     asked = ("evaluate", "--bank", two_panels, "--agent", "agent-1", "--resamples", 100)
     found = skilldelta(*asked, "--json").document["panels"][0]["verdict"]
     assert found["verdict"] in ("better", "equivalent", "worse", "too small to tell")
@@ -38,6 +38,30 @@ def test_the_verdict_is_the_last_line_and_a_key(skilldelta: Skilldelta, two_pane
     assert shown.startswith(words.get(found["verdict"], "Too small to tell"))
     everything = skilldelta(*asked, "--margin", 0.9, "--json").document["panels"][0]["verdict"]
     assert everything["verdict"] == "equivalent"
+
+
+def test_an_evaluation_starts_with_its_verdict_and_three_rows_and_the_rest_is_on_request(
+    skilldelta: Skilldelta, two_panels: str
+) -> None:
+    asked = ("evaluate", "--bank", two_panels, "--agent", "agent-1", "--resamples", 50, "--shuffles", 0)
+    brief, everything = skilldelta(*asked).out, skilldelta(*asked, "--all").out
+    assert brief.startswith("SkillDelta: ")
+    assert [name for name in ("Always off", "Always on", "Family mean", "AUROC") if name in brief] == [
+        "Always off",
+        "Always on",
+    ]
+    assert everything.startswith("SkillDelta: ")
+    assert "Family mean" in everything
+    assert "AUROC" in everything
+
+
+def test_a_panel_of_few_tasks_shows_no_auroc(skilldelta: Skilldelta, toy_bank: str) -> None:
+    asked = ("evaluate", "--bank", toy_bank, "--resamples", 20, "--shuffles", 0)
+    assert "AUROC" not in skilldelta(*asked, "--all").out
+    panel = skilldelta(*asked, "--json").document["panels"][0]
+    assert panel["policies"]["paper"]["auroc"] is not None  # JSON stays leave-one-task-out and raw
+    assert set(panel["repeated_folds"]["policies"]) == {"paper", "family_mean", "blend"}
+    assert panel["oracle_corrected"] is None or panel["oracle_corrected"] <= panel["oracle"]
 
 
 def test_a_margin_beyond_every_difference_is_one_line(skilldelta: Skilldelta, toy_bank: str) -> None:
@@ -66,7 +90,7 @@ def test_several_panels_have_means_with_intervals_and_win_counts(skilldelta: Ski
         panel["policies"]["paper"]["success_vs_always_on"] > 0 for panel in panels
     )
     assert "auroc_vs_with_skill_only" in own["wins"]
-    shown = skilldelta(*asked).out
+    shown = skilldelta(*asked, "--all").out
     assert "Mean over 2 panels of equal weight" in shown
     assert f"{own['wins']['advantage_vs_random']}/2" in shown
 

@@ -14,7 +14,7 @@ from skilldelta.bank import Bank
 from skilldelta.cli.main import run
 
 
-def collect(suite: Path, bank: Path, endpoint: Endpoint, *options: str) -> int:
+def collect(suite: Path, bank: Path, endpoint: Endpoint, *options: str, model: str = "m") -> int:
     return run(
         [
             "collect",
@@ -22,7 +22,7 @@ def collect(suite: Path, bank: Path, endpoint: Endpoint, *options: str) -> int:
             "--base-url",
             endpoint.url,
             "--model",
-            "m",
+            model,
             "--bank",
             str(bank),
             "--concurrency",
@@ -38,7 +38,7 @@ def by_arm(endpoint: Endpoint) -> tuple[dict[str, bytes], dict[str, bytes]]:
     for body in endpoint.bodies:
         request = json.loads(body)
         task = next(message["content"] for message in request["messages"] if message["role"] == "user")
-        arms[SKILL.encode() in body][f"{task}/{request['seed']}"] = body
+        arms[SKILL.encode() in body][f"{task}/{request.get('seed', 0)}"] = body
     return arms
 
 
@@ -46,7 +46,7 @@ def by_arm(endpoint: Endpoint) -> tuple[dict[str, bytes], dict[str, bytes]]:
 def test_the_requests_of_both_arms_differ_by_the_skill_message_and_nothing_else(tmp_path: Path, system: str) -> None:
     suite = write_suite(tmp_path / "suite", settings=system)
     with serving(solve) as endpoint:
-        assert collect(suite, tmp_path / "b.bank", endpoint, "--repetitions", "2") == 0
+        assert collect(suite, tmp_path / "b.bank", endpoint, "--repetitions", "2", "--send-seed") == 0
     without, with_skill = by_arm(endpoint)
     assert len(without) == len(with_skill) == 6
     inserted = json.dumps({"role": "system", "content": SKILL}, separators=(",", ":")).encode() + b","
@@ -91,8 +91,29 @@ def test_what_was_collected_is_in_the_bank_as_pairs(tmp_path: Path) -> None:
     assert [(pair.tokens0, pair.tokens1) for pair in pairs] == [(12.0, 12.0)] * 3
 
 
+def test_no_seed_is_sent_unless_asked(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path / "suite", tasks=1)
+    with serving(solve) as endpoint:
+        assert collect(suite, tmp_path / "b.bank", endpoint, "--seed", "40") == 0
+    assert all("seed" not in request for request in endpoint.requests)
+
+
+def test_thinking_and_further_fields_reach_every_request_of_both_arms(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path / "suite", tasks=1)
+    extra = ["--no-thinking", "--extra-body", '{"top_k": 1}']
+    with serving(solve) as endpoint:
+        assert collect(suite, tmp_path / "b.bank", endpoint, *extra, model="qwen3-8b") == 0
+        assert collect(suite, tmp_path / "c.bank", endpoint, "--reasoning-effort", "low", *extra) == 0
+    first, second = endpoint.requests[:2], endpoint.requests[2:]
+    assert {request["chat_template_kwargs"]["enable_thinking"] for request in first} == {False}
+    assert all(request["top_k"] == 1 for request in endpoint.requests)
+    assert {request["reasoning_effort"] for request in second} == {"low"}
+    assert all("chat_template_kwargs" not in request for request in second)
+
+
 def test_a_repetition_sends_another_sampling_seed_and_both_arms_the_same(tmp_path: Path) -> None:
     suite = write_suite(tmp_path / "suite", tasks=1)
     with serving(solve) as endpoint:
-        assert collect(suite, tmp_path / "b.bank", endpoint, "--repetitions", "3", "--seed", "40") == 0
+        options = ("--repetitions", "3", "--seed", "40", "--send-seed")
+        assert collect(suite, tmp_path / "b.bank", endpoint, *options) == 0
     assert [request["seed"] for request in endpoint.requests] == [40, 40, 41, 41, 42, 42]

@@ -63,7 +63,12 @@ def test_a_solver_from_a_file_runs_in_both_arms_with_every_call_on_the_ledger(
 
 def test_the_arms_sent_through_inspect_differ_by_the_skill_message_and_nothing_else(suite: Path) -> None:
     with serving(solve) as endpoint:
-        assert collect(suite, endpoint, "--solver", "mine.py@twice", "--repetitions", "2", "--concurrency", "1") == 0
+        assert (
+            collect(
+                suite, endpoint, "--solver", "mine.py@twice", "--repetitions", "2", "--concurrency", "1", "--send-seed"
+            )
+            == 0
+        )
     tasks = [body for body in endpoint.bodies if b"Compute 9" not in body]
     with_skill = {body for body in tasks if SKILL.encode() in body}
     assert len(with_skill) == 4

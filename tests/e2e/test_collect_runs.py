@@ -254,7 +254,7 @@ def test_an_aa_run_measures_the_noise_of_one_condition(suite: Path, capsys: pyte
         return str(2 * number + 1) if request["seed"] == 1 and number < 2 else "wrong"
 
     with serving(moody) as endpoint:
-        assert collect(suite, endpoint, "--aa") == 0
+        assert collect(suite, endpoint, "--aa", "--send-seed") == 0
         assert all(SKILL.encode() not in body for body in endpoint.bodies)
     assert Counter((one.condition, one.repetition) for one in executions(suite)) == {("skip", 0): 4, ("skip", 1): 4}
     assert "without skill twice on 4 tasks: difference +0.500, changed outcomes 50.0%" in capsys.readouterr().out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from collect.sandboxed import needs_bwrap
 from skilldelta.bank import Bank
 from skilldelta.cli.main import run
 from suites import fake_models, sra_files
+from suites.grader_fixtures import fixture_folder
 
 Model = Callable[[dict[str, Any]], Any]
 
@@ -52,9 +54,30 @@ def test_logicbench_from_files_to_tables(tmp_path: Path, capsys: pytest.CaptureF
         assert "| agent | suite |" in (tmp_path / "study" / "tables.md").read_text()
         assert (tmp_path / "study" / "report.html").stat().st_size > 10_000
         assert set(tables) == {
-            *("policies", "ranking", "intervals", "means", "no_history", "estimators", "ridge", "ablations"),
-            *("thresholds", "evidence", "structure"),
+            *(
+                "inventory",
+                "policies",
+                "ranking",
+                "intervals",
+                "means",
+                "suite_means",
+                "counts",
+                "no_history",
+                "estimators",
+            ),
+            *("ridge", "ablations", "thresholds", "evidence", "structure", "effects", "graders"),
         }
+        assert "\\label{tab:policies}" in (tmp_path / "study" / "tables.tex").read_text()
+        with (tmp_path / "study" / "tables" / "policies.csv").open() as file:
+            (line,) = csv.DictReader(file)
+        assert (line["suite"], float(line["on"])) == ("logicbench", 1.0)
+        (graders,) = tables["graders"]
+        assert (graders["mode"], graders["replies"], graders["differ with"], graders["difference"]) == (
+            "lenient",
+            24,
+            0,
+            0,
+        )
         # Another agent in the same folder is another panel; nothing of the first is called again.
         assert study("logicbench", endpoint, tmp_path, "--json", model="other") == 0
         assert len(endpoint.bodies) == 2 * calls
@@ -150,6 +173,37 @@ def test_toolqa_looks_values_up_in_the_users_corpora(tmp_path: Path, capsys: pyt
     assert not list(corpora.rglob("*.sqlite"))
 
 
+@needs_bwrap
+def test_toolqa_and_medcalc_speak_the_authors_text_protocol(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("inspect_ai")
+    stubs = str(fixture_folder() / "stub_checkouts")
+    corpora = tmp_path / "corpora"
+    (corpora / "coffee").mkdir(parents=True)
+    prices = "".join(f"{day},{day}.5\n" for day in range(12))
+    (corpora / "coffee" / "coffee_price.csv").write_text(f"Day,Price\n{prices}")
+    options = [*sra_options(tmp_path, "toolqa", sra_files.toolqa(tasks=4)), "--from", stubs, "--protocol", "authors"]
+    with serving(fake_models.text_toolqa) as endpoint:
+        assert study("toolqa", endpoint, tmp_path, *options, "--corpora", str(corpora), "--json") == 0
+    row = policies(document(capsys)["tables"], "toolqa")
+    assert (row["off"], row["on"], row["Self-judge"]) == (1 / 4, 1.0, 1 / 4)
+    steps = [request for request in endpoint.requests if "Query:" in fake_models.said(request)]
+    assert {tuple(request["stop"]) for request in steps} == {(f"\nObservation {n}:",) for n in range(1, 5)}
+    assert {request["max_tokens"] for request in steps} == {384}
+    assert all(request["messages"][1]["content"].startswith("Stub examples:") for request in steps)
+    judged = [request for request in endpoint.requests if request not in steps]
+    assert {request["messages"][0]["content"] for request in judged} == {"Stub judge system."}
+
+    options = [*sra_options(tmp_path / "m", "medcalcbench", sra_files.medcalc(tasks=3), tools=True), "--from", stubs]
+    with serving(fake_models.text_medcalc) as endpoint:
+        options += ["--protocol", "authors", "--json", "--no-self-judge"]
+        assert study("medcalc", endpoint, tmp_path / "m", *options) == 0
+    row = policies(document(capsys)["tables"], "medcalc")
+    assert (row["off"], row["on"]) == (1 / 3, 1.0)
+    assert not any(request.get("tools") for request in endpoint.requests)
+    results = [request for request in endpoint.requests if "TOOL_RESULT: " in fake_models.said(request)]
+    assert [message["role"] for message in results[0]["messages"]] == ["system", "user", "assistant", "user"]
+
+
 def test_a_dry_run_calls_nobody_and_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = sra_options(tmp_path, "logicbench", sra_files.logicbench())
     with serving(fake_models.logicbench) as endpoint:
@@ -213,6 +267,29 @@ def test_the_prospective_protocol_seals_before_it_collects_and_audits(
         sealed.unlink()
         assert study("logicbench", endpoint, tmp_path, "--prospective", "--known", "2") == 2
         assert "already ran" in capsys.readouterr().err
+
+
+def test_prospective_panels_form_a_chain_whose_later_ones_are_sequential(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = sra_files.logicbench(tasks=18)
+    options = sra_options(tmp_path, "logicbench", rows)
+    names = [row["instance_id"] for row in rows]
+    for name, known, target in (("pilot", names[:6], names[6:12]), ("rest", names[:12], names[12:])):
+        (tmp_path / f"{name}.json").write_text(json.dumps({"known": known, "target": target}))
+    with serving(fake_models.logicbench) as endpoint:
+        for name in ("pilot", "rest"):
+            split = ["--split", str(tmp_path / f"{name}.json"), "--prospective", "--json"]
+            assert study("logicbench", endpoint, tmp_path, *options, *split) == 0
+        panels = json.loads(capsys.readouterr().out.rpartition("\n{\n")[2].join(["{\n", ""]))["tables"]["prospective"]
+        assert [(row["panel"], row["made"], row["known"], row["target"]) for row in panels] == [
+            ("pilot", "first", 6, 6),
+            ("rest", "sequential", 12, 6),
+        ]
+        (tmp_path / "both.json").write_text(json.dumps({"known": names[:2], "target": names[1:3]}))
+        split = ["--split", str(tmp_path / "both.json"), "--prospective"]
+        assert study("logicbench", endpoint, tmp_path, *split) == 2
+        assert "is both known and a target" in capsys.readouterr().err
 
 
 def test_the_seal_is_made_before_the_first_held_out_call(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from skilldelta.arrays import Flags, Floats
 from skilldelta.estimators.base import Target
 from skilldelta.estimators.blend import Blend
 from skilldelta.evaluation.metrics import auroc
-from skilldelta.evaluation.simulation.simulated_panel import SimulatedPanel, simulate_panel
+from skilldelta.paper.simulation.simulated_panel import SimulatedPanel, simulate_panel
 from skilldelta.support import Support
 
 

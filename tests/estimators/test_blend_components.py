@@ -23,7 +23,7 @@ from skilldelta.estimators.blend.group import Seen, prepare
 from skilldelta.estimators.blend.slopes import Landmarks, fit_slopes, held_out_departures
 from skilldelta.estimators.blend.views import Lens
 from skilldelta.estimators.blend.weights import Trust
-from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
+from skilldelta.paper.simulation.simulated_panel import simulate_panel
 from skilldelta.support import Support
 
 

@@ -9,7 +9,7 @@ from skilldelta.estimators.base import Target
 from skilldelta.estimators.blend import Blend
 from skilldelta.estimators.blend.blend import stepped
 from skilldelta.evaluation.metrics import auroc
-from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
+from skilldelta.paper.simulation.simulated_panel import simulate_panel
 from skilldelta.support import Support
 
 from .panels import random_panel

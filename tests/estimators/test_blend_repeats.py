@@ -9,7 +9,7 @@ import sys
 _SCRIPT = """
 import numpy as np
 from skilldelta.estimators.blend import Blend
-from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
+from skilldelta.paper.simulation.simulated_panel import simulate_panel
 support = simulate_panel(np.random.default_rng(0), tasks=60, families=3).support
 print(repr(Blend().leave_one_out(support).values.tolist()))
 """

@@ -13,7 +13,7 @@ from skilldelta.estimators.base import Estimator
 from skilldelta.estimators.blend import Blend
 from skilldelta.estimators.lexical_controls import TfidfKnn
 from skilldelta.estimators.paper_rule import FamilyMean, PaperRule
-from skilldelta.evaluation.simulation.simulated_panel import KINDS, Kind, SimulatedPanel, simulate_panel
+from skilldelta.paper.simulation.simulated_panel import KINDS, Kind, SimulatedPanel, simulate_panel
 
 ESTIMATORS: tuple[Estimator, ...] = (Blend(), PaperRule(), TfidfKnn(), FamilyMean())
 

@@ -9,7 +9,7 @@ from skilldelta.errors import InputError
 from skilldelta.evaluation.comparison import Comparison, compare, judge, more_tasks
 from skilldelta.evaluation.leave_one_out import evaluate_panel
 from skilldelta.evaluation.results import Range
-from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
+from skilldelta.paper.simulation.simulated_panel import simulate_panel
 
 
 def _judged(low: float, high: float, *, tasks: int = 100, margin: float = 0.02) -> Comparison:

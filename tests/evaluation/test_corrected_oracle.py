@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skilldelta.evaluation.corrected_oracle import corrected_oracle
-from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
+from skilldelta.paper.simulation.simulated_panel import simulate_panel
 from skilldelta.support import Support
 
 

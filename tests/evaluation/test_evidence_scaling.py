@@ -7,7 +7,7 @@ import pytest
 
 from skilldelta.errors import InputError
 from skilldelta.evaluation.evidence_scaling import binary_executions, neighbor_sweep, repetition_sweep, support_sweep
-from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
+from skilldelta.paper.simulation.simulated_panel import simulate_panel
 from skilldelta.predictor import Settings, predict, predict_each
 from skilldelta.support import Support
 

@@ -10,8 +10,8 @@ import pytest
 from skilldelta.errors import InputError
 from skilldelta.evaluation.leave_one_out import evaluate_panel, evaluate_panels
 from skilldelta.evaluation.results import PanelResult, panel_to_dict
-from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
 from skilldelta.gate import Gate
+from skilldelta.paper.simulation.simulated_panel import simulate_panel
 from skilldelta.records import Agent, Judgement, Pair
 from skilldelta.support import Support
 

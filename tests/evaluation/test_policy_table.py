@@ -19,8 +19,8 @@ from skilldelta.evaluation.leave_one_out import evaluate_panel
 from skilldelta.evaluation.prospective.auditing import audit
 from skilldelta.evaluation.prospective.freezing import freeze
 from skilldelta.evaluation.prospective.frozen_rule import FrozenRule, frozen_estimator
-from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
 from skilldelta.gate import Gate
+from skilldelta.paper.simulation.simulated_panel import simulate_panel
 from skilldelta.report.palette import role
 from skilldelta.support import Support
 

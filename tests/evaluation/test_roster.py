@@ -7,8 +7,8 @@ import pytest
 
 from skilldelta.errors import InputError
 from skilldelta.evaluation.leave_one_out import evaluate_panel
-from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
 from skilldelta.gate import Gate
+from skilldelta.paper.simulation.simulated_panel import simulate_panel
 from skilldelta.support import Scope, Support
 
 SCORED = ("paper", "with_skill_only", "tfidf_knn", "blend")

@@ -7,8 +7,8 @@ import pytest
 
 from skilldelta.evaluation.leave_one_out import evaluate_panel
 from skilldelta.evaluation.results import FamilyCounts, Structure
-from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
 from skilldelta.evaluation.structure import family_counts, of_panel, panel_familiarity, risk_coverage, structure_of
+from skilldelta.paper.simulation.simulated_panel import simulate_panel
 from skilldelta.support import Support
 
 PANEL = Support.from_arrays(

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skilldelta.errors import InputError
-from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
 from skilldelta.evaluation.sweeps import threshold_sweep
+from skilldelta.paper.simulation.simulated_panel import simulate_panel
 from skilldelta.predictor import predict_each
 from skilldelta.support import Support
 

@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 from serve.hooks.fake_gate import HOSTS, decision, dialect_of
 from skilldelta.harnesses.offered_skill import OfferedSkill
 from skilldelta.serve.hooks.hook_event import MOST_BYTES
-from skilldelta.serve.hooks.hook_run import answer
-from skilldelta.serve.hooks.hook_settings import HookSettings
+from skilldelta.serve.hooks.hook_run import HookSettings, answer
 
 SKILL = OfferedSkill("counting")
 

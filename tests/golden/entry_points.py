@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -17,21 +18,21 @@ from typing import Any
 import anyio
 
 import skilldelta
-from skilldelta.cli.hook_bank import ask_bank
-from skilldelta.cli.hook_options import read_options
+from skilldelta.cli.hook import ask_bank
+from skilldelta.cli.hook import command as hook_command
 from skilldelta.cli.main import run
 from skilldelta.errors import InputError
 from skilldelta.harnesses import claude_code
 from skilldelta.harnesses.offered_skill import OfferedSkill
 from skilldelta.serve.gate_service import GateService
 from skilldelta.serve.hooks.conversation import Conversation
-from skilldelta.serve.hooks.hook_run import answer
-from skilldelta.serve.hooks.hook_settings import HookSettings, WhomToAsk
+from skilldelta.serve.hooks.hook_run import HookSettings, WhomToAsk, answer
 from skilldelta.serve.hooks.server_client import ServerAddress
+from skilldelta.server_proof import known_key
 
 REFUSED: dict[str, Any] = {"action": None}
 """What stands for an answer to a question that nobody can answer."""
-BESIDE_THE_ANSWER = ("decision_id", "repeated", "skill_text", "would_change")
+BESIDE_THE_ANSWER = ("applies", "decision_id", "repeated", "skill_text", "would_change")
 
 
 @dataclass(frozen=True)
@@ -92,40 +93,51 @@ def by_hook(bank: Path, asked: Asked, state: Path, *, whom: WhomToAsk, server: s
         claude_code.DIALECT,
         (OfferedSkill(asked.skill),),
         gate=asked.gate,
-        server=ServerAddress(server, timeout=30),
+        server=ServerAddress(server, timeout=30, key=known_key(state_of(bank))),
         ask=whom,
         state=state,
         record=False,
     )
-    options = read_options(["claude-code", "--bank", str(bank)], {}, state.parent)[1]
+    options = hook_options("--bank", str(bank))
     event = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": asked.text}
     found = answer(settings, json.dumps(event).encode(), ask_bank=lambda *told: ask_bank(options, *told))
     (known,) = Conversation(state / "conversations", "claude-code", "s").known() or ()
-    assert bool(found.output) == (known.action == "use")
+    assert ("hookSpecificOutput" in found.output) == (known.action == "use")
     if found.failure:
         assert (known.action, found.output) == ("skip", "")
         return REFUSED
     return {"action": known.action, "gain": known.gain, "reason": known.reason, "skill": known.skill}
 
 
-def by_program(asked: Asked, state: Path, server: str) -> dict[str, Any] | None:
-    """The same with `skilldelta hook` as a harness starts it, which the running server answers; None where it did not."""
+def hook_options(*words: str) -> dict[str, Any]:
+    """The options of a hook, as it reads them."""
+    return hook_command.make_context("hook", ["claude-code", *words]).params
+
+
+def state_of(bank: Path) -> dict[str, str]:
+    """Where the server of a bank and those who ask it have their key."""
+    return {"XDG_STATE_HOME": str(bank.parent / "state")}
+
+
+def by_program(bank: Path, asked: Asked, state: Path, server: str) -> dict[str, Any]:
+    """The same with `skilldelta hook` as a harness starts it."""
     words = ["hook", "claude-code", "--skill", asked.skill, "--server", server, "--state", str(state), "--no-record"]
     for name, value in asked.gate.items():
         words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
     event = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": asked.text}
     done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "skilldelta", *words, "--ask", "server", "--timeout", "30"],
+        [sys.executable, "-m", "skilldelta", *words, "--ask", "server", "--timeout", "30"],
+        env={**os.environ, **state_of(bank)},
         input=json.dumps(event),
         capture_output=True,
         text=True,
         timeout=60,
     )
     assert done.returncode == 0
-    if "skilldelta.cli.hook_process" in done.stderr:
-        return None
     (known,) = Conversation(state / "conversations", "claude-code", "s").known() or ()
-    assert bool(done.stdout) == (known.action == "use")
+    assert ("hookSpecificOutput" in done.stdout) == (known.action == "use")
+    if done.stderr:
+        return REFUSED
     return {"action": known.action, "gain": known.gain, "reason": known.reason, "skill": known.skill}
 
 
@@ -136,7 +148,9 @@ def served(bank: Path) -> Iterator[int]:
         free.bind(("127.0.0.1", 0))
         port = int(free.getsockname()[1])
     words = [sys.executable, "-m", "skilldelta", "serve", "--bank", str(bank), "--port", str(port)]
-    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=bank.parent)
+    process = subprocess.Popen(
+        words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=bank.parent, env={**os.environ, **state_of(bank)}
+    )
     try:
         _wait_until_ready(port, process)
         yield port

@@ -13,7 +13,7 @@ from skilldelta.serve.hooks.server_client import ServerAddress, ask_server
 
 def test_it_answers_with_its_arm_and_keeps_what_it_is_told() -> None:
     with forced_arm("use", "the text") as arm:
-        address = ServerAddress(arm.url, timeout=5.0)
+        address = ServerAddress(arm.url, timeout=5.0, key=arm.key)
         answer = ask_server(address, "/v1/decide", {"task": "t", "skill": "s", "include_skill_text": True})
         ask_server(address, "/v1/outcomes", {"decision_id": answer["decision_id"], "tokens": 12})
     assert (answer["action"], answer["skill_text"], arm.asked, arm.tokens) == ("use", "the text", 1, 12.0)

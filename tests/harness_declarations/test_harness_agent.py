@@ -64,7 +64,7 @@ def write_claude(folder: Path, *, runs_hooks: bool = True, is_error: bool = Fals
 def collect(tmp_path: Path, *options: str) -> int:
     suite = write_suite(tmp_path / "suite", tasks=1)
     bank = str(tmp_path / "b.bank")
-    return run(["collect", str(suite), "--agent", "claude-code", "--bank", bank, "--concurrency", "1", *options])
+    return run(["collect", str(suite), "--harness", "claude-code", "--bank", bank, "--concurrency", "1", *options])
 
 
 def executions(tmp_path: Path) -> dict[str, Execution]:
@@ -133,9 +133,9 @@ def test_permission_and_model_are_said_and_part_of_who_the_agent_is(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--agent", "codex"], "the command 'codex' is not on this machine"),
-        (["--agent", "pi", "--permission", "edits"], "pi has no permission mode 'edits'; it has: default"),
-        (["--agent", "dsh", "--model", "m"], "dsh takes no model on its command line"),
+        (["--harness", "codex"], "the command 'codex' is not on this machine"),
+        (["--harness", "pi", "--permission", "edits"], "pi has no permission mode 'edits'; it has: default"),
+        (["--harness", "dsh", "--model", "m"], "dsh takes no model on its command line"),
     ],
 )
 def test_what_a_harness_cannot_do_is_one_line(
@@ -150,3 +150,18 @@ def test_what_a_harness_cannot_do_is_one_line(
     assert collect(tmp_path, *options) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "b.bank").exists()
+
+
+def test_a_harness_that_is_named_as_an_agent_is_understood_with_a_note(
+    claude: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite = write_suite(tmp_path / "suite", tasks=1)
+    words = ["collect", str(suite), "--agent", "claude-code", "--bank", str(tmp_path / "b.bank"), "--concurrency", "1"]
+    assert run(words) == 0
+    assert "--agent claude-code is now --harness claude-code" in capsys.readouterr().err
+    assert executions(tmp_path)["use"].agent.name == "claude-code"
+
+
+def test_the_agent_of_a_harness_can_have_a_name_of_its_own(claude: Path, tmp_path: Path) -> None:
+    assert collect(tmp_path, "--agent", "my-claude") == 0
+    assert executions(tmp_path)["use"].agent.name == "my-claude"

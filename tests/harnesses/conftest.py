@@ -1,4 +1,4 @@
-"""A real server on a bank of eight tasks, and a fake model server; every harness test has both."""
+"""A real server on a bank of 24 tasks, and a fake model server; every harness test has both."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from harnesses.fake_models import FakeModels, fake_models
-from harnesses.harness_runs import HarnessRun
+from harnesses.harness_runs import HarnessRun, give_key
 
 UNITS = "A pallet holds 40 crates. A crate holds 24 cans."
 WAREHOUSE = "How many cans are in 3 pallets and 5 crates of beans?"
@@ -26,18 +26,21 @@ POEM = "Write a short poem about the moon over a quiet lake."
 ATLAS = "\n".join(f"Rule {i}: on shelf {i} a pallet holds {i} crates, and a crate holds 24 cans." for i in range(350))
 """A skill of 25,000 characters: more than a hook may inject at once."""
 
+_PLACES = ("a hill", "the town", "a river", "the sea", "a forest", "the snow", "a garden", "the harbor")
 _TASKS = {
     "warehouse": (
         "How many cans are in 2 pallets of beans?",
         "How many cans are in 7 crates of beans?",
         "How many crates are in 3 pallets of peas?",
         "How many cans are in 5 crates and 3 pallets?",
+        *(f"How many cans are in {number} pallets and {number + 4} crates of beans?" for number in range(4, 12)),
     ),
     "poems": (
         "Write a short poem about the moon.",
         "Write a poem about a quiet lake.",
         "Write a short poem about the sea at night.",
         "Write a long poem about a lake and the moon.",
+        *(f"Write a short poem about the moon over {place}." for place in _PLACES),
     ),
 }
 
@@ -73,9 +76,11 @@ def gate(bank: Path) -> Iterator[Gate]:
 def serving(bank: Path, **variables: str) -> Iterator[Gate]:
     """A warm server of its own; variables such as HOME are the server's."""
     port = free_port()
+    give_key(bank.parent / "state")
+    state = {"OPENBLAS_NUM_THREADS": "1", "XDG_STATE_HOME": str(bank.parent / "state")}
     server = subprocess.Popen(
         [_skilldelta(), "serve", "--bank", str(bank), "--port", str(port)],
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", **variables},
+        env={**os.environ, **state, **variables},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
@@ -113,7 +118,7 @@ def free_port() -> int:
 
 
 def make_bank(folder: Path) -> Path:
-    """A bank of eight tasks and three skills, two of them with their texts."""
+    """A bank of 24 tasks and three skills, two of them with their texts: enough to be sure of each."""
     bank, pairs = folder / "small.bank", folder / "pairs.jsonl"
     rows = []
     for family, texts in _TASKS.items():

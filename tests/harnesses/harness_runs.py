@@ -20,6 +20,17 @@ PLUGINS = ROOT / "plugins"
 ABACUS = "---\nname: abacus\ndescription: Counts things in a warehouse.\n---\nUse the beads.\n"
 
 
+KEY = "one user runs the harnesses and the server"
+
+
+def give_key(state: Path) -> None:
+    """Let a harness and its server belong to the same user, although each has a home of its own."""
+    file = state / "skilldelta" / "server-key"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.touch(mode=0o600)
+    file.write_text(KEY)
+
+
 @dataclass
 class HarnessRun:
     """One harness in one place. `settings` are the plugin's; a hook gets them as variables."""
@@ -53,6 +64,7 @@ class HarnessRun:
         """Make the home and the project, and set the plugin up in them."""
         for folder in (self.home, self.project):
             folder.mkdir(parents=True, exist_ok=True)
+        give_key(self.home / ".local" / "state")
         _PREPARATIONS[self.name](self)
         return self
 

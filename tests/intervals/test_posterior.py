@@ -10,8 +10,8 @@ import pytest
 from skilldelta.errors import InputError
 from skilldelta.estimators.base import Target
 from skilldelta.estimators.blend import Blend, FittedBlend
-from skilldelta.evaluation.simulation.simulated_panel import KINDS, Kind, SimulatedPanel, simulate_panel
 from skilldelta.intervals import Interval, Neighborhood, interval, posterior
+from skilldelta.paper.simulation.simulated_panel import KINDS, Kind, SimulatedPanel, simulate_panel
 from skilldelta.predictor import predict
 
 NEW = 100

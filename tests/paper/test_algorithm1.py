@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from skilldelta.arrays import unit_rows
 from skilldelta.estimators.base import Target
 from skilldelta.estimators.paper_rule import PaperRule
-from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
 from skilldelta.gate import decide
+from skilldelta.paper.simulation.simulated_panel import simulate_panel
 from skilldelta.predictor import Settings, predict, predict_each
 from skilldelta.support import Support
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from skilldelta.bounds import balancing_k, effective_support, error_bound, hoeffding, knn_rate, noise
-from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
-from skilldelta.evaluation.simulation.theory import local_terms
+from skilldelta.paper.simulation.simulated_panel import simulate_panel
+from skilldelta.paper.simulation.theory import local_terms
 from skilldelta.predictor import Settings, predict_each
 
 

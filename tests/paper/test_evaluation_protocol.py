@@ -11,7 +11,7 @@ from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy
 from skilldelta.evaluation.resampling.bootstrap import Design, Inventory, resample_policies
 from skilldelta.evaluation.resampling.panel_intervals import ResamplingPlan
 from skilldelta.evaluation.results import PanelResult
-from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
+from skilldelta.paper.simulation.simulated_panel import simulate_panel
 from skilldelta.records import Agent, Judgement
 from skilldelta.support import Support
 

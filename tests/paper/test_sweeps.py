@@ -7,8 +7,8 @@ import pytest
 
 from skilldelta.evaluation.evidence_scaling import neighbor_sweep, repetition_sweep, support_sweep
 from skilldelta.evaluation.leave_one_out import evaluate_panel
-from skilldelta.evaluation.simulation.simulated_panel import SimulatedPanel, simulate_panel
 from skilldelta.evaluation.sweeps import threshold_sweep
+from skilldelta.paper.simulation.simulated_panel import SimulatedPanel, simulate_panel
 from skilldelta.predictor import predict_each
 
 

@@ -12,16 +12,16 @@ from skilldelta.bounds import knn_rate
 from skilldelta.errors import InputError
 from skilldelta.evaluation.metrics import regret
 from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, Totals
-from skilldelta.evaluation.simulation.simulated_panel import SimulatedPanel, simulate_panel
-from skilldelta.evaluation.simulation.theory import (
+from skilldelta.gate import decide
+from skilldelta.intervals import Interval
+from skilldelta.paper.simulation.simulated_panel import SimulatedPanel, simulate_panel
+from skilldelta.paper.simulation.theory import (
     check_theory,
     coverage_margin_split,
     disagreement_bound,
     local_terms,
     mean_regret,
 )
-from skilldelta.gate import decide
-from skilldelta.intervals import Interval
 from skilldelta.predictor import Settings, average, predict_each
 from skilldelta.resemblance import nearest_to_each
 

@@ -33,11 +33,11 @@ def decisions(words: list[str], **variables: str) -> list[dict[str, Any]]:
 
 
 def check(rows: list[dict[str, Any]]) -> None:
-    assert len(rows) == 20
+    assert len(rows) == 38
     for row in rows:
         limit = 2 * TIMEOUT if row["name"] in ("a command that does not end", "work without end") else TIMEOUT
         assert row["seconds"] < limit + SPARE, row
-        if row["name"] == "answers odd types":
+        if row["name"] == "answers odd types" and row["stage"] == "question":
             assert (row["action"], row["via"], row["reason"], row["repeated"]) == (
                 "use",
                 "server",

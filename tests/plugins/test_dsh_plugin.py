@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from skilldelta.gate_settings import GATE_SETTINGS
 
 PLUGIN = Path(__file__).resolve().parents[2] / "plugins" / "dsh-skilldelta"
 
@@ -35,6 +38,13 @@ def test_what_is_shipped_needs_no_other_package() -> None:
         for line in file.read_text(encoding="utf-8").splitlines():
             if line.startswith("import "):
                 assert line.split(" from ")[-1].strip("'").startswith(("node:", "./", "../dsh-skilldelta/")), line
+
+
+def test_the_settings_of_a_gate_are_those_that_are_declared() -> None:
+    text = (PLUGIN / "shared" / "settings.mjs").read_text(encoding="utf-8")
+    names = re.search(r"const GATE = \[(.*)\]", text)
+    assert names is not None
+    assert re.findall(r"'(\w+)'", names[1]) == [setting.name for setting in GATE_SETTINGS]
 
 
 def test_no_lock_file_names_a_registry() -> None:

@@ -10,7 +10,7 @@ import pytest
 from skilldelta.arrays import Floats
 from skilldelta.evaluation.metrics import ReliabilityBin
 from skilldelta.evaluation.results import PanelResult
-from skilldelta.evaluation.simulation.simulated_panel import Simulation, simulate_panel
+from skilldelta.paper.simulation.simulated_panel import Simulation, simulate_panel
 from skilldelta.predictor import predict_each
 from skilldelta.report.figures.score_quality import Forecast, calibration_error, forecasts_of, reliability
 from skilldelta.support import Support

@@ -64,7 +64,7 @@ def test_ten_points_either_way_is_not_about_the_same(panel: PanelResult) -> None
 
 def _in_folds(panel: PanelResult, difference: float, spread: float) -> PanelResult:
     value = HeldOutValue(success=0.75 + difference, use_rate=0.5, difference=difference, spread=spread)
-    folds = RepeatedFolds(5, 5, always_on=1.0, constant=0.75, policies={"skilldelta": value})
+    folds = RepeatedFolds(5, 5, always_on=1.0, constant=0.75, policies={"paper": value})
     return replace(_with(panel, token_saving=None), repeated_folds=folds)
 
 
@@ -80,11 +80,11 @@ def _in_folds(panel: PanelResult, difference: float, spread: float) -> PanelResu
 def test_in_a_small_panel_a_difference_below_twice_its_spread_is_too_small_to_tell(
     panel: PanelResult, difference: float, spread: float, begins: str
 ) -> None:
-    assert summary(_in_folds(panel, difference, spread), "skilldelta").headline.startswith(begins)
+    assert summary(_in_folds(panel, difference, spread), "paper").headline.startswith(begins)
 
 
 def test_the_numbers_of_a_small_panel_agree_with_each_other(panel: PanelResult) -> None:
-    found = summary(_in_folds(panel, 0.10, 0.04), "skilldelta")
+    found = summary(_in_folds(panel, 0.10, 0.04), "paper")
     assert "reached 85.0%, 10.0 points above always using it (75.0%)" in found.answer
     assert "+10.0 points" in found.certainty
     assert "decided from the other four fifths" in found.certainty

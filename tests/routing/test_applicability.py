@@ -8,7 +8,8 @@ import pytest
 from skilldelta.arrays import Vectors, unit_rows
 from skilldelta.encoders import load_encoder
 from skilldelta.errors import InputError
-from skilldelta.routing import Applicability, Ranking, RecordedTasks, everyday_prompts
+from skilldelta.routing.applicability import Applicability, Ranking, RecordedTasks
+from skilldelta.routing.everyday import everyday_prompts
 
 PALLETS = [
     f"How many cans are in {n} pallets and {n + 3} crates of {x}?" for n, x in enumerate(("peas", "corn", "beans"))

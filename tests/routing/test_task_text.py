@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from skilldelta.routing.task_text import Message, read_message
+from skilldelta.routing.task_text import UserMessage, read_message
 
 from .messages import HELD_OUT, LOG, SEEN, SHELL, TRACE
 
@@ -23,20 +23,20 @@ def test_messages_that_were_held_out_are_judged_as_a_person_does() -> None:
 
 def test_of_a_log_with_a_question_the_question_is_judged() -> None:
     question = "Why does the consumer give up? Please make it retry for a minute."
-    assert read_message(f"{question}\n\n{LOG}") == Message("task", question)
-    assert read_message(f"{SHELL}\n{question}") == Message("task", question)
+    assert read_message(f"{question}\n\n{LOG}") == UserMessage("task", question)
+    assert read_message(f"{SHELL}\n{question}") == UserMessage("task", question)
 
 
 def test_a_short_trace_in_a_long_question_stays_in_it() -> None:
     question = "Please find out why the nightly report fails. " * 10 + "\n" + TRACE
-    assert read_message(question) == Message("task", question.strip())
+    assert read_message(question) == UserMessage("task", question.strip())
 
 
 def test_what_is_no_task_says_what_it_is() -> None:
-    assert read_message("hi") == Message("small talk")
-    assert read_message("/clear") == Message("command")
-    assert read_message(TRACE) == Message("log")
-    assert read_message("   ") == Message("small talk")
+    assert read_message("hi") == UserMessage("small talk")
+    assert read_message("/clear") == UserMessage("command")
+    assert read_message(TRACE) == UserMessage("log")
+    assert read_message("   ") == UserMessage("small talk")
 
 
 def test_a_very_long_message_is_judged_in_no_time() -> None:

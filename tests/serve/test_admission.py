@@ -77,7 +77,7 @@ def test_the_list_of_routes_is_complete(client: TestClient) -> None:
     known = {(method.upper(), path) for path, methods in paths.items() for method in methods}
     example = {"{decision_id}": "1", "{skill}": "units-skill", "{job_id}": "0123456789abcdef0123456789abcdef"}
     spelled = set()
-    for method, path in known - {("GET", "/v1/health")}:
+    for method, path in known - {("GET", "/v1/health"), ("GET", "/v1/proof")}:
         for name, value in example.items():
             path = path.replace(name, value)
         spelled.add((method, path))

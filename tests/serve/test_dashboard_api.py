@@ -47,7 +47,7 @@ def test_the_overview_has_the_verdicts_of_the_command_line(
         wanted = expected[line["skill"]]
         assert line["verdict"] == wanted["verdict"]
         assert f"{line['verdict']}: {line['sentence']}" == wanted["sentence"]
-        assert line["gain"] == pytest.approx(wanted["gain"])
+        assert line["gain"] == pytest.approx(wanted["corrected"]["gain"])
         assert (line["helped"], line["harmed"]) == (wanted["helped"], wanted["harmed"])
         assert line["recorded"] is not None
     assert [one["gain"] for one in told["skills"]] == sorted((one["gain"] for one in told["skills"]), reverse=True)

@@ -78,7 +78,7 @@ def test_a_task_is_routed_explained_and_its_outcome_recorded(toy_bank: str) -> N
                 )
                 assert chosen["choice"] == "units-skill"
                 inspected = await call(client, "skilldelta_inspect")
-                assert (inspected["skills"], inspected["decisions"]) == (["units-skill", "dates-skill"], 3)
+                assert (inspected["skills"], inspected["decisions"]) == (["units-skill", "dates-skill"], 2)
                 unrecorded = await call(client, "skilldelta_route", **QUESTION, record=False)
                 assert unrecorded["decision_id"] is None
 

@@ -104,3 +104,32 @@ def toolqa(request: Request) -> str | tuple[int, bytes]:
         ("get_values", {"column": "Price"}),
     ]
     return tool_call(*steps[len(results)]) if len(results) < len(steps) else f"Finish[{results[-1]} USD]"
+
+
+def text_toolqa(request: Request) -> str:
+    """Writes actions as text: with the skill it looks the price up, without it knows one in four."""
+    if judges(request):
+        return "<think>USE_SKILL?</think>NO_SKILL"
+    user = str(request["messages"][-1]["content"])
+    day = re.findall(r"on day (\d+)", user)[-1]
+    step = int(user.rpartition("Thought ")[2].rstrip(":"))
+    if "SKILL toolqa" not in user:
+        return (
+            f"I guess.\nAction {step}: Finish[{day}.5 USD]"
+            if int(day) % 4 == 0
+            else f"No.\nAction {step}: Finish[none]"
+        )
+    actions = ["LoadDB[coffee]", f"FilterDB[Day={day}]", "GetValue[Price]", f"Finish[{day}.5 USD]"]
+    return f"On it.\nAction {step}: {actions[step - 1]}\nObservation {step}: invented"
+
+
+def text_medcalc(request: Request) -> str:
+    """Calls the calculator as text where the skill is there, else is right on every third task."""
+    value = re.search(r"the value is (\d+)", said(request))
+    assert value
+    result = re.search(r"TOOL_RESULT: (.+)", said(request))
+    if result:
+        return f"ANSWER: {result[1]}"
+    if "SKILL medcalcbench" in said(request):
+        return f"I compute.\nTOOL_CALL: double({value[1]})\nANSWER: 0"
+    return f"ANSWER: {2 * int(value[1]) if int(value[1]) % 3 == 0 else 1}"

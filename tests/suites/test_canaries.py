@@ -70,6 +70,13 @@ class TestCases(unittest.TestCase):
     def test_branches(self):
         if solve(0) == 0:
             self.assertEqual(solve(0), 0)
+    def test_expected_and_ignored_failures(self):
+        with self.assertRaises(AssertionError):
+            self.assertEqual(solve(1), 4)
+        try:
+            self.assertEqual(solve(1), 3)
+        except AssertionError:
+            pass
     @unittest.skip("not here")
     def test_skipped(self):
         self.assertEqual(solve(0), 0)
@@ -78,7 +85,7 @@ class TestCases(unittest.TestCase):
         self.assertEqual(solve(0), 0)
 """
     (grade,) = grade_all([(fenced("def solve(n):\n    return 2 * n + 1\n"), {**_METADATA, "tests": tests})])
-    assert (grade.success, grade.remark) == (1, "7 tests passed")
+    assert (grade.success, grade.remark) == (1, "8 tests passed")
 
 
 def test_canaries_change_one_side_of_each_comparison() -> None:

@@ -19,8 +19,8 @@ from skilldelta.collect.graders.sanitized_code import longest_code, sanitized_co
 from skilldelta.collect.graders.short_answer import ShortAnswer
 from skilldelta.collect.suite import AgentSettings, Suite
 from skilldelta.errors import InputError
-from skilldelta.suites import find_suite
-from skilldelta.suites.base import GivenFiles, TaskSheet
+from skilldelta.paper.suites import find_suite
+from skilldelta.paper.suites.base import GivenFiles, TaskSheet
 from suites.grader_fixtures import disagreements, fixture_folder, fixture_rows
 from suites.grading import graded, task_of
 

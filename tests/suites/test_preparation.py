@@ -10,10 +10,10 @@ import pytest
 
 from skilldelta.cli.main import run
 from skilldelta.collect.suite import load_suite
-from skilldelta.suites import NAMES, find_suite, paper_suites
-from skilldelta.suites.base import GivenFiles
-from skilldelta.suites.inventory import compared, inventory_of
-from skilldelta.suites.preparation import prepare
+from skilldelta.paper.suites import NAMES, find_suite, paper_suites
+from skilldelta.paper.suites.base import GivenFiles
+from skilldelta.paper.suites.inventory import compared, inventory_of
+from skilldelta.paper.suites.preparation import prepare
 from suites import sra_files
 
 REAL = {"toolqa": ("toolqa", 1430, 14), "medcalc": ("medcalcbench", 1100, 55), "logicbench": ("logicbench", 760, 19)}
@@ -161,7 +161,10 @@ def test_missing_and_wrong_paths_are_named_with_a_remedy(tmp_path: Path, capsys:
         (["toolqa", "--from", str(tmp_path / "gone.json"), *out], "there is no such file or folder"),
         (["toolqa", "--from", str(tmp_path / "none"), *out], "no toolqa.json in this folder"),
         (["toolqa", "--from", str(data), "--skills", str(tmp_path / "gone"), *out], "--skills names a corpus file"),
-        (["toolqa", "--from", str(data), "--skills", str(tmp_path / "corpus.json.zip"), *out], "unpack it"),
+        (
+            ["toolqa", "--from", str(data), "--skills", str(tmp_path / "corpus.json.zip"), *out],
+            "the corpus cannot be read",
+        ),
         (["toolqa", "--from", str(data), "--corpora", str(tmp_path / "none"), *out], "none of ToolQA's corpora"),
         (["toolqa", "--from", str(data), "--output", str(tmp_path / "full")], "exists and is not empty"),
         (["spreadsheetbench", "--from", str(data), *out], "--from names the data folder of SpreadsheetBench"),

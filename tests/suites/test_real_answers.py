@@ -11,8 +11,8 @@ from skilldelta.collect.graders.base import Graded, Grader
 from skilldelta.collect.graders.clinical_value import ClinicalValue
 from skilldelta.collect.graders.logic_answer import LogicAnswer
 from skilldelta.collect.graders.short_answer import ShortAnswer
-from skilldelta.suites import find_suite
-from skilldelta.suites.base import GivenFiles, TaskSheet
+from skilldelta.paper.suites import find_suite
+from skilldelta.paper.suites.base import GivenFiles, TaskSheet
 from suites.grading import task_of
 
 SUITES: list[tuple[str, str, Grader, str, float]] = [

@@ -13,10 +13,10 @@ import pytest
 from collect.sandboxed import needs_bwrap
 from skilldelta.collect.sandbox import find_sandbox
 from skilldelta.errors import InputError
-from skilldelta.suites.lookup_corpora import table_file
-from skilldelta.suites.skill_tools import written_call
-from skilldelta.suites.toolqa_agent import Dialogue, Wording, split_reply, stop_texts
-from skilldelta.suites.toolqa_environment import OWN_SENTENCES, ToolEnvironment
+from skilldelta.paper.suites.lookup_corpora import table_file
+from skilldelta.paper.suites.skill_tools import written_call
+from skilldelta.paper.suites.toolqa_agent import Dialogue, Wording, split_reply, stop_texts
+from skilldelta.paper.suites.toolqa_environment import OWN_SENTENCES, ToolEnvironment
 from suites.grader_fixtures import fixture_folder, fixture_rows
 from suites.toolqa_corpora import stand_in_search, write_corpora
 

@@ -14,9 +14,9 @@ from collect.sandboxed import needs_bwrap
 from skilldelta.collect.sandbox import find_sandbox
 from skilldelta.encoders import load_encoder
 from skilldelta.errors import InputError
-from skilldelta.suites.lookup_corpora import check_corpora, read_texts, table_file
-from skilldelta.suites.lookup_tools import PassageSearch, TableDesk, compute
-from skilldelta.suites.skill_tools import SkillTool, answer_written_call, read_arguments, read_tools
+from skilldelta.paper.suites.lookup_corpora import check_corpora, read_texts, table_file
+from skilldelta.paper.suites.lookup_tools import PassageSearch, TableDesk, compute
+from skilldelta.paper.suites.skill_tools import SkillTool, answer_written_call, read_arguments, read_tools
 
 FLIGHTS = """\
 FlightDate,Airline,DepDelay,Airline

@@ -68,7 +68,7 @@ def _pickle(path: Path, content: Any) -> None:
 
 def stand_in_search(folder: Path, corpus: dict[str, Any], queries: dict[str, list[float]]) -> Callable[[str, str], str]:
     """Ranks by the stand-in vectors, which test ranking and joining, not an encoder."""
-    from skilldelta.suites.lookup_tools import PassageSearch
+    from skilldelta.paper.suites.lookup_tools import PassageSearch
 
     vectors = {text: vector for rows in corpus["vectors"].values() for text, vector in rows} | queries
 

@@ -3,7 +3,7 @@
 // OpenCode and pi. The predictor itself stays in SkillDelta.
 import { execFile } from 'node:child_process'
 import { call, settled } from './server.mjs'
-import { readBody } from './skill-file.mjs'
+import { digest, readBody } from './skill-file.mjs'
 
 const LONGEST_ANSWER = 4_000_000 // bytes; a skill's text and its evidence stay far below
 const LONGEST_TASK = 400_000 // characters, as many as the server takes
@@ -23,7 +23,7 @@ export async function decide(settings, { task, ...named }) {
   return { ...decision, milliseconds: Math.round((performance.now() - started) * 10) / 10 }
 }
 
-const forced = action => ({ action, via: 'forced', reason: `the configuration says ${action}` })
+const forced = action => ({ action, via: 'forced', certainty: 'sure', reason: `the configuration says ${action}` })
 
 async function asked(settings, question) {
   try {
@@ -44,9 +44,9 @@ const failed = (settings, error) => ({
 async function askServer(settings, { task, skill, conversation, source, skillDigest, wantText, signal, deadline }) {
   const names = { agent: settings.agent, suite: settings.suite, family: settings.family }
   const question = {
-    task, skill, conversation, source, ...present(names),
+    text: task, skill, conversation, source, ...present(names),
     ...(skillDigest && { skill_digest: skillDigest }),
-    ...(settings.policy && { policy: settings.policy }),
+    ...(settings.gate && { gate: settings.gate }),
     ...(wantText && { include_skill_text: true }),
   }
   return fromDocument(await call(settings, 'POST', '/v1/decide', { body: question, signal, deadline }), 'server')
@@ -64,9 +64,13 @@ function fromDocument(document, via) {
     reason: String(document.reason ?? '').slice(0, LONGEST_REASON),
     decisionId: Number.isSafeInteger(document.decision_id) ? document.decision_id : undefined,
     repeated: document.repeated === true,
+    certainty: typeof document.certainty === 'string' ? document.certainty : undefined,
     skillText: typeof document.skill_text === 'string' ? document.skill_text : undefined,
   }
 }
+
+/** Whether the harness's own way to the skill is closed: only for sure evidence of harm. Everything else is hands off. */
+export const isDenied = decision => decision?.action === 'skip' && decision.certainty === 'sure'
 
 const finite = value => (Number.isFinite(value) ? value : undefined)
 
@@ -74,7 +78,7 @@ const finite = value => (Number.isFinite(value) ? value : undefined)
 function askCommand(settings, { task, skill, signal }, serverError) {
   const names = { '--bank': settings.bank, '--agent': settings.agent, '--suite': settings.suite, '--family': settings.family }
   const [program, ...first] = [settings.command].flat()
-  const words = [...first, 'predict', '--json', ...flags({ '--skill': skill, ...names, ...policyFlags(settings.policy) }), '-']
+  const words = [...first, 'predict', '--json', ...flags({ '--skill': skill, ...names, ...gateFlags(settings.gate) }), '-']
   const limits = { signal, deadline: performance.now() + settings.commandTimeout * 1000 }
   return settled(`no answer within ${settings.commandTimeout} s`, limits, atEnd => new Promise((resolve, reject) => {
     const child = execFile(program, words, { maxBuffer: LONGEST_ANSWER, windowsHide: true }, (error, stdout, stderr) => {
@@ -95,14 +99,19 @@ const flags = names =>
   Object.entries(names).filter(([, value]) => value !== undefined && value !== '').flatMap(([flag, value]) =>
     value === true ? [flag] : [`${flag}=${value}`])
 
-const policyFlags = policy =>
-  Object.fromEntries(Object.entries(policy ?? {}).filter(([, value]) => value !== false).map(([name, value]) => [`--${name.replaceAll('_', '-')}`, value]))
+const gateFlags = gate =>
+  Object.fromEntries(Object.entries(gate ?? {}).filter(([, value]) => value !== false).map(([name, value]) => [`--${name.replaceAll('_', '-')}`, value]))
 
 const lastLine = text => String(text ?? '').trim().split('\n').at(-1)
 
 const short = error => String(error?.cause?.message ?? error?.message ?? error).slice(0, 300)
 
-/** The text to inject: the body of the configured file, or what the bank has. Undefined where neither can be read. */
+/**
+ * The text to inject: the body of the configured file, or what the bank has. Undefined where neither can be read, and where
+ * the bank's text is not the one that was installed.
+ */
 export async function skillText(settings, decision) {
-  return settings.skillFile ? readBody(settings.skillFile) : decision.skillText
+  if (settings.skillFile) return readBody(settings.skillFile)
+  const { skillText: text } = decision
+  return text !== undefined && settings.skillDigest && digest(text) !== settings.skillDigest ? undefined : text
 }

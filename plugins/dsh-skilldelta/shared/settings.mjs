@@ -4,7 +4,8 @@ import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 
 const DEFAULT_SERVER = 'http://127.0.0.1:7345'
-const POLICY = ['paper', 'estimator', 'k', 'weighting', 'scope', 'threshold', 'rule', 'interval', 'level', 'familiarity_limit', 'success_worth', 'price']
+// The settings of a gate, as skilldelta.gate_settings declares them.
+const GATE = ['estimator', 'paper', 'k', 'scope', 'weighting', 'threshold', 'rule', 'interval', 'level', 'familiarity_limit', 'success_worth', 'price', 'lipschitz', 'epsilon']
 
 const text = value => (typeof value === 'string' && value ? undefined : 'must be a text that is not empty')
 const flag = value => (typeof value === 'boolean' ? undefined : 'must be true or false')
@@ -19,16 +20,17 @@ function address(value) {
   return usable ? undefined : 'must be an address such as http://127.0.0.1:7345, without a user name'
 }
 
-function policy(value) {
+function gate(value) {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must be a table'
-  const unknown = Object.keys(value).find(name => !POLICY.includes(name))
-  return unknown ? `has no ${unknown}; it has ${POLICY.join(', ')}` : undefined
+  const unknown = Object.keys(value).find(name => !GATE.includes(name))
+  return unknown ? `has no ${unknown}; it has ${GATE.join(', ')}` : undefined
 }
 
 /** Every setting with its check; README.md and docs/harnesses explain them. */
 const CHECKS = {
   skill: text,
   skillFile: path,
+  skillDigest: text,
   native: names,
   server: address,
   timeout: seconds,
@@ -40,7 +42,8 @@ const CHECKS = {
   agent: text,
   suite: text,
   family: text,
-  policy,
+  gate,
+  policy: gate, // its old name
   audit: path,
   auditTasks: flag,
   outcomes: flag,
@@ -81,6 +84,7 @@ function withDefaults(table, environment) {
     outcomes: true,
     tools: false,
     ...table,
+    gate: table.gate ?? table.policy,
     token: environment.SKILLDELTA_TOKEN || undefined,
     ...(table.skillFile && { skillFile: fromHome(table.skillFile) }),
     ...(table.audit && { audit: fromHome(table.audit) }),

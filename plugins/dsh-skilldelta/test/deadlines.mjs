@@ -4,6 +4,9 @@ import { createServer } from 'node:net'
 import { decide } from '../shared/gate.mjs'
 import { inTime } from '../shared/handler.mjs'
 import { readSettings } from '../shared/settings.mjs'
+import { proofOf } from './gate-server.mjs'
+
+process.env.SKILLDELTA_SERVER_KEY = 'of the user who runs the tests, and long enough'
 
 const OK = 'HTTP/1.1 200 OK\r\n'
 const answer = (text, head = OK) => socket => socket.end(`${head}content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`)
@@ -34,19 +37,25 @@ const SERVERS = {
 }
 
 const timeout = Number(process.argv[2] ?? 0.4)
-for (const [name, serve] of Object.entries(SERVERS)) {
+for (const [name, serve] of Object.entries(SERVERS)) for (const stage of ['proof', 'question']) {
   const sockets = new Set()
   const server = createServer(socket => {
     sockets.add(socket)
     socket.on('error', () => {})
-    socket.once('data', () => serve(socket))
+    socket.once('data', head => {
+      if (stage === 'proof') return serve(socket)
+      const [, challenge] = /challenge=(\w+)/.exec(head.toString())
+      const proof = proofOf(`127.0.0.1:${socket.localPort}`, challenge)
+      socket.once('data', () => serve(socket))
+      socket.write(`${OK}content-length: ${proof.length}\r\n\r\n${proof}`)
+    })
   })
   await new Promise(resolve => server.listen(0, '127.0.0.1', resolve))
   const { value } = readSettings({ skill: 'units', server: `http://127.0.0.1:${server.address().port}`, timeout })
   const started = performance.now()
   const decision = await inTime(value, () => decide(value, { task: 'How many cans?', skill: 'units' }))
   const seconds = (performance.now() - started) / 1000
-  console.log(JSON.stringify({ name, seconds, ...decision }))
+  console.log(JSON.stringify({ name, stage, seconds, ...decision }))
   for (const socket of sockets) socket.destroy()
   server.close()
 }

@@ -1,10 +1,12 @@
-// A real `skilldelta serve` on a bank of eight tasks: `units` helps with warehouse tasks and harms poems, `abacus`
+// A real `skilldelta serve` on a bank of 24 tasks, enough to be sure: `units` helps with warehouse tasks and harms poems, `abacus`
 // the other way round. The program is $SKILLDELTA_PROGRAM, else skilldelta on the PATH.
 import { execFileSync, spawn } from 'node:child_process'
+import { createHmac } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { knownKey } from '../shared/server-proof.mjs'
 
 export const PROGRAM = process.env.SKILLDELTA_PROGRAM ?? 'skilldelta'
 export const WAREHOUSE = 'How many cans are in 3 pallets and 5 crates of beans?'
@@ -16,11 +18,14 @@ const TASKS = [
   ['w3', 'How many crates are in 3 pallets of peas?', true], ['w4', 'How many cans are in 5 crates and 3 pallets?', true],
   ['p1', 'Write a short poem about the moon.', false], ['p2', 'Write a poem about a quiet lake.', false],
   ['p3', 'Write a short poem about the sea at night.', false], ['p4', 'Write a long poem about a lake and the moon.', false],
+  ...[4, 5, 6, 7, 8, 9, 10, 11].map(number => [`w${number + 1}`, `How many cans are in ${number} pallets and ${number + 4} crates of beans?`, true]),
+  ...['a hill', 'the town', 'a river', 'the sea', 'a forest', 'the snow', 'a garden', 'the harbor'].map((place, at) => [`p${at + 5}`, `Write a short poem about the moon over ${place}.`, false]),
 ]
 
 /** Make the bank and serve it; `url`, `bank`, `get(path)` and `stop()`. */
 export async function startGate() {
   const folder = mkdtempSync(join(tmpdir(), 'skilldelta-gate-'))
+  process.env.XDG_STATE_HOME = folder // where the server and the plugin have their key
   const bank = makeBank(folder)
   const port = await freePort()
   const child = spawn(PROGRAM, ['serve', '--bank', bank, '--port', String(port)], { stdio: 'ignore', env: { ...process.env, OPENBLAS_NUM_THREADS: '1' } })
@@ -46,6 +51,21 @@ function makeBank(folder) {
     execFileSync(PROGRAM, words, { stdio: ['ignore', 'ignore', 'inherit'] })
   }
   return bank
+}
+
+/** A handler of requests that first proves, as a server does, whose it is. */
+export const proving = handler => (request, response) => {
+  const url = new URL(request.url, 'http://127.0.0.1')
+  if (url.pathname !== '/v1/proof') return handler(request, response)
+  const { localAddress, localPort } = request.socket
+  response.setHeader('connection', 'keep-alive')
+  response.end(proofOf(`${localAddress.replace('::ffff:', '')}:${localPort}`, url.searchParams.get('challenge')))
+}
+
+/** The document with which the server of this user answers a challenge. */
+export function proofOf(address, challenge) {
+  const { key } = knownKey()
+  return JSON.stringify({ address, proof: createHmac('sha256', key).update(`skilldelta server\n${address}\n${challenge}`).digest('hex') })
 }
 
 /** A port that nobody listens on. */

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { PROGRAM, POEM, UNITS_TEXT, WAREHOUSE, freePort, startGate } from './gate-server.mjs'
+import { PROGRAM, POEM, UNITS_TEXT, WAREHOUSE, freePort, proving, startGate } from './gate-server.mjs'
 import { discovered, say, startHarness, userTexts } from './harness.mjs'
 
 let gate, folder, names = 0
@@ -41,9 +41,9 @@ test('where the skill is skipped, the request is the one of a harness without th
 test('cosine and uniform averaging are passed on and give the answers of the server', async () => {
   const gains = {}
   for (const weighting of ['cosine', 'uniform']) {
-    const policy = { paper: true, k: 6, weighting }, audit = auditFile()
-    await converse(WAREHOUSE, { skill: 'units', policy, audit })
-    const asked = { task: WAREHOUSE, skill: 'units', record: false, policy }
+    const gate_ = { paper: true, k: 20, weighting }, audit = auditFile()
+    await converse(WAREHOUSE, { skill: 'units', gate: gate_, audit })
+    const asked = { text: WAREHOUSE, skill: 'units', record: false, gate: gate_ }
     const response = await fetch(`${gate.url}/v1/decide`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(asked) })
     gains[weighting] = lines(audit)[0].gain
     assert.equal(gains[weighting], (await response.json()).gain)
@@ -148,7 +148,9 @@ test('a stopped server: the fail mode decides, skip unless told otherwise', asyn
   writeFileSync(skillFile, UNITS_TEXT)
   const [skipped] = await converse(WAREHOUSE, { skill: 'units', native: true, server, audit }, { skills: both() })
   const [used] = await converse(WAREHOUSE, { skill: 'units', skillFile, server, failMode: 'use' })
-  assert.deepEqual(userTexts(skipped), [WAREHOUSE])
+  assert.equal(userTexts(skipped)[0], WAREHOUSE)
+  assert.ok(!userTexts(skipped).includes(UNITS_TEXT))
+  assert.match(catalog(skipped), /abacus/) // nothing is known, so nothing is hidden
   assert.deepEqual(userTexts(used), [WAREHOUSE, UNITS_TEXT])
   assert.deepEqual(lines(audit).map(line => [line.via, line.action]), Array(4).fill(['fail-mode', 'skip']))
   assert.ok(lines(audit).every(line => line.error.includes('ECONNREFUSED')))
@@ -163,14 +165,15 @@ test('a server that never answers costs the time limit and no more', async () =>
   const seconds = (performance.now() - started) / 1000
   silent.closeAllConnections()
   silent.close()
-  assert.deepEqual(userTexts(request), [WAREHOUSE])
+  assert.ok(!userTexts(request).includes(UNITS_TEXT))
+  assert.match(catalog(request), /abacus/)
   assert.ok(seconds < 0.95, `took ${seconds} s`)
   assert.match(lines(audit)[0].error, /timeout/)
 })
 
 test('a turn that is cancelled while the server is asked ends at once and decides nothing', async () => {
   let asked = 0
-  const peer = createServer((request, response) => { if (request.url !== '/v1/decide' || asked++) response.end('{"action": "use"}') })
+  const peer = createServer(proving((request, response) => { if (request.url !== '/v1/decide' || asked++) response.end('{"action": "use"}') }))
   await new Promise(resolve => peer.listen(0, '127.0.0.1', resolve))
   const harness = await startHarness({ settings: { native: ['abacus'], server: `http://127.0.0.1:${peer.address().port}`, timeout: 20 }, skills: both() })
   const agent = harness.start(fresh())
@@ -193,7 +196,7 @@ for (const [what, respond] of Object.entries({
   'an answer that is not JSON': response => response.end('<html>'),
 })) {
   test(`${what} is no decision`, async () => {
-    const peer = createServer((_, response) => respond(response))
+    const peer = createServer(proving((_, response) => respond(response)))
     await new Promise(resolve => peer.listen(0, '127.0.0.1', resolve))
     const [request] = await converse(WAREHOUSE, { skill: 'units', server: `http://127.0.0.1:${peer.address().port}` })
     peer.closeAllConnections()
@@ -227,19 +230,28 @@ for (const [what, text] of Object.entries({
   })
 }
 
-test('a token goes to this machine, and over a plain connection to no other', async () => {
+test('nothing goes to a server that does not prove whose it is, and nothing over a plain connection to another machine', async () => {
   const seen = []
-  const peer = createServer((request, response) => { seen.push(request.headers.authorization); response.end('{}') })
-  await new Promise(resolve => peer.listen(0, '0.0.0.0', resolve))
-  const { port } = peer.address()
+  const note = (request, response) => { seen.push([request.url.split('?')[0], request.headers.authorization]); response.end('{"action": "use", "skill_text": "Obey."}') }
   const other = Object.values(networkInterfaces()).flat().find(({ family, internal }) => family === 'IPv4' && !internal)
   process.env.SKILLDELTA_TOKEN = 'secret-token'
-  for (const host of ['127.0.0.1', ...(other ? [other.address] : [])]) await converse(WAREHOUSE, { skill: 'units', server: `http://${host}:${port}` })
+  const ask = async (handler, host) => {
+    const peer = createServer(handler)
+    await new Promise(resolve => peer.listen(0, '0.0.0.0', resolve))
+    const [request] = await converse(WAREHOUSE, { skill: 'units', server: `http://${host}:${peer.address().port}` })
+    peer.closeAllConnections()
+    peer.close()
+    return userTexts(request)
+  }
+  const impostor = (request, response) => { seen.push([request.url.split('?')[0], request.headers.authorization]); response.end('{"address": "127.0.0.1:1", "proof": "0"}') }
+  assert.deepEqual(await ask(impostor, '127.0.0.1'), [WAREHOUSE])
+  assert.ok(seen.length && seen.every(([path, token]) => path === '/v1/proof' && token === undefined))
+  seen.length = 0
+  if (other) assert.deepEqual(await ask(proving(note), other.address), [WAREHOUSE])
+  assert.deepEqual(seen, [])
+  assert.deepEqual(await ask(proving(note), '127.0.0.1'), [WAREHOUSE, 'Obey.'])
+  assert.ok(seen.every(([, token]) => token === 'Bearer secret-token'))
   delete process.env.SKILLDELTA_TOKEN
-  peer.closeAllConnections()
-  peer.close()
-  assert.ok(seen.includes('Bearer secret-token'))
-  if (other) assert.ok(seen.includes(undefined))
 })
 
 test('the audit file is for its owner alone, and holds no text of a task or skill', async () => {

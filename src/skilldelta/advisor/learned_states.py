@@ -37,6 +37,8 @@ _log = logging.getLogger("skilldelta.learning")
 
 _WHOLE = "all"
 _MARK = "mark"
+# Executions of a panel up to which it is learned while the question waits, within about a tenth of a second.
+SMALL = 2_000
 # States without a single task, which are made for small panels only and never kept: the latest few are enough.
 _MOST_TASK_STATES = 8
 
@@ -79,7 +81,7 @@ class LearnedPanel:
 
     def __init__(self, index: Index, learner: Learner | None = None) -> None:
         self._index = index
-        self._learner = learner
+        self._learner_of_large = self._learner = learner
         self._revision: int | None = None
         self._states: dict[str, _State] = {}
         self._task_states: OrderedDict[str, _State] = OrderedDict()
@@ -151,6 +153,9 @@ class LearnedPanel:
             return
         self._task_states.clear()
         self._unusable.clear()
+        # A small panel is learned sooner than another process starts.
+        is_large = self._learner_of_large is not None and self._index.has_more_than(SMALL)
+        self._learner = self._learner_of_large if is_large else None
         for name, state in list(self._states.items()):
             freshness = self._index.freshness(state.mark)
             state.is_current = freshness == "current"

@@ -15,7 +15,16 @@ from sqlalchemy import ColumnElement, Connection, Row, delete, func, or_, select
 from skilldelta.bank import schema
 from skilldelta.bank.database import Backend
 from skilldelta.bank.entries import AMOUNTS, DecisionFilter, DecisionRecord, DecisionTally, Logged, RecordedOutcome
-from skilldelta.bank.schema import chunked, count_rows, insert_rows, next_key, read_counter, write_counter
+from skilldelta.bank.schema import (
+    changed_row,
+    chunked,
+    count_rows,
+    insert_rows,
+    is_intact,
+    next_key,
+    read_counter,
+    write_counter,
+)
 from skilldelta.errors import ConflictError, InputError, NotRecordedError, shown
 from skilldelta.records import Agent
 
@@ -55,8 +64,8 @@ def read_decision(connection: Connection, decision_id: int) -> DecisionRecord | 
     """One decision with its outcomes."""
     if not _can_be_id(decision_id):
         return None
-    found = _read(connection, [schema.decisions.c.key == decision_id], limit=1)
-    return found[0] if found else None
+    records = _read(connection, [schema.decisions.c.key == decision_id], limit=1)
+    return records[0] if records else None
 
 
 def read_decisions(
@@ -189,20 +198,25 @@ def _read(
     asked = schema.requests.c["conversation", "source", "text"]
     query = select(schema.decisions, *asked).select_from(_JOINED).where(*conditions)
     rows = connection.execute(query.order_by(schema.decisions.c.key.desc()).limit(limit)).all()
+    for row in rows:
+        if not is_intact("decisions", row[: len(schema.decisions.c)]):
+            raise changed_row(f"the decision {row.key}")
     outcomes = _outcomes_of(connection, [row.key for row in rows])
     return [_record(row, tuple(outcomes[row.key])) for row in rows]
 
 
 def _outcomes_of(connection: Connection, decision_ids: Sequence[int]) -> defaultdict[int, list[RecordedOutcome]]:
     table = schema.outcomes
-    found: defaultdict[int, list[RecordedOutcome]] = defaultdict(list)
+    outcomes: defaultdict[int, list[RecordedOutcome]] = defaultdict(list)
     for chunk in chunked(decision_ids):
         query = select(table).where(table.c.decision_key.in_(chunk)).order_by(table.c.key)
         for row in connection.execute(query):
+            if not is_intact("outcomes", row):
+                raise changed_row(f"the outcome {row.key} of decision {row.decision_key}")
             numbers = {name: getattr(row, name) for name in AMOUNTS}
             outcome = RecordedOutcome(row.decision_key, row.time, **numbers, key=row.idempotency_key)
-            found[row.decision_key].append(outcome)
-    return found
+            outcomes[row.decision_key].append(outcome)
+    return outcomes
 
 
 def _record(row: Row[tuple[object, ...]], outcomes: tuple[RecordedOutcome, ...]) -> DecisionRecord:

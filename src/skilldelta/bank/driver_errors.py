@@ -45,6 +45,8 @@ def explained(error: DBAPIError | sqlite3.Error | UnicodeDecodeError, location: 
     driver = error.orig if isinstance(error, DBAPIError) else error
     is_text = isinstance(driver, UnicodeDecodeError)
     cause = "malformed text" if is_text else (str(driver).strip() or type(driver).__name__).splitlines()[0]
+    # SQLite quotes what it read from a damaged page, whatever that does to a terminal.
+    cause = "".join(character if character.isprintable() else "�" for character in cause)
     is_file = is_text or isinstance(driver, sqlite3.Error)
     words_of_driver = cause.lower()
     if is_file and "not a database" in words_of_driver:

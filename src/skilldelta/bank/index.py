@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skilldelta.arrays import Ints
+from skilldelta.bank.pair_columns import ScopeRows
 from skilldelta.bank.pair_reading import Changes, Freshness, Mark, PairQuery
 from skilldelta.bank.store import Bank
 from skilldelta.bank.vectors import TextEncoder
@@ -73,10 +74,20 @@ class Index:
         freshness = self.freshness(mark)
         if freshness == "invalid" or (freshness == "outdated" and self.learned_revision(name) == self.revision()):
             return False
-        return self._bank.keep_learned(name, parts, revision=mark.revision)
+        is_kept = self._bank.keep_learned(name, parts, revision=mark.revision)
+        if is_kept and self.freshness(mark) == "invalid":  # forgotten in this very moment: no word of it may stay
+            self._bank.drop_learned(name)
+            return False
+        return is_kept
+
+    def has_more_than(self, executions: int) -> bool:
+        """Whether the agent has more executions on the suite than this; cheap, however many there are."""
+        return self._bank.has_more_executions(executions, self.agent, self.suite)
 
     def freshness(self, mark: Mark) -> Freshness:
         """How what was learned at a mark relates to the evidence as it is now."""
+        if mark.revision == self.revision():
+            return "current"
         return self._bank.freshness(PairQuery(self.agent, self.suite, None, None, self._include_stale), mark)
 
     def whole(self) -> tuple[Support, Mark]:
@@ -103,12 +114,12 @@ class Index:
         if old is not None and old.mark.revision == self.revision():
             return old  # another thread was faster
         asked = PairQuery(self.agent, self.suite, *name, self._include_stale)
-        changes = None if old is None else self._changes_of_all(asked, old.mark)
-        if changes is None:
-            changes = self._bank.changes(asked, since=None if old is None else old.mark)
-        if old is None or changes.touched is None:
-            task_keys = np.asarray(changes.task_keys, np.int64)
-            return _Snapshot(changes.mark, task_keys, self._support(changes).read_only())
+        changes = None
+        if old is not None:
+            changes = self._changes_of_all(asked, old.mark) or self._bank.changes(asked, since=old.mark)
+        if old is None or changes is None or changes.touched is None:
+            rows = self._bank.scope_rows(asked)
+            return _Snapshot(rows.mark, rows.columns.task_keys, self._support(rows).read_only())
         if not changes.touched:
             return replace(old, mark=changes.mark)
         return _merged(old, changes, self._support(changes))
@@ -117,7 +128,7 @@ class Index:
         """What a scope lacks, out of what the whole panel lacked, which is read once for all scopes; None if unknown."""
         whole = replace(asked, skill_id=None, family=None)
         last = self._arrivals[-1].changes.mark if self._arrivals else None
-        if last is None or last.revision != self._bank.revision():
+        if last is None or last.revision != self.revision():
             now = self._bank.mark(whole)
             if last is None or (last.removals, last.versions) != (now.removals, now.versions):
                 self._arrivals = [_Arrivals(now.revision, Changes(now, (), (), (), ()))]
@@ -134,7 +145,7 @@ class Index:
                 return _joined(lacking, asked)
         return None
 
-    def _support(self, changes: Changes) -> Support:
+    def _support(self, changes: Changes | ScopeRows) -> Support:
         vectors = self._bank.vectors(self._encoder, changes.texts)
         return changes.support(vectors, self._encoder.identity, self.agent, self.suite)
 

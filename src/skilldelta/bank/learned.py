@@ -69,6 +69,11 @@ def keep(
     return True
 
 
+def drop(connection: Connection, name: str) -> None:
+    """Forget the state of a name."""
+    connection.execute(delete(schema.learned_states).where(schema.learned_states.c.name == name))
+
+
 def drop_all(connection: Connection) -> None:
     """Forget everything learned: it may hold words of texts that are being forgotten."""
     connection.execute(delete(schema.learned_states))

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, select, update
 from skilldelta.bank import schema
 from skilldelta.bank.batch import Batch, shortened
 from skilldelta.bank.database import Backend
-from skilldelta.bank.reading import read_agents
+from skilldelta.bank.reading import read_agents, read_stored_tasks
 from skilldelta.bank.schema import chunked, insert_rows, next_key, row_checksum
 from skilldelta.errors import InputError
 from skilldelta.records import Agent, Skill, Task, text_digest
@@ -81,15 +81,14 @@ def _known_tasks(connection: Connection, batch: Batch) -> dict[TaskName, tuple[i
     for execution in batch.executions:
         names[execution.suite][execution.task_id] = None
     table = schema.tasks
-    known: dict[TaskName, tuple[int, Task]] = {}
+    stored: dict[TaskName, tuple[int, Task]] = {}
     if connection.execute(select(table.c.key).limit(1)).first() is None:
-        return known
+        return stored
     for suite, task_ids in names.items():
-        query = select(*table.c["key", "task_id", "text", "family"]).where(table.c.suite == suite)
         for chunk in chunked(list(task_ids)):
-            for key, task_id, text, family in connection.execute(query.where(table.c.task_id.in_(chunk))):
-                known[suite, task_id] = (key, Task(task_id, text, family, suite))
-    return known
+            for row in read_stored_tasks(connection, table.c.suite == suite, table.c.task_id.in_(chunk)):
+                stored[suite, row.task_id] = (row.key, Task(row.task_id, row.text, row.family, suite))
+    return stored
 
 
 def _check_same_task(known: Task, came: Task) -> None:

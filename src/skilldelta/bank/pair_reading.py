@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
-from sqlalchemy import Connection, func, or_, select
+from sqlalchemy import Connection, Select, func, or_, select
 
 from skilldelta.arrays import Vectors
 from skilldelta.bank import reading, schema
@@ -26,8 +26,8 @@ from skilldelta.pairing import Pairing, is_counted, pair_executions
 from skilldelta.records import Agent, Execution, Pair, Skill
 from skilldelta.support import Support
 
+# Uncounted, because the same repetition is also recorded with its version.
 SUPERSEDED = "superseded"
-"""Uncounted, because the same repetition is also recorded with its version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Paired:
     """A pairing, the executions it was made of, and the keys of its tasks."""
 
     pairing: Pairing
-    filed: Sequence[reading.Filed]
+    stored: Sequence[reading.StoredExecution]
     versioned: Sequence[Execution]
     """What was paired: executions with the version that they count as, without superseded ones."""
     task_keys: Mapping[tuple[str, str], int]
@@ -59,17 +59,18 @@ class Paired:
 def read_pairs(connection: Connection, asked: PairQuery, *, task_keys: Sequence[int] | None = None) -> Paired:
     """The pairs in order of their tasks' arrival; `task_keys` reduces them to a few tasks."""
     versions = versions_of(reading.read_versions(connection).values())
-    filed = list(_executions(connection, asked, task_keys))
-    executions, superseded = _versioned([f.execution for f in filed], versions)
+    stored = list(_executions(connection, asked, task_keys))
+    executions, superseded = _versioned([row.execution for row in stored], versions)
     pairing = pair_executions(
         executions,
-        families={(f.execution.suite, f.execution.task_id): f.family for f in filed},
+        families={(row.task.suite, row.task.task_id): row.task.family for row in stored},
         current_digests={skill_id: digests[-1] for skill_id, digests in versions.items()},
         include_stale=asked.include_stale,
     )
     if superseded:
         pairing = replace(pairing, uncounted={**pairing.uncounted, SUPERSEDED: superseded})
-    paired = Paired(pairing, filed, executions, {(f.execution.suite, f.execution.task_id): f.task_key for f in filed})
+    task_keys_by_name = {(row.task.suite, row.task.task_id): row.task.key for row in stored}
+    paired = Paired(pairing, stored, executions, task_keys_by_name)
     if not asked.include_stale:
         return paired
     in_order = tuple(sorted(pairing.pairs, key=paired.key_of))  # stale pairs stand beside their task's current one
@@ -98,7 +99,7 @@ def read_panel_records(connection: Connection, agent: Agent, suite: str) -> Pane
     return PanelRecords(
         agent,
         suite,
-        tuple(filed.execution for filed in sorted(paired.filed, key=lambda filed: filed.key)),
+        tuple(row.execution for row in sorted(paired.stored, key=lambda row: row.key)),
         tuple(paired.versioned),
         paired.pairing,
         tuple(texts[paired.key_of(pair)] for pair in paired.pairing.pairs),
@@ -114,8 +115,9 @@ def versions_of(skills: Iterable[Skill]) -> dict[str, list[str]]:
     return dict(versions)
 
 
-def _executions(connection: Connection, asked: PairQuery, task_keys: Sequence[int] | None) -> Iterator[reading.Filed]:
-    table, tasks = schema.executions, schema.tasks
+def pair_query(connection: Connection, asked: PairQuery) -> Select[*tuple[Any, ...]]:
+    """The executions that may belong to the pairs that are asked for, by task and then by arrival."""
+    table = schema.executions
     query = reading.executions_query(connection, agent=asked.agent, suite=asked.suite, family=asked.family)
     if asked.skill_id is not None:
         skills = reading.read_versions(connection)
@@ -123,12 +125,18 @@ def _executions(connection: Connection, asked: PairQuery, task_keys: Sequence[in
         run_with_it = select(table.c.task_key).where(table.c.skill_key.in_(own))
         baseline = table.c.skill_key.in_(shared) & table.c.task_key.in_(run_with_it)
         query = query.where(or_(table.c.skill_key.in_(own), baseline))
-    query = query.order_by(tasks.c.key, table.c.key)
+    return query.order_by(table.c.task_key, table.c.key)
+
+
+def _executions(
+    connection: Connection, asked: PairQuery, task_keys: Sequence[int] | None
+) -> Iterator[reading.StoredExecution]:
+    query = pair_query(connection, asked)
     if task_keys is None:
         yield from reading.read_executions(connection, query)
         return
     for chunk in chunked(sorted(task_keys)):
-        yield from reading.read_executions(connection, query.where(tasks.c.key.in_(chunk)))
+        yield from reading.read_executions(connection, query.where(schema.tasks.c.key.in_(chunk)))
 
 
 def _versioned(executions: Sequence[Execution], versions: Mapping[str, Sequence[str]]) -> tuple[list[Execution], int]:
@@ -136,14 +144,14 @@ def _versioned(executions: Sequence[Execution], versions: Mapping[str, Sequence[
     only = {skill_id: digests[0] for skill_id, digests in versions.items() if len(digests) == 1}
     if all(e.skill_digest or e.skill_id not in only for e in executions):
         return list(executions), 0
-    said = {_repetition(e) for e in executions if e.skill_digest and e.skill_id in only and is_counted(e)}
-    kept: list[Execution] = []
+    with_version = {_repetition(e) for e in executions if e.skill_digest and e.skill_id in only and is_counted(e)}
+    versioned: list[Execution] = []
     for execution in executions:
         if execution.skill_digest or execution.skill_id not in only:
-            kept.append(execution)
-        elif _repetition(execution) not in said:
-            kept.append(replace(execution, skill_digest=only[execution.skill_id]))
-    return kept, len(executions) - len(kept)
+            versioned.append(execution)
+        elif _repetition(execution) not in with_version:
+            versioned.append(replace(execution, skill_digest=only[execution.skill_id]))
+    return versioned, len(executions) - len(versioned)
 
 
 def _repetition(e: Execution) -> tuple[Agent, str, str, str, str, int]:
@@ -171,7 +179,7 @@ class Changes:
 
     mark: Mark
     touched: tuple[int, ...] | None
-    """Keys of the tasks whose earlier pairs these replace; None replaces everything."""
+    """Keys of the tasks whose earlier pairs these replace; None means that everything has to be read again."""
     pairs: tuple[Pair, ...]
     task_keys: tuple[int, ...]
     texts: tuple[str, ...]
@@ -189,6 +197,8 @@ def read_changes(connection: Connection, asked: PairQuery, since: Mark | None) -
     touched: tuple[int, ...] | None = None
     if since is not None and (since.removals, since.versions) == (mark.removals, mark.versions):
         touched = _touched(connection, asked, since)
+    if touched is None:  # everything is read as columns, by `pair_columns.read_scope`
+        return Changes(mark, None, (), (), ())
     paired = read_pairs(connection, asked, task_keys=touched)
     pairs = paired.pairing.pairs
     task_keys = tuple(paired.key_of(pair) for pair in pairs)

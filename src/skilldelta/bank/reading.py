@@ -5,46 +5,95 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, TableClause, func, select
 
 from skilldelta.bank import schema
-from skilldelta.bank.schema import UNCHECKED, changed_row, chunked, execution_checksum, read_counter
-from skilldelta.errors import InputError, unknown_name
+from skilldelta.bank.schema import (
+    UNCHECKED,
+    changed_row,
+    chunked,
+    execution_checksum,
+    is_intact,
+    read_counter,
+    task_checksum,
+)
+from skilldelta.errors import InputError, shown, unknown_name
 from skilldelta.records import Agent, Execution, Skill, Task, bundle_name
 
+T = TypeVar("T")
 
-@dataclass(frozen=True, slots=True)
-class Filed:
-    """An execution with what the tables know of it and of its task."""
+_ROWS_AT_ONCE = 10_000
+
+
+class StoredTask(NamedTuple):
+    """A row of the tasks; keys grow with arrival."""
 
     key: int
-    """Grows with arrival."""
-    execution: Execution
-    task_key: int
+    suite: str
+    task_id: str
     family: str
+    text: str
+
+
+class StoredExecution(NamedTuple):
+    """An execution with its key, which grows with arrival, and its task, whose text is left out."""
+
+    key: int
+    execution: Execution
+    task: StoredTask
 
 
 def read_agents(connection: Connection) -> dict[int, Agent]:
     """Every agent by key."""
     table = schema.agents
-    rows = connection.execute(select(*table.c["key", "name", "fingerprint"]).order_by(table.c.key))
-    return {key: Agent(name, fingerprint) for key, name, fingerprint in rows}
+    rows = _intact_rows(connection, table, select(*table.c).order_by(table.c.key))
+    return _ByKey("agent", {row.key: Agent(row.name, row.fingerprint) for row in rows})
 
 
 def read_skills(connection: Connection) -> list[Skill]:
     """Every version of every skill."""
     table = schema.skills
-    query = select(*table.c["skill_id", "text", "digest"]).where(table.c.skill_id != schema.SHARED_SKILL)
-    return [Skill(*row) for row in connection.execute(query.order_by(table.c.key))]
+    query = select(*table.c).where(table.c.skill_id != schema.SHARED_SKILL).order_by(table.c.key)
+    return [Skill(row.skill_id, row.text, row.digest) for row in _intact_rows(connection, table, query)]
 
 
 def read_versions(connection: Connection) -> dict[int, Skill]:
     """Skill versions by key without their texts, the nameless skill of shared baselines among them."""
     table = schema.skills
-    rows = connection.execute(select(*table.c["key", "skill_id", "digest"]).order_by(table.c.key))
-    return {key: Skill(skill_id, "", digest) for key, skill_id, digest in rows}
+    rows = _intact_rows(connection, table, select(*table.c).order_by(table.c.key))
+    return _ByKey("skill", {row.key: Skill(row.skill_id, "", row.digest) for row in rows})
+
+
+class _ByKey(dict[int, T]):
+    """Records by key. A key that is referred to and not there is damage."""
+
+    def __init__(self, kind: str, records: Mapping[int, T]) -> None:
+        super().__init__(records)
+        self._kind = kind
+
+    def __missing__(self, key: int) -> T:
+        raise changed_row(f"the {self._kind} with the key {key}")
+
+
+def _intact_rows(connection: Connection, table: TableClause, query: Select[*tuple[Any, ...]]) -> Iterator[Row[Any]]:
+    """Whole rows of a table of names; one that was changed since it was stored is refused."""
+    for row in connection.execute(query):
+        if not is_intact(table.name, row):
+            raise changed_row(f"the row {row.key} of {table.name}")
+        yield row
+
+
+def read_stored_tasks(connection: Connection, *conditions: ColumnElement[bool]) -> Iterator[StoredTask]:
+    """Tasks in order of arrival that fit every condition; one that was changed since it was stored is refused."""
+    table = schema.tasks
+    query = select(*table.c).where(*conditions).order_by(table.c.key).execution_options(yield_per=_ROWS_AT_ONCE)
+    for row in connection.execute(query):
+        key, suite, task_id, family, text, text_digest, checksum = row
+        if checksum != task_checksum((key, suite, task_id, family, text, text_digest)) and checksum != UNCHECKED:
+            raise changed_row(f"the task {shown(task_id)} of suite {shown(suite)}")
+        yield StoredTask(key, suite, task_id, family, text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,25 +141,26 @@ def executions_by_panel(connection: Connection) -> Counter[tuple[Agent, str]]:
     return Counter({(agents[key], suite): count for key, suite, count in rows})
 
 
+def has_more_executions(connection: Connection, number: int, agent: Agent, suite: str | None) -> bool:
+    """Whether an agent has more executions, on a suite or on all; counts no further than that."""
+    query = executions_query(connection, agent=agent, suite=suite).with_only_columns(schema.executions.c.key)
+    some = query.limit(number + 1).subquery()
+    return int(connection.execute(select(func.count()).select_from(some)).scalar_one()) > number
+
+
 def read_tasks(connection: Connection, suite: str | None = None, task_id: str | None = None) -> list[Task]:
     """Tasks in order of arrival."""
     table = schema.tasks
-    query = select(*table.c["task_id", "text", "family", "suite"]).order_by(table.c.key)
-    if suite is not None:
-        query = query.where(table.c.suite == suite)
-    if task_id is not None:
-        query = query.where(table.c.task_id == task_id)
-    return [Task(*row) for row in connection.execute(query)]
+    chosen = ((table.c.suite, suite), (table.c.task_id, task_id))
+    rows = read_stored_tasks(connection, *(column == value for column, value in chosen if value is not None))
+    return [Task(row.task_id, row.text, row.family, row.suite) for row in rows]
 
 
 def read_texts(connection: Connection, task_keys: Iterable[int]) -> dict[int, str]:
     """The texts of some tasks, by key."""
-    table = schema.tasks
-    query = select(*table.c["key", "text"])
-    texts: dict[int, str] = {}
-    for chunk in chunked(list(dict.fromkeys(task_keys))):
-        texts.update((key, text) for key, text in connection.execute(query.where(table.c.key.in_(chunk))))
-    return texts
+    keys = schema.tasks.c.key
+    chunks = chunked(list(dict.fromkeys(task_keys)))
+    return {row.key: row.text for chunk in chunks for row in read_stored_tasks(connection, keys.in_(chunk))}
 
 
 def executions_query(
@@ -124,9 +174,7 @@ def executions_query(
 ) -> Select[*tuple[Any, ...]]:
     """The executions that fit every filter; those of a skill include no baseline that is shared by all skills."""
     table, tasks = schema.executions, schema.tasks
-    query = select(*table.c, *tasks.c["suite", "task_id", "family"]).select_from(
-        table.join(tasks, table.c.task_key == tasks.c.key)
-    )
+    query = select(*table.c).select_from(table.join(tasks, table.c.task_key == tasks.c.key))
     if agent is not None:
         keys = [key for key, known_agent in read_agents(connection).items() if known_agent == agent]
         query = query.where(table.c.agent_key.in_(keys))
@@ -143,31 +191,37 @@ def skill_keys(skills: Mapping[int, Skill], skill_id: str) -> list[int]:
     return [key for key, skill in skills.items() if skill.skill_id == skill_id]
 
 
-def read_executions(connection: Connection, query: Select[*tuple[Any, ...]]) -> Iterator[Filed]:
+def read_executions(connection: Connection, query: Select[*tuple[Any, ...]]) -> Iterator[StoredExecution]:
     """The records of an `executions_query`, as they come; one that was changed since it was stored is refused."""
     agents, skills = read_agents(connection), read_versions(connection)
-    rows = connection.execute(query.execution_options(yield_per=10_000))
-    for row in rows:
-        *stored, checksum, suite, task_id, family = row
-        if execution_checksum(stored) != checksum and checksum != UNCHECKED:
-            raise changed_row(f"an execution of task {task_id!r} in suite {suite!r}")
-        key, agent, task_key, skill, condition, repetition, _, success, tokens, seconds, cost_usd, status, _ = stored
-        version = skills[skill]
-        execution = Execution(
-            agent=agents[agent],
-            suite=suite,
-            task_id=task_id,
-            condition=condition,
-            repetition=repetition,
-            success=success,
-            skill_id=version.skill_id,
-            skill_digest=version.digest,
-            tokens=tokens,
-            seconds=seconds,
-            cost_usd=cost_usd,
-            status=status,
-        )
-        yield Filed(key, execution, task_key, family)
+    tasks: dict[int, StoredTask] = {}
+    result = connection.execute(query.execution_options(yield_per=_ROWS_AT_ONCE))
+    for rows in result.partitions():
+        missing = sorted({row.task_key for row in rows} - tasks.keys())
+        for chunk in chunked(missing):
+            for task in read_stored_tasks(connection, schema.tasks.c.key.in_(chunk)):
+                tasks[task.key] = task._replace(text="")
+        for row in rows:
+            *stored, checksum = row
+            task = tasks[row.task_key]
+            if execution_checksum(stored) != checksum and checksum != UNCHECKED:
+                raise changed_row(f"an execution of task {task.task_id!r} in suite {task.suite!r}")
+            version = skills[row.skill_key]
+            execution = Execution(
+                agent=agents[row.agent_key],
+                suite=task.suite,
+                task_id=task.task_id,
+                condition=row.condition,
+                repetition=row.repetition,
+                success=row.success,
+                skill_id=version.skill_id,
+                skill_digest=version.digest,
+                tokens=row.tokens,
+                seconds=row.seconds,
+                cost_usd=row.cost_usd,
+                status=row.status,
+            )
+            yield StoredExecution(row.key, execution, task)
 
 
 def read_runs(
@@ -176,8 +230,8 @@ def read_runs(
     """Executions in order of arrival, each with its task."""
     tasks = {(task.suite, task.task_id): task for task in read_tasks(connection, suite)}
     query = executions_query(connection, agent=agent, suite=suite, family=family)
-    for filed in read_executions(connection, query.order_by(schema.executions.c.key)):
-        yield filed.execution, tasks[filed.execution.suite, filed.execution.task_id]
+    for stored in read_executions(connection, query.order_by(schema.executions.c.key)):
+        yield stored.execution, tasks[stored.task.suite, stored.task.task_id]
 
 
 def chosen_agent(agents: Sequence[Agent], name: str | None, *, default: Agent | None = None) -> Agent:

@@ -129,6 +129,19 @@ def execution_checksum(row: Row) -> int:
     return crc32(f"{condition} {status}".encode(), crc32(packed))
 
 
+def task_checksum(row: Row) -> int:
+    """`row_checksum` of a task, which is read more often than other names, in half the time."""
+    key, suite, task_id, family, text, text_digest = row
+    try:
+        words = [suite.encode(), task_id.encode(), family.encode(), text.encode("utf-8", "surrogatepass")]
+        pieces = [_integer(b"i", key)]
+        for word in words:
+            pieces += (_length(b"s", len(word)), word)
+        return crc32(b"".join((*pieces, _length(b"b", len(text_digest)), text_digest)))
+    except (AttributeError, TypeError, UnicodeEncodeError, struct.error):  # a value of another type than was stored
+        return _NO_CHECKSUM
+
+
 def vector_checksum(row: Row) -> int:
     """The same for vectors: the digest of the text, then the vector."""
     encoder_key, text_digest, vector = row
@@ -140,7 +153,8 @@ def vector_checksum(row: Row) -> int:
 
 def checksum_of(table: str) -> Callable[[Row], int]:
     """The rule of a table."""
-    return {"executions": execution_checksum, "vectors": vector_checksum}.get(table, row_checksum)
+    special = {"executions": execution_checksum, "vectors": vector_checksum, "tasks": task_checksum}
+    return special.get(table, row_checksum)
 
 
 def is_intact(table: str, row: Row) -> bool:

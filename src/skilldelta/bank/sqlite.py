@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 
 from skilldelta.bank import sqlite_files
-from skilldelta.bank.driver_errors import not_a_bank
+from skilldelta.bank.driver_errors import DRIVER_ERRORS, not_a_bank
 from skilldelta.bank.schema import SCHEMA_VERSION, Head, read_counter
 from skilldelta.errors import BankError, UnwritableBankError
 from skilldelta.files import flush_durably
@@ -121,7 +121,7 @@ class SQLite:
 
         A log with content stays: the next writer moves it into the file, which a reader must not change.
         """
-        with suppress(OSError, BankError, sqlite3.Error):
+        with suppress(OSError, BankError, *DRIVER_ERRORS):
             if self._wal.stat().st_size == 0:
                 with sqlite_files.write_lock(self._lock, 0):
                     self.connect_writer().close()
@@ -250,7 +250,7 @@ class SQLite:
             for statement in (*setup, "PRAGMA foreign_keys = ON", f"PRAGMA cache_size = -{_CACHE_KIB}"):
                 connection.execute(statement)
             connection.execute("SELECT 1 FROM sqlite_master").fetchone()
-        except sqlite3.Error:
+        except BaseException:
             connection.close()
             raise
         return connection

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from statistics import median
 
+import numpy as np
 from sqlalchemy import Connection, Select, func, select
 
 from skilldelta.bank import schema
 from skilldelta.bank.cache import Cache
 from skilldelta.bank.database import Backend
 from skilldelta.bank.learned import LearnedStates, read_learned
-from skilldelta.bank.pair_reading import PairQuery, read_pairs
+from skilldelta.bank.pair_columns import PairColumns, read_pair_columns
+from skilldelta.bank.pair_reading import PairQuery
 from skilldelta.bank.reading import executions_by_panel, executions_query, read_agents, read_suites, read_versions
 from skilldelta.bank.schema import count_rows
-from skilldelta.records import Agent, Pair
+from skilldelta.records import Agent
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,37 +145,59 @@ def read_panels(connection: Connection) -> list[Panel]:
     counts = executions_by_panel(connection)
     panels = []
     for agent, suite in counts:
-        pairing = read_pairs(connection, PairQuery(agent, suite)).pairing
+        columns = read_pair_columns(connection, PairQuery(agent, suite))
         panels.append(
             Panel(
                 agent=agent,
                 suite=suite,
-                pairs=len(pairing.pairs),
-                unpaired=len(pairing.unpaired),
+                pairs=len(columns),
+                unpaired=columns.unpaired,
                 executions=counts[agent, suite],
-                stale=len(pairing.stale),
-                coverage=coverage_of(pairing.pairs),
+                stale=columns.stale,
+                coverage=_coverage(connection, suite, columns),
             )
         )
     return panels
 
 
-def coverage_of(pairs: Sequence[Pair]) -> Coverage:
+def _coverage(connection: Connection, suite: str, columns: PairColumns) -> Coverage:
     """The structure of a panel's pairs; a pair without a family belongs to the group of its skill."""
-    if not pairs:
+    if not len(columns):
         return Coverage()
-    tasks = {(pair.family or f"skill {pair.skill_id}", pair.task_id) for pair in pairs}
-    sizes = sorted(Counter(group for group, _ in tasks).values())
-    members = {pair.skill_id: pair.skill_id.count("+") + 1 for pair in pairs if pair.skill_id}
+    tasks = schema.tasks
+    families: dict[str, int] = {}
+    rows = connection.execution_options(yield_per=50_000).execute(
+        select(tasks.c.key, tasks.c.family).where(tasks.c.suite == suite).order_by(tasks.c.key)
+    )
+    keys, codes = [], []
+    for part in rows.partitions():
+        keys.append(np.array([row.key for row in part], np.int64))
+        codes.append(np.array([families.setdefault(row.family, len(families)) for row in part], np.int64))
+    task_keys, family_codes = np.concatenate(keys), np.concatenate(codes)
+    family = family_codes[np.searchsorted(task_keys, columns.task_keys)]
+    names = {key: skill.skill_id for key, skill in read_versions(connection).items()}
+    # Groups of pairs without a family are numbered behind the families, by skill.
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names.values()), len(families))}
+    skill = np.array([numbers[names[key]] for key in columns.skill_keys.tolist()], np.int64)
+    group = np.where(family == families.get("", -1), skill, family)
+    groups_of_tasks = np.unique(np.stack([group, columns.task_keys]), axis=1)[0]
+    sizes = np.sort(np.unique(groups_of_tasks, return_counts=True)[1])
+    present, uses = np.unique(skill, return_counts=True)
+    named = {number: name for name, number in numbers.items() if name}
+    members = [
+        (named[code].count("+") + 1, count)
+        for code, count in zip(present.tolist(), uses.tolist(), strict=True)
+        if code in named
+    ]
     return Coverage(
         groups=len(sizes),
-        smallest=sizes[0],
-        median=float(median(sizes)),
-        largest=sizes[-1],
-        singletons=sum(size == 1 for size in sizes),
+        smallest=int(sizes[0]),
+        median=float(np.median(sizes)),
+        largest=int(sizes[-1]),
+        singletons=int((sizes == 1).sum()),
         skills=len(members),
-        bundles=sum(number > 1 for number in members.values()),
-        edges=sum(members.get(pair.skill_id, 0) for pair in pairs),
+        bundles=sum(number > 1 for number, _ in members),
+        edges=sum(number * count for number, count in members),
     )
 
 

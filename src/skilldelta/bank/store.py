@@ -35,6 +35,7 @@ from skilldelta.bank.database import Database
 from skilldelta.bank.defaults import Defaults, read_defaults, write_defaults
 from skilldelta.bank.entries import DecisionFilter, DecisionRecord, DecisionTally, Logged, RecordedOutcome
 from skilldelta.bank.forget import Foreseen, Forgotten, Removal
+from skilldelta.bank.pair_columns import ScopeRows, read_scope
 from skilldelta.bank.pair_reading import Changes, Freshness, Mark, PairQuery, PanelRecords
 from skilldelta.bank.reading import Arrivals, chosen_agent, current_skill
 from skilldelta.bank.revisions import move_revisions
@@ -129,8 +130,8 @@ class Bank:
             query = reading.executions_query(
                 connection, agent=agent, suite=suite, skill_id=skill_id, family=family, task_id=task_id
             )
-            for filed in reading.read_executions(connection, query.order_by(schema.executions.c.key)):
-                yield filed.execution
+            for stored in reading.read_executions(connection, query.order_by(schema.executions.c.key)):
+                yield stored.execution
 
     def runs(
         self, *, agent: Agent | None = None, suite: str | None = None, family: str | None = None
@@ -168,8 +169,12 @@ class Bank:
         progress: Progress | None = None,
     ) -> Support:
         """The pairs of `pairing` as arrays, with the vectors and texts of their tasks."""
-        found = self.changes(PairQuery(agent, suite, skill_id, family, include_stale))
-        return found.support(self.vectors(encoder, found.texts, progress=progress), encoder.identity, agent, suite)
+        rows = self.scope_rows(PairQuery(agent, suite, skill_id, family, include_stale))
+        return rows.support(self.vectors(encoder, rows.texts, progress=progress), encoder.identity, agent, suite)
+
+    def scope_rows(self, asked: PairQuery) -> ScopeRows:
+        """All pairs of a scope as columns, with the names and texts of their tasks."""
+        return self._read(read_scope, asked)
 
     def changes(self, asked: PairQuery, since: Mark | None = None) -> Changes:
         """The pairs that a reader lacks who has read up to `since`: what the in-memory index lives on."""
@@ -234,6 +239,10 @@ class Bank:
     def panel_names(self) -> list[tuple[Agent, str]]:
         """The agent and suite of every panel, without reading executions."""
         return list(self._read(reading.executions_by_panel))
+
+    def has_more_executions(self, number: int, agent: Agent, suite: str | None = None) -> bool:
+        """Whether an agent has more executions, on a suite or on all; counts no further than that."""
+        return self._read(reading.has_more_executions, number, agent, suite)
 
     def arrivals(self, after: int) -> Arrivals:
         """Which panels have gained executions after one, by its key."""
@@ -361,6 +370,10 @@ class Bank:
         """Cache what was learned at a revision of its panel, unless that would have to wait or cannot be."""
         backend, now = self._database.backend, self._clock()
         return bool(self._cache.write(learned.keep, backend, name, parts, revision=revision, now=now))
+
+    def drop_learned(self, name: str) -> None:
+        """Remove the cached state of a name."""
+        self._cache.write(learned.drop, name)
 
     def add_judgements(self, judgements: Sequence[Judgement]) -> int:
         """Store agents' own answers about known tasks and skills; returns how many were new."""

@@ -34,9 +34,11 @@ _VERDICTS = {"use": "Use the skill", "skip": "Skip the skill", "abstain": "Absta
 def show_advice(advice: Answer, gate: Gate, *, explain: bool) -> None:
     """Print it to stdout."""
     out = console()
-    out.print(_VERDICTS[advice.decision.action], style="bold")
+    out.print(f"{_VERDICTS[advice.decision.action]} ({advice.certainty or 'no evidence'})", style="bold")
     out.print(_sentence(advice.decision.reason))
     _draw(out, advice)
+    if advice.basis is not None and advice.estimator != "paper":
+        out.print(advice.basis.sentence)
     for line in _cautions(advice, gate, explain=explain):
         out.print(line)
     if explain:
@@ -88,6 +90,8 @@ def _is_unlike(advice: Answer, gate: Gate) -> bool:
 
 def _explained(advice: Answer, gate: Gate) -> list[str]:
     """What the gain is made of, and everything that was chosen or measured on the way."""
+    from skilldelta.gate.basis import chance_sentence
+
     if advice.interval is None:
         return []
     lines = [
@@ -97,8 +101,9 @@ def _explained(advice: Answer, gate: Gate) -> list[str]:
     ]
     if advice.explanation is not None:
         cost = "" if _weighed_cost(advice, gate) else _cost(advice.explanation)
-        chance = advice.explanation.chance
-        lines += ["" if chance is None else _sentence(chance.sentence), cost, _components(advice.explanation)]
+        chance, usual = advice.explanation.chance, advice.explanation.usual_chance
+        words = "" if chance is None or usual is None else _sentence(chance_sentence(chance, usual))
+        lines += [words, cost, _components(advice.explanation)]
     return [line for line in lines if line]
 
 
@@ -149,7 +154,15 @@ def _nearest(advice: Answer, *, explain: bool) -> Group:
         columns += ["weight", "runs"]
         further = [[f"{n.weight:.3f}", f"{n.r0}/{n.r1}"] for n in advice.neighbors]
         rows = [row + more for row, more in zip(rows, further, strict=True)]
-    return table("Nearest tasks with paired executions", columns, rows, left=2)
+    return table(f"Nearest tasks with paired executions{_neighbor_share(advice)}", columns, rows, left=2)
+
+
+def _neighbor_share(advice: Answer) -> str:
+    """What part of the answer the nearest tasks are; empty where they are all of it."""
+    if advice.basis is None or advice.estimator == "paper":
+        return ""
+    share = advice.basis.neighbors
+    return f", {percent(share, 0)} of the answer" if share >= 0.005 else ", for comparison: no part of the answer"
 
 
 def _row(neighbor: Neighbor) -> list[str]:

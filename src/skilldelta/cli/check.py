@@ -12,6 +12,7 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.output import console, note, plain_minus, progress, signed, table, write_json
+from skilldelta.cli.reading_options import reading_of, reading_options
 from skilldelta.cli.settings import GivenPath, OutputPath
 from skilldelta.cli.step_summary import step_summary_option, write_markdown
 from skilldelta.errors import InputError, shown
@@ -30,7 +31,7 @@ _LARGEST_CODE = 125
 @settings.bank_option
 @click.option("--without", type=GivenPath(), metavar="FILE", help="Results without the skill, of one arm only.")
 @click.option("--with", "treated", type=GivenPath(), metavar="FILE", help="Results with the skill, of one arm only.")
-@settings.format_option
+@reading_options
 @settings.agent_option
 @settings.suite_option
 @click.option("--skill", metavar="NAME", help="Only this skill; the name of the skill of --with.")
@@ -69,6 +70,8 @@ def command(sources: tuple[Path, ...], as_json: bool, output: Path | None, on_to
     from skilldelta.evaluation.gain_checks import CheckSettings
     from skilldelta.studies import check_skills, checked_to_dict, read_baseline, write_baseline
 
+    given = (*sources, *(path for path in (options["without"], options["treated"]) if path))
+    options["said"], options["format_"] = reading_of(options, given)
     asked, without_evidence = settings_in(options, CheckSettings), _exit_code(on_too_little)
     baseline = _asked_for(read_baseline(options["baseline"]), options) if options["baseline"] else ()
     measured, notes = _measured(sources, options)
@@ -134,7 +137,7 @@ def _side(options: dict[str, Any], name: str, arm: Condition) -> ComparedSide:
 
     path: Path = options[name]
     choice = ArmChoice(agent=options["agent"], suite=options["suite"])
-    recorded = read_runs(path, format=options["format_"], choice=choice, stands_for=arm)
+    recorded = read_runs(path, format=options["format_"], choice=choice, stands_for=arm, said=options["said"])
     held = {one.condition for one in recorded.executions}
     if held != {arm}:
         there = "both arms" if len(held) == 2 else "the other arm"
@@ -152,10 +155,13 @@ def _of_files(sources: Sequence[Path], options: dict[str, Any]) -> tuple[Sequenc
     notes: list[str] = []
     for path in sources:
         try:
-            recorded = read_runs(path, format=options["format_"], choice=choice)
-        except UnsaidError:
+            recorded = read_runs(path, format=options["format_"], choice=choice, said=options["said"])
+        except UnsaidError as error:
             unsaid = f"{path}: its runs do not say whether the skill was used"
-            raise InputError(f"{unsaid}; give both arms, as --without FILE --with FILE") from None
+            options_needed = " ".join(question.option for question in error.questions[:4])
+            raise InputError(
+                f"{unsaid}; say {options_needed}, or give both arms, as --without FILE --with FILE"
+            ) from None
         kept = [
             one
             for one in recorded.executions

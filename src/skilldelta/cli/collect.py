@@ -58,11 +58,11 @@ collect_options = together(  # `study` has them, too, so that what runs in one r
     ),
     _text_option("--agent-version", metavar="TEXT", help="The command's version; default: what it says."),
     click.option(
-        "--agent",
-        envvar="SKILLDELTA_AGENT",
+        "--harness",
         metavar="NAME",
-        help="A harness to run: claude-code, codex, gemini, opencode, pi or dsh. Else the agent's name in the bank.",
+        help="A harness to run instead: claude-code, codex, gemini, opencode, pi, dsh, or one that a package adds.",
     ),
+    click.option("--agent", envvar="SKILLDELTA_AGENT", metavar="NAME", help="The agent's name in the bank."),
     click.option(
         "--permission",
         type=click.Choice(["default", "edits", "full"]),
@@ -77,6 +77,15 @@ collect_options = together(  # `study` has them, too, so that what runs in one r
     ),
     click.option("--temperature", type=float, help="Default: what the suite says."),
     click.option("--output-tokens", type=int, help="Most tokens of one reply. Default: what the suite says."),
+    click.option("--reasoning-effort", metavar="WORD", help="Sent to the model as it is, such as low or high."),
+    click.option(
+        "--thinking/--no-thinking", default=None, help="Switch thinking on or off. Default: what the suite says."
+    ),
+    click.option("--extra-body", metavar="JSON", help="Further fields of every request, as a JSON object."),
+    click.option("--send-seed", is_flag=True, help="Send each repetition's seed with its requests."),
+    click.option(
+        "--both-grades", is_flag=True, help="Note the grade of a grader's other mode, exact or lenient, as well."
+    ),
     click.option("--judge-model", metavar="NAME", help="The model of the judge grader."),
     _text_option("--judge-base-url", metavar="URL", help="Its endpoint, when it is not one of Inspect's."),
     click.option(
@@ -130,7 +139,7 @@ def command(folder: Path, dry_run: bool, self_judge: bool, as_json: bool, **opti
       --max-usd 5 --price 2.5 10
     skilldelta collect my-suite --command 'my-agent --json' \\
       --answer-field result --tokens-field usage.total
-    skilldelta collect my-suite --agent claude-code --max-usd 5
+    skilldelta collect my-suite --harness claude-code --max-usd 5
     """
     from skilldelta.cli.collect_plan import print_judge_plan, print_plan
     from skilldelta.cli.collect_session import make_session

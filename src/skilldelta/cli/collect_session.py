@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import shlex
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from skilldelta.collect.graders import Grader, GraderTools
     from skilldelta.collect.session import Session
     from skilldelta.collect.suite import AgentSettings, Suite
+    from skilldelta.harnesses.harness import Harness
 
 
 def make_session(folder: Path, options: dict[str, Any]) -> Session:
@@ -39,7 +41,7 @@ def make_session(folder: Path, options: dict[str, Any]) -> Session:
         options["max_usd"] is not None
         and options["price"] is None
         and not options["cost_field"]
-        and not _is_harness(options)
+        and _harness_of(options) is None
     ):
         raise InputError("--max-usd needs prices; give --price IN OUT in dollars per million tokens")
     caps = Caps(options["max_calls"], options["max_tokens"], options["max_usd"], options["max_seconds"])
@@ -111,17 +113,34 @@ def _sandbox_in_use(agent: CollectAgent, graders: Iterable[Grader]) -> dict[str,
 def _agent(suite: Suite, options: dict[str, Any], prices: Prices | None) -> CollectAgent:
     if options["command_line"]:
         return _command_agent(suite, options)
-    if _is_harness(options):
-        return _harness_agent(suite, options)
+    harness = _harness_of(options)
+    if harness is not None:
+        return _harness_agent(suite, harness, options)
     if options["passed_variables"]:
         raise InputError("--pass-env belongs to a --command; a model's key is named with --key-variable")
     chosen = {
         "solver": options["solver"],
         "temperature": options["temperature"],
         "max_tokens": options["output_tokens"],
+        "reasoning_effort": options["reasoning_effort"],
+        "thinking": options["thinking"],
+        "extra_body": _extra_body(options["extra_body"]),
+        "send_seed": options["send_seed"] or None,
     }
     wanted = replace(suite.agent, **{key: value for key, value in chosen.items() if value is not None})
     return _model_agent(options["model"], options["base_url"], wanted, suite.folder, options, prices)
+
+
+def _extra_body(text: str | None) -> dict[str, Any] | None:
+    if text is None:
+        return None
+    try:
+        fields = json.loads(text)
+    except ValueError as error:
+        raise InputError(f"--extra-body is no JSON: {error}") from None
+    if not isinstance(fields, dict):
+        raise InputError(f'--extra-body must be a JSON object such as {{"top_k": 1}}, got {text[:60]!r}')
+    return fields
 
 
 def _model_agent(
@@ -207,20 +226,26 @@ def _command_agent(suite: Suite, options: dict[str, Any]) -> CollectAgent:
     )
 
 
-def _is_harness(options: dict[str, Any]) -> bool:
-    """Whether --agent names a harness to run, and not just the name of a model's agent."""
-    from skilldelta.harnesses import harness_names
+def _harness_of(options: dict[str, Any]) -> Harness | None:
+    """The harness to run; --agent named it before --harness did."""
+    from skilldelta.harnesses import harness_named, harness_names
 
-    return options["agent"] in harness_names() and not options["base_url"] and not options["solver"]
+    if options["harness"]:
+        if options["base_url"] or options["solver"]:
+            raise InputError("--harness runs an agent of its own; leave out --base-url and --solver")
+        return harness_named(options["harness"])
+    if options["agent"] in harness_names() and not options["base_url"] and not options["solver"]:
+        note(f"--agent {options['agent']} is now --harness {options['agent']}")
+        options["harness"], options["agent"] = options["agent"], None
+        return harness_named(options["harness"])
+    return None
 
 
-def _harness_agent(suite: Suite, options: dict[str, Any]) -> CollectAgent:
+def _harness_agent(suite: Suite, harness: Harness, options: dict[str, Any]) -> CollectAgent:
     from skilldelta.collect.agents.program_agent import agent_environment
-    from skilldelta.harnesses import harness_named
     from skilldelta.harnesses.harness_agent import HarnessAgent
     from skilldelta.harnesses.wanted_setup import skilldelta_command
 
-    harness = harness_named(options["agent"])
     keys = [name for name in (harness.recipe.passed if harness.recipe else ()) if name in os.environ]
     named = (*keys, *suite.agent.environment, *options["passed_variables"])
     environment = agent_environment(os.environ, named)
@@ -232,6 +257,7 @@ def _harness_agent(suite: Suite, options: dict[str, Any]) -> CollectAgent:
         model=options["model"] or "",
         permission=options["permission"],
         home=options["agent_home"],
+        name=options["agent"] or "",
         version=options["agent_version"],
         timeout=options["timeout"],
     )
@@ -242,7 +268,14 @@ def _judge(suite: Suite, options: dict[str, Any], prices: Prices | None) -> Asks
 
     if not options["judge_model"]:
         return None
-    judge_options = {**options, "agent": None, "returned_model": "", "solver_args": (), "tool_sandbox": None}
+    judge_options = {
+        **options,
+        "agent": None,
+        "harness": None,
+        "returned_model": "",
+        "solver_args": (),
+        "tool_sandbox": None,
+    }
     base_url = options["judge_base_url"]
     return _model_agent(options["judge_model"], base_url, AgentSettings(), suite.folder, judge_options, prices)
 
@@ -256,7 +289,9 @@ def _tools(options: dict[str, Any], judge: Asks | None, budget: Budget | None) -
         assert budget is not None
         return (await judge.ask(name, messages, budget)).text
 
-    return GraderTools(sandbox=options["sandbox"], judge=ask if judge else None)
+    return GraderTools(
+        sandbox=options["sandbox"], judge=ask if judge else None, both_grades=options.get("both_grades", False)
+    )
 
 
 def _arguments(pairs: Sequence[str]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from click.core import ParameterSource
 from skilldelta.cli import settings
 from skilldelta.cli.arguments import command_line, created_now, settings_in
 from skilldelta.cli.output import console, file_labels, note, plain_minus, progress, signed, table, write_json
+from skilldelta.cli.reading_options import reading_of, reading_options
 from skilldelta.cli.settings import GivenPath, OutputPath
 from skilldelta.cli.step_summary import step_summary_option, write_markdown
 from skilldelta.errors import InputError, unknown_name
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     type=click.Choice(["use", "skip"]),
     help="Which arm of A and B is compared: with the skill (the default where both are there) or without.",
 )
-@settings.format_option
+@reading_options
 @click.option(
     "--allow-changed-tasks", is_flag=True, help="Pair tasks of the same id though their texts differ between A and B."
 )
@@ -75,6 +76,7 @@ def command(ctx: click.Context, /, sides: tuple[Path, ...], as_json: bool, outpu
     if len(sides) > 2:
         raise InputError(f"compare takes two sides, got {len(sides)}: {', '.join(map(str, sides[:4]))}")
     names = [str(side) for side in sides]
+    options["said"], options["format_"] = reading_of(options, sides)
     a, b = _sides(ctx, names, options)
     for remark in dict.fromkeys((*a.notes, *b.notes)):
         note(remark)
@@ -100,24 +102,35 @@ def _sides(ctx: click.Context, sides: Sequence[str], options: dict[str, Any]) ->
         raise InputError("--condition chooses the arm of two sides; with one source both arms are compared")
     paths = [Path(side) for side in sides]
     if len(paths) == 1:
-        return both_arms(_both_in(paths[0], options["format_"], choice), choice)
+        return both_arms(_both_in(paths[0], options, choice), choice)
     labels = file_labels(paths)
     arms: tuple[Condition, Condition] = ("skip", "use")
     found = [
-        one_side(read_runs(path, format=options["format_"], choice=choice, stands_for=arm), choice, label=label)
+        one_side(
+            read_runs(path, format=options["format_"], choice=choice, stands_for=arm, said=options["said"]),
+            choice,
+            label=label,
+        )
         for path, label, arm in zip(paths, labels, arms, strict=True)
     ]
     return found[0], found[1]
 
 
-def _both_in(path: Path, format: str, choice: ArmChoice) -> RecordedRuns:
+def _both_in(path: Path, options: dict[str, Any], choice: ArmChoice) -> RecordedRuns:
     """One source that should hold both arms; where its runs do not say theirs, the other file is what is missing."""
+    from skilldelta.bank.importers import UnsaidError
     from skilldelta.studies import read_runs
 
     try:
-        return read_runs(path, format=format, choice=choice)
+        return read_runs(path, format=options["format_"], choice=choice, said=options["said"])
+    except UnsaidError as error:
+        asked = " ".join(question.option for question in error.questions[:4])
+        raise InputError(
+            f"{path}: its runs do not say whether the skill was used; say {asked}, or name the file of the other arm, too"
+        ) from None
     except InputError:
-        read_runs(path, format=format, choice=choice, stands_for="use")
+        # A table of one arm reads well once its arm is known; any other fault is raised again.
+        read_runs(path, format=options["format_"], choice=choice, stands_for="use", said=options["said"])
         raise InputError(
             f"{path}: its runs do not say whether the skill was used; name the file of the other arm, too"
         ) from None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.evaluate import run_evaluation, show_panel, show_verdicts
+from skilldelta.cli.evaluate import run_evaluation, show_brief, show_verdicts
 from skilldelta.cli.output import console, note, number, percent, progress, signed
 from skilldelta.cli.settings import GivenPath
 from skilldelta.errors import MissingExtraError
@@ -49,9 +49,9 @@ def command(bank: Path | None, report: bool, seed: int, resamples: int) -> None:
         _show_three(out, ask_three(opened, support))
         _tell_what_is_evaluated(out)
         evaluated = run_evaluation(load_panels(opened), EvaluationSettings(seed=seed, resamples=resamples))
-        for result in evaluated.results:
-            show_panel(result)
         show_verdicts(evaluated.results)
+        for result in evaluated.results:
+            show_brief(result)
         if report:
             _write_report(evaluated, bank)
     _say_what_next(out, bank)

@@ -13,7 +13,9 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.output import write_json
-from skilldelta.serve.hooks.server_client import DEFAULT_SERVER
+from skilldelta.errors import InputError
+from skilldelta.serve.hooks.server_client import DEFAULT_SERVER, ServerAddress
+from skilldelta.server_proof import KEY_VARIABLE, known_key
 
 if TYPE_CHECKING:
     from skilldelta.serve.health import Finding
@@ -51,11 +53,16 @@ def command(ctx: click.Context, /, bank: str, server: str, timeout: float, as_js
 
 def _findings(bank: str, is_default: bool, server: str, timeout: float, options: dict[str, Any]) -> list[Finding]:
     from skilldelta.cli.arguments import chosen_encoder
-    from skilldelta.cli.hook_setup import state_folder
+    from skilldelta.cli.hook import state_folder
     from skilldelta.harnesses import harness_named, harness_names
     from skilldelta.serve import harness_health, health
 
-    declared = [harness_named(name) for name in harness_names()]
+    declared, broken = [], []
+    for name in harness_names():
+        try:
+            declared.append(harness_named(name))
+        except InputError as error:
+            broken.append(health.Finding(name, "wrong", str(error), "update the package, or remove it"))
     folders = {harness.name: [harness.folder(Path.home(), os.environ)] for harness in declared}
     for harness in declared:
         project = Path.cwd() / harness.project_folder
@@ -67,11 +74,17 @@ def _findings(bank: str, is_default: bool, server: str, timeout: float, options:
     found = [health.check_bank(one) for one in banks]
     if found[0].status != "wrong":
         found.append(health.check_encoder(banks[0], lambda opened: chosen_encoder(opened, options)))
-    found.append(health.check_server(server, os.environ.get("SKILLDELTA_TOKEN", ""), banks, timeout=timeout))
+    token, is_pinned = os.environ.get("SKILLDELTA_TOKEN", ""), bool(os.environ.get(KEY_VARIABLE))
+    found.append(health.check_server(ServerAddress(server, token, timeout, known_key(os.environ), is_pinned), banks))
     harnesses = [finding for harness, folder in places for finding in harness_health.check_harness(harness, folder)]
     none = health.Finding("harnesses", "note", "no harness asks the gate yet", "skilldelta install HARNESS")
     state = state_folder(None, os.environ)
-    return [*found, *(harnesses or [none]), *(harness_health.check_failures(state, now=time.time()) if state else [])]
+    return [
+        *found,
+        *broken,
+        *(harnesses or [none]),
+        *(harness_health.check_failures(state, now=time.time()) if state else []),
+    ]
 
 
 def _show(found: list[Finding]) -> None:

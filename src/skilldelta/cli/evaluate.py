@@ -13,6 +13,7 @@ from skilldelta.cli import settings
 from skilldelta.cli.arguments import gate_of, note_left_out, panels_in, settings_in
 from skilldelta.cli.output import console, note, percent, plain_minus, progress, signed, span, steps, table, write_json
 from skilldelta.cli.settings import GivenPath
+from skilldelta.errors import InputError
 from skilldelta.estimators.registry import policy_words
 from skilldelta.nouns import plural
 
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 _BOUGHT = ("policy", "success", "vs off", "vs on", "95%", "uses", "saved")
 _CHOSE = ("policy", "AUROC", "95%", "vs random", "95%", "p in", "p all")
+_CONSTANTS = ("always_off", "always_on")
+_BRIEF = ("policy", "success", "points vs off", "points vs on", "uses", "tokens saved")
+# With fewer tasks an AUROC is little more than a draw: 0.00 and 1.00 are common.
+_FEWEST_FOR_AUROC = 30
 _MEANS = ("policy", "success", "vs on", "95%", "wins", "vs random", "95%", "wins")
 
 
@@ -60,16 +65,36 @@ _MEANS = ("policy", "success", "vs on", "95%", "wins", "vs random", "95%", "wins
     is_flag=True,
     help="Also intervals that know of refitting. Every policy is scored 21 times: about 20 times the wait.",
 )
+@click.option("--all", "show_all", is_flag=True, help="Also the other policies, how they chose, p values and notes.")
+@click.option(
+    "--routing",
+    is_flag=True,
+    help="Instead: offer all skills at once to each recorded task, as a harness does. Who gets its own, a wrong one, none?",
+)
+@click.option(
+    "--prompts",
+    type=GivenPath(dir_okay=False),
+    metavar="FILE",
+    help="With --routing: messages about no skill, one a line; how many get one?",
+)
 @settings.document_options
 @click.pass_context
 @progress("getting ready")
-def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None, **options: Any) -> None:
-    """Leave-one-task-out evaluation of every policy on every panel (agent × suite).
+def command(
+    ctx: click.Context, /, bank: str, show_all: bool, as_json: bool, output: Path | None, **options: Any
+) -> None:
+    """What the gate would have bought on every panel (one agent on one suite), and how sure that is.
 
-    Scores never see their own task's outcome. Intervals take in that rules are refitted to other tasks where that is
-    cheap, or are left out where they would not cover; --json also has the paper's, with scores and actions fixed.
-    The last line is the verdict that the interval of the gate allows.
+    The verdict comes first, then never using the skill, always using it, and the gate. No task is scored by its own
+    outcome: each is left out in turn, or in a panel of fewer than 400 tasks held out with a fifth of them, five times over.
+    --all adds nine other policies. Intervals take in that rules are refitted to other tasks where that is cheap, or are
+    left out where they would not cover; --json also has the paper's, with scores and actions fixed.
     """
+    if options["routing"]:
+        _evaluate_routing(ctx, bank, as_json, output)
+        return
+    if options["prompts"] is not None:
+        raise InputError("--prompts belongs to --routing; add --routing, or leave it out")
     asked = settings_of({**options, "gate": gate_of(ctx)})
     evaluated = run_evaluation(panels_in(bank, options), asked)
     if as_json or output:
@@ -78,13 +103,46 @@ def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None
         write_json(evaluation_document(evaluated), output)
         return
     shown = [_with_refitted(one) for one in evaluated.panels]
-    for one, result in zip(evaluated.panels, shown, strict=True):
-        show_panel(result)
-        show_risk(one.risk)
-        console().remark(f"noise floor: {one.panel.noise.sentence}\n", style="dim")
-    if len(shown) > 1:
-        show_means(evaluated.means)
     show_verdicts(shown)
+    for one, result in zip(evaluated.panels, shown, strict=True):
+        show_brief(result)
+        if show_all:
+            show_panel(result)
+            show_risk(one.risk)
+            console().remark(f"noise floor: {one.panel.noise.sentence}\n", style="dim")
+    if len(shown) > 1 and show_all:
+        show_means(evaluated.means)
+    if not show_all:
+        console().remark("--all: the other policies, how they chose, p values and notes", style="dim")
+
+
+def _evaluate_routing(ctx: click.Context, bank: str, as_json: bool, output: Path | None) -> None:
+    """Measure every chosen panel that has several skills; one without is named."""
+    from skilldelta.cli.routing_display import read_prompts, show_routing
+    from skilldelta.studies.routing_study import RoutingSettings, measure_routing, routing_document
+
+    options = ctx.params
+    asked = RoutingSettings(
+        gate=gate_of(ctx),
+        resamples=options["resamples"],
+        seed=options["seed"],
+        prompts=read_prompts(options["prompts"]),
+    )
+    panels = panels_in(bank, options)
+    several = [panel for panel in panels if len(set(panel.support.skills.tolist())) > 1]
+    for panel in panels:
+        if panel not in several:
+            note(f"{panel.title} has one skill; there is nothing to choose from")
+    if not several:
+        raise InputError("routing needs a panel with several skills; add executions of another skill")
+    note_left_out(several)
+    with steps() as advance:
+        results = [measure_routing(panel, asked, progress=advance) for panel in several]
+    if as_json or output:
+        write_json(routing_document(results), output)
+        return
+    for result in results:
+        show_routing(result)
 
 
 def settings_of(options: Mapping[str, Any]) -> EvaluationSettings:
@@ -120,14 +178,68 @@ def _with_refitted(one: EvaluatedPanel) -> PanelResult:
     return replace(one.result, policies=policies, notes=(remark, *one.result.notes))
 
 
+def show_brief(panel: PanelResult) -> None:
+    """Three rows: never using the skill, always using it, and the gate; with what must be known to read them."""
+    from skilldelta.evaluation.comparison import default_gate, held_out_value
+
+    out = console()
+    name = default_gate(panel)
+    gate, value = panel.policies.get(name), held_out_value(panel, name)
+    rows = [_brief_row(panel.policies[constant], panel) for constant in _CONSTANTS if constant in panel.policies]
+    folds = panel.repeated_folds
+    if folds is not None and value is not None and 0 < folds.always_on < 1:
+        chosen = replace(panel.policies["always_on"], name="better constant", success=folds.constant, token_saving=None)
+        rows.append(_brief_row(replace(chosen, use_rate=folds.always_on), panel))
+    if gate is not None:
+        success, use_rate = (gate.success, gate.use_rate) if value is None else (value.success, value.use_rate)
+        rows.append(_brief_row(replace(gate, success=success, use_rate=use_rate), panel))
+    families = plural(panel.families, "family", "families")
+    out.print(table(f"{panel.agent} on {panel.suite}: {plural(panel.tasks, 'task')} in {families}", _BRIEF, rows))
+    if folds is not None and value is not None:
+        mixed = (
+            " Better constant: always or never using the skill, whichever the other four favor."
+            if folds.always_on % 1
+            else ""
+        )
+        out.remark(
+            f"Held out: each fifth of the tasks was decided from the other four, {folds.repeats} times over.{mixed} A family is a "
+            "recorded group of tasks.",
+            style="dim",
+        )
+    if panel.oracle_corrected is not None:
+        out.remark(
+            f"Knowing the better condition of every task would reach about {percent(panel.oracle_corrected)}.",
+            style="dim",
+        )
+    few = [remark for remark in panel.notes if remark.startswith("only ")]
+    for remark in few:
+        out.remark(remark, style="dim")
+
+
+def _brief_row(policy: PolicyResult, panel: PanelResult) -> list[str]:
+    return [
+        policy_words(policy.name),
+        percent(policy.success),
+        _points(policy.success - panel.off),
+        _points(policy.success - panel.on),
+        percent(policy.use_rate, 0),
+        percent(policy.token_saving),
+    ]
+
+
 def show_panel(panel: PanelResult) -> None:
     """What the policies of one panel bought, how they chose, and what a reader must know."""
     title = f"{panel.agent} on {panel.suite}: {plural(panel.tasks, 'task')} in {plural(panel.families, 'family', 'families')}"
     bought = [_bought(policy) for policy in panel.policies.values()]
     off, on = panel.oracle - panel.off, panel.oracle - panel.on
     bought.append([policy_words("oracle"), percent(panel.oracle), _points(off), _points(on), "", "", ""])
+    if panel.oracle_corrected is not None:
+        off, on = panel.oracle_corrected - panel.off, panel.oracle_corrected - panel.on
+        words = f"{policy_words('oracle')}, without noise"
+        bought.append([words, percent(panel.oracle_corrected), _points(off), _points(on), "", "", ""])
     with_p = len(_CHOSE) if any(policy.null for policy in panel.policies.values()) else len(_CHOSE) - 2
-    chose = [_chose(policy)[:with_p] for policy in panel.policies.values() if policy.auroc is not None]
+    is_ranked = panel.tasks >= _FEWEST_FOR_AUROC
+    chose = [_chose(p)[:with_p] for p in panel.policies.values() if p.auroc is not None] if is_ranked else []
     out = console()
     out.print(table(title, _BOUGHT, bought))
     if chose:
@@ -160,7 +272,7 @@ def show_means(means: Means) -> None:
 
 
 def show_verdicts(panels: Sequence[PanelResult]) -> None:
-    """One line per panel, the last that an evaluation prints: what its interval allows to say of the gate."""
+    """One line per panel, the first that an evaluation prints: what its interval allows to say of the gate."""
     from skilldelta.evaluation.comparison import default_gate
     from skilldelta.report.verdict import gate_headline
 

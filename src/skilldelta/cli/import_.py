@@ -12,9 +12,10 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.output import bytes_from_stdin, console, file_labels, note, number, table, write_json
+from skilldelta.cli.reading_options import reading_of, reading_options
 from skilldelta.cli.settings import GivenPath, OutputPath
 from skilldelta.errors import InputError
-from skilldelta.nouns import plural
+from skilldelta.nouns import listed, plural
 from skilldelta.redaction import redacted
 
 _MOST_QUESTIONS = 12
@@ -41,7 +42,7 @@ def _list_formats(context: click.Context, _: click.Parameter, wanted: bool) -> N
 
 @click.command("import")
 @click.argument("sources", nargs=-1, required=True, type=GivenPath(), metavar="SOURCE…")
-@settings.format_option
+@reading_options
 @click.option(
     "--list-formats",
     is_flag=True,
@@ -50,7 +51,6 @@ def _list_formats(context: click.Context, _: click.Parameter, wanted: bool) -> N
     callback=_list_formats,
     help="Explain every format in two lines, and stop.",
 )
-@click.option("--map", "columns", multiple=True, metavar="FIELD=COLUMN", help="Which column holds a field; repeatable.")
 @click.option("--agent", help="The agent, for what a file does not say.")
 @click.option("--skill", help="The skill, for what a file does not say.")
 @click.option("--suite", help="The suite, for what a file does not say.")
@@ -61,33 +61,20 @@ def _list_formats(context: click.Context, _: click.Parameter, wanted: bool) -> N
     "--repetitions", type=click.IntRange(1, 1000), metavar="N", help="The runs behind each mean, for files of means."
 )
 @click.option(
-    "--arm",
-    "arms",
-    multiple=True,
-    metavar="NAME=MEANING",
-    help="What an arm of another tool means: use, skip or leave-out; repeatable.",
-)
-@click.option("--arm-from", metavar="FIELD", help="The field that says the arm, such as metadata.arm in Inspect logs.")
-@click.option("--score", metavar="NAME", help="Which of several scores counts as success.")
-@click.option(
-    "--pair-by",
-    type=click.Choice(["task", "name"]),
-    help="Keep tasks of one name and different content apart (task, the default), or join them (name).",
-)
-@click.option("--mapping", "mapping_file", type=GivenPath(), metavar="FILE", help="What another tool's names mean.")
-@click.option(
     "--write-mapping",
     type=OutputPath(),
     metavar="FILE",
     help="Write a mapping with the best guess to FILE, and import nothing.",
 )
+@click.option(
+    "--explain", is_flag=True, help="Show what is understood of the sources and what is missing, and import nothing."
+)
 @settings.bank_option
 @settings.json_option
 def command(
     sources: tuple[Path, ...],
-    format_: str,
-    mapping_file: Path | None,
     write_mapping: Path | None,
+    explain: bool,
     bank: str,
     as_json: bool,
     **said: Any,
@@ -105,18 +92,17 @@ def command(
       --map text=prompt --map y0=baseline
     """
     from skilldelta.bank import Bank
-    from skilldelta.bank.importers import Defaults, NameMapping, parse_arms, parse_mapping, read_mapping
     from skilldelta.studies.importing import import_readings
 
-    mapping = read_mapping(mapping_file) if mapping_file is not None else NameMapping()
-    columns, arms = parse_mapping(said.pop("columns")), parse_arms(said.pop("arms"))
-    given = {name: value for name, value in said.items() if value is not None}
-    defaults = mapping.under(Defaults(columns=columns, arms=arms, **given))
-    format_ = format_ if format_ != "auto" else mapping.format or "auto"
+    own = {name: said.pop(name) for name in ("agent", "skill", "suite", "condition", "repetitions")}
+    defaults, format_ = reading_of(said, sources, **own)
     # Read everything before the bank is touched: a bad last file must not leave half an import behind.
     opened_sources = [_source(path, sources) for path in sources]
     if write_mapping is not None:
         _write_mapping(write_mapping, opened_sources, defaults, format_)
+        return
+    if explain:
+        _explain(opened_sources, defaults, format_, as_json=as_json)
         return
     readings = [_read(source, defaults, format_) for source in opened_sources]
     with Bank.open(bank, create=True) as opened:
@@ -235,9 +221,96 @@ def _show(bank: str, report: ImportReport) -> None:
         ]
         for name, one in zip(names, added, strict=True)
     ]
+    for reading in report.readings:
+        show_understood(reading)
     console().print(table(f"Imported into {redacted(bank)}", columns, rows))
     if not any(one.executions for one in added):
         note("nothing new: every execution was in the bank already")
+
+
+def show_understood(reading: Reading) -> None:
+    """The tasks, arms and versions that were understood, where a source has more than one row of them to tell."""
+    from skilldelta.bank.importers.any_source import understood
+
+    rows = [
+        [
+            row.skill or "none",
+            row.version[:24] or "–",
+            row.agent,
+            *map(number, (row.tasks, row.with_skill, row.without_skill)),
+        ]
+        for row in understood(reading)
+    ]
+    titles = ("skill", "version", "agent", "tasks", "runs with", "runs without")
+    console().print(table(f"Understood of {reading.path.name or reading.path}", titles, rows, left=3))
+
+
+def _explain(sources: list[Source], defaults: Defaults, format_: str, *, as_json: bool) -> None:
+    """What is found in each source, what is left out, what is missing, and what to type next."""
+    from dataclasses import asdict
+
+    from skilldelta.bank.importers import UnsaidError, read_any, tool_formats
+    from skilldelta.bank.importers.any_source import left_out_lines, understood
+
+    documents = []
+    for source in sources:
+        missing: tuple[str, ...] = ()
+        reading = None
+        reason = ""
+        try:
+            reading = read_any(source, defaults, format=format_)
+        except UnsaidError as error:
+            missing = tuple(dict.fromkeys(question.option for question in error.questions))
+            reason = str(error)
+            asks_arms = any(question.about == "arm" for question in error.questions)
+            if not asks_arms:
+                reading = read_any(source, defaults, format=format_, stand_ins=defaults.__class__("NAME", "NAME"))
+        except InputError as error:
+            reason = str(error)
+        words = ["skilldelta", "import", shlex.quote(str(source.path)), *missing]
+        if as_json:
+            documents.append(
+                {
+                    "path": str(source.path),
+                    "format": reading.format if reading else None,
+                    "why": reading.why if reading else reason,
+                    "understood": [asdict(row) for row in understood(reading)] if reading else [],
+                    "left_out": [asdict(omission) for omission in reading.left_out] if reading else [],
+                    "notes": list(reading.notes) if reading else [],
+                    "missing": list(missing),
+                    "next": " ".join(words) if reading or missing else None,
+                }
+            )
+            continue
+        out = console()
+        if reading is None:
+            out.print(f"{source.path}: nothing can be imported yet", style="bold")
+            out.remark(reason)
+            if not missing:
+                nearest = [f"{tool.name}: {tool.looks_for}" for tool in list(tool_formats().values())[:4]]
+                out.remark("nearest formats: " + "; ".join(nearest) + "; --list-formats has all", style="dim")
+        else:
+            out.print(f"{source.path}: {reading.format}, because {reading.why}", style="bold")
+            show_understood(reading)
+            for line in (*reading.notes, *left_out_lines(reading.left_out, most=20)):
+                out.remark(line)
+            _show_pairs(reading)
+        if missing:
+            out.remark(f"missing: {', '.join(missing)}", style="yellow")
+        if reading is not None or missing:
+            out.print(f"next: {' '.join(words)}")
+    if as_json:
+        write_json({"sources": documents})
+
+
+def _show_pairs(reading: Reading) -> None:
+    pairing = reading.pairing()
+    lacking = {"use": "no run with the skill", "skip": "no run without it", "both": "no outcome in either arm"}
+    console().remark(f"{plural(len(pairing.pairs), 'pair')} of runs with and without the skill")
+    for missing, words in lacking.items():
+        names = [f"{arms.task_id}" for arms in pairing.unpaired if arms.missing == missing]
+        if names:
+            console().remark(f"{plural(len(names), 'task has', 'tasks have')} {words}: {listed(names, 6)}")
 
 
 def _known_in_words(known: Known) -> str:

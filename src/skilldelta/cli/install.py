@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from skilldelta.harnesses.installation import FileChange, Installations
     from skilldelta.harnesses.offered_skill import OfferedSkill
     from skilldelta.harnesses.wanted_setup import WantedSetup
+    from skilldelta.records import Skill
 
 
 @click.command("install")
@@ -60,7 +61,7 @@ def command(harness: str, undo: bool, keep_changes: bool, yes: bool, **options: 
     skilldelta install claude-code --skill-file skills/dates --bank my.bank
     skilldelta install claude-code --undo
     """
-    from skilldelta.cli.hook_setup import state_folder
+    from skilldelta.cli.hook import state_folder
     from skilldelta.harnesses import harness_named
     from skilldelta.harnesses.installation import Installations, settings_folder
 
@@ -154,11 +155,26 @@ def _bank(given: str) -> str:
 def _skills(options: dict[str, Any]) -> tuple[OfferedSkill, ...]:
     """The skills on offer, each of which has a text that can be read."""
     from skilldelta.bank.skill_versions import read_skill_text
-    from skilldelta.cli.hook_setup import offered_skills
+    from skilldelta.cli.hook import offered_skills
 
     for file in options["skill_file"]:
         read_skill_text(file)
-    found = offered_skills(options["skill"], [str(file) for file in options["skill_file"]])
-    if not found:
+    skills = offered_skills(options["skill"], [str(file) for file in options["skill_file"]])
+    if not skills:
         raise InputError("no skill on offer; name one with --skill NAME or --skill-file PATH")
-    return found
+    digests = {skill.skill_id: skill.digest for skill in _known_skills(options) if skill.text}
+    return tuple(skill._replace(digest="" if skill.file else digests.get(skill.name, "")) for skill in skills)
+
+
+def _known_skills(options: dict[str, Any]) -> list[Skill]:
+    """The skills of the bank, the newest version of each last; none where there is no bank here."""
+    from skilldelta.bank import Bank
+    from skilldelta.errors import SkillDeltaError
+
+    if options["server"] or "://" in options["bank"]:
+        return []
+    try:
+        with Bank.open(options["bank"], readonly=True) as bank:
+            return [bank.resolve_skill(name) for name in dict.fromkeys(skill.skill_id for skill in bank.skills())]
+    except SkillDeltaError:
+        return []

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +17,7 @@ if TYPE_CHECKING:
     from socket import socket
 
     from skilldelta.serve.admission import AdmissionRules
-    from skilldelta.serve.counted_gate import CountedGate
     from skilldelta.serve.gate_service import GateService
-
-_NEAR_HOSTS = ("127.0.0.1", "localhost", "0.0.0.0")
-"""Where hooks of this machine find the server at 127.0.0.1."""
 
 
 @click.command("serve")
@@ -78,6 +72,7 @@ def command(ctx: click.Context, /, bank: str, host: str, port: int, install: str
         raise MissingExtraError("skilldelta serve", "serve") from error
     from skilldelta.cli.arguments import encoder_arguments
     from skilldelta.serve.service_log import log_to
+    from skilldelta.server_proof import own_key
 
     rules = admission_rules(host, options)
     telemetry = None
@@ -91,21 +86,11 @@ def command(ctx: click.Context, /, bank: str, host: str, port: int, install: str
         gate = _gate(ctx, bank, options)
         log_to(sys.stderr, access=options["access_log"])
         note(f"serving {gate.location} on {address_of(host, listener)}/ (Ctrl+C ends)")
-        hooks = _hooks(listener.getsockname()[1], direct=rules.tokens is None) if host in _NEAR_HOSTS else None
-        run(gate_app(gate, rules, encoder=encoder_arguments(options), telemetry=telemetry, beside=hooks), listener)
-
-
-def _hooks(port: int, *, direct: bool) -> Callable[[CountedGate], AbstractContextManager[None]]:
-    """What answers the hooks of this user; where tokens are asked for, with the token that each of them has."""
-    from skilldelta.cli.hook_in_server import answer_in_server
-    from skilldelta.serve.hooks.relay import NEAR
-    from skilldelta.serve.hooks.relay_server import relaying
-
-    def beside(counted: CountedGate) -> AbstractContextManager[None]:
-        ask = counted.answer if direct else None
-        return relaying(port, os.environ, lambda hook: answer_in_server(hook, f"{NEAR}{port}", ask))
-
-    return beside
+        key = own_key(os.environ)
+        if not key:
+            note("warning: hooks will not ask this server: the key that proves whose it is cannot be kept; set HOME")
+        encoder = encoder_arguments(options)
+        run(gate_app(gate, rules, encoder=encoder, telemetry=telemetry, server_key=key), listener)
 
 
 def _gate(ctx: click.Context, bank: str, options: dict[str, Any]) -> GateService:

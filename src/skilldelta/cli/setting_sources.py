@@ -93,8 +93,11 @@ class ProjectFile:
         return value
 
 
-def project_file(command: str, commands: Iterable[str], start: Path | None = None) -> ProjectFile | None:
-    """What the nearest file says to one of the commands; None where there is no file."""
+def project_file(command: str, commands: Iterable[str] | None, start: Path | None = None) -> ProjectFile | None:
+    """What the nearest file says to one of the commands; None where there is no file.
+
+    Without `commands`, tables of other commands are not looked at.
+    """
     path = _nearest(start or _here())
     if path is None:
         return None
@@ -102,7 +105,8 @@ def project_file(command: str, commands: Iterable[str], start: Path | None = Non
     shared = {_name(key): value for key, value in settings.items() if not isinstance(value, dict)}
     tables = {key: value for key, value in settings.items() if isinstance(value, dict)}
     gates = _gates(path, tables.pop("gates", {}))
-    for known, kind, keys in ((SHARED_KEYS, "setting", shared), (tuple(commands), "command", tables)):
+    names = tuple(tables) if commands is None else tuple(commands)
+    for known, kind, keys in ((SHARED_KEYS, "setting", shared), (names, "command", tables)):
         for key in keys:
             if key not in known:
                 raise InputError(f"{path}: {unknown_name(kind, key, known)}")

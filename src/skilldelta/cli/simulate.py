@@ -20,8 +20,8 @@ from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
     from skilldelta.arrays import Floats
-    from skilldelta.evaluation.simulation.simulated_panel import SimulatedPanel
-    from skilldelta.evaluation.simulation.theory import TheoryCheck
+    from skilldelta.paper.simulation.simulated_panel import SimulatedPanel
+    from skilldelta.paper.simulation.theory import TheoryCheck
 
 KINDS = ("no_effect", "always_helps", "family_only", "local_only", "mixed")
 
@@ -61,9 +61,9 @@ def command(pairs: Path | None, as_json: bool, output: Path | None, **options: A
 
     from skilldelta.evaluation.leave_one_out import evaluate_panel
     from skilldelta.evaluation.results import panel_to_dict
-    from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
-    from skilldelta.evaluation.simulation.theory import check_theory
     from skilldelta.gate import Gate
+    from skilldelta.paper.simulation.simulated_panel import simulate_panel
+    from skilldelta.paper.simulation.theory import check_theory
 
     rng = np.random.default_rng(options["seed"])
     panel = simulate_panel(

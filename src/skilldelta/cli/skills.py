@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import shlex
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,46 +13,182 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.arguments import note_left_out, panels_in, settings_in
-from skilldelta.cli.output import console, plain_minus, progress, signed, span, table, write_json
+from skilldelta.cli.output import console, note, percent, plain_minus, progress, signed, span, table, write_json
+from skilldelta.cli.reading_options import reading_of, reading_options
+from skilldelta.cli.settings import GivenPath
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.nouns import listed, plural
 
 if TYPE_CHECKING:
+    from skilldelta.bank.importers import Defaults
     from skilldelta.evaluation.skill_verdicts import SkillVerdict
     from skilldelta.studies import JudgedPanel
     from skilldelta.support import Support
 
 _NAMED = 6
+_RULINGS = ("keep", "gate", "drop", "no effect", "not enough evidence")
+# What --sort orders by; the largest first, names from A to Z.
+_ORDERS: dict[str, Callable[[SkillVerdict], Any]] = {
+    "verdict": lambda verdict: (_RULINGS.index(verdict.ruling), -verdict.effect.gain, verdict.skill),
+    "gain": lambda verdict: (-verdict.effect.gain, verdict.skill),
+    "helps": lambda verdict: (-verdict.effect.helps, verdict.skill),
+    "tokens": lambda verdict: (-(verdict.points_per_1000_tokens or -math.inf), verdict.skill),
+    "tasks": lambda verdict: (-verdict.mean.tasks, verdict.skill),
+    "name": lambda verdict: verdict.skill,
+}
 
 
 @click.command("skills")
+@click.argument("sources", nargs=-1, type=GivenPath(), metavar="[SOURCE…]")
 @settings.panel_options
-@click.option("--skill", metavar="NAME", help="Only this skill, with the tasks that it breaks.")
+@reading_options
+@click.option(
+    "--skill", metavar="NAME", help="Only this skill (of files NAME or NAME@VERSION), with the tasks that it breaks."
+)
+@click.option(
+    "--sort",
+    type=click.Choice(list(_ORDERS)),
+    default="verdict",
+    help="Order of the skills: by verdict and gain, gain, chance to help, points per 1,000 tokens, tasks, or name.",
+)
+@click.option("--top", type=click.IntRange(min=1), metavar="N", help="Only the first N skills of each panel.")
 @settings.exclude_options
 @settings.corrections_option
 @settings.interval_options
 @settings.document_options
 @progress("judging skills")
-def command(bank: str, skill: str | None, as_json: bool, output: Path | None, **options: Any) -> None:
-    """Keep, gate or drop each skill, with the evidence, the tasks that it breaks, and what skipping there would buy.
+def command(
+    sources: tuple[Path, ...],
+    bank: str,
+    skill: str | None,
+    sort: str,
+    top: int | None,
+    as_json: bool,
+    output: Path | None,
+    **options: Any,
+) -> None:
+    """Keep, gate, drop or no effect: a verdict on each skill, with the tasks that it breaks and what skipping would buy.
 
-    A family counts as harmed when its exact sign test passes at a false-discovery rate of 5% over all families of the
-    panel; skills are held to the same rate. Intervals are 95%, over tasks. "Not enough evidence" is a verdict.
+    A SOURCE is a workspace, a log, a table or a bank: it needs no bank and no agent's name. Without one, the bank is judged.
+
+    Gains and 95% intervals take in what the other skills show, so that many skills do not make one look good by chance.
+    Gate means that the gate beats always using the skill on tasks that it had not seen, or that the skill harms some
+    families (exact sign test, false-discovery rate 5% over all families). "Not enough evidence" is a verdict.
+
+    \b
+    skilldelta skills my-skill-workspace/
+    skilldelta skills results.xlsx --percent
+    skilldelta skills --bank skilldelta.bank
     """
     from skilldelta.studies import SkillSettings, judge_skills, judged_to_dict
+    from skilldelta.studies.skill_study import summary_line
 
     if not options["resamples"]:
         raise InputError("--resamples 0 leaves no interval to judge by; give at least 100")
+    said, format_ = reading_of(options, sources)
+    if sources:
+        _judge_files(sources, skill, said, format_, options, as_json=as_json, output=output)
+        return
     panels = panels_in(bank, options)
     note_left_out(panels)
     judged = judge_skills(panels, settings_in(options, SkillSettings))
     if skill is not None:
         judged = _of_skill(judged, skill)
+    summary = summary_line(judged)
+    judged = tuple(replace(one, verdicts=tuple(sorted(one.verdicts, key=_ORDERS[sort])[:top])) for one in judged)
     if as_json or output:
-        write_json({"panels": [judged_to_dict(one) for one in judged]}, output)
+        write_json({"summary": summary, "panels": [judged_to_dict(one) for one in judged]}, output)
         return
+    console().print(summary, style="bold")
     for one in judged:
         _show(one, with_tasks=skill is not None)
+
+
+def _judge_files(
+    sources: tuple[Path, ...],
+    skill: str | None,
+    said: Defaults,
+    format_: str,
+    options: dict[str, Any],
+    *,
+    as_json: bool,
+    output: Path | None,
+) -> None:
+    """One screen per source: the verdict on each skill, what it costs, what it harms, and what to type next."""
+    from skilldelta.studies import ArmChoice, SkillSettings, judge_skills, judged_to_dict, read_runs
+    from skilldelta.studies.compared_side import RecordedRuns, bank_runs
+    from skilldelta.studies.file_panels import file_panels
+    from skilldelta.studies.version_history import version_history
+
+    documents = []
+    for source in sources:
+        choice = ArmChoice(agent=options["agent"], skill=skill, suite=options["suite"])
+        if is_bank(source):
+            from skilldelta.bank import Bank
+
+            with Bank.open(str(source), create=False) as bank:
+                recorded: RecordedRuns = bank_runs(bank, choice)
+        else:
+            recorded = read_runs(source, format=format_, choice=choice, said=said)
+        for remark in recorded.notes:
+            note(remark)
+        if recorded.unsure_newest and not (skill and "@" in skill):
+            from skilldelta.cli.history import show_history
+            from skilldelta.studies.version_history import history_to_dict
+
+            history = version_history(recorded, seed=options["seed"], resamples=options["resamples"])
+            if as_json or output:
+                documents.append({"source": str(source), **history_to_dict(history)})
+            else:
+                show_history(history)
+            continue
+        judged = judge_skills(file_panels(recorded, skill), settings_in(options, SkillSettings))
+        if skill is not None:
+            judged = _of_skill(judged, skill.partition("@")[0])
+        if as_json or output:
+            documents += [{"source": str(source), **judged_to_dict(one)} for one in judged]
+            continue
+        for one in judged:
+            _show_screen(one, source)
+    if as_json or output:
+        write_json({"panels": documents}, output)
+
+
+def is_bank(path: Path) -> bool:
+    """Whether a file is a bank."""
+    try:
+        with path.open("rb") as file:
+            return file.read(15) == b"SQLite format 3"
+    except OSError:
+        return False
+
+
+def _show_screen(judged: JudgedPanel, source: Path) -> None:
+    from skilldelta.report.skill_list import certainty_words, cost_words, harm_words, skill_reason
+    from skilldelta.studies.compared_side import UNNAMED
+
+    out, support = console(), judged.panel.support
+    for one in judged.verdicts:
+        mean = one.mean
+        recorded = f"{signed(100 * mean.mean, 1)} points over {plural(mean.tasks, 'task')}"
+        expected = f"{signed(100 * one.effect.gain, 1)} to expect of new tasks (95%: {span(one.interval)})"
+        who = f" ({judged.panel.agent.name})" if judged.panel.agent.name != UNNAMED else ""
+        out.print(f"{one.skill}{who}: {one.ruling}, {certainty_words(one)}", style="bold")
+        out.remark(plain_minus(f"gain {recorded}, {expected}; {skill_reason(one)}"))
+        out.remark(plain_minus(f"{one.helped} helped, {one.harmed} harmed; {cost_words(judged.panel.support, one)}"))
+        for line in harm_words(support, one, _NAMED):
+            out.remark(plain_minus(line), indent=4)
+        out.remark(f"next: {_next_command(one, source)}", style="dim")
+        out.print("")
+
+
+def _next_command(one: SkillVerdict, source: Path) -> str:
+    path = shlex.quote(str(source))
+    if one.ruling == "not enough evidence":
+        return f"skilldelta compare {path} --skill {shlex.quote(one.skill)} shows every task; run more tasks in both arms to settle it"
+    if one.ruling == "gate":
+        return f"skilldelta import {path} --agent NAME, then skilldelta predict --skill {shlex.quote(one.skill)} TEXT"
+    return f"skilldelta check {path} --skill {shlex.quote(one.skill)} holds it in CI"
 
 
 def _of_skill(judged: Sequence[JudgedPanel], skill: str) -> tuple[JudgedPanel, ...]:
@@ -68,15 +206,17 @@ def _show(judged: JudgedPanel, *, with_tasks: bool) -> None:
     out, support = console(), judged.panel.support
     title = f"{judged.panel.title}: {plural(len(judged.verdicts), 'skill')}"
     rows = [_row(one) for one in judged.verdicts]
-    out.print(table(title, ("skill", "verdict", "gain", "95%", "tasks", "helped", "harmed"), rows, left=2))
+    columns = ("skill", "verdict", "points", "95%", "helps", "per 1k", "tasks", "helped", "harmed")
+    out.print(table(title, columns, rows, left=2))
     for one in judged.verdicts:
         out.remark(plain_minus(f"{one.skill}: {skill_sentence(one)}"))
         if one.harmed:
             for line in _harm_lines(support, one, with_tasks=with_tasks):
                 out.remark(plain_minus(line), indent=4, style="dim")
     out.remark(
-        "Families: exact sign test, false-discovery rate 5% over all families of the panel; skills likewise. Held out: "
-        "each task is decided by other tasks only, those of its family or its nearest ones.",
+        "Points: change of success in percentage points, with its 95% interval, after the other skills had their say. Helps: "
+        "the chance that the true change is above zero. Per 1k: points per 1,000 tokens that the skill adds. Families: exact "
+        "sign test, false-discovery rate 5% over all families. Held out: each task is decided by other tasks only.",
         style="dim",
     )
     out.print("")
@@ -84,9 +224,17 @@ def _show(judged: JudgedPanel, *, with_tasks: bool) -> None:
 
 def _row(one: SkillVerdict) -> list[str]:
     verdict = "not enough" if one.ruling == "not enough evidence" else one.ruling
-    mean = one.mean
-    counts = (str(mean.tasks), str(one.helped), str(one.harmed))
-    return [one.skill, verdict, signed(100 * mean.mean, 1), span(mean.interval), *counts]
+    price = one.points_per_1000_tokens
+    counts = (str(one.mean.tasks), str(one.helped), str(one.harmed))
+    return [
+        one.skill,
+        verdict,
+        signed(100 * one.effect.gain, 1),
+        span(one.interval),
+        percent(one.effect.helps, 0),
+        "–" if price is None else signed(price, 1),
+        *counts,
+    ]
 
 
 def _harm_lines(support: Support, one: SkillVerdict, *, with_tasks: bool) -> list[str]:

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.collect import collect_options
-from skilldelta.cli.settings import GivenPath, OutputPath
-
-if TYPE_CHECKING:
-    from skilldelta.suites.base import GivenFiles
+from skilldelta.cli.settings import OutputPath
+from skilldelta.cli.suite import given_files, source_options
 
 
 @click.command("study")
 @click.argument("name")
-@click.option(
-    "--from", "data", type=GivenPath(), metavar="PATH", help="The benchmark's data, on disk. Needed once per study."
-)
-@click.option("--skills", type=GivenPath(), metavar="PATH", help="Skill texts: a corpus file or a folder of skills.")
-@click.option("--corpora", type=GivenPath(), metavar="FOLDER", help="ToolQA's corpora, for its tools.")
+@source_options
 @click.option(
     "--output",
     required=True,
@@ -37,6 +31,12 @@ if TYPE_CHECKING:
     metavar="N",
     help="With --prospective: tasks of each group to record first. Default: the paper's number, else two fifths.",
 )
+@click.option(
+    "--split",
+    metavar="FILE",
+    help="With --prospective: known and target tasks as JSON, or `published` for the authors' own. Panels form a chain.",
+)
+@click.option("--beside-paper", is_flag=True, help="Put the paper's printed figures beside yours in the tables.")
 @collect_options
 @settings.encoder_options
 @settings.resamples_option
@@ -44,9 +44,7 @@ if TYPE_CHECKING:
 @click.option("--dry-run", is_flag=True, help="Print the plan, its size and its largest cost; run nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask before the first call.")
 @settings.json_option
-def command(
-    name: str, data: Path | None, skills: Path | None, corpora: Path | None, output: Path, dry_run: bool, **options: Any
-) -> int:
+def command(name: str, output: Path, dry_run: bool, **options: Any) -> int:
     """Prepare one of the paper's suites, collect both arms, evaluate, and end with the paper's tables for your agent.
 
     The plan and its largest cost come first. Stop and start as you like: what the folder has is not made or paid again.
@@ -58,18 +56,9 @@ def command(
       --output my-study --dry-run
     """
     from skilldelta.cli.study_phases import StudyRun
-    from skilldelta.studies.study_folder import StudyFolder
-    from skilldelta.suites import find_suite
+    from skilldelta.paper.study_folder import StudyFolder
+    from skilldelta.paper.suites import find_suite
 
-    given = _given(data, skills, corpora)
+    given = given_files(name, options)
     run = StudyRun(find_suite(name), StudyFolder(output), given, {**options, "aa": None})
     return run.show_plan() if dry_run else run.go()
-
-
-def _given(data: Path | None, skills: Path | None, corpora: Path | None) -> GivenFiles | None:
-    from skilldelta.errors import InputError
-    from skilldelta.suites.base import GivenFiles
-
-    if data is None and (skills or corpora):
-        raise InputError("--skills and --corpora belong to the data that --from names; give all of them")
-    return None if data is None else GivenFiles(data, skills, corpora)

@@ -15,12 +15,13 @@ from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
     from skilldelta.collect.session import Session
-    from skilldelta.studies import Evaluated, PaperTable
-    from skilldelta.studies.study_folder import StudyFolder
-    from skilldelta.suites.base import GivenFiles, PaperSuite
+    from skilldelta.paper import PaperTable
+    from skilldelta.paper.study_folder import StudyFolder
+    from skilldelta.paper.suites.base import GivenFiles, PaperSuite
+    from skilldelta.studies import Evaluated
 
-_SHOWN = ("policies", "means", "ablations", "thresholds", "structure")
-"""Tables that the terminal shows; the files have all of them."""
+# Tables that the terminal shows; the files have all of them.
+_SHOWN = ("inventory", "policies", "means", "counts", "ablations", "thresholds", "graders", "prospective")
 
 
 class _StoppedError(Exception):
@@ -64,7 +65,7 @@ class StudyRun:
 
     def _prepared(self) -> Path:
         from skilldelta.cli.suite import show_prepared
-        from skilldelta.studies.study_folder import prepare_once
+        from skilldelta.paper.study_folder import prepare_once
 
         made = prepare_once(self.study, self.suite, self.given, self.options["families"])
         if made is not None and not self.options["as_json"]:
@@ -73,7 +74,7 @@ class StudyRun:
 
     def _folder_to_plan_from(self, scratch: Path) -> Path:
         from skilldelta.collect.suite import SUITE_FILE
-        from skilldelta.studies.study_folder import StudyFolder, prepare_once
+        from skilldelta.paper.study_folder import StudyFolder, prepare_once
 
         is_there = (self.study.suite(self.suite.name) / SUITE_FILE).is_file()
         place = self.study if is_there else StudyFolder(scratch)
@@ -171,22 +172,31 @@ class StudyRun:
     def _tables(self) -> int:
         from skilldelta.cli.arguments import panels_in
         from skilldelta.cli.evaluate import run_evaluation
-        from skilldelta.files import write_text
-        from skilldelta.studies import EvaluationSettings, paper_tables, tables_document, tables_markdown
+        from skilldelta.paper import beside_paper, paper_tables
+        from skilldelta.paper.grader_table import grader_table
+        from skilldelta.paper.prospective_table import prospective_table
+        from skilldelta.paper.study_folder import write_tables
+        from skilldelta.paper.table import tables_document
+        from skilldelta.studies import EvaluationSettings
 
         panels = panels_in(str(self.study.bank), {**self.options, "agent": None, "suite": None})
         asked = EvaluationSettings(seed=self.options["seed"], resamples=self.options["resamples"], shuffles=0)
         evaluated = run_evaluation(panels, asked)
         with progress("tables"):
-            tables = paper_tables(evaluated)
-        write_json(tables_document(tables), self.study.tables)
-        write_text(self.study.tables.with_suffix(".md"), tables_markdown(tables))
+            tables = [*paper_tables(evaluated), grader_table(self.study)]
+            prospective = prospective_table(self.study)
+        if prospective.rows:
+            tables.append(prospective)
+        if self.options["beside_paper"]:
+            tables = beside_paper(tables)
+        write_tables(self.study, tables)
         self._report(evaluated)
         if self.options["as_json"]:
             write_json({"folder": str(self.study.path), "panels": len(panels), "tables": tables_document(tables)})
         else:
             _show_tables(tables)
-            files = [self.study.tables, self.study.tables.with_suffix(".md"), self.study.report]
+            files = [self.study.tables.with_suffix(ending) for ending in (".json", ".md", ".tex")]
+            files += [self.study.path / "tables", self.study.report]
             note(f"all tables and the report: {', '.join(str(file) for file in files if file.exists())}")
         return 0
 
@@ -216,7 +226,7 @@ def _largest(plan: Mapping[str, Any]) -> str:
 
 
 def _show_tables(tables: Sequence[PaperTable]) -> None:
-    from skilldelta.studies.paper_table import written
+    from skilldelta.paper.table import written
 
     for one in tables:
         if one.key in _SHOWN and one.rows:

@@ -14,39 +14,44 @@ if TYPE_CHECKING:
     from skilldelta.bank import Bank
     from skilldelta.cli.study_phases import StudyRun
     from skilldelta.evaluation.prospective.seal import SealedPanel
+    from skilldelta.paper.prospective_table import PanelSplit
     from skilldelta.records import Agent
     from skilldelta.studies import LoadedPanel
-    from skilldelta.studies.study_folder import KnownAndHeldOut
 
 
 def run_protocol(run: StudyRun, folder: Path) -> int:
     """From where the folder stands; the seal is made once, before the first held-out call."""
     from skilldelta.collect.plan import make_plan
-    from skilldelta.studies.study_folder import split_tasks
+    from skilldelta.paper.prospective_table import PanelSplit, read_split
+    from skilldelta.paper.study_folder import split_tasks
 
     session, known = run.session(folder), run.options["known"] or run.suite.preset.known_per_group
     planned = make_plan(session.suite, session.selection, seed=session.seed)
-    tasks = list({one.task.task_id: one.task for one in planned}.values())
-    parts = split_tasks(tasks, known, seed=run.options["seed"])
-    run.collect(folder, parts.known)
-    sealed = _sealed(run, folder, parts)
-    run.collect(folder, parts.held_out)
-    return _audit(run, sealed)
+    tasks = list({execution.task.task_id: execution.task for execution in planned}.values())
+    if run.options["split"]:
+        split = read_split(run.options["split"], run.suite.name, tasks)
+    else:
+        split = PanelSplit("", split_tasks(tasks, known, seed=run.options["seed"]))
+    run.collect(folder, split.parts.known)
+    sealed = _sealed(run, folder, split)
+    run.collect(folder, split.parts.held_out)
+    return _audit(run, sealed, split.name)
 
 
-def _sealed(run: StudyRun, folder: Path, parts: KnownAndHeldOut) -> SealedPanel:
+def _sealed(run: StudyRun, folder: Path, split: PanelSplit) -> SealedPanel:
     """The predictions for the held-out tasks, sealed once; later starts take them as they are."""
     from skilldelta.bank import Bank
     from skilldelta.evaluation.prospective.seal import read_sealed, write_sealed
     from skilldelta.studies import TargetTask, freeze_targets
 
     session = run.session(folder)
-    agent, path = session.agent.identity, run.study.sealed(run.suite.name, session.agent.identity)
+    parts = split.parts
+    agent, path = session.agent.identity, run.study.sealed(run.suite.name, session.agent.identity, split.name)
     if path.exists():
         made = read_sealed(path)
         if {target.task_id for target in made.targets} != set(parts.held_out):
             raise InputError(
-                f"{path} holds predictions for other tasks; give the same --known, --limit and --seed as before, or "
+                f"{path} holds predictions for other tasks; give the same --known, --split, --limit and --seed as before, or "
                 "start another study with --output"
             )
         return made
@@ -69,10 +74,13 @@ def _sealed(run: StudyRun, folder: Path, parts: KnownAndHeldOut) -> SealedPanel:
     return sealed
 
 
-def _audit(run: StudyRun, sealed: SealedPanel) -> int:
+def _audit(run: StudyRun, sealed: SealedPanel, name: str) -> int:
     from skilldelta.bank import Bank
     from skilldelta.cli.audit import audit_document, show_audit
     from skilldelta.evaluation.prospective.tampering import SealBrokenError
+    from skilldelta.paper.prospective_table import prospective_table, record_panel
+    from skilldelta.paper.study_folder import write_tables
+    from skilldelta.paper.table import tables_document
     from skilldelta.studies import audit_sealed
 
     session = run.session(run.study.suite(run.suite.name))
@@ -84,10 +92,17 @@ def _audit(run: StudyRun, sealed: SealedPanel) -> int:
         for change in broken.changes:
             note(f"refused: {change}")
         return 1
+    record_panel(run.study, run.suite.name, session.agent.identity.name, name or "by hash", audited.result)
+    table = prospective_table(run.study)
+    write_tables(run.study, [table])
     if run.options["as_json"]:
-        write_json({"folder": str(run.study.path), "seal": sealed.seal, "audit": audit_document(audited)})
+        tables = tables_document([table])
+        write_json(
+            {"folder": str(run.study.path), "seal": sealed.seal, "audit": audit_document(audited), "tables": tables}
+        )
     else:
         show_audit(audited.result)
+        note(f"the table of prospective panels: {run.study.tables.with_suffix('.md')}")
     return 0
 
 

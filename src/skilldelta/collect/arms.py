@@ -28,8 +28,11 @@ def arm_messages(
     task_text: str, condition: Condition, settings: AgentSettings, *, skill_text: str, prefill: str = ""
 ) -> list[Message]:
     """The messages of one arm. The prompt and `prefill`, which begins the assistant's turn, are the same in both arms."""
-    messages = [Message("system", settings.system)] if settings.system else []
-    if condition == "use" and not settings.skill_prompt:
+    system = settings.system
+    if condition == "use" and settings.skill_system:
+        system += settings.skill_system.replace("{skill}", skill_text)
+    messages = [Message("system", system)] if system else []
+    if condition == "use" and not settings.skill_prompt and not settings.skill_system:
         messages.append(Message("system", skill_text))
     prompt = settings.prompt.replace("{task}", task_text) if settings.prompt else task_text
     if condition == "use" and settings.skill_prompt:

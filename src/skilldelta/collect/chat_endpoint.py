@@ -80,15 +80,36 @@ def request_body(model: str, settings: AgentSettings, messages: Sequence[Message
     request: dict[str, Any] = {
         "model": model,
         "messages": [{"role": message.role, "content": message.content} for message in messages],
-        "temperature": settings.temperature,
-        "max_tokens": settings.max_tokens,
-        "seed": seed,
     }
+    if settings.temperature is not None:
+        request["temperature"] = settings.temperature
+    request[settings.max_tokens_field] = settings.max_tokens
+    if settings.send_seed:
+        request["seed"] = seed
     if settings.top_p is not None:
         request["top_p"] = settings.top_p
     if settings.stop:
         request["stop"] = list(settings.stop)
-    return _encode(request).encode("utf-8", "backslashreplace")
+    return _encode({**request, **reasoning_fields(model, settings)}).encode("utf-8", "backslashreplace")
+
+
+def reasoning_fields(model: str, settings: AgentSettings) -> dict[str, Any]:
+    """The fields of a request that steer how a model thinks, and whatever else a suite adds.
+
+    Families of models know different switches: the name's last part decides. An effort that is asked for replaces them.
+    """
+    name = model.rsplit("/", 1)[-1].lower()
+    fields: dict[str, Any] = {}
+    if settings.reasoning_effort:
+        fields = {"reasoning_effort": settings.reasoning_effort}
+    elif settings.thinking is not None:
+        if "qwen3" in name:
+            fields = {"chat_template_kwargs": {"enable_thinking": settings.thinking}}
+        elif "glm-5" in name or "kimi" in name:
+            fields = {"enable_thinking": settings.thinking}
+        elif "gpt-5" in name and not settings.thinking:
+            fields = {"reasoning_effort": "minimal"}
+    return {**fields, **settings.extra_body}
 
 
 def check_model(requested: str, returned: str) -> None:

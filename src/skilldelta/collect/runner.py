@@ -11,7 +11,7 @@ import shutil
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +141,7 @@ class _Run:
     status: Status = "completed"
     error: str = ""
     remark: str = ""
+    other_grades: Mapping[str, float] = field(default_factory=dict)
     seconds: float = 0.0
 
 
@@ -178,7 +179,7 @@ async def _run_and_grade(collection: Collection, planned: Planned) -> _Run:
             collection.answered = True
             grader = collection.graders[planned.task.task_id]
             graded = await _grade(grader, without_surrogates(run.outcome.answer), planned.task, workdir)
-            run.success, run.remark = graded.success, graded.remark
+            run.success, run.remark, run.other_grades = graded.success, graded.remark, graded.other
         except TransportError as failure:
             run.status, run.error = "transport_error", str(failure)
             if not collection.answered:
@@ -202,7 +203,7 @@ async def _grade(grader: Grader, answer: str, task: SuiteTask, workdir: Path | N
 
 
 def _attempt(collection: Collection, planned: Planned, workdir: Path | None) -> Attempt:
-    skill = collection.suite.skills[planned.task.skill_id].text if planned.condition == "use" else ""
+    skill = collection.suite.skill_text(planned.task) if planned.condition == "use" else ""
     seed = sampling_seed(collection.seed, planned.repetition)
     return Attempt(planned, skill, seed, workdir, collection.suite.agent.prompt)
 
@@ -252,6 +253,8 @@ def _transcript(planned: Planned, execution: Execution, run: _Run) -> dict[str, 
         row["error"] = run.error
     if run.remark:
         row["remark"] = run.remark
+    if run.other_grades:
+        row["other_grades"] = dict(run.other_grades)
     if run.outcome is not None:
         row["answer"] = run.outcome.answer
         row["messages"] = [{"role": message.role, "content": message.content} for message in run.outcome.messages]

@@ -6,6 +6,7 @@ reply is never asked again, a transport error is. The tokens are the cost of rou
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from skilldelta.collect.agents.base import Asks, run_pool
 from skilldelta.collect.arms import Message
 from skilldelta.collect.budget import Amount, Budget
 from skilldelta.collect.execution_errors import CapReachedError, TransportError
+from skilldelta.collect.graders.final_answer import without_thoughts
 from skilldelta.collect.ledger import Spend
 from skilldelta.collect.plan import make_plan
 from skilldelta.collect.recorder import Recorder
@@ -114,8 +116,8 @@ async def judge(session: Session, on_progress: Callable[[JudgeProgress], None]) 
 
 
 def read_label(reply: str) -> bool | None:
-    """True for use, False for no-use, None when the reply does not hold exactly one label."""
-    label = unique_label(reply, (USE, SKIP))
+    """True for use, False for no-use, None when the reply does not hold exactly one label outside of its thoughts."""
+    label = unique_label(without_thoughts(reply), (USE, SKIP))
     return None if label is None else label == USE
 
 
@@ -154,7 +156,13 @@ async def _judge_one(
 
 
 def _question(session: Session, task: SuiteTask) -> list[Message]:
-    return [Message("user", PROMPT.format(task=task.text, skill=_skill(session, task).text))]
+    skill_text, prompt = session.suite.skill_text(task), session.suite.self_judge
+    if prompt is None:
+        return [Message("user", PROMPT.format(task=task.text, skill=skill_text))]
+    fields = {"{question}": task.text, "{skills}": skill_text}
+    # Filled in one pass, since a task and a skill may hold braces of their own.
+    user = re.sub(r"\{question\}|\{skills\}", lambda place: fields[place[0]], prompt.user)
+    return [*([Message("system", prompt.system)] if prompt.system else []), Message("user", user)]
 
 
 def _skill(session: Session, task: SuiteTask) -> Skill:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,12 @@ SUITE_FILE = "suite.yaml"
 # Graders that can do without an answer in the task.
 UNANSWERED_GRADERS = ("python", "command", "judge", "inspect", "unit_tests", "workbook")
 
-_SUITE_KEYS = ("name", "description", "tasks", "agent", "grader", "skills", "benchmark", "repetitions")
-_TASK_KEYS = ("task_id", "text", "family", "skill", "answer", "grader", "metadata", "files")
+_SUITE_KEYS = (
+    *("name", "description", "tasks", "agent", "grader", "skills", "benchmark", "repetitions"),
+    *("protocol", "skill_separator", "self_judge"),
+)
+_TASK_KEYS = ("task_id", "text", "prompt", "family", "skill", "answer", "grader", "metadata", "files")
+_SKILL_SEPARATOR = "\n\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +41,23 @@ class AgentSettings:
     """What is asked in both arms, with {task} in it; empty is the task's text alone. No encoder sees it."""
     skill_prompt: str = ""
     """The user's message of the use arm, with {skill} and {task} in it; empty makes the skill a system message."""
-    temperature: float = 0.0
+    skill_system: str = ""
+    """What the use arm has at the end of its system message, with {skill} in it, in place of a message of its own."""
+    temperature: float | None = 0.0
+    """None sends no temperature: some models of today accept none."""
     max_tokens: int = 1024
+    max_tokens_field: str = "max_tokens"
+    """The request's name for the cap: max_tokens or max_completion_tokens."""
     top_p: float | None = None
     stop: tuple[str, ...] = ()
+    reasoning_effort: str = ""
+    """Sent as it is; a field that switches thinking on or off is then not sent."""
+    thinking: bool | None = None
+    """Switches thinking on or off in the field that the model's family knows; None sends nothing."""
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
+    """Further fields of every request, also of self-judgements."""
+    send_seed: bool = False
+    """Whether a request carries the repetition's seed."""
     environment: tuple[str, ...] = ()
     """Names of variables that a command agent gets beside the usual few."""
 
@@ -58,6 +75,23 @@ class SuiteTask:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     files: Path | None = None
     """A folder that is copied for every execution: the task's own working copy."""
+    prompt: str = ""
+    """What is asked in place of the text, which encoders see; empty is the text."""
+    skill_text: str = ""
+    """The skills' texts in the task's own order, where the suite keeps it; empty is the text of its bundle."""
+
+    @property
+    def question(self) -> str:
+        """The task as an agent is asked it, before the suite's prompt."""
+        return self.prompt or self.text
+
+
+@dataclass(frozen=True, slots=True)
+class SelfJudgePrompt:
+    """A suite's own wording for self-judgements; `user` has {question} and {skills} in it."""
+
+    system: str
+    user: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +108,13 @@ class Suite:
     """The benchmark that it was prepared from, where it was."""
     repetitions: int = 1
     """Runs of each task in each arm, unless a person asks for another number."""
+    protocol: str = ""
+    """Whose wording it was prepared with: `authors`, `plain`, or nothing for a suite of one's own."""
+    self_judge: SelfJudgePrompt | None = None
+
+    def skill_text(self, task: SuiteTask) -> str:
+        """What is injected for a task in the arm with the skill."""
+        return task.skill_text or self.skills[task.skill_id].text
 
     def records(self) -> tuple[list[Task], list[Skill]]:
         """The tasks and the skills in use, as the bank stores them."""
@@ -99,6 +140,7 @@ def load_suite(folder: Path) -> Suite:
     lines_by_id: dict[str, int] = {}
     if not os.path.isfile(tasks_file):
         raise InputError(f"{tasks_file}: the tasks file is missing; name another with `tasks:` in {SUITE_FILE}")
+    separator = _text(settings, "skill_separator", SUITE_FILE, default="")
     for number, row in list(json_lines(tasks_file)):
         where = f"{tasks_file}:{number}"
         task = _task(row, where, default_grader=default_grader, folder=folder)
@@ -106,7 +148,13 @@ def load_suite(folder: Path) -> Suite:
             raise InputError(f"{where}: task_id {task.task_id!r} is already used in line {lines_by_id[task.task_id]}")
         lines_by_id[task.task_id] = number
         names = skill_names(row, where)
-        skills.setdefault(task.skill_id, _bundle(names, single, where, skills_folder))
+        if separator and isinstance(row["skill"], list):
+            # The order of the annotations is part of the text, and one set of skills comes in several orders.
+            names = list(dict.fromkeys(row["skill"]))
+            text = _bundle(names, single, where, skills_folder, separator).text
+            task = replace(task, skill_text=text)
+        bundle = _bundle(names, single, where, skills_folder, separator or _SKILL_SEPARATOR)
+        skills.setdefault(task.skill_id, replace(bundle, skill_id=task.skill_id))
         tasks.append(task)
     if not tasks:
         raise InputError(f"{tasks_file}: no tasks; write one JSON object per line with task_id, text, skill and answer")
@@ -119,6 +167,8 @@ def load_suite(folder: Path) -> Suite:
         agent=_agent_settings(settings.get("agent") or {}, f"{folder / SUITE_FILE}: agent"),
         benchmark=_text(settings, "benchmark", SUITE_FILE, default=""),
         repetitions=repetitions,
+        protocol=_text(settings, "protocol", SUITE_FILE, default=""),
+        self_judge=_self_judge(settings.get("self_judge"), f"{folder / SUITE_FILE}: self_judge"),
     )
 
 
@@ -155,7 +205,8 @@ def _agent_settings(settings: Any, where: str) -> AgentSettings:
     if not _all_texts(environment) or not all(re.fullmatch(r"\w+", name) for name in environment):
         raise InputError(f"{where}: environment must be a list of names of variables, without their values")
     temperature, most = settings.get("temperature", usual.temperature), settings.get("max_tokens", usual.max_tokens)
-    _check_number(temperature, 0, 1e6, f"{where}: temperature must be a number of at least 0")
+    if temperature is not None:
+        _check_number(temperature, 0, 1e6, f"{where}: temperature must be a number of at least 0, or null")
     _check_number(most, 1, 2**31 - 1, f"{where}: max_tokens must be at least 1", whole=True)
     if top_p is not None:
         _check_number(top_p, 0, 1, f"{where}: top_p must be a number from 0 to 1")
@@ -164,12 +215,49 @@ def _agent_settings(settings: Any, where: str) -> AgentSettings:
         system=_text(settings, "system", where, default=""),
         prompt=_template(settings, "prompt", ("{task}",), where),
         skill_prompt=_template(settings, "skill_prompt", ("{skill}", "{task}"), where),
-        temperature=float(temperature),
+        skill_system=_template(settings, "skill_system", ("{skill}",), where),
+        temperature=None if temperature is None else float(temperature),
         max_tokens=most,
+        max_tokens_field=_cap_field(settings, where),
+        reasoning_effort=_text(settings, "reasoning_effort", where, default=""),
+        thinking=_switch(settings, "thinking", where),
+        extra_body=_extra_body(settings, where),
+        send_seed=bool(_switch(settings, "send_seed", where)),
         top_p=None if top_p is None else float(top_p),
         stop=tuple(texts),
         environment=tuple(environment),
     )
+
+
+def _cap_field(settings: Mapping[str, Any], where: str) -> str:
+    name = _text(settings, "max_tokens_field", where, default="max_tokens")
+    if name not in ("max_tokens", "max_completion_tokens"):
+        raise InputError(f"{where}: max_tokens_field must be max_tokens or max_completion_tokens, got {shown(name)}")
+    return name
+
+
+def _switch(settings: Mapping[str, Any], key: str, where: str) -> bool | None:
+    value = settings.get(key)
+    if value is not None and not isinstance(value, bool):
+        raise InputError(f"{where}: {key} must be true or false, got {shown(value)}")
+    return value
+
+
+def _extra_body(settings: Mapping[str, Any], where: str) -> dict[str, Any]:
+    extra = settings.get("extra_body") or {}
+    if not isinstance(extra, dict):
+        raise InputError(f"{where}: extra_body must be an object of request fields, got {shown(extra)}")
+    return extra
+
+
+def _self_judge(settings: Any, where: str) -> SelfJudgePrompt | None:
+    if settings is None:
+        return None
+    if not isinstance(settings, dict):
+        raise InputError(f"{where}: expected system and user, got {shown(settings)}")
+    _refuse_unknown(settings, ("system", "user"), where)
+    user = _template(settings, "user", ("{question}", "{skills}"), where)
+    return SelfJudgePrompt(_text(settings, "system", where, default=""), user)
 
 
 def _template(settings: Mapping[str, Any], key: str, places: tuple[str, ...], where: str) -> str:
@@ -212,6 +300,7 @@ def _task(row: dict[str, Any], where: str, *, default_grader: Any, folder: Path)
         grader=grader,
         metadata=metadata,
         files=_files(row, where, folder),
+        prompt=_text(row, "prompt", where, default=""),
     )
 
 
@@ -233,11 +322,11 @@ def skill_names(row: Mapping[str, Any], where: str) -> list[str]:
     return sorted(set(names))
 
 
-def _bundle(names: list[str], single: Mapping[str, Skill], where: str, folder: Path) -> Skill:
+def _bundle(names: list[str], single: Mapping[str, Skill], where: str, folder: Path, separator: str) -> Skill:
     for name in names:
         if name not in single:
             raise InputError(f"{where}: skill {name!r} does not exist; expected the file {folder / name / 'SKILL.md'}")
-    return Skill.from_text("+".join(names), "\n\n".join(single[name].text for name in names))
+    return Skill.from_text("+".join(names), separator.join(single[name].text for name in names))
 
 
 def _read_skills(folder: Path) -> dict[str, Skill]:
@@ -260,7 +349,8 @@ def read_skill(path: Path) -> Skill:
         )
     if not parts.body:
         raise InputError(f"{path}: the skill has no text after its front matter, so there is nothing to inject")
-    return Skill.from_text(path.parent.name, parts.body)
+    # A text of a benchmark is injected to the letter, blank ends included.
+    return Skill.from_text(path.parent.name, parts.verbatim if front.get("verbatim") is True else parts.body)
 
 
 def _check_grader(grader: Any, where: str) -> None:

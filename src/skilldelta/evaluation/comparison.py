@@ -20,7 +20,8 @@ from skilldelta.evaluation.results import MARGIN, UNKNOWN, HeldOutValue, PanelRe
 from skilldelta.nouns import plural
 
 Verdict = Literal["better", "equivalent", "worse", "not enough evidence", "too small to tell"]
-Constant = Literal["always_on", "always_off"]
+# `better_constant` is always or never using the skill, whichever was better on the training folds, where folds disagree.
+Constant = Literal["always_on", "always_off", "better_constant"]
 
 _METRICS: dict[Constant, str] = {"always_on": "success_vs_always_on", "always_off": "success_gain"}
 ENOUGH = 10
@@ -92,9 +93,10 @@ def compare_with_better_constant(panel: PanelResult, policy: PolicyResult) -> Co
     folds, value = panel.repeated_folds, held_out_value(panel, policy.name)
     if folds is None or value is None:
         return compare(panel, policy, better_constant(panel, policy))
+    unanimous: dict[float, Constant] = {0.0: "always_off", 1.0: "always_on"}
     return judge(
         policy.name,
-        "always_on" if folds.always_on > 0.5 else "always_off",
+        unanimous.get(folds.always_on, "better_constant"),
         difference=value.difference,
         interval=Range(value.difference - 2 * value.spread, value.difference + 2 * value.spread),
         tasks=panel.tasks,

@@ -10,7 +10,7 @@ it look better than it is.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -44,7 +44,7 @@ def repeated_folds(
     Returns None for a panel of fewer tasks than folds. Rows of one task always share a fold.
 
     >>> from skilldelta.estimators.paper_rule import FamilyMean
-    >>> from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
+    >>> from skilldelta.paper.simulation.simulated_panel import simulate_panel
     >>> panel = simulate_panel(np.random.default_rng(0), tasks=60, families=2, kind="always_helps")
     >>> value = repeated_folds(panel.support, {"family_mean": FamilyMean()}, rng=np.random.default_rng(1))
     >>> value.always_on, value.policies["family_mean"].difference
@@ -56,18 +56,12 @@ def repeated_folds(
     constants = np.zeros((repeats, n))
     actions = {name: np.zeros((repeats, n)) for name in estimators}
     chosen = []
-    for repeat in range(repeats):
-        fold_of = divided_by_family(support, folds, rng)
-        for fold in range(folds):
-            held_out = np.flatnonzero(fold_of == fold)
-            if not len(held_out):
-                continue
-            training = support.rows(fold_of != fold)
-            is_on = bool(exceeds(float(training.gains.mean()), 0.0))
-            chosen.append(is_on)
-            constants[repeat, held_out] = is_on
-            for name, estimator in estimators.items():
-                actions[name][repeat, held_out] = _uses(estimator.fit(training), support, held_out, threshold)
+    for repeat, held_out, training in _divisions(support, rng, repeats, folds):
+        is_on = bool(exceeds(float(training.gains.mean()), 0.0))
+        chosen.append(is_on)
+        constants[repeat, held_out] = is_on
+        for name, estimator in estimators.items():
+            actions[name][repeat, held_out] = _uses(estimator.fit(training), support, held_out, threshold)
     off = float(support.y0.mean())
     return RepeatedFolds(
         repeats,
@@ -76,6 +70,28 @@ def repeated_folds(
         constant=off + float((constants * gains).mean()),
         policies={name: _value(uses, constants, gains, off) for name, uses in actions.items()},
     )
+
+
+def held_out_uses(
+    support: Support, estimator: Estimator, *, rng: np.random.Generator, repeats: int = REPEATS, folds: int = FOLDS
+) -> Floats:
+    """(repeats, n) 1 where the estimator, fitted without a row's fold, would use the skill on the row, else 0."""
+    uses = np.zeros((repeats, len(support)))
+    for repeat, held_out, training in _divisions(support, rng, repeats, folds):
+        uses[repeat, held_out] = _uses(estimator.fit(training), support, held_out, 0.0)
+    return uses
+
+
+def _divisions(
+    support: Support, rng: np.random.Generator, repeats: int, folds: int
+) -> Iterator[tuple[int, Ints, Support]]:
+    """Every fold of every repeat that has rows: the repeat, the rows held out, and the support without them."""
+    for repeat in range(repeats):
+        fold_of = divided_by_family(support, folds, rng)
+        for fold in range(folds):
+            held_out = np.flatnonzero(fold_of == fold)
+            if len(held_out):
+                yield repeat, held_out, support.rows(fold_of != fold)
 
 
 def divided_by_family(support: Support, folds: int, rng: np.random.Generator) -> Ints:
@@ -112,14 +128,22 @@ def _uses(fitted: FittedEstimator, support: Support, rows: Ints, threshold: floa
 def _value(uses: Floats, constants: Floats, gains: Floats, off: float) -> HeldOutValue:
     """`uses` and `constants` are (repeats, n)."""
     differences = (uses - constants) * gains
-    # One repeat differs from the truth because tasks were drawn and because of how they were divided. Repeats share
-    # their tasks, so averaging over them takes little of either away.
-    tasks = float(differences.var(axis=1, ddof=1).mean()) / len(gains)
-    divisions = float(differences.mean(axis=1).var(ddof=1)) if len(uses) > 1 else 0.0
     return HeldOutValue(
         success=off + float((uses * gains).mean()),
         use_rate=float(uses.mean()),
         difference=float(differences.mean()),
-        spread=_SHARED_TASKS * math.sqrt(tasks + divisions),
+        spread=spread_of(differences),
         is_same=bool((uses == constants).all()),
     )
+
+
+def spread_of(differences: Floats) -> float:
+    """The standard deviation of the mean of held-out differences (repeats, n), over tasks and over divisions.
+
+    One repeat differs from the truth because tasks were drawn and because of how they were divided. Repeats share their
+    tasks, so averaging over them takes little of either away.
+    """
+    repeats, n = differences.shape
+    tasks = float(differences.var(axis=1, ddof=1).mean()) / n if n > 1 else 1.0
+    divisions = float(differences.mean(axis=1).var(ddof=1)) if repeats > 1 else 0.0
+    return _SHARED_TASKS * math.sqrt(tasks + divisions)

@@ -1,14 +1,15 @@
-"""Keep, gate or drop: what the recorded pairs of a skill allow one to say about it.
+"""Keep, gate, drop or no effect: what the recorded pairs of a skill allow one to say about it.
 
-`keep` and `drop` are read off the interval of the skill's mean gain over tasks; `gate` means that it harms some families
-and not others. Looking at many families finds harm by chance, so a family counts as helped or harmed only when its exact
-sign test passes at a false-discovery rate of 5% over all families of the panel; skills are held to the same rate over all
-skills. Everything else is `not enough evidence`, with about how many more tasks would settle it.
+`keep` and `drop` are read off the interval of the skill's mean gain, which takes in what the other skills of the panel show
+(`skill_shrinkage`) and so is corrected for having looked at many. `gate` means that the gate beats always using the skill on
+tasks that it had not seen, or that the skill harms some families and not others. Looking at many families finds harm by
+chance, so a family counts as helped or harmed only when its exact sign test passes at a false-discovery rate of 5% over all
+families of the panel. `no effect` means a gain that is probably within 5 points of zero. Everything else is `not enough
+evidence`, with how many more tasks would probably settle it.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
@@ -17,21 +18,33 @@ from typing import Literal
 import numpy as np
 
 from skilldelta.arrays import Flags, Floats, Ints
-from skilldelta.evaluation.comparison import ENOUGH, check_margin, more_tasks, verdict_of
-from skilldelta.evaluation.results import MARGIN
+from skilldelta.evaluation.comparison import check_margin, more_tasks
+from skilldelta.evaluation.repeated_folds import spread_of
+from skilldelta.evaluation.results import MARGIN, Range
+from skilldelta.evaluation.skill_shrinkage import NO_EFFECT, SkillEffect, skill_effects
 from skilldelta.evaluation.task_mean import DRAWS, TIE, TaskMean, adjusted_for_false_discoveries, sign_test, task_mean
+from skilldelta.gate.certainty import Certainty
 from skilldelta.resemblance import nearest_to_each
 from skilldelta.support import Support
 
-Ruling = Literal["keep", "gate", "drop", "not enough evidence"]
+Ruling = Literal["keep", "gate", "drop", "no effect", "not enough evidence"]
+# In the order of a summary.
+RULINGS: tuple[Ruling, ...] = ("keep", "gate", "drop", "no effect", "not enough evidence")
 Effect = Literal["helps", "harms", "unclear"]
-Reason = Literal["gain", "harm", "no difference", "saves tokens", "harmed families", "helped families", "too little"]
+Reason = Literal[
+    "gain", "harm", "no difference", "saves tokens", "harmed families", "helped families", "held out", "too little"
+]
 
 FALSE_DISCOVERIES = 0.05
+# Share of tokens that a skill without any gain must save to be worth keeping.
 WORTHWHILE_SAVING = 0.05
-"""Share of tokens that a skill without any gain must save to be worth keeping."""
+# Nearest tasks of the same skill, for groups of harmed tasks.
 NEIGHBORS = 6
-"""Nearest tasks of the same skill, for groups of harmed tasks."""
+# Below this many tasks nothing is kept, gated or dropped.
+FEWEST_TASKS = 5
+# A gain is called no effect when it lies within 5 points of zero with at least this probability, or when so many runs came
+# out alike and none differed.
+_PROBABLY_NOTHING, _SURELY_NOTHING, _EQUAL_RUNS = 0.75, 0.95, 12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,6 +107,17 @@ class Skipping:
     """The same as a share of always-on's."""
 
 
+@dataclass(frozen=True, slots=True)
+class GateOnSkill:
+    """The gate on the tasks of one skill, each decided by a gate that had not seen it."""
+
+    use_rate: float
+    vs_always_on: float
+    interval: Range
+    """95%, of the difference to always using the skill, corrected for having looked at every skill of the panel."""
+    vs_always_off: float
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SkillVerdict:
     """The ruling on one skill of a panel, with its evidence."""
@@ -101,7 +125,14 @@ class SkillVerdict:
     skill: str
     ruling: Ruling
     reason: Reason
+    certainty: Certainty | None
+    """None where there is not enough evidence for a ruling."""
     mean: TaskMean
+    """Of the skill's tasks alone."""
+    effect: SkillEffect
+    """The gain after the other skills had their say: its interval decides and is shown."""
+    gate: GateOnSkill | None
+    """None where no held-out decisions were given."""
     adjusted_p: float
     """Of no gain on average, for having looked at every skill of the panel."""
     helped: int
@@ -112,6 +143,8 @@ class SkillVerdict:
     """Harmed tasks by nearest neighbours; their rows are of the panel."""
     token_change: float | None
     """Tokens with the skill over tokens without, minus 1; None where they are not known throughout."""
+    extra_tokens: float | None
+    """Tokens that the skill adds to a task on average; None where they are not known throughout."""
     skip_harmed: Skipping | None
     """Skipping the families that it harms, on the same outcomes that showed the harm: the most it could buy."""
     skip_by_family: Skipping
@@ -119,7 +152,19 @@ class SkillVerdict:
     skip_by_neighbors: Skipping
     """The same with the nearest tasks in place of the family."""
     more_tasks: int | None = None
-    """Roughly how many more tasks would settle it; None where it is settled, or never will be."""
+    """More tasks that settle it in 80 of 100 cases, if the gain stays; None where it is settled, or nobody runs so many."""
+
+    @property
+    def interval(self) -> Range:
+        """The corrected 95% interval of the gain."""
+        return Range(self.effect.low, self.effect.high)
+
+    @property
+    def points_per_1000_tokens(self) -> float | None:
+        """Success points gained per 1,000 tokens that the skill adds; None where it adds none."""
+        if self.extra_tokens is None or self.extra_tokens <= 0:
+            return None
+        return 100 * self.effect.gain / (self.extra_tokens / 1000)
 
 
 def skill_verdicts(
@@ -127,13 +172,15 @@ def skill_verdicts(
     *,
     rng: np.random.Generator,
     votes: Floats | None = None,
+    uses: Floats | None = None,
     margin: float = MARGIN,
     draws: int = DRAWS,
 ) -> tuple[SkillVerdict, ...]:
     """One verdict per skill of a panel, in order of first appearance.
 
     `votes` (n,) say which way each task went on equally many runs of both arms: above 0 helped, below 0 harmed. Without
-    them the gains decide, which leans towards the arm with fewer runs where the two differ.
+    them the gains decide, which leans towards the arm with fewer runs where the two differ. `uses` (repeats, n) are the
+    decisions of a gate that had not seen the row (`held_out_uses`); without them only families can make a ruling `gate`.
     """
     check_margin(margin)
     signs = np.sign(np.where(np.abs(given := support.gains if votes is None else votes) <= TIE, 0.0, given))
@@ -141,10 +188,38 @@ def skill_verdicts(
     families = _family_effects(support, rows, signs)
     means = [task_mean(support.gains[own], rng, draws=draws) for own in rows]
     adjusted = adjusted_for_false_discoveries([1.0 if mean.p is None else mean.p for mean in means])
+    effects = skill_effects(support).values()
+    gates = [None] * len(rows) if uses is None else _gate_values(support, rows, uses)
     return tuple(
-        _verdict_on(support, own, mean, float(p), signs, found, margin)
-        for own, mean, p, found in zip(rows, means, adjusted, families, strict=True)
+        _verdict_on(support, own, mean, effect, gate, float(p), signs, found, margin)
+        for own, mean, effect, gate, p, found in zip(rows, means, effects, gates, adjusted, families, strict=True)
     )
+
+
+def _gate_values(support: Support, skills: Sequence[Ints], uses: Floats) -> list[GateOnSkill | None]:
+    """The gate on each skill's rows. Intervals have the false-coverage rate of 5% over the skills that are called gated.
+
+    Benjamini and Yekutieli (2005): where R of m skills pass the test at a false-discovery rate of 5%, intervals at the level
+    1 - 0.05 R / m exclude zero exactly for those.
+    """
+    gains = support.gains
+    values, spreads = [], []
+    for rows in skills:
+        differences = (uses[:, rows] - 1.0) * gains[rows]
+        values.append(
+            (float(uses[:, rows].mean()), float(differences.mean()), float((uses[:, rows] * gains[rows]).mean()))
+        )
+        spreads.append(spread_of(differences))
+    p = [
+        2 * NormalDist().cdf(-abs(on) / spread) if spread > 0 else 1.0
+        for (_, on, _), spread in zip(values, spreads, strict=True)
+    ]
+    called = int((adjusted_for_false_discoveries(p) <= FALSE_DISCOVERIES).sum())
+    reach = NormalDist().inv_cdf(1 - FALSE_DISCOVERIES * max(1, called) / len(skills) / 2)
+    return [
+        GateOnSkill(rate, on, Range(max(-1.0, on - reach * spread), min(1.0, on + reach * spread)), off)
+        for (rate, on, off), spread in zip(values, spreads, strict=True)
+    ]
 
 
 def _family_effects(support: Support, skills: Sequence[Ints], signs: Floats) -> list[tuple[FamilyEffect, ...]]:
@@ -180,6 +255,8 @@ def _verdict_on(
     support: Support,
     rows: Ints,
     mean: TaskMean,
+    effect: SkillEffect,
+    gate: GateOnSkill | None,
     adjusted_p: float,
     signs: Floats,
     families: tuple[FamilyEffect, ...],
@@ -189,57 +266,71 @@ def _verdict_on(
     codes = own.task_codes
     neighbors = nearest_to_each(own.vectors, own.vectors, NEIGHBORS, codes=codes, query_codes=codes).rows
     nearby = _neighborhood_gains(own.gains, neighbors)
-    harmed = [one for one in families if one.effect == "harms"]
+    harmed = [family for family in families if family.effect == "harms"]
     tokens = _token_change(own)
-    ruling, reason, more = _ruling(mean, adjusted_p, families, tokens, margin)
+    equal_runs = int((own.r0 + own.r1).sum()) if not signs[rows].any() else 0
+    ruling, reason = _ruling(mean.tasks, effect, gate, families, tokens, margin, equal_runs)
     return SkillVerdict(
         skill=str(support.skills[rows[0]]),
         ruling=ruling,
         reason=reason,
+        certainty=_certainty(ruling, effect),
         mean=mean,
+        effect=effect,
+        gate=gate,
         adjusted_p=adjusted_p,
         helped=int((own.gains > TIE).sum()),
         harmed=int((own.gains < -TIE).sum()),
         families=families,
         groups=tuple(replace(group, rows=rows[group.rows]) for group in _harm_groups(own.gains, neighbors, nearby)),
         token_change=tokens,
-        skip_harmed=_skipping(own, np.isin(rows, np.concatenate([one.rows for one in harmed]))) if harmed else None,
+        extra_tokens=float((own.tokens1 - own.tokens0).mean()) if _tokens_known(own) else None,
+        skip_harmed=_skipping(own, np.isin(rows, np.concatenate([family.rows for family in harmed])))
+        if harmed
+        else None,
         skip_by_family=_skipping(own, _others_of_family(own) < -TIE),
         skip_by_neighbors=_skipping(own, nearby < -TIE),
-        more_tasks=more,
+        more_tasks=_more_tasks(mean.tasks, effect) if ruling == "not enough evidence" else None,
     )
 
 
 def _ruling(
-    mean: TaskMean, adjusted_p: float, families: Sequence[FamilyEffect], tokens: float | None, margin: float
-) -> tuple[Ruling, Reason, int | None]:
-    """The ruling, what it rests on, and how many more tasks it lacks."""
-    helps, harms = (sum(one.effect == effect for one in families) for effect in ("helps", "harms"))
-    if mean.half_width is None:
-        return "not enough evidence", "too little", max(0, ENOUGH - mean.tasks) or None
-    verdict = verdict_of(mean.interval, mean.tasks, margin)
-    clear = adjusted_p <= FALSE_DISCOVERIES
-    if verdict == "worse" and clear:
-        return ("gate", "helped families", None) if helps else ("drop", "harm", None)
-    if harms and harms < len(families):
-        return "gate", "harmed families", None
-    if verdict == "better" and clear:
-        return "keep", "gain", None
-    if verdict == "equivalent":
+    tasks: int,
+    effect: SkillEffect,
+    gate: GateOnSkill | None,
+    families: Sequence[FamilyEffect],
+    tokens: float | None,
+    margin: float,
+    equal_runs: int,
+) -> tuple[Ruling, Reason]:
+    """The ruling and what it rests on."""
+    helps, harms = (sum(family.effect == kind for family in families) for kind in ("helps", "harms"))
+    if tasks >= FEWEST_TASKS:
+        if effect.high < 0:
+            return ("gate", "helped families") if helps else ("drop", "harm")
+        if harms and harms < len(families):
+            return "gate", "harmed families"
+        if gate is not None and (gate.interval.low or 0.0) > 0 and gate.vs_always_off > 0:
+            return "gate", "held out"
+        if effect.low > 0 and effect.gain > margin:
+            return "keep", "gain"
+    if effect.nothing >= _PROBABLY_NOTHING or equal_runs >= _EQUAL_RUNS:
         if tokens is not None and tokens <= -WORTHWHILE_SAVING:
-            return "keep", "saves tokens", None
-        return "drop", "no difference", None
-    more = more_tasks(mean.mean, mean.half_width, mean.tasks, margin)
-    return "not enough evidence", "too little", None if more is None else max(more, _tasks_to_pass(mean, adjusted_p))
+            return "keep", "saves tokens"
+        return "no effect", "no difference"
+    return "not enough evidence", "too little"
 
 
-def _tasks_to_pass(mean: TaskMean, adjusted_p: float) -> int:
-    """How many more tasks a skill needs whose own interval excludes 0 while the correction for many looks does not."""
-    if mean.p is None or not 0 < mean.p < FALSE_DISCOVERIES < adjusted_p:
-        return 0
-    needed = mean.p * FALSE_DISCOVERIES / adjusted_p  # the correction multiplies p by about as much after more tasks
-    now, then = (NormalDist().inv_cdf(1 - p / 2) for p in (mean.p, needed))
-    return math.ceil(mean.tasks * (then / now) ** 2) - mean.tasks
+def _certainty(ruling: Ruling, effect: SkillEffect) -> Certainty | None:
+    if ruling == "not enough evidence":
+        return None
+    is_leaning = ruling == "no effect" and effect.nothing < _SURELY_NOTHING
+    return "leaning" if is_leaning else "sure"
+
+
+def _more_tasks(tasks: int, effect: SkillEffect) -> int | None:
+    """How many more tasks would settle the ruling in 80 of 100 cases, if the gain stays."""
+    return more_tasks(effect.gain, (effect.high - effect.low) / 2, tasks, NO_EFFECT, least=FEWEST_TASKS)
 
 
 def _others_of_family(own: Support) -> Floats:

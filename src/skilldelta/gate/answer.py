@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 from skilldelta import bounds, intervals
 from skilldelta.costs import Cost
+from skilldelta.gate.basis import Basis
+from skilldelta.gate.certainty import Certainty, certainty_of
 from skilldelta.gate.decision import Decision
 from skilldelta.intervals import Interval
 from skilldelta.nouns import plural
@@ -60,6 +62,8 @@ class Explanation:
     """Each component's weight."""
     chance: Chance | None
     """How likely help and harm are in one more recorded pair; None where the panel is too small to say."""
+    usual_chance: Chance | None
+    """The same over all recorded pairs, with which the chance of this task is compared."""
     cost: Cost | None
     """What the skill is predicted to add; None where no tokens are recorded."""
 
@@ -68,9 +72,14 @@ class Explanation:
         return {
             "components": dict(self.components),
             "shares": dict(self.shares),
-            "chance": None if self.chance is None else {**asdict(self.chance), "tie": self.chance.tie},
+            "chance": _chance_to_dict(self.chance),
+            "usual_chance": _chance_to_dict(self.usual_chance),
             "cost": None if self.cost is None else asdict(self.cost),
         }
+
+
+def _chance_to_dict(chance: Chance | None) -> dict[str, float] | None:
+    return None if chance is None else {**asdict(chance), "tie": chance.tie}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +108,19 @@ class Answer:
     interval: Interval | None = None
     of_previous_revision: bool = False
     """Whether the gain was learned before the newest evidence arrived; the neighbors are always the newest."""
+    basis: Basis | None = None
+    """What the gain is made of; None without evidence, and for estimators that do not say."""
     explanation: Explanation | None = None
     decision_id: int | None = None
     """Its place in the decision log; None where it was not recorded."""
+
+    @property
+    def certainty(self) -> Certainty | None:
+        """How sure the action is; None without evidence."""
+        decision = self.decision
+        if decision.is_fallback:
+            return None
+        return certainty_of(decision.action, decision.gain, decision.threshold, self.interval)
 
     def resting_on(self, rows: Support, near: Prediction) -> Answer:
         """The answer with the pairs that its prediction was made of."""
@@ -155,6 +174,7 @@ class Answer:
             "action": decision.action,
             "gain": decision.gain,
             "threshold": decision.threshold,
+            "certainty": self.certainty,
             "reason": decision.reason,
             "would_change": decision.would_change,
             "fallback": decision.is_fallback,
@@ -177,6 +197,7 @@ class Answer:
                 "familiarity": self.familiarity,
             },
             "interval": None if interval is None else asdict(interval),
+            "basis": None if self.basis is None else self.basis.to_dict(),
             "neighbors": [asdict(neighbor) for neighbor in self.neighbors],
         }
         if self.explanation is not None:

@@ -20,6 +20,7 @@ from skilldelta.estimators.base import Estimator, FittedEstimator, Needs, Score,
 from skilldelta.estimators.blend import Blend
 from skilldelta.estimators.registry import PolicyEntry, deciding_entry
 from skilldelta.gate.answer import Answer, Explanation
+from skilldelta.gate.basis import basis_of
 from skilldelta.gate.decision import decide
 from skilldelta.gate.gate import Gate
 from skilldelta.intervals import Interval
@@ -146,6 +147,12 @@ class ChanceCurve:
             return None
         return cls(scored, fit_probabilities(scored.scores, scored.gains))
 
+    @property
+    def usual(self) -> Chance:
+        """How often pairs of this panel showed help and harm, whatever the task."""
+        gains = self.scored.gains
+        return Chance(float((gains > 0).mean()), float((gains < 0).mean()))
+
     def at(self, score: Score) -> Chance:
         """The chance at a score. As far as the target is unlike the recorded tasks it is what families show on the whole."""
         chance = self.curve.at(score.gain)
@@ -185,7 +192,8 @@ class FittedGate:
         if explain:
             curve = self.evidence.chance_curve()
             chance = None if curve is None else curve.at(score)
-            explanation = Explanation(score.components, score.shares, chance, cost)
+            usual = None if curve is None else curve.usual
+            explanation = Explanation(score.components, score.shares, chance, usual, cost)
         answer = Answer(
             decision=gate.unless_unlike(decision, familiarity),
             skill=target.skill,
@@ -198,6 +206,7 @@ class FittedGate:
             familiarity=familiarity,
             interval=interval,
             of_previous_revision=score.of_previous_revision,
+            basis=None if near.is_fallback else basis_of(score),
             explanation=explanation,
         )
         return answer if near.is_fallback else answer.resting_on(rows, near)

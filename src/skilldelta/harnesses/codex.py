@@ -43,8 +43,9 @@ HARNESS = Harness(
     project_folder=".codex",
     setup=HookEntries("hooks.json", end_seconds=3),  # the most that it gives a hook at the end of a session
     next_step="Start codex and trust the hooks with /hooks; until then Codex leaves them out.",
-    # It reads and writes the documents of Claude Code, and has no tool for skills.
-    dialect=replace(claude_code.DIALECT, skill_tool="", tokens=_tokens),
+    # It reads and writes the documents of Claude Code, and has no tool for skills. What it does after a compaction, and
+    # with a message for the person, is not known.
+    dialect=replace(claude_code.DIALECT, skill_tool="", start="", shows_messages=False, tokens=_tokens),
     plugin_mark=("config.toml", "skilldelta@"),
     recipe=Recipe(
         # Hooks have to be trusted by a person first; the only hooks of this home are the ones that were put there.

@@ -7,6 +7,7 @@ the bank is what a deployed adapter does when the gate says use, and the skip ar
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 
 from skilldelta.records import Condition
+from skilldelta.server_proof import PROOF_PATH, proof
 
 _MOST_BYTES = 16 << 20
 REASON: Final = "this execution is one arm of a collection"
@@ -27,6 +29,8 @@ class ForcedArm:
     condition: Condition
     skill_text: str
     url: str = ""
+    key: str = field(default_factory=lambda: os.urandom(32).hex())
+    """What proves to the adapter that it asks the right server."""
     asked: int = 0
     """Questions that were answered; without one, the adapter did not run."""
     outcomes: list[dict[str, Any]] = field(default_factory=list)
@@ -63,6 +67,8 @@ def forced_arm(condition: Condition, skill_text: str) -> Iterator[ForcedArm]:
     arm = ForcedArm(condition, skill_text)
 
     class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"  # the proof and the question come over one connection
+
         def do_POST(self) -> None:
             # The agent under test can reach this port too: whatever it sends is answered, and never printed.
             try:
@@ -76,7 +82,13 @@ def forced_arm(condition: Condition, skill_text: str) -> Iterator[ForcedArm]:
             self._send(*arm.answer(self.path, body if isinstance(body, dict) else {}))
 
         def do_GET(self) -> None:
-            self._send(200, {"status": "ok", "ready": True})
+            path, _, query = self.path.partition("?")
+            if path == PROOF_PATH:
+                host, port = self.connection.getsockname()[:2]
+                challenge = query.removeprefix("challenge=")
+                self._send(200, {"address": f"{host}:{port}", "proof": proof(arm.key, f"{host}:{port}", challenge)})
+            else:
+                self._send(200, {"status": "ok", "ready": True})
 
         def _send(self, status: int, document: dict[str, Any]) -> None:
             content = json.dumps(document).encode()

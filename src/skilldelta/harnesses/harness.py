@@ -31,6 +31,8 @@ class Dialect:
     """The event before a tool is called."""
     end: str
     """The event at the end of a conversation."""
+    start: str = ""
+    """The event at which a conversation goes on after it was compacted, if it says so; its `source` is then `compact`."""
     skill_tool: str = ""
     """The tool that loads a skill; empty where there is none, so that nothing can be denied."""
     skill_fields: tuple[str, ...] = ()
@@ -42,9 +44,12 @@ class Dialect:
     tokens: Callable[[Sequence[dict[str, Any]]], int | None] = lambda rows: None
     """The tokens of a conversation, from the objects in its transcript; None where they do not say."""
 
-    def context(self, text: str) -> dict[str, Any]:
-        """The answer that puts a text beside the prompt that is being submitted."""
-        return {"hookSpecificOutput": {"hookEventName": self.prompt, "additionalContext": text}}
+    shows_messages: bool = False
+    """Whether a `systemMessage` in an answer is a line for the person."""
+
+    def context(self, text: str, event: str = "") -> dict[str, Any]:
+        """The answer that puts a text beside the prompt that is being submitted, or at another event."""
+        return {"hookSpecificOutput": {"hookEventName": event or self.prompt, "additionalContext": text}}
 
 
 @dataclass(frozen=True, slots=True)

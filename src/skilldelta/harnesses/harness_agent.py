@@ -30,6 +30,7 @@ from skilldelta.records import Agent
 _LONGEST_ARGUMENT = 120_000
 """Bytes. Linux refuses a single argument of 128 KiB."""
 _ADAPTER_SECONDS = 10.0
+_STATE = ".local/state"
 
 
 @dataclass(slots=True)
@@ -112,6 +113,11 @@ class HarnessAgent(ProgramAgent):
             home.mkdir(mode=0o700)
         else:
             shutil.copytree(self.home, home, symlinks=True)
+        key = home / _STATE / "skilldelta" / "server-key"
+        key.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        key.unlink(missing_ok=True)
+        with os.fdopen(os.open(key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as opened:
+            opened.write(arm.key)
         skill = attempt.planned.task.skill_id
         file = f"skilldelta/{_folder_name(skill)}/SKILL.md"
         write_below(
@@ -147,6 +153,7 @@ class HarnessAgent(ProgramAgent):
             **self.environment,
             "HOME": os.fspath(home),
             "USERPROFILE": os.fspath(home),
+            "XDG_STATE_HOME": os.fspath(home / _STATE),
             "SKILLDELTA_STATE": os.fspath(home / "skilldelta-state"),
             **own,
         }

@@ -71,6 +71,8 @@ class HookEntries:
         entries: list[tuple[str, dict[str, Any]]] = [(dialect.prompt, prompt)]
         if dialect.skill_tool:
             entries.append((dialect.tool, {"matcher": dialect.skill_tool, "hooks": [self._hook(plain)]}))
+        if dialect.start:  # a compaction takes the injected text out of the conversation
+            entries.append((dialect.start, {"matcher": "compact", **prompt}))
         return [*entries, (dialect.end, {"hooks": [self._hook(plain, self.end_seconds)]})]
 
     def _hook(self, command: str, seconds: int = _HOOK_SECONDS) -> dict[str, Any]:
@@ -89,8 +91,8 @@ def _dialect(harness: Harness) -> Dialect:
     return harness.dialect
 
 
-def _events(dialect: Dialect) -> tuple[str, str, str]:
-    return dialect.prompt, dialect.tool, dialect.end
+def _events(dialect: Dialect) -> list[str]:
+    return [event for event in (dialect.prompt, dialect.tool, dialect.start, dialect.end) if event]
 
 
 def _our_groups(text: str, dialect: Dialect, harness: str) -> list[tuple[str, dict[str, Any]]]:

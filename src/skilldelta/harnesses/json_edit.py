@@ -69,6 +69,22 @@ def appended(text: str, path: Sequence[str], element: object) -> str:
     return _inserted(text, node, _pretty(element, len(path) + 1), len(path) + 1)
 
 
+def with_member(text: str, path: Sequence[str], value: object) -> str:
+    """The text with a value at a path of keys, in place of the one that is there; missing keys are added."""
+    root = parse(text)
+    if root.start == root.end:  # nothing but blanks and comments
+        return text + _pretty(_nested(path, value), 0) + "\n"
+    node = root
+    for depth, key in enumerate(path):
+        if not isinstance(node.value, dict):
+            raise InputError(f"{'.'.join(path[:depth]) or 'the file'} is no JSON object, so nothing can be put into it")
+        if key not in node.members:
+            member = f"{json.dumps(key)}: {_pretty(_nested(path[depth + 1 :], value), depth + 1)}"
+            return _inserted(text, node, member, depth + 1)
+        node = node.members[key]
+    return text[: node.start] + _pretty(value, len(path)) + text[node.end :]
+
+
 def without(text: str, path: Sequence[str], is_ours: Callable[[Any], bool]) -> str:
     """The text without the elements of an array that are ours; containers that this empties go with them."""
     node = _at(parse(text), path)

@@ -29,6 +29,8 @@ class OfferedSkill(NamedTuple):
     name: str
     file: Path | None = None
     """Its SKILL.md; None where the bank keeps the text, or the harness has the skill."""
+    digest: str = ""
+    """Of the text that the bank had when the skill was set up; another text of a server is not taken."""
 
 
 class Part(NamedTuple):

@@ -31,6 +31,7 @@ class WantedSetup:
         for skill in self.skills:
             words += ["--skill", skill.name] if skill.file is None or len(self.skills) == 1 else []
             words += ["--skill-file", str(skill.file)] if skill.file is not None else []
+            words += ["--skill-digest", f"{skill.name}={skill.digest}"] if skill.digest else []
         for name, value in self.options.items():
             words += [f"--{name}", value]
         words += ["--part", part] if part else []
@@ -52,6 +53,8 @@ class WantedSetup:
         settings: dict[str, Any] = {"skill": skill.name}
         if skill.file is not None:
             settings["skillFile"] = str(skill.file)
+        if skill.digest:
+            settings["skillDigest"] = skill.digest
         settings |= {names[name]: value for name, value in self.options.items() if name in names}
         if "timeout" in self.options:
             settings["timeout"] = float(self.options["timeout"])

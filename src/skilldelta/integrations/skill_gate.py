@@ -6,6 +6,7 @@ agent: if nobody can be asked, the answer is the configured fallback, which is t
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections import OrderedDict
@@ -19,6 +20,7 @@ from skilldelta.bank.skill_versions import read_skill_text
 from skilldelta.errors import InputError, MissingExtraError, SkillDeltaError
 from skilldelta.records import text_digest
 from skilldelta.serve.hooks.server_client import DEFAULT_SERVER, ServerAddress, ask_server
+from skilldelta.server_proof import KEY_VARIABLE, known_key
 
 if TYPE_CHECKING:
     from skilldelta.encoders import Encoder
@@ -126,7 +128,8 @@ class SkillGate:
         cls, skill: str, server: str = DEFAULT_SERVER, *, token: str = "", timeout: float = 1.0, **options: Any
     ) -> SkillGate:
         """A gate that asks a running `skilldelta serve`, and falls back if it does not answer within `timeout` seconds."""
-        address = ServerAddress(server, token, timeout)
+        key, is_pinned = known_key(os.environ), bool(os.environ.get(KEY_VARIABLE))
+        address = ServerAddress(server, token, timeout, key, is_pinned)
         return cls(
             skill,
             lambda question: ask_server(address, "/v1/decide", question),

@@ -12,9 +12,12 @@ import numpy as np
 from skilldelta.arrays import Floats
 from skilldelta.encoders import Encoder
 from skilldelta.errors import InputError
+from skilldelta.estimators.base import Needs
+from skilldelta.estimators.registry import policies
 from skilldelta.evaluation.accounting import Account, Baseline, RoutingCost, account
 from skilldelta.evaluation.comparison import default_gate
 from skilldelta.evaluation.evidence_scaling import EvidenceCurve, neighbor_sweep, repetition_sweep, support_sweep
+from skilldelta.evaluation.repeated_folds import SMALL_PANEL, held_out_uses
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.evaluation.roster import Scorer
 from skilldelta.evaluation.skill_verdicts import skill_verdicts
@@ -75,6 +78,7 @@ def gather(
                     result.support,
                     rng=np.random.default_rng(seed),
                     votes=source.votes(result) if source else None,
+                    uses=_held_out_uses(result, chosen, seed),
                     margin=result.margin,
                 ),
             )
@@ -82,6 +86,16 @@ def gather(
         if progress:
             progress(number, len(results))
     return reports
+
+
+def _held_out_uses(result: PanelResult, gate: str, seed: int) -> Floats | None:
+    """(repeats, n) the gate's decisions on rows that it had not seen: by folds in a small panel, else those evaluated."""
+    own, entry = result.policies.get(gate), policies().get(gate)
+    if own is None or len(own.rows) < result.pairs:
+        return None
+    if result.tasks >= SMALL_PANEL or entry is None or entry.estimator is None or not entry.can_freeze:
+        return np.asarray(own.actions, np.float64)[None, :]
+    return held_out_uses(result.support, entry.estimator(Needs()), rng=np.random.default_rng(seed))
 
 
 def _account(result: PanelResult, gate: str, source: PanelSource) -> Account | None:

@@ -24,12 +24,12 @@ _COLUMNS = [
     *columns("Skill", "Verdict", "Gain, points", "Tasks", "Helped", "Harmed", words=2),
     Column("Why", numeric=False),
 ]
-_TONES = {"keep": "good", "drop": "bad", "gate": "", "not enough evidence": ""}
+_TONES = {"keep": "good", "drop": "bad", "gate": "", "no effect": "", "not enough evidence": ""}
 
 
 def skill_sentence(found: SkillVerdict) -> str:
     """`keep: +12.3 points (95%: +5.0 to +19.1), helps in 9 of 10 families`."""
-    if found.reason in ("harmed families", "helped families"):
+    if found.reason in ("harmed families", "helped families", "held out"):
         return f"{found.ruling}: {skill_reason(found)}; {_gain(found)} on average"
     return f"{found.ruling}: {_gain(found)}, {skill_reason(found)}"
 
@@ -40,21 +40,27 @@ def skill_reason(found: SkillVerdict) -> str:
         return f"harms {_names(found.families, 'harms')}"
     if found.reason == "helped families":
         return f"helps only in {_names(found.families, 'helps')}"
+    if found.reason == "held out" and found.gate is not None:
+        interval = spread(found.gate.interval, as_points=True)
+        return (
+            f"on unseen tasks the gate uses it on {percent(found.gate.use_rate, 0)} of them and beats always using it by "
+            f"{points(found.gate.vs_always_on)} points (95%: {interval})"
+        )
     if found.reason == "gain":
         return _helped_families(found)
     if found.reason == "harm":
         return "interval excludes 0"
     if found.reason == "saves tokens":
-        return f"no difference, and saves {percent(-(found.token_change or 0.0), 0)} of tokens"
+        return f"hardly any difference, and saves {percent(-(found.token_change or 0.0), 0)} of tokens"
     if found.reason == "no difference":
         change = found.token_change or 0.0
-        return f"no difference at {1 + change:.1f}× the tokens" if change > 0 else "no difference"
+        cost = f" at {1 + change:.1f}× the tokens" if change > 0 else ""
+        return f"{percent(found.effect.nothing, 0)} likely to lie within 5 points of zero{cost}"
     return _wanted(found)
 
 
 def _gain(found: SkillVerdict) -> str:
-    interval = spread(found.mean.interval, as_points=True)
-    return f"{points(found.mean.mean)} points{f' (95%: {interval})' if interval else ''}"
+    return f"{points(found.effect.gain)} points (95%: {spread(found.interval, as_points=True)})"
 
 
 def _helped_families(found: SkillVerdict) -> str:
@@ -73,8 +79,33 @@ def _names(families: Sequence[FamilyEffect], effect: str) -> str:
 def _wanted(found: SkillVerdict) -> str:
     tasks = plural(found.mean.tasks, "task")
     only_alone = excludes_zero(found.mean.interval) and found.mean.tasks >= ENOUGH
-    looks = ", not clear after the correction for many skills" if only_alone else ""
+    looks = ", clear by itself but not beside the other skills" if only_alone else ""
+    looks += f", {percent(found.effect.helps, 0)} likely to help"
     return f"{tasks}{looks}; {settling(found.more_tasks)}"
+
+
+def certainty_words(found: SkillVerdict) -> str:
+    """How sure the verdict is: `sure`, `leaning`, or how likely the skill is to help where there is none."""
+    return found.certainty or f"{percent(found.effect.helps, 0)} likely to help"
+
+
+def cost_words(support: Support, found: SkillVerdict) -> str:
+    """`1.31× the tokens`: what the skill costs, where that is known."""
+    if found.token_change is None:
+        return "its cost in tokens is not recorded throughout"
+    return f"{1 + found.token_change:.2f}× the tokens of runs without it"
+
+
+def harm_words(support: Support, found: SkillVerdict, most: int) -> list[str]:
+    """The tasks that a skill harms, the most harmed first, with their numbers and words."""
+    rows = [row for family in found.families for row in family.rows if support.gains[row] < 0]
+    rows.sort(key=lambda row: support.gains[row])
+    lines = []
+    for row in rows[:most]:
+        words = f" “{shorten(support.texts[row], _TEXT_WIDTH // 2)}”" if support.texts else ""
+        change = f"{support.y0[row]:.2f} to {support.y1[row]:.2f}"
+        lines.append(f"harms {support.task_ids[row]}: {points(support.gains[row], 0)} points ({change}){words}")
+    return lines + ([f"and {len(rows) - most} more"] if len(rows) > most else [])
 
 
 def skipping_words(found: Skipping, tasks: int) -> str:
@@ -111,8 +142,8 @@ def skill_list_html(found: SkillList, place: str) -> Markup:
 
 
 _WORDS = (
-    "Small print below a gain is its 95% interval over tasks. A family counts as helped or harmed when its exact sign test passes "
-    "at a false-discovery rate of 5% over all families of the panel; skills are held to the same rate over all skills."
+    "A gain and the 95% interval below it take in what the other skills of the panel show, which corrects for having looked at "
+    "many. A family counts as helped or harmed when its exact sign test passes at a false-discovery rate of 5% over all families."
 )
 
 
@@ -120,7 +151,7 @@ def _row(one: SkillVerdict) -> list[Cell]:
     return [
         Cell(one.skill),
         Cell(one.ruling, tone=_TONES[one.ruling]),
-        cell(points(one.mean.mean), one.mean.mean, spread(one.mean.interval, as_points=True)),
+        cell(points(one.effect.gain), one.effect.gain, spread(one.interval, as_points=True)),
         *[cell(count(tasks), tasks) for tasks in (one.mean.tasks, one.helped, one.harmed)],
         Cell(skill_reason(one)),
     ]

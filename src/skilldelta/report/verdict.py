@@ -22,7 +22,11 @@ WORTHWHILE_SAVING = 0.05
 # Pairs below which the summary says that the panel is small.
 SMALL_PANEL = 50
 
-_RIVALS = {"always_on": "always using the skill", "always_off": "never using the skill"}
+_RIVALS = {
+    "always_on": "always using the skill",
+    "always_off": "never using the skill",
+    "better_constant": "always or never using the skill, whichever the other tasks favor",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,7 @@ def headline(comparison: Comparison) -> Headline:
     if comparison.is_same:
         return Headline("open", f"It makes no difference. The gate decides the same on every task: {rival} is simpler.")
     numbers = f"{points(comparison.difference)} points (95%: {spread(comparison.interval, as_points=True)})"
-    saves = comparison.against == "always_on" and (comparison.token_saving or 0.0) >= WORTHWHILE_SAVING
+    saves = comparison.against != "always_off" and (comparison.token_saving or 0.0) >= WORTHWHILE_SAVING
     saving = f"saves {percent(comparison.token_saving, 0)} of tokens"
     if comparison.verdict == "better":
         return Headline("yes", f"Better than {rival}{f', and {saving}' if saves else ''}: {numbers}.")
@@ -166,7 +170,7 @@ def _certainty(panel: PanelResult, own: PolicyResult, comparison: Comparison | N
 
 
 def _metric(comparison: Comparison) -> str:
-    return "success_vs_always_on" if comparison.against == "always_on" else "success_gain"
+    return "success_gain" if comparison.against == "always_off" else "success_vs_always_on"
 
 
 def _comparison(panel: PanelResult, own: PolicyResult) -> str:

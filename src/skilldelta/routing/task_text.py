@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 MessageKind = Literal["task", "small talk", "command", "log"]
@@ -66,7 +66,7 @@ _LONGEST_LINE = 2_000
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
-class Message(NamedTuple):
+class UserMessage(NamedTuple):
     """What a message is, and the words of it that say what is wanted; empty for one that is no task."""
 
     kind: MessageKind
@@ -78,7 +78,7 @@ class Message(NamedTuple):
         return self.kind == "task"
 
 
-def read_message(text: str) -> Message:
+def read_message(text: str) -> UserMessage:
     """Judge a message as the user wrote it.
 
     Examples
@@ -90,13 +90,13 @@ def read_message(text: str) -> Message:
     """
     stripped = text.strip()
     if not stripped or _COMMAND.match(stripped):
-        return Message("command" if stripped else "small talk")
+        return UserMessage("command" if stripped else "small talk")
     written = _written_lines(stripped)
     if not written:
-        return Message("log")
+        return UserMessage("log")
     if _is_small_talk(written):
-        return Message("log" if written != stripped else "small talk")
-    return Message("task", written)
+        return UserMessage("log" if written != stripped else "small talk")
+    return UserMessage("task", written)
 
 
 def _written_lines(text: str) -> str:
@@ -135,4 +135,4 @@ def _small_talk() -> frozenset[str]:
 
     In languages that are written without spaces a word is a whole message.
     """
-    return frozenset((files("skilldelta.routing") / "small_talk.txt").read_text("utf-8").split())
+    return frozenset(Path(__file__).with_name("small_talk.txt").read_text("utf-8").split())

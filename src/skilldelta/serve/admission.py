@@ -16,9 +16,10 @@ from dataclasses import dataclass
 
 from skilldelta.serve.access_tokens import TokenFile, TokenScope
 from skilldelta.serve.http_answers import Problem
+from skilldelta.server_proof import PROOF_PATH
 
 _SAFE_METHODS = frozenset({"GET", "HEAD"})
-_OPEN_PATHS = frozenset({"/v1/health"})
+_OPEN_PATHS = frozenset({"/v1/health", PROOF_PATH})
 _ASSETS = ("/assets/",)
 """Files of the package itself: they hold nothing of the bank."""
 _QUESTIONS = frozenset({"/v1/decide", "/v1/decide/batch", "/v1/choose", "/v1/dashboard/try"})

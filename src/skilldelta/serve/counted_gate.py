@@ -1,6 +1,6 @@
 """The gate with its answers counted: documents in and out, metrics and, where a collector is configured, spans.
 
-The routes of the HTTP API answer through it, and so do the hooks that the server runs for its own user.
+The routes of the HTTP API answer through it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from skilldelta.bank.entries import Logged, RecordedOutcome
 from skilldelta.serve.gate_question import GateAnswer
 from skilldelta.serve.gate_service import GateService
-from skilldelta.serve.hooks.hook_run import CHOOSE, DECIDE, OUTCOMES
 from skilldelta.serve.service_metrics import ServiceMetrics
 from skilldelta.serve.wire_formats import AskedBody, BatchBody, ChooseBody, DecideBody, OutcomeBody
 
@@ -62,15 +61,6 @@ class CountedGate:
         if self.telemetry is not None:
             self.telemetry.outcome(outcome, is_new=logged.is_new, parent=parent)
         return logged
-
-    def answer(self, path: str, document: dict[str, Any]) -> dict[str, Any]:
-        """What the HTTP API answers at one of the paths that hooks ask; what it refuses is an exception."""
-        if path == DECIDE:
-            return self.decide(DecideBody.model_validate(document))
-        if path == CHOOSE:
-            return self.choose(ChooseBody.model_validate(document))
-        assert path == OUTCOMES
-        return {"outcome_id": self.record(OutcomeBody.model_validate(document)).id}
 
     def _count(self, decided: Sequence[tuple[GateAnswer, AskedBody]], began: float, parent: str) -> None:
         for answer, body in decided:

@@ -10,11 +10,14 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from skilldelta.bank.entries import DecisionTally
 from skilldelta.bank.status import EvidenceAge
 from skilldelta.bank.store import Bank
 from skilldelta.encoders import Encoder
 from skilldelta.errors import unknown_name
+from skilldelta.evaluation.repeated_folds import SMALL_PANEL
 from skilldelta.evaluation.skill_verdicts import SkillVerdict
 from skilldelta.gate import Gate
 from skilldelta.records import Agent, Skill
@@ -130,8 +133,11 @@ class EvidenceViews:
 
 def _scored(bank: Bank, chosen: PanelKey, encoder: Encoder, gate: Gate) -> ShownPanel:
     loaded = load_panel(bank, PanelChoice(chosen.agent, chosen.suite), encoder=encoder)
-    (judged,) = judge_skills([loaded])
-    return ShownPanel(chosen, gated_panel(loaded, gate), {verdict.skill: verdict for verdict in judged.verdicts})
+    gated = gated_panel(loaded, gate)
+    # A large panel is not fitted a second time: its rows are decided already, each without its own task.
+    is_large = len(loaded.support.row_of_task) >= SMALL_PANEL
+    (judged,) = judge_skills([loaded], uses=[gated.rows.used[None, :].astype(np.float64)] if is_large else None)
+    return ShownPanel(chosen, gated, {verdict.skill: verdict for verdict in judged.verdicts})
 
 
 def _read(bank: Bank, revision: int) -> Catalogue:

@@ -18,6 +18,10 @@ class GateAnswer:
     skill_text: str | None = None
     has_skill_text: bool = False
     """Whether the text was asked for; a bank may not have it."""
+    warning: str | None = None
+    """What the caller should know of the answer, such as that the log does not have it."""
+    applies: float | None = None
+    """Among several skills: how likely the task is about this one; None where nothing can be said."""
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `/v1/decide`."""
@@ -26,6 +30,10 @@ class GateAnswer:
             document["decision_id"] = self.decision_id
         if self.has_skill_text:
             document["skill_text"] = self.skill_text
+        if self.warning is not None:
+            document["warning"] = self.warning
+        if self.applies is not None:
+            document["applies"] = self.applies
         return document
 
 
@@ -35,7 +43,13 @@ class GateChoice:
 
     choice: str | None
     answers: tuple[GateAnswer, ...]
+    any_applies: float | None = None
+    """How likely the task is about one of the skills; None where nothing can be said, so that every gate was asked."""
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `/v1/choose`."""
-        return {"choice": self.choice, "decisions": [answer.to_dict() for answer in self.answers]}
+        return {
+            "choice": self.choice,
+            "any_applies": self.any_applies,
+            "decisions": [answer.to_dict() for answer in self.answers],
+        }

@@ -6,6 +6,7 @@ again. What was answered with an id is in the decision log, durably.
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -26,17 +27,25 @@ from skilldelta.bank.batch import Added, Batch
 from skilldelta.bank.entries import DecisionFilter, DecisionRecord, Logged, RecordedOutcome
 from skilldelta.bank.store import Bank
 from skilldelta.encoders import Encoder, load_encoder
-from skilldelta.errors import InputError, NotRecordedError, ReplacedBankError
+from skilldelta.errors import BankError, InputError, NotRecordedError, ReplacedBankError
 from skilldelta.gate import Action, Answer, Decision, Gate, Question
 from skilldelta.records import Agent, Skill
+from skilldelta.redaction import redacted
+from skilldelta.routing.applicability import Ranking
+from skilldelta.routing.task_text import read_message
 from skilldelta.serve.gate_question import GateAnswer, GateChoice
 from skilldelta.serve.learning import LearningProcess
 from skilldelta.serve.warm_bank import EncoderMaker, WarmBank
 
 T = TypeVar("T")
 
+# Seconds that a writer of the log waits for another writer of the bank.
 LOCK_PATIENCE = 5.0
-"""Seconds that a decision waits for another writer of the bank."""
+# Seconds that a decision waits for its place in the log; a hook gives up after one.
+LOG_PATIENCE = 0.5
+NOT_LOGGED = "this decision is not in the log, which cannot be written at the moment; the server's log says why"
+
+_log = logging.getLogger("skilldelta.serve")
 
 
 _DEFAULT_GATE = Gate()
@@ -83,7 +92,9 @@ class GateService:
         self._reopen = reopen
         self._clock = clock
         self._warm = WarmBank(bank, make_encoder, learner)
-        self._reopening = threading.Lock()
+        self._changing = threading.Lock()
+        self.not_logged = 0
+        """Decisions that were answered and could not be recorded in time."""
         self.opened_at = bank.location
         """The bank's path or URL, a password included: for processes of this service alone."""
 
@@ -159,22 +170,15 @@ class GateService:
         return self._on_bank(decided)
 
     def choose(self, questions: Sequence[Question], still_wanted: StillWanted = _always) -> GateChoice:
-        """The skill with the largest gain among those that the gate would use; None where it would use none.
+        """The skill that the task is about and that the gate would use, with the largest gain if there are several.
 
-        Each skill is answered for itself: one that the bank knows nothing about gets `abstain`, and the others a decision.
+        First all skills are ranked together, with *none* as a competitor. Only the gates of applicable skills are asked
+        and recorded. About the others, and about skills that the bank knows nothing of, the answer is `abstain`: nothing
+        is injected, and nothing denied.
         """
         if not questions:
             raise InputError("there is no skill to choose from; name at least one")
-
-        def decided(warm: WarmBank) -> list[GateAnswer]:
-            asked = [self._asked(warm, question, unknown_skills=True) for question in questions]
-            advised = [self._first_answer(warm, one) or self._advice_or_none(warm, one) for one in asked]
-            return self._recorded(warm, list(zip(asked, advised, strict=True)), still_wanted)
-
-        answers = self._on_bank(decided)
-        used = [answer.document for answer in answers if answer.document["action"] == "use"]
-        best = max(used, key=lambda document: float(document["gain"]), default=None)
-        return GateChoice(None if best is None else best["skill"], tuple(answers))
+        return self._on_bank(lambda warm: self._chosen(warm, questions, still_wanted))
 
     # -- the log --------------------------------------------------------------------------------------------------
 
@@ -249,7 +253,7 @@ class GateService:
             return action(self._opened_again(warm))
 
     def _opened_again(self, old: WarmBank) -> WarmBank:
-        with self._reopening:
+        with self._changing:
             if self._warm is old:  # else another thread was faster
                 self._warm = WarmBank(self._reopen(), self._make_encoder, self._learner)
             return self._warm
@@ -258,6 +262,43 @@ class GateService:
         asked = self._asked(warm, question)
         advice = self._first_answer(warm, asked) or self._advice(warm, asked)
         return self._recorded(warm, [(asked, advice)], still_wanted)[0]
+
+    def _chosen(self, warm: WarmBank, questions: Sequence[Question], still_wanted: StillWanted) -> GateChoice:
+        message = read_message(questions[0].text)
+        if message.is_task:  # of a log with a question, the question
+            questions = [replace(question, text=message.text) for question in questions]
+        asked = [self._asked(warm, question, unknown_skills=True) for question in questions]
+        ranking: Ranking | None = Ranking({one.skill.skill_id: 0.0 for one in asked if one.is_known})
+        if message.is_task and any(one.is_known for one in asked):
+            ranking = self._ranking(warm, asked)
+        applicable = [one.skill.skill_id for one in asked] if ranking is None else ranking.applicable()
+        advised = []
+        for one in asked:
+            answer: Answer | GateAnswer | None = None
+            if one.skill.skill_id in applicable or not one.is_known:
+                answer = self._first_answer(warm, one) or self._advice_or_none(warm, one)
+            elif not applicable:  # a message that is no task, or about none of the skills, leaves a decision as it is
+                answer = self._first_answer(warm, one)
+            advised.append((one, answer or _unrecorded(_not_about(one, ranking), one)))
+        chances = {} if ranking is None else ranking.chances
+        answers = [
+            replace(answer, applies=chances.get(one.skill.skill_id))
+            for one, answer in zip(asked, self._recorded(warm, advised, still_wanted), strict=True)
+        ]
+        used = [answer.document for answer in answers if answer.document["action"] == "use"]
+        best = max(used, key=lambda document: float(document["gain"]), default=None)
+        any_applies = None if ranking is None else ranking.any_skill
+        return GateChoice(None if best is None else best["skill"], tuple(answers), any_applies)
+
+    def _ranking(self, warm: WarmBank, asked: Sequence[_Asked]) -> Ranking | None:
+        """How likely the task is about each skill; None where that cannot be said, so that every gate is asked."""
+        question, offered = asked[0].question, [one.skill.skill_id for one in asked]
+        try:
+            return warm.ranking(question.text, offered, asked[0].agent, question.suite)
+        except ReplacedBankError:
+            raise
+        except ROUTING_FAILURES:
+            return None  # each gate says for itself what failed
 
     def _asked(self, warm: WarmBank, question: Question, *, unknown_skills: bool = False) -> _Asked:
         """The question with its names resolved; a skill that the bank does not know is an error unless it may be unknown."""
@@ -298,7 +339,7 @@ class GateService:
         """The advice about a skill of several; without evidence there is none, and the log does not hear of it."""
         if asked.is_known:
             return self._advice(warm, asked)
-        return GateAnswer(_without_evidence(asked).to_dict(), has_skill_text=asked.question.include_skill_text)
+        return _unrecorded(_without_evidence(asked), asked)
 
     def _recorded(
         self,
@@ -306,8 +347,12 @@ class GateService:
         advised: list[tuple[_Asked, Answer | GateAnswer]],
         still_wanted: StillWanted = _always,
     ) -> list[GateAnswer]:
-        """The answers with their ids, all of which are durable; what is a repetition is not recorded again."""
+        """The answers with their ids, all of which are durable; what is a repetition is not recorded again.
+
+        An answer is worth more than its place in the log: where the log cannot be written, it comes with a warning.
+        """
         is_late = not still_wanted()
+        patience = time.monotonic() + LOG_PATIENCE
         waiting = [
             warm.log.submit(self._record(asked, advice, is_late))
             if isinstance(advice, Answer) and asked.question.record
@@ -315,11 +360,20 @@ class GateService:
             for asked, advice in advised
         ]
         answers = []
-        for (asked, advice), logging in zip(advised, waiting, strict=True):
+        for (asked, advice), entry in zip(advised, waiting, strict=True):
             if isinstance(advice, GateAnswer):
                 answers.append(advice)
                 continue
-            logged = None if logging is None else logging.result()
+            try:
+                logged = None if entry is None else entry.result(max(0.0, patience - time.monotonic()))
+            except ReplacedBankError:
+                raise
+            except (BankError, OSError, TimeoutError) as error:
+                with self._changing:
+                    self.not_logged += 1
+                _log.error("a decision is not in the log: %s", redacted(str(error)) or "the bank is busy")
+                answers.append(replace(_new_answer(advice, asked, None), warning=NOT_LOGGED))
+                continue
             if logged is None or logged.is_new:
                 answers.append(_new_answer(advice, asked, None if logged is None else logged.id))
                 continue
@@ -403,6 +457,30 @@ def _of_another_version(asked: _Asked) -> Answer:
         suite=asked.question.suite,
     )
     return replace(told, decision=decision)
+
+
+def _unrecorded(advice: Answer, asked: _Asked) -> GateAnswer:
+    """An answer that the log does not hear of."""
+    return GateAnswer(advice.to_dict(), has_skill_text=asked.question.include_skill_text)
+
+
+def _not_about(asked: _Asked, ranking: Ranking | None) -> Answer:
+    """The task is about another skill, or about none: hands off."""
+    chances = ranking.chances if ranking else {}
+    best = max(chances, key=lambda name: chances[name], default="")
+    own = chances.get(asked.skill.skill_id)
+    if own is None:
+        reason = f"no recorded task of {asked.skill.skill_id!r} says what the skill is about"
+    elif ranking is not None and ranking.applicable():
+        reason = f"the task is about another skill: {best} ({chances[best]:.0%}), this one {own:.0%}"
+    elif not any(chances.values()):
+        reason = "the message is no task"
+    else:
+        reason = f"the task is like those of no recorded skill ({sum(chances.values()):.0%} that any applies)"
+    decision = Decision("abstain", 0.0, asked.gate.threshold, reason, "a task like the recorded ones of the skill")
+    names = {"skill": asked.skill.skill_id, "family": asked.question.family, "suite": asked.question.suite}
+    answer = fallback_advice(InputError(reason), "abstain", asked.gate, agent=asked.agent.name, **names)
+    return replace(answer, decision=replace(decision, is_fallback=True))
 
 
 def _without_evidence(asked: _Asked) -> Answer:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
-from urllib.parse import urlsplit
+from typing import Literal
 
 from skilldelta.bank.store import Bank
 from skilldelta.encoders import Encoder
 from skilldelta.errors import SkillDeltaError
 from skilldelta.nouns import plural
+from skilldelta.serve.hooks.server_client import NobodyThereError, ServerAddress, ServerSilentError, ask_server
 from skilldelta.version import __version__
 
 Status = Literal["ok", "note", "wrong"]
@@ -61,16 +60,16 @@ def check_encoder(location: str, make: Callable[[Bank], Encoder]) -> Finding:
     return Finding("encoder", "ok", told)
 
 
-def check_server(url: str, token: str, banks: list[str], *, timeout: float) -> Finding:
+def check_server(server: ServerAddress, banks: list[str]) -> Finding:
     """Whether a server answers, of this version and on the same bank; without one, hooks decide by themselves."""
+    url = server.url
     try:
-        health = _get(url, "/v1/health", token, timeout)
-        bank = _get(url, "/v1/bank", token, timeout)
-    except OSError as error:
-        told = f"{url}: {error.strerror or error}; hooks decide in their own process"
-        return Finding("server", "note", told, "skilldelta serve")
-    except ValueError as error:
-        return Finding("server", "wrong", f"{url}: {error}", "check SKILLDELTA_SERVER and SKILLDELTA_TOKEN")
+        health = ask_server(server, "/v1/health")
+        bank = ask_server(server, "/v1/bank")
+    except NobodyThereError as error:
+        return Finding("server", "note", f"{error}; hooks decide in their own process", "skilldelta serve")
+    except ServerSilentError as error:
+        return Finding("server", "wrong", str(error), "check SKILLDELTA_SERVER and SKILLDELTA_TOKEN")
     version, served = str(health.get("version")), _size(bank.get("tasks"), bank.get("executions"))
     told = f"{url}: version {version}, a bank of {served}"
     if version != __version__:
@@ -94,27 +93,3 @@ def _size(tasks: object, executions: object) -> str:
     """What distinguishes one bank from another over HTTP, which does not reveal paths."""
     runs = sum(executions.values()) if isinstance(executions, Mapping) else 0
     return f"{tasks} tasks and {runs} executions"
-
-
-def _get(url: str, path: str, token: str, timeout: float) -> dict[str, Any]:
-    """A document of a server; an OSError where there is none, a ValueError where it answers as another would."""
-    from http.client import HTTPConnection, HTTPException, HTTPSConnection
-
-    address = urlsplit(url)
-    kind = HTTPSConnection if address.scheme == "https" else HTTPConnection
-    if not address.hostname:
-        raise ValueError("is no address")
-    connection = kind(address.hostname, address.port, timeout=timeout)
-    try:
-        connection.request("GET", path, headers={"Authorization": f"Bearer {token}"} if token else {})
-        response = connection.getresponse()
-        document = json.loads(response.read(1 << 20))
-    except OSError:  # some of these are HTTPExceptions or ValueErrors, too
-        raise
-    except (HTTPException, ValueError, RecursionError) as error:
-        raise ValueError(f"does not answer as SkillDelta does ({type(error).__name__})") from None
-    finally:
-        connection.close()
-    if response.status != 200 or not isinstance(document, dict):
-        raise ValueError(f"answered {path} with status {response.status}")
-    return document

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.responses import Response
 
 from skilldelta.redaction import redacted
@@ -19,10 +19,11 @@ from skilldelta.serve import dashboard_files, http_bank, http_dashboard, http_de
 from skilldelta.serve.admission import Admission, AdmissionRules
 from skilldelta.serve.counted_gate import CountedGate
 from skilldelta.serve.gate_service import GateService
-from skilldelta.serve.http_answers import answer_with_problems, json_response, metrics_of
+from skilldelta.serve.http_answers import answer_with_problems, gate_of, json_response, metrics_of
 from skilldelta.serve.http_guard import HttpGuard
 from skilldelta.serve.service_metrics import ServiceMetrics
 from skilldelta.serve.study_jobs import StudyJobs
+from skilldelta.server_proof import PROOF_PATH, proof
 from skilldelta.version import __version__
 
 if TYPE_CHECKING:
@@ -41,13 +42,13 @@ def gate_app(
     *,
     encoder: Mapping[str, Any] | None = None,
     telemetry: Telemetry | None = None,
-    beside: Callable[[CountedGate], AbstractContextManager[object]] | None = None,
+    server_key: str = "",
 ) -> FastAPI:
     """The application; the gate is warmed up, and closed, with it.
 
     Without rules it answers to loopback names only and asks for no token. `encoder` are the arguments of `bank_encoder`
-    with which jobs make theirs. Without `telemetry` nothing is sent anywhere. `beside` makes what
-    else answers from the gate, for as long as the application runs.
+    with which jobs make theirs. Without `telemetry` nothing is sent anywhere. With `server_key` the server proves to
+    hooks that it belongs to their user.
     """
     jobs, upkeep, metrics = StudyJobs(gate.opened_at, encoder or {}), Upkeep(gate), ServiceMetrics()
     counted = CountedGate(gate, metrics, telemetry)
@@ -56,8 +57,7 @@ def gate_app(
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         upkeep.start()
         try:
-            with nullcontext() if beside is None else beside(counted):
-                yield
+            yield
         finally:
             jobs.close()
             upkeep.stop()
@@ -80,7 +80,7 @@ def gate_app(
         lifespan=lifespan,
     )
     app.state.gate, app.state.jobs, app.state.upkeep, app.state.metrics = gate, jobs, upkeep, metrics
-    app.state.counted = counted
+    app.state.counted, app.state.server_key = counted, server_key
     answer_with_problems(app)
     pages = (http_dashboard.router, dashboard_files.router)
     for routes in (router, http_decisions.router, http_bank.router, http_jobs.router, *pages):
@@ -127,13 +127,25 @@ class Upkeep:
 
 
 @router.get("/v1/health", summary="Whether the server runs")
-def health() -> Response:
-    """200 as long as requests are answered."""
-    return json_response({"status": "ok", "version": __version__})
+async def health(request: Request) -> Response:
+    """200 as long as requests are answered; it takes no worker thread, so that it is answered under any load."""
+    return json_response({"status": "ok", "version": __version__, "not_logged": gate_of(request).not_logged})
+
+
+@router.get(PROOF_PATH, summary="Proof that the server is the user's own")
+def proof_of_owner(
+    request: Request,
+    challenge: Annotated[str, Query(pattern="^[0-9a-f]{32,128}$", description="Random, in hexadecimal")],
+) -> Response:
+    """A keyed digest of the challenge and of the address that was asked; the key is in the user's state folder."""
+    key: str = request.app.state.server_key
+    host, port = request.scope["server"]
+    address = f"{host}:{port}"
+    return json_response({"address": address, "proof": proof(key, address, challenge) if key else ""})
 
 
 @router.get("/v1/ready", summary="Whether the server is warm", responses={503: {"description": "Not yet"}})
-def ready(request: Request) -> Response:
+async def ready(request: Request) -> Response:
     """503 while bank, encoder and estimator are being loaded."""
     upkeep: Upkeep = request.app.state.upkeep
     reason = upkeep.reason or None
@@ -145,4 +157,5 @@ def metrics(request: Request) -> Response:
     """Requests, decisions and outcomes since the server started."""
     upkeep: Upkeep = request.app.state.upkeep
     counted = metrics_of(request)
-    return Response(counted.exposition(ready=upkeep.is_ready), media_type=counted.content_type)
+    numbers = counted.exposition(ready=upkeep.is_ready, not_logged=gate_of(request).not_logged)
+    return Response(numbers, media_type=counted.content_type)

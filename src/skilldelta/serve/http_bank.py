@@ -74,9 +74,9 @@ async def import_file(
     """
     body = await request.body()
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    source = _json_rows(body) if kind == "application/json" else Source(FilePath(_base(name)), body)
 
     def imported() -> dict[str, Any]:
+        source = _json_rows(body) if kind == "application/json" else Source(FilePath(_base(name)), body)
         said = Defaults(
             agent or "",
             skill or "",

@@ -15,6 +15,7 @@ from pydantic import AliasChoices, Field
 from skilldelta.errors import InputError
 from skilldelta.estimators.registry import policies
 from skilldelta.gate import Question
+from skilldelta.serve.bounded_body import BoundedRoute
 from skilldelta.serve.evidence_documents import (
     MapDocument,
     OverviewDocument,
@@ -29,7 +30,7 @@ from skilldelta.serve.wire_formats import Name, SkillName, TaskText, WireModel
 if TYPE_CHECKING:
     from skilldelta.serve.evidence_views import EvidenceViews, ShownPanel
 
-router = APIRouter(prefix="/v1/dashboard", tags=["dashboard"], responses=PROBLEMS)
+router = APIRouter(prefix="/v1/dashboard", tags=["dashboard"], responses=PROBLEMS, route_class=BoundedRoute)
 
 _Skill = Annotated[str, Query(description="The skill, as the bank names it.", min_length=1, max_length=1_000)]
 _LARGEST = "that of the largest panel unless given."

@@ -9,11 +9,12 @@ from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 
 from skilldelta.bank.entries import DecisionFilter
+from skilldelta.serve.bounded_body import BoundedRoute
 from skilldelta.serve.counted_gate import CountedGate
 from skilldelta.serve.http_answers import PROBLEMS, check_may_write, gate_of, json_response
 from skilldelta.serve.wire_formats import BatchBody, ChooseBody, DecideBody, OutcomeBody
 
-router = APIRouter(prefix="/v1", tags=["decisions"], responses=PROBLEMS)
+router = APIRouter(prefix="/v1", tags=["decisions"], responses=PROBLEMS, route_class=BoundedRoute)
 
 _DecisionId = Annotated[int, Path(ge=1, le=2**62)]
 _Filter = Annotated[str | None, Query(max_length=1_000)]

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from skilldelta.redaction import redacted
@@ -62,6 +63,8 @@ class HttpGuard:
             admitted = self._admission.admit(_head(scope))
             scope["may_write"] = admitted.may_write
             await self._app(scope, _bounded(receive, admitted.most_bytes), send_noting)
+        except ClientDisconnect:  # gone, or too slow: there is nobody to answer
+            status = status or 499
         except Exception as error:
             problem = problem_of(error)
             if not status:  # else the answer has begun, and can only end here
@@ -71,8 +74,7 @@ class HttpGuard:
             seconds = time.perf_counter() - began
             self._observe(scope["method"], _route(scope), status, seconds)
             if _log.isEnabledFor(logging.INFO):
-                path = redacted(scope["path"][:200]).encode("ascii", "backslashreplace").decode()
-                _log.info("%s %s %d %.1f ms", scope["method"], path, status, 1_000 * seconds)
+                _log.info("%s %s %d %.1f ms", scope["method"], redacted(scope["path"][:200]), status, 1_000 * seconds)
 
 
 def _head(scope: Scope) -> RequestHead:

@@ -15,11 +15,12 @@ from fastapi.responses import FileResponse, Response, StreamingResponse
 from pydantic import Field
 
 from skilldelta.errors import InputError
+from skilldelta.serve.bounded_body import BoundedRoute
 from skilldelta.serve.http_answers import PROBLEMS, json_response
 from skilldelta.serve.study_jobs import FINISHED, StudyJob, StudyJobs
 from skilldelta.serve.wire_formats import Finite, Name, WireModel
 
-router = APIRouter(prefix="/v1/jobs", tags=["jobs"], responses=PROBLEMS)
+router = APIRouter(prefix="/v1/jobs", tags=["jobs"], responses=PROBLEMS, route_class=BoundedRoute)
 
 _JobId = Annotated[str, Path(pattern="^[0-9a-f]{32}$")]
 _LOOK_EVERY = 0.1

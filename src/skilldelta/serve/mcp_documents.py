@@ -54,6 +54,9 @@ class RouteDocument(Document):
     action: Literal["use", "skip", "abstain"]
     gain: float = Field(description="Predicted change of the success rate, from -1 to 1.")
     threshold: float
+    certainty: Literal["sure", "leaning", "close to a coin flip"] | None = Field(
+        None, description="How sure the action is; null without evidence."
+    )
     reason: str
     fallback: bool = Field(description="Whether there was no evidence to decide by.")
     agent: str
@@ -64,6 +67,7 @@ class RouteDocument(Document):
     scope: str
     support: SupportDocument
     interval: IntervalDocument | None
+    basis: dict[str, Any] | None = Field(None, description="What the gain is made of; `sentence` says it in words.")
     neighbors: list[NeighborDocument]
     decision_id: int | None = Field(None, description="In the decision log; skilldelta_record takes it.")
     repeated: bool = Field(False, description="Whether the conversation had this decision before.")
@@ -73,6 +77,7 @@ class ChoiceDocument(Document):
     """Which of several skills to use, if any."""
 
     choice: str | None
+    any_applies: float | None = None
     decisions: list[RouteDocument]
 
 

@@ -139,7 +139,7 @@ def _add_decisions(server: MCPServer[Any], service: GateService) -> None:
         paper: Paper = False,
         record: Recorded = True,
     ) -> ChoiceDocument:
-        """Which of these skills should be used for this task? The one with the largest gain above the threshold, or none."""
+        """Which of these skills should be used for this task? The one that it is about, if its gate says use; or none."""
         names = {"agent": agent, "suite": suite, "conversation": conversation}
         digests = skill_digests or {}
         questions = [

@@ -47,7 +47,7 @@ def overview_document(views: EvidenceViews, agent: str | None, suite: str | None
 def skill_line(shown: ShownPanel, skill: str, catalogue: Catalogue, tallies: Sequence[DecisionTally]) -> SkillLine:
     """One skill with its verdict."""
     rows, verdict = shown.gated.of_skill(skill), shown.verdicts[skill]
-    low, high = verdict.mean.interval.low, verdict.mean.interval.high
+    low, high = verdict.interval.low, verdict.interval.high
     own = [tally for tally in _of_agent(tallies, shown.key) if tally.skill_id == skill]
     return SkillLine(
         skill=skill,
@@ -56,7 +56,7 @@ def skill_line(shown: ShownPanel, skill: str, catalogue: Catalogue, tallies: Seq
         helped=verdict.helped,
         harmed=verdict.harmed,
         unchanged=len(rows.support) - verdict.helped - verdict.harmed,
-        gain=verdict.mean.mean,
+        gain=verdict.effect.gain,
         interval=None if low is None or high is None else GainInterval(low, high),
         verdict=verdict.ruling,
         sentence=skill_sentence(verdict).partition(": ")[2],

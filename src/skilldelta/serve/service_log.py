@@ -1,4 +1,7 @@
-"""The server's log on standard error: one line per event, with known secrets and whatever looks like one masked."""
+"""The server's log on standard error: one line per event, with known secrets and whatever looks like one masked.
+
+Control characters, and whatever is not ASCII, are escaped.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,11 @@ _FORMAT = "%(asctime)s %(levelname)s %(message)s"
 
 
 class _MaskedFormatter(logging.Formatter):
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name that logging gave it
+        # What a request brings must neither start a line of its own nor speak to the terminal.
+        record.message = record.message.encode("unicode_escape").decode("ascii")
+        return super().formatMessage(record)
+
     def format(self, record: logging.LogRecord) -> str:
         return redacted(super().format(record))
 

@@ -31,6 +31,9 @@ class ServiceMetrics:
         self._outcomes = Counter(
             "skilldelta_outcomes", "Outcomes recorded, by whether they were new.", ("new",), registry=own
         )
+        self._not_logged = Gauge(
+            "skilldelta_decisions_not_logged", "Decisions that could not be recorded in time.", registry=own
+        )
         self._ready = Gauge("skilldelta_ready", "1 when bank, encoder and estimator are warm.", registry=own)
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
@@ -47,7 +50,8 @@ class ServiceMetrics:
         """One outcome."""
         self._outcomes.labels("true" if is_new else "false").inc()
 
-    def exposition(self, *, ready: bool) -> bytes:
+    def exposition(self, *, ready: bool, not_logged: int = 0) -> bytes:
         """Everything as Prometheus reads it."""
+        self._not_logged.set(not_logged)
         self._ready.set(1 if ready else 0)
         return generate_latest(self._registry)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from skilldelta.advisor import Advisor, Answer, Question
 from skilldelta.advisor.learned_states import Learner, NotLearnedYetError
+from skilldelta.advisor.skill_ranking import SkillRanking
 from skilldelta.arrays import Vectors
 from skilldelta.bank.reading import Arrivals, chosen_agent, current_skill
 from skilldelta.bank.store import Bank
@@ -19,6 +20,7 @@ from skilldelta.encoders import Encoder
 from skilldelta.errors import unknown_name
 from skilldelta.gate import Gate
 from skilldelta.records import Agent, Skill
+from skilldelta.routing.applicability import Ranking
 from skilldelta.serve.log_writer import LogWriter
 
 EncoderMaker = Callable[[Bank], Encoder]
@@ -77,6 +79,7 @@ class WarmBank:
         self._arrivals: Arrivals | None = None
         self._suites: dict[tuple[Agent, str, str], str] = {}
         self._advisors: dict[Agent, Advisor] = {}
+        self._rankings: dict[Agent, SkillRanking] = {}
         self._answers: OrderedDict[_Key, Answer] = OrderedDict()
         self._learning = threading.Lock()
         self._asking = threading.Lock()
@@ -141,6 +144,16 @@ class WarmBank:
             while len(answers) > _MOST_ANSWERS:
                 answers.popitem(last=False)
 
+    def ranking(self, text: str, offered: Sequence[str], agent: Agent, suite: str) -> Ranking | None:
+        """How likely a task is about each skill on offer; None where nothing can be said."""
+        encoder = self._current_encoder(self.names().revision)
+        encoder.encode([text])  # outside of the lock: an endpoint may take its time
+        with self._asking:
+            if agent not in self._rankings:
+                self._rankings[agent] = SkillRanking(self.bank, encoder, agent)
+            ranking = self._rankings[agent]
+        return ranking.rank(text, offered, suite=suite)
+
     def encoder(self) -> RememberingEncoder:
         """The encoder for the bank as it is now."""
         return self._current_encoder(self.names().revision)
@@ -187,7 +200,8 @@ class WarmBank:
             return encoder
         with self._asking:
             if self._encoder is None or revision != self._encoder_revision:
-                self._encoder, self._advisors = RememberingEncoder(self._make_encoder(self.bank)), {}
+                self._encoder = RememberingEncoder(self._make_encoder(self.bank))
+                self._advisors, self._rankings = {}, {}
                 self._encoder_revision = revision
             return self._encoder
 

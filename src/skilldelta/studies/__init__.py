@@ -55,8 +55,6 @@ if TYPE_CHECKING:
         load_panel,
         load_panels,
     )
-    from skilldelta.studies.paper_policies import paper_tables
-    from skilldelta.studies.paper_table import PaperTable, tables_document, tables_markdown
     from skilldelta.studies.record_lists import TargetTask, read_corrections, read_exclusions, read_targets
     from skilldelta.studies.report_study import WrittenReport, report_on
     from skilldelta.studies.sealed_study import Audited, audit_sealed, freeze_targets
@@ -76,7 +74,6 @@ __all__ = [
     "JudgedPanel",
     "LoadedPanel",
     "PanelChoice",
-    "PaperTable",
     "RecordedRuns",
     "SkillGains",
     "SkillSettings",
@@ -105,7 +102,6 @@ __all__ = [
     "load_panel",
     "load_panels",
     "one_side",
-    "paper_tables",
     "read_baseline",
     "read_corrections",
     "read_exclusions",
@@ -116,8 +112,6 @@ __all__ = [
     "report_on",
     "sweep_evidence",
     "sweep_thresholds",
-    "tables_document",
-    "tables_markdown",
     "write_baseline",
 ]
 
@@ -153,8 +147,6 @@ _HOMES = {
     ),
     "evaluation_study": ("Evaluated", "EvaluatedPanel", "EvaluationSettings", "evaluate"),
     "loaded_panel": ("LoadedPanel", "PanelChoice", "StudyProgress", "bank_encoder", "load_panel", "load_panels"),
-    "paper_table": ("PaperTable", "tables_document", "tables_markdown"),
-    "paper_policies": ("paper_tables",),
     "record_lists": ("TargetTask", "read_corrections", "read_exclusions", "read_targets"),
     "report_study": ("WrittenReport", "report_on"),
     "sealed_study": ("Audited", "audit_sealed", "freeze_targets"),
@@ -163,7 +155,13 @@ _HOMES = {
 }
 
 
+# Names that moved to skilldelta.paper, which this package does not need; the old place still finds them.
+_MOVED = ("PaperTable", "paper_tables", "tables_document", "tables_markdown")
+
+
 def __getattr__(name: str) -> Any:
+    if name in _MOVED:
+        return getattr(import_module("skilldelta.paper"), name)
     for module, names in _HOMES.items():
         if name in names:
             return getattr(import_module(f"skilldelta.studies.{module}"), name)

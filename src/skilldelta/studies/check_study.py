@@ -22,7 +22,7 @@ from skilldelta.report.check_words import OUTCOME_WORDS, check_sentence
 from skilldelta.report.junit import JUnitCase, junit_xml
 from skilldelta.report.markdown import code, details, pipe_table, plain
 from skilldelta.report.numbers import points
-from skilldelta.studies.compared_side import RecordedRuns
+from skilldelta.studies.compared_side import RecordedRuns, of_one_version
 from skilldelta.studies.comparison_study import ComparedSides
 from skilldelta.studies.gain_baseline import SkillGains, TaskGain
 from skilldelta.studies.loaded_panel import EVERY_PANEL, PanelChoice, label_of, left_out, paired_records
@@ -89,6 +89,7 @@ def recorded_gains(recorded: RecordedRuns, *, skill: str | None = None) -> tuple
         >>> [one.agent for one in recorded_gains(bank_runs(bank), skill="units-skill")]
         ['toy']
     """
+    recorded = of_one_version(recorded, skill)
     groups: defaultdict[tuple[Agent, str], list[Execution]] = defaultdict(list)
     for one in recorded.executions:
         groups[one.agent, one.suite].append(one)
@@ -99,7 +100,7 @@ def recorded_gains(recorded: RecordedRuns, *, skill: str | None = None) -> tuple
         found += _by_skill(pairing.pairs, agent.name, texts)
     if not found:
         raise InputError(f"{recorded.label}: no task has counted runs with and without the skill{_lacking(recorded)}")
-    return _only(found, skill)
+    return _only(found, skill.partition("@")[0] if skill else None)
 
 
 def recorded_notes(recorded: RecordedRuns) -> tuple[str, ...]:
@@ -109,6 +110,7 @@ def recorded_notes(recorded: RecordedRuns) -> tuple[str, ...]:
         >>> recorded_notes(bank_runs(bank))
         ()
     """
+    recorded = of_one_version(recorded)
     return (*recorded.notes, *left_out(pair_executions(recorded.executions, families={})))
 
 

@@ -6,7 +6,7 @@ Nothing is pooled: a side that holds several agents, or several skills for one t
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
@@ -16,6 +16,7 @@ from skilldelta.bank.importers import Defaults, Source, read_any
 from skilldelta.bank.importers.any_source import left_out_lines
 from skilldelta.bank.store import Bank
 from skilldelta.errors import InputError
+from skilldelta.nouns import plural
 from skilldelta.pairing import is_counted
 from skilldelta.records import Agent, Condition, Execution, Task
 from skilldelta.studies.loaded_panel import chosen_records, label_of
@@ -68,17 +69,29 @@ class RecordedRuns:
     tasks: Mapping[TaskKey, Task]
     versions: Mapping[str, str] = field(default_factory=dict)
     """Skills to the digest of their current version, where the source knows."""
+    order: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Skills to the digests of their versions, oldest first, where the source holds several."""
+    unsure_newest: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Skills whose newest version the source does not tell, to their versions."""
+    version_names: Mapping[str, str] = field(default_factory=dict)
+    """Digests to what the source calls the version."""
     notes: tuple[str, ...] = ()
     is_of_one_agent: bool = False
     """Whether an agent was chosen when the runs were read, under whatever name."""
 
 
 def read_runs(
-    path: Path | Source, *, format: str = "auto", choice: ArmChoice = EVERYTHING, stands_for: Condition | None = None
+    path: Path | Source,
+    *,
+    format: str = "auto",
+    choice: ArmChoice = EVERYTHING,
+    stands_for: Condition | None = None,
+    said: Defaults | None = None,
 ) -> RecordedRuns:
     """What a result file or folder of any known format holds.
 
-    `stands_for` is the condition of runs that do not say theirs, as in a log of one arm.
+    `stands_for` is the condition of runs that do not say theirs, as in a log of one arm; `said` is what a person says about
+    the files. The agent and the skill of `choice` fill in what the files leave out.
 
     Examples:
         >>> _ = (folder / "arm.jsonl").write_text('{"task_id": "t", "text": "two miles?", "success": 1}')
@@ -88,13 +101,80 @@ def read_runs(
     source = path if isinstance(path, Source) else Source(Path(path))
     skill = choice.skill.partition("@")[0] if choice.skill else UNNAMED
     stand_ins = Defaults(choice.agent or UNNAMED, skill, condition=stands_for)
-    reading = read_any(source, format=format, stand_ins=stand_ins)
+    reading = read_any(source, said, format=format, stand_ins=stand_ins)
     label = source.path.name or str(source.path)
+    order = {name: list(digests) for name, digests in reading.versions.items()}
+    unsure = dict(reading.unsure_newest)
+    for run in reading.executions:
+        digests = order.setdefault(run.skill_id, []) if run.condition == "use" else [run.skill_digest]
+        if run.skill_digest not in digests:  # versions of a table, which says nothing about their order
+            digests.append(run.skill_digest)
+            unsure |= {run.skill_id: digests} if len(digests) > 1 else {}
     return RecordedRuns(
         label,
         reading.executions,
         {(task.suite, task.task_id): task for task in reading.tasks},
+        order=order,
+        unsure_newest=unsure,
+        version_names=reading.version_names,
         notes=tuple(f"{label}: {note}" for note in (*reading.notes, *left_out_lines(reading.left_out))),
+    )
+
+
+def of_one_version(recorded: RecordedRuns, skill: str | None = None) -> RecordedRuns:
+    """The runs of one version of each skill: the one that `skill` names as `name@version`, else the newest.
+
+    A task that the newest version was not run on keeps the runs of the latest version that has it, and a note says so.
+
+    Examples:
+        >>> of_one_version(bank_runs(bank)).notes
+        ()
+    """
+    asked = skill.partition("@")[2] if skill else ""
+    kept: list[Execution] = []
+    carried: Counter[tuple[str, str]] = Counter()
+    groups: dict[tuple[Agent, str, str, str], list[Execution]] = {}
+    for run in recorded.executions:
+        if run.condition == "skip" or run.skill_id not in recorded.order:
+            kept.append(run)
+        else:
+            groups.setdefault((run.agent, run.suite, run.task_id, run.skill_id), []).append(run)
+    for (_, _, _, name), runs in groups.items():
+        order = list(recorded.order[name])
+        if asked:
+            kept += [run for run in runs if run.skill_digest == _version_called(asked, name, recorded)]
+            continue
+        if name in recorded.unsure_newest and len({run.skill_digest for run in runs}) > 1:
+            raise _newest_question(recorded, name)
+        # Of versions that have a counted run of the task, the last one; without any, the last one at all.
+        counted = {run.skill_digest for run in runs if is_counted(run)} or {run.skill_digest for run in runs}
+        chosen = max(counted, key=order.index)
+        kept += [run for run in runs if run.skill_digest == chosen]
+        if chosen != order[-1]:
+            carried[name, recorded.version_names.get(chosen, chosen)] += 1
+    notes = [
+        f"{recorded.label}: {plural(count, 'task was', 'tasks were')} not run with the newest version of {name}; the runs of "
+        f"{version} stand in for {'it' if count == 1 else 'them'}"
+        for (name, version), count in carried.items()
+    ]
+    return replace(recorded, executions=kept, order={}, unsure_newest={}, notes=(*recorded.notes, *notes))
+
+
+def _version_called(asked: str, skill: str, recorded: RecordedRuns) -> str:
+    """The digest of the version that a person names: by its name, or by the beginning of its digest."""
+    names = {recorded.version_names.get(digest, digest): digest for digest in recorded.order[skill]}
+    matches = [names[asked]] if asked in names else [one for one in recorded.order[skill] if one.startswith(asked)]
+    if len(matches) != 1:
+        known = _some([f"{skill}@{name}" for name in names])
+        raise InputError(f"'{skill}@{asked}' names {len(matches)} versions; say --skill {known}")
+    return matches[0]
+
+
+def _newest_question(recorded: RecordedRuns, skill: str) -> InputError:
+    versions = recorded.unsure_newest[skill]
+    return InputError(
+        f"{recorded.label}: {len(versions)} versions of {skill}, and no recorded time says which is the newest "
+        f"({', '.join(versions)}); say --newest {versions[-1]}, or --skill {skill}@{versions[-1]} for one version alone"
     )
 
 
@@ -122,6 +202,7 @@ def one_side(recorded: RecordedRuns, choice: ArmChoice = EVERYTHING, *, label: s
         >>> one_side(bank_runs(bank), ArmChoice(skill="units-skill", condition="use")).agent
         'toy'
     """
+    recorded = of_one_version(recorded, choice.skill)
     chosen = _chosen(recorded, choice)
     conditions = {one.condition for one in chosen}
     condition = choice.condition or ("use" if "use" in conditions else "skip")
@@ -149,6 +230,7 @@ def both_arms(recorded: RecordedRuns, choice: ArmChoice = EVERYTHING) -> tuple[C
         >>> without.label, len(treated.runs)
         ('bank without the skill', 8)
     """
+    recorded = of_one_version(recorded, choice.skill)
     chosen = _chosen(recorded, choice)
     treated = _by_task(_current([one for one in chosen if one.condition == "use"], recorded, choice))
     if not treated:
@@ -211,6 +293,9 @@ def _current(runs: Sequence[Execution], recorded: RecordedRuns, choice: ArmChoic
         own = [one for one in runs if one.skill_id == skill]
         digests = list(dict.fromkeys(one.skill_digest for one in own))
         known = _some([f"{skill}@{digest[:8]}" for digest in digests if digest])
+        if not recorded.versions:
+            kept += own  # `of_one_version` has chosen, task by task
+            continue
         wanted = [digest for digest in digests if digest.startswith(asked)]
         if asked and len(wanted) != 1:
             raise InputError(f"{choice.skill!r} names {len(wanted)} versions; say --skill {known or skill}")

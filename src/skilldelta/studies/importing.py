@@ -9,7 +9,7 @@ from typing import Any
 from skilldelta.bank import Bank
 from skilldelta.bank.batch import Added
 from skilldelta.bank.importers import Reading, tool_formats
-from skilldelta.bank.importers.any_source import left_out_lines
+from skilldelta.bank.importers.any_source import left_out_lines, understood
 from skilldelta.nouns import listed, plural
 from skilldelta.pairing import Arms, Pairing, pair_executions
 from skilldelta.records import Execution, Task
@@ -48,6 +48,8 @@ class ImportReport:
                 "why": reading.why,
                 **asdict(replace(added, notes=())),
                 "arms": dict(reading.arms),
+                "understood": [asdict(row) for row in understood(reading)],
+                "versions": {skill: list(versions) for skill, versions in reading.versions.items()},
                 "left_out": [
                     {"reason": one.reason, "runs": len(one.places), "places": list(one.places)}
                     for one in reading.left_out

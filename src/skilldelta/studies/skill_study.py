@@ -1,4 +1,4 @@
-"""Verdicts on the skills of loaded panels: keep, gate, drop or not enough evidence, and which tasks each skill breaks."""
+"""Verdicts on the skills of loaded panels (keep, gate, drop, no effect, not enough evidence), and what each skill breaks."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import numpy as np
 
 from skilldelta.arrays import Floats
 from skilldelta.evaluation.paired_comparison import vote
+from skilldelta.evaluation.repeated_folds import REPEATS, SMALL_PANEL, held_out_uses
 from skilldelta.evaluation.results import MARGIN
-from skilldelta.evaluation.skill_verdicts import FamilyEffect, HarmGroup, SkillVerdict, skill_verdicts
+from skilldelta.evaluation.skill_verdicts import RULINGS, FamilyEffect, HarmGroup, SkillVerdict, skill_verdicts
+from skilldelta.nouns import plural
 from skilldelta.pairing import arms_of
 from skilldelta.report.skill_list import skill_sentence
 from skilldelta.studies.loaded_panel import LoadedPanel
@@ -41,26 +43,52 @@ class JudgedPanel:
 
 
 def judge_skills(
-    panels: Sequence[LoadedPanel], settings: SkillSettings = DEFAULT_SKILL_SETTINGS
+    panels: Sequence[LoadedPanel],
+    settings: SkillSettings = DEFAULT_SKILL_SETTINGS,
+    *,
+    uses: Sequence[Floats] | None = None,
 ) -> tuple[JudgedPanel, ...]:
     """A verdict for every skill of every panel; the correction for many looks is made within a panel.
+
+    `uses` are the gate's decisions on unseen rows, (repeats, n) for each panel, where they are known already.
 
     Examples:
         >>> (judged,) = judge_skills([panel])
         >>> [(one.skill, one.ruling, one.more_tasks) for one in judged.verdicts]
-        [('units-skill', 'not enough evidence', 6), ('dates-skill', 'not enough evidence', 9)]
+        [('units-skill', 'not enough evidence', 38), ('dates-skill', 'not enough evidence', 257)]
     """
     rng = np.random.default_rng(settings.seed)
+    decisions = [gate_uses(panel.support, settings.seed) for panel in panels] if uses is None else uses
     return tuple(
         JudgedPanel(
             panel,
             skill_verdicts(
-                panel.support, rng=rng, votes=task_votes(panel), margin=settings.margin, draws=settings.resamples
+                panel.support,
+                rng=rng,
+                votes=task_votes(panel),
+                uses=decided,
+                margin=settings.margin,
+                draws=settings.resamples,
             ),
             settings,
         )
-        for panel in panels
+        for panel, decided in zip(panels, decisions, strict=True)
     )
+
+
+def gate_uses(support: Support, seed: int = 0) -> Floats:
+    """(repeats, n) what the product's own estimator decides on rows that it has not seen; one repeat in a large panel."""
+    from skilldelta.estimators.blend import Blend
+
+    repeats = REPEATS if len(support.row_of_task) < SMALL_PANEL else 1
+    return held_out_uses(support, Blend(), rng=np.random.default_rng(seed), repeats=repeats)
+
+
+def summary_line(judged: Sequence[JudgedPanel]) -> str:
+    """All verdicts in one line: `87 skills: keep 19, gate 3, drop 2, no effect 29, not enough evidence 34`."""
+    rulings = [verdict.ruling for panel in judged for verdict in panel.verdicts]
+    counts = ", ".join(f"{ruling} {rulings.count(ruling)}" for ruling in RULINGS if ruling in rulings)
+    return f"{plural(len(rulings), 'skill')}: {counts}"
 
 
 def judged_to_dict(judged: JudgedPanel) -> dict[str, Any]:
@@ -91,8 +119,13 @@ def _skill_document(support: Support, found: SkillVerdict) -> dict[str, Any]:
         "tasks": mean.tasks,
         "helped": found.helped,
         "harmed": found.harmed,
+        "certainty": found.certainty,
         "gain": mean.mean,
         "interval": {**asdict(mean.interval), "level": mean.level, "method": "bootstrap over tasks"},
+        "corrected": asdict(found.effect),
+        "gate": None if found.gate is None else asdict(found.gate),
+        "extra_tokens": found.extra_tokens,
+        "points_per_1000_tokens": found.points_per_1000_tokens,
         "adjusted_p": found.adjusted_p,
         "detectable_gain": mean.detectable,
         "more_tasks": found.more_tasks,

@@ -266,7 +266,8 @@ def arms_in_each_assertion(base: str, runs: Sequence[TrueRun]) -> Files:
         rows = []
         for at in range(len(first.marks)):
             marks = {("with_skill" if run.uses_skill else "baseline"): run.marks[at] for run in listed}
-            rows.append({"text": f"{first.name} check {at}", **marks})
+            seen = " / ".join(str(run.tokens) for run in listed)
+            rows.append({"text": f"{first.name} check {at}", **marks, "evidence": f"seen in {seen}"})
         files[f"{base}/{first.name}-grading.json"] = {**metadata(first), "assertions": rows}
     return files
 

@@ -55,7 +55,7 @@ def workspaces(draw: st.DrawFn) -> tuple[list[tuple[TrueRun, Dialect]], Files]:
                         eval_id, name, f"Please do {name}.", uses_skill, marks, repeat, tokens, tokens / 8, iteration
                     )
                     own.append(run)
-            if dialect.name == "on and off" and len(arms) == 1:
+            if dialect.name in ("on and off", "0 and 1 for marks, skill and no-skill") and len(arms) == 1:
                 continue  # one weak word alone says nothing, and is reported
             if (
                 dialect.name in ("both arms in each assertion", "flat benchmark", "benchmark per eval")

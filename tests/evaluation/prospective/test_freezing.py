@@ -33,7 +33,7 @@ from skilldelta.evaluation.prospective.seal import (
     write_sealed,
 )
 from skilldelta.evaluation.prospective.tampering import SealBrokenError
-from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
+from skilldelta.paper.simulation.simulated_panel import simulate_panel
 from skilldelta.predictor import predict_each
 from skilldelta.support import Support
 from skilldelta.version import __version__

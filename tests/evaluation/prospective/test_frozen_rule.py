@@ -17,7 +17,7 @@ from skilldelta.evaluation.prospective.frozen_rule import (
     best_balanced_accuracy,
     positive_prevalence,
 )
-from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
+from skilldelta.paper.simulation.simulated_panel import simulate_panel
 from skilldelta.predictor import Settings, predict_each
 from skilldelta.support import Support
 

@@ -14,8 +14,8 @@ from skilldelta.evaluation.resampling.permutation import _sources, panel_nulls
 from skilldelta.evaluation.resampling.rescoring import LINEAR, averaged_outcomes, linear_rules
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.evaluation.roster import EvaluationPlan, score_policies
-from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
 from skilldelta.gate import Gate
+from skilldelta.paper.simulation.simulated_panel import simulate_panel
 from skilldelta.predictor import Settings
 from skilldelta.support import Support
 

@@ -14,7 +14,7 @@ import pytest
 from skilldelta.evaluation.leave_one_out import evaluate_panel
 from skilldelta.evaluation.resampling.rescoring import LINEAR
 from skilldelta.evaluation.results import Range
-from skilldelta.evaluation.simulation.simulated_panel import SimulatedPanel, simulate_panel
+from skilldelta.paper.simulation.simulated_panel import SimulatedPanel, simulate_panel
 
 METRICS = (
     "success", "success_gain", "success_vs_always_on", "use_rate", "token_saving", "auroc", "balanced_accuracy",

@@ -6,7 +6,7 @@ import pytest
 from skilldelta.errors import InputError
 from skilldelta.evaluation.leave_one_out import evaluate_panel
 from skilldelta.evaluation.resampling.refitted import refitted_ranges
-from skilldelta.evaluation.simulation.simulated_panel import simulate_panel
+from skilldelta.paper.simulation.simulated_panel import simulate_panel
 
 
 def test_for_a_policy_without_scores_it_is_the_textbook_interval(rng: np.random.Generator) -> None:

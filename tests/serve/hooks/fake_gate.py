@@ -13,6 +13,7 @@ from typing import Any
 
 from skilldelta.harnesses import harness_named
 from skilldelta.harnesses.harness import Dialect
+from skilldelta.server_proof import PROOF_PATH, proof
 
 HOSTS = ("claude-code", "codex", "gemini")
 """The harnesses that run hooks."""
@@ -27,17 +28,21 @@ def dialect_of(host: str) -> Dialect:
 Reply = Callable[[str, dict[str, Any]], tuple[int, Any]]
 
 
+KEY = "of the user who runs the tests, and long enough"
+
+
 @dataclass
 class FakeGate:
     """What the server was asked, and where it is."""
 
     url: str
+    key: str = KEY
     asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
 
 
 def decision(skill: str, action: str = "use", **more: Any) -> dict[str, Any]:
-    known = {"gain": 0.5, "reason": f"predicted to {action}", "fallback": False, "decision_id": 7}
+    known = {"gain": 0.5, "reason": f"predicted to {action}", "fallback": False, "certainty": "sure", "decision_id": 7}
     return {"skill": skill, "action": action, **known, **more}
 
 
@@ -55,11 +60,33 @@ def says(action: str, **more: Any) -> Reply:
     return reply
 
 
+class ProvenHandler(BaseHTTPRequestHandler):
+    """Proves that it is the user's own, and has documents to read."""
+
+    protocol_version = "HTTP/1.1"
+
+    def documents(self) -> dict[str, Any]:
+        return {}
+
+    def do_GET(self) -> None:
+        path, _, query = self.path.partition("?")
+        documents = dict(self.documents())
+        if path == PROOF_PATH:
+            host, port = self.connection.getsockname()[:2]
+            challenge = query.removeprefix("challenge=")
+            documents[path] = {"address": f"{host}:{port}", "proof": proof(KEY, f"{host}:{port}", challenge)}
+        content = json.dumps(documents.get(path, {})).encode()
+        self.send_response(200 if path in documents else 404)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+
 @contextmanager
 def fake_gate(reply: Reply, *, seconds: float = 0.0) -> Iterator[FakeGate]:
     """A running server; it takes its time before every answer."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(ProvenHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             found.asked.append((self.path, body))
@@ -92,13 +119,9 @@ def fake_gate(reply: Reply, *, seconds: float = 0.0) -> Iterator[FakeGate]:
 def documents_at(documents: dict[str, Any]) -> Iterator[str]:
     """A server that has documents to read, by their paths; yields its address."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            content = json.dumps(documents.get(self.path, {})).encode()
-            self.send_response(200 if self.path in documents else 404)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
+    class Handler(ProvenHandler):
+        def documents(self) -> dict[str, Any]:
+            return documents
 
         def log_message(self, format: str, *words: Any) -> None: ...
 

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from skilldelta.serve.hooks.conversation import Conversation
+from skilldelta.serve.hooks.conversation import Conversation, HookDecision
 from skilldelta.serve.hooks.failure_log import FILE_NAME, last_failures, log_failure
-from skilldelta.serve.hooks.hook_decision import HookDecision
 
 DECISION = HookDecision("counting", "use", "it helps", 0.25, 7, chosen=True)
 
@@ -27,7 +26,12 @@ def test_the_first_decision_of_a_conversation_counts(tmp_path: Path) -> None:
 
 def test_each_entry_answers_once(tmp_path: Path) -> None:
     one = Conversation(tmp_path, "codex", "s1")
-    assert [one.claim(1), one.claim(2), one.claim(1), one.claim(2)] == [True, True, False, False]
+    assert [one.claim(1), one.claim(2), one.claim(1), one.claim(2)] == [
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"decisions": 3}', '{"decisions": [{"action": "dance"}]}'])

@@ -12,10 +12,8 @@ import pytest
 from serve.hooks.fake_gate import HOSTS, FakeGate, decision, dialect_of, fake_gate, says
 from skilldelta.harnesses.offered_skill import OfferedSkill, Part
 from skilldelta.records import text_digest
-from skilldelta.serve.hooks.conversation import Conversation
-from skilldelta.serve.hooks.hook_decision import HookDecision
-from skilldelta.serve.hooks.hook_run import Answered, answer, fallback_answer
-from skilldelta.serve.hooks.hook_settings import HookSettings
+from skilldelta.serve.hooks.conversation import Conversation, HookDecision
+from skilldelta.serve.hooks.hook_run import Answered, HookSettings, answer, fallback_answer
 from skilldelta.serve.hooks.server_client import ServerAddress, ServerSilentError, ask_server
 
 PROMPTS = {"claude-code": "UserPromptSubmit", "codex": "UserPromptSubmit", "gemini": "BeforeAgent"}
@@ -35,9 +33,9 @@ def no_bank(path: str, document: dict[str, Any]) -> dict[str, Any]:
 
 
 def settings(
-    gate: FakeGate, folder: Path, *skills: OfferedSkill, host: str = "claude-code", **more: Any
+    fake: FakeGate, folder: Path, *skills: OfferedSkill, host: str = "claude-code", **more: Any
 ) -> HookSettings:
-    address = ServerAddress(gate.url, timeout=30.0)
+    address = ServerAddress(fake.url, timeout=30.0, key=fake.key)
     return HookSettings(host, dialect_of(host), skills, **{"server": address, "state": folder / "state", **more})
 
 
@@ -67,26 +65,29 @@ def test_use_injects_the_skills_text_and_skip_nothing_at_all(host: str, tmp_path
     for action in ("skip", "abstain"):
         with fake_gate(says(action)) as gate:
             told = settings(gate, tmp_path / action, skill, host=host)
-            assert answer(told, prompt(host), ask_bank=no_bank) == Answered()
+            result = answer(told, prompt(host), ask_bank=no_bank)
+            assert set(json.loads(result.output or "{}")) <= {
+                "systemMessage"
+            }  # a line for the person, none for the model
 
 
 def test_the_question_has_the_users_words_the_conversation_and_the_settings(
     tmp_path: Path, skill: OfferedSkill
 ) -> None:
     with fake_gate(says("skip")) as gate:
-        told = settings(gate, tmp_path, skill, host="gemini", agent="a1", suite="s", policy={"paper": True, "k": 4})
+        told = settings(gate, tmp_path, skill, host="gemini", agent="a1", suite="s", gate={"paper": True, "k": 4})
         answer(told, prompt("gemini", f"<hook_context>x</hook_context>{TEXT}"), ask_bank=no_bank)
     ((path, body),) = gate.asked
     assert path == "/v1/decide"
     assert body == {
-        "task": TEXT,
+        "text": TEXT,
         "skill": "counting",
         "skill_digest": text_digest("Count twice."),
         "source": "gemini",
         "conversation": "gemini:s1",
         "agent": "a1",
         "suite": "s",
-        "policy": {"paper": True, "k": 4},
+        "gate": {"paper": True, "k": 4},
     }
 
 
@@ -147,7 +148,7 @@ def test_the_call_of_a_skipped_skill_is_denied_and_of_another_not(tmp_path: Path
         answer(told, prompt(), ask_bank=no_bank)
         denied = context(answer(told, call("shop:counting"), ask_bank=no_bank))
         assert denied["permissionDecision"] == "deny"
-        assert denied["permissionDecisionReason"] == "SkillDelta: predicted to skip. Proceed without this skill."
+        assert denied["permissionDecisionReason"] == "SkillDelta: predicted to skip (sure). Proceed without this skill."
         assert answer(told, call("dates"), ask_bank=no_bank) == Answered()
         assert answer(told, call("counting", session="s2"), ask_bank=no_bank) == Answered()
 
@@ -239,25 +240,23 @@ def test_the_end_records_the_tokens_with_the_decisions(tmp_path: Path, skill: Of
     assert gate.asked[1:] == [("/v1/outcomes", {"decision_id": 7, "tokens": 15})]
 
 
-def test_a_token_is_sent_to_this_machine_or_over_tls_only(tmp_path: Path, skill: OfferedSkill) -> None:
+def test_a_token_is_sent_to_the_users_own_server_only(tmp_path: Path, skill: OfferedSkill) -> None:
     with fake_gate(says("use")) as gate:
-        answer(
-            settings(gate, tmp_path, skill, server=ServerAddress(gate.url, "secret-token", 30.0)),
-            prompt(),
-            ask_bank=no_bank,
-        )
+        address = ServerAddress(gate.url, "secret-token", 30.0, gate.key)
+        answer(settings(gate, tmp_path, skill, server=address), prompt(), ask_bank=no_bank)
         named = gate.url.replace("127.0.0.1", "localhost")
-        ask_server(ServerAddress(named, "secret-token", 30.0), "/v1/decide", {"skill": "x"})
-        elsewhere = gate.url.replace("127.0.0.1", "127.1")  # leads here, but is not on the list
-        ask_server(ServerAddress(elsewhere, "secret-token", 30.0), "/v1/decide", {"skill": "x"})
-    sent = [headers.get("Authorization") for headers in gate.headers]
-    assert sent == ["Bearer secret-token", "Bearer secret-token", None]
+        ask_server(address._replace(url=named), "/v1/decide", {"skill": "x"})
+        elsewhere = address._replace(url=gate.url.replace("127.0.0.1", "127.1"))  # leads here, but is not on the list
+        with pytest.raises(ServerSilentError, match="without TLS"):
+            ask_server(elsewhere, "/v1/decide", {"skill": "x"})
+        ask_server(elsewhere._replace(key_is_pinned=True), "/v1/decide", {"skill": "x"})
+    assert [headers.get("Authorization") for headers in gate.headers] == 3 * ["Bearer secret-token"]
 
 
 @pytest.mark.parametrize("token", ["a\r\nX-Other: 1", "t\u00f6ken\u20ac"])
 def test_a_token_cannot_add_a_header(tmp_path: Path, token: str) -> None:
     with fake_gate(says("use")) as gate, pytest.raises(ServerSilentError):
-        ask_server(ServerAddress(gate.url, token, 30.0), "/v1/decide", {"skill": "x"})
+        ask_server(ServerAddress(gate.url, token, 30.0, gate.key), "/v1/decide", {"skill": "x"})
     assert gate.asked == []
 
 
@@ -302,3 +301,124 @@ def test_without_a_folder_for_it_the_skill_tool_is_named(tmp_path: Path) -> None
     with fake_gate(says("use", skill_text="Count each shelf twice.\n" * 1_000)) as gate:
         found = answer(settings(gate, tmp_path, OfferedSkill("counting")), prompt(), ask_bank=no_bank)
     assert "load the skill counting with the Skill tool" in context(found)["additionalContext"]
+
+
+# What is a task, and whose
+
+
+def test_a_greeting_binds_nothing_and_the_first_task_is_decided(tmp_path: Path, skill: OfferedSkill) -> None:
+    with fake_gate(says("use")) as gate:
+        told = settings(gate, tmp_path, skill)
+        for text in ("hi", "continue", "fix it", "thanks!"):
+            assert answer(told, prompt(text=text), ask_bank=no_bank) == Answered()
+        assert gate.asked == []
+        assert context(answer(told, prompt(), ask_bank=no_bank))["additionalContext"] == "Count twice."
+
+
+def test_a_later_task_that_is_about_another_skill_gets_that_skill_and_the_first_is_not_repeated(tmp_path: Path) -> None:
+    skills = []
+    for name in ("units", "dates"):
+        file = tmp_path / f"{name}.md"
+        file.write_text(f"---\nname: {name}\n---\nAll about {name}.")
+        skills.append(OfferedSkill(name, file))
+
+    def reply(path: str, body: dict[str, Any]) -> tuple[int, Any]:
+        choice = "dates" if "date" in body["text"] else "units"
+        other = "units" if choice == "dates" else "dates"
+        rows = [decision(choice, "use"), decision(other, "abstain", fallback=True, certainty=None)]
+        return 200, {"choice": choice, "decisions": rows}
+
+    with fake_gate(reply) as gate:
+        told = settings(gate, tmp_path, *skills)
+        first = context(answer(told, prompt(text="How many cans are in 3 pallets?"), ask_bank=no_bank))
+        same = answer(told, prompt(text="And how many cans are in 4 pallets?"), ask_bank=no_bank)
+        hello = answer(told, prompt(text="thanks"), ask_bank=no_bank)
+        other = context(answer(told, prompt(text="On which date do 30 days end?"), ask_bank=no_bank))
+        back = answer(told, prompt(text="How many cans are in 9 pallets?"), ask_bank=no_bank)
+    assert first["additionalContext"] == "All about units."
+    assert (same.output, hello.output, back.output) == ("", "", "")
+    assert other["additionalContext"] == "All about dates."
+
+
+@pytest.mark.parametrize(
+    "text", ["Use the counting skill and tell me how many.", "Please apply counting.", "skill counting"]
+)
+def test_an_explicit_wish_wins_over_the_gate(tmp_path: Path, skill: OfferedSkill, text: str) -> None:
+    with fake_gate(says("skip")) as gate:
+        told = settings(gate, tmp_path, skill)
+        answer(told, prompt(), ask_bank=no_bank)
+        assert context(answer(told, prompt(text=text), ask_bank=no_bank))["additionalContext"] == "Count twice."
+        assert answer(told, call("counting"), ask_bank=no_bank) == Answered()  # and is not denied
+    *_, last = Conversation(tmp_path / "state" / "conversations", "claude-code", "s1").tasks()
+    assert [(one.action, one.reason) for one in last.known() or ()] == [("use", "the user asked for this skill")]
+
+
+@pytest.mark.parametrize(
+    "text", ["Do not use the counting skill here.", "I am counting cans of beans, how many are 3?"]
+)
+def test_what_only_mentions_a_skill_is_no_wish(tmp_path: Path, skill: OfferedSkill, text: str) -> None:
+    with fake_gate(says("skip")) as gate:
+        assert (
+            "hookSpecificOutput"
+            not in answer(settings(gate, tmp_path, skill), prompt(text=text), ask_bank=no_bank).output
+        )
+    assert len(gate.asked) == 1
+
+
+def test_after_a_compaction_the_text_comes_back(tmp_path: Path, skill: OfferedSkill) -> None:
+    event = {"session_id": "s1", "hook_event_name": "SessionStart", "source": "compact"}
+    with fake_gate(says("use")) as gate:
+        told = settings(gate, tmp_path, skill)
+        assert answer(told, json.dumps(event).encode(), ask_bank=no_bank) == Answered()  # nothing was decided yet
+        answer(told, prompt(), ask_bank=no_bank)
+        again = context(answer(told, json.dumps(event).encode(), ask_bank=no_bank))
+        assert again == {"hookEventName": "SessionStart", "additionalContext": "Count twice."}
+        begun = json.dumps({**event, "source": "startup"}).encode()
+        assert answer(told, begun, ask_bank=no_bank) == Answered()
+        named = settings(gate, tmp_path, OfferedSkill("counting"))
+    with fake_gate(says("use", skill_text="Of the bank.")) as gate:
+        named = settings(gate, tmp_path, OfferedSkill("counting"))
+        assert (
+            context(answer(named, json.dumps(event).encode(), ask_bank=no_bank))["additionalContext"] == "Of the bank."
+        )
+        assert gate.asked[0][1]["record"] is False
+
+
+def test_a_fork_that_has_the_text_already_does_not_get_it_twice(tmp_path: Path, skill: OfferedSkill) -> None:
+    transcript = tmp_path / "fork.jsonl"
+    transcript.write_text(json.dumps({"attachment": "hook additional context: Count twice."}) + "\n")
+    event = json.loads(prompt(session="fork")) | {"transcript_path": str(transcript)}
+    with fake_gate(says("use")) as gate:
+        told = settings(gate, tmp_path, skill)
+        assert answer(told, json.dumps(event).encode(), ask_bank=no_bank).output == ""
+        transcript.write_text("{}\n")
+        fresh = json.dumps(event | {"session_id": "another"}).encode()
+        assert answer(told, fresh, ask_bank=no_bank).output
+
+
+@pytest.mark.parametrize(
+    ("certainty", "is_denied"), [("sure", True), ("leaning", False), ("close to a coin flip", False), (None, False)]
+)
+def test_only_sure_evidence_of_harm_denies_the_models_own_call(
+    tmp_path: Path, skill: OfferedSkill, certainty: str | None, is_denied: bool
+) -> None:
+    with fake_gate(says("skip", certainty=certainty)) as gate:
+        told = settings(gate, tmp_path, skill)
+        answer(told, prompt(), ask_bank=no_bank)
+        assert bool(answer(told, call("counting"), ask_bank=no_bank).output) is is_denied
+
+
+def test_the_person_sees_one_line_per_decision_where_the_harness_can_show_it(
+    tmp_path: Path, skill: OfferedSkill
+) -> None:
+    with fake_gate(says("use")) as gate:
+        told = settings(gate, tmp_path, skill)
+        used = json.loads(answer(told, prompt(), ask_bank=no_bank).output)
+        assert used["systemMessage"] == "SkillDelta: used counting (+50 points, sure) · skilldelta why"
+    with fake_gate(says("skip", gain=-0.25, certainty="leaning")) as gate:
+        told = settings(gate, tmp_path / "b", skill)
+        skipped = json.loads(answer(told, prompt(), ask_bank=no_bank).output)
+        assert skipped == {"systemMessage": "SkillDelta: skipped counting (-25 points, leaning) · skilldelta why"}
+        assert answer(told, prompt(text="And in 5 pallets?"), ask_bank=no_bank) == Answered()
+        codex = settings(gate, tmp_path / "c", skill, host="codex")
+        assert answer(codex, prompt("codex"), ask_bank=no_bank) == Answered()

@@ -6,6 +6,7 @@ No bank is needed. The result says which format was taken and why, and everythin
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,7 +23,7 @@ from skilldelta.bank.importers.tools.skill_creator import found_anywhere
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.files import check_file
 from skilldelta.nouns import plural
-from skilldelta.pairing import Pairing, pair_executions
+from skilldelta.pairing import Pairing, is_counted, pair_executions
 from skilldelta.records import Execution, Skill, Task
 
 
@@ -169,10 +170,64 @@ def _read_natural(source: Source, format: str, why: str, said: Defaults) -> Read
 
 
 def left_out_lines(left_out: Sequence[Omission], *, most: int = 3) -> list[str]:
-    """A line per reason for which runs of a source do not count, with the first places."""
+    """A line per reason for which something of a source does not count, with the first places."""
     lines = []
-    for one in left_out:
-        more = f" and {len(one) - most:,} more" if len(one) > most else ""
-        verb = plural(len(one), "run does", "runs do")
-        lines.append(f"{verb} not count: {one.reason} ({', '.join(one.places[:most])}{more})")
+    for omission in left_out:
+        more = f" and {len(omission) - most:,} more" if len(omission) > most else ""
+        places = f"({', '.join(omission.places[:most])}{more})"
+        lines.append(
+            f"{plural(len(omission), 'run or file does', 'runs or files do')} not count: {omission.reason} {places}"
+        )
     return lines
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """What a reading holds of one skill's version, as one agent ran it."""
+
+    agent: str
+    skill: str
+    version: str
+    """What the files call it; "" where there is one version without a name."""
+    tasks: int
+    with_skill: int
+    """Counted runs."""
+    without_skill: int
+    """Counted runs of the same tasks, whichever version they serve."""
+
+
+def understood(reading: Reading) -> list[Understood]:
+    """What was understood of a source: tasks, arms and versions, a row per agent, skill and version, oldest first."""
+    tasks: dict[tuple[str, str, str], set[tuple[str, str]]] = {}
+    treated: Counter[tuple[str, str, str]] = Counter()
+    baselines: dict[tuple[str, str, str], int] = {}
+    own: Counter[tuple[str, str, str, str, str]] = Counter()
+    for run in reading.executions:
+        if not is_counted(run):
+            continue
+        where = (run.agent.name, run.suite, run.task_id)
+        if run.condition == "use":
+            key = (run.agent.name, run.skill_id, run.skill_digest)
+            tasks.setdefault(key, set()).add((run.suite, run.task_id))
+            treated[key] += 1
+        elif not run.skill_id:
+            baselines[where] = baselines.get(where, 0) + 1
+        else:
+            own[*where, run.skill_id, run.skill_digest] += 1
+    rows = []
+    order = {digest: at for digests in reading.versions.values() for at, digest in enumerate(digests)}
+    for (agent, skill, digest), its_tasks in sorted(
+        tasks.items(), key=lambda item: (item[0][:2], order.get(item[0][2], 0))
+    ):
+        without = sum(
+            own[agent, suite, task, skill, digest] or baselines.get((agent, suite, task), 0)
+            for suite, task in its_tasks
+        )
+        version = reading.version_names.get(digest, digest)
+        rows.append(Understood(agent, skill, version, len(its_tasks), treated[agent, skill, digest], without))
+    if not rows and baselines:
+        agents = Counter(agent for agent, _, _ in baselines)
+        for agent, count in agents.items():
+            runs = sum(number for (name, _, _), number in baselines.items() if name == agent)
+            rows.append(Understood(agent, "", "", count, 0, runs))
+    return rows

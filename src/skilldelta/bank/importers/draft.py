@@ -44,6 +44,10 @@ class Defaults:
     """Whether tasks of one name and different content are different tasks, or one."""
     newest: str = ""
     """Which version of the skill is the newest, where the files do not tell."""
+    scale: float = 1.0
+    """What a full success is in the files: 100 where they hold percentages."""
+    sheet: str = ""
+    """Which sheet of a workbook, by name or by number from 1; the first where it is empty."""
 
     def or_else(self, other: Defaults) -> Defaults:
         """The same, with another's agent, skill, suite and condition where this says none."""

@@ -34,7 +34,7 @@ class Attempt:
     @property
     def question(self) -> str:
         """The task as it is asked, in either arm."""
-        text = self.planned.task.text
+        text = self.planned.task.question
         return self.prompt.replace("{task}", text) if self.prompt else text
 
 

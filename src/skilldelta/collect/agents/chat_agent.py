@@ -15,11 +15,9 @@ from skilldelta.collect.budget import Amount, Budget, priced
 from skilldelta.collect.chat_endpoint import ChatEndpoint, Completion, request_body
 from skilldelta.collect.plan import Planned
 from skilldelta.collect.sandbox import check_sandbox
-from skilldelta.collect.suite import AgentSettings
 
 CHAT_SOLVERS = ("generate", "code")
 _GENERATE_PROTOCOL = "generate/1"
-_ASKING = AgentSettings(max_tokens=ASK_TOKENS)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,10 +72,10 @@ class ChatAgent(ModelAgent):
         )
 
     def largest_ask(self, messages: list[Message]) -> Amount:
-        return self._largest(request_body(self.model, _ASKING, messages, seed=0), ASK_TOKENS)
+        return self._largest(request_body(self.model, self.asking, messages, seed=0), ASK_TOKENS)
 
     async def ask(self, name: str, messages: list[Message], budget: Budget) -> Asked:
-        body = request_body(self.model, _ASKING, messages, seed=0)
+        body = request_body(self.model, self.asking, messages, seed=0)
         completion = await self._paid(name, body, ASK_TOKENS, budget)
         return Asked(completion.text, self._amount(completion).tokens)
 

@@ -94,7 +94,7 @@ class InspectAgent(ModelAgent):
         """Let the solver work inside the sample that `drive` opened."""
         state, generate = _sample.get()
         messages = self.messages(attempt)
-        with booking(attempt.planned.name, budget, attempt.seed) as calls:
+        with booking(attempt.planned.name, budget, attempt.seed if self.wanted.send_seed else None) as calls:
             try:
                 state.messages = _to_inspect(messages)
                 state = await self._solver(state, generate)
@@ -126,8 +126,8 @@ class InspectAgent(ModelAgent):
     async def ask(self, name: str, messages: list[Message], budget: Budget) -> Asked:
         from inspect_ai.model import GenerateConfig
 
-        config = GenerateConfig(temperature=0.0, max_tokens=ASK_TOKENS, stop_seqs=[])
-        with booking(name, budget, seed=0) as calls:
+        config = GenerateConfig(temperature=self.asking.temperature, max_tokens=ASK_TOKENS, stop_seqs=[])
+        with booking(name, budget, seed=None) as calls:
             try:
                 output = await self._opened.generate(_to_inspect(messages), config=config)
             except Exception as error:

@@ -21,7 +21,8 @@ class Calls:
 
     name: str
     budget: Budget
-    seed: int
+    seed: int | None
+    """The sampling seed to send; None sends none."""
     tokens_in: int = 0
     tokens_out: int = 0
     known: bool = True
@@ -35,7 +36,7 @@ _calls: ContextVar[Calls] = ContextVar("skilldelta_calls")
 
 
 @contextmanager
-def booking(name: str, budget: Budget, seed: int) -> Iterator[Calls]:
+def booking(name: str, budget: Budget, seed: int | None) -> Iterator[Calls]:
     """Book the model calls that are made inside under one name."""
     calls = Calls(name, budget, seed)
     token = _calls.set(calls)
@@ -46,7 +47,7 @@ def booking(name: str, budget: Budget, seed: int) -> Iterator[Calls]:
 
 
 def meter(api: Any, prices: Prices | None) -> None:
-    """Replace a provider's `generate` by one that asks the budget first and sends the execution's sampling seed."""
+    """Replace a provider's `generate` by one that asks the budget first and sends the execution's sampling seed, if any."""
     _forbid_hidden_retries(api)
     send = api.generate
 
@@ -54,7 +55,8 @@ def meter(api: Any, prices: Prices | None) -> None:
         calls = _calls.get()
         if calls.stop is not None:
             raise calls.stop
-        config = config.model_copy(update={"seed": calls.seed})
+        if calls.seed is not None:
+            config = config.model_copy(update={"seed": calls.seed})
         size = sum(len(message.text.encode()) + _BYTES_PER_MESSAGE for message in input)
         size += sum(len(tool.model_dump_json()) for tool in rest.get("tools") or ())
         try:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from skilldelta.collect.chat_endpoint import reasoning_fields
 from skilldelta.collect.graders.function import load_function
 from skilldelta.collect.suite import AgentSettings
 from skilldelta.errors import InputError, MissingExtraError
@@ -49,6 +50,7 @@ def open_model(name: str, settings: AgentSettings, *, base_url: str, api_key: st
         max_retries=retries,
         attempt_timeout=math.ceil(timeout),
         max_connections=1024,  # the collector itself limits how many executions run at once
+        extra_body=reasoning_fields(name, settings) or None,
     )
     place: dict[str, Any] = {"base_url": base_url, "api_key": api_key or "none"} if base_url else {}
     try:

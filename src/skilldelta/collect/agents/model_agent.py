@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from skilldelta.collect.agents.base import Attempt, fingerprint
+from skilldelta.collect.agents.base import ASK_TOKENS, Attempt, fingerprint
 from skilldelta.collect.arms import Message, arm_messages
 from skilldelta.collect.budget import Prices
 from skilldelta.collect.reply_text import without_surrogates
@@ -58,15 +58,24 @@ class ModelAgent:
 
     @property
     def asking_settings(self) -> dict[str, Any]:
-        """How a model is asked; prompts that are not used leave a fingerprint as it was before there were any."""
-        prompts = {"prompt": self.wanted.prompt, "skill_prompt": self.wanted.skill_prompt}
+        """How a model is asked; settings that are not used leave a fingerprint as it was before there were any."""
+        usual = AgentSettings()
+        later = (
+            "prompt",
+            "skill_prompt",
+            "skill_system",
+            "max_tokens_field",
+            "reasoning_effort",
+            "thinking",
+            "extra_body",
+        )
         return {
             "temperature": self.wanted.temperature,
             "max_tokens": self.wanted.max_tokens,
             "top_p": self.wanted.top_p,
             "stop": list(self.stop),
             "system": self.wanted.system,
-            **{name: text for name, text in prompts.items() if text},
+            **{name: value for name in later if (value := getattr(self.wanted, name)) != getattr(usual, name)},
         }
 
     @property
@@ -78,12 +87,25 @@ class ModelAgent:
         """The code solver's stop texts belong to its protocol."""
         return STOP if self.sandbox else self.wanted.stop
 
+    @property
+    def asking(self) -> AgentSettings:
+        """How the model is asked beside the tasks: briefly, and thinking as it does in them."""
+        settings = self.wanted
+        return AgentSettings(
+            temperature=None if settings.temperature is None else 0.0,
+            max_tokens=ASK_TOKENS,
+            max_tokens_field=settings.max_tokens_field,
+            reasoning_effort=settings.reasoning_effort,
+            thinking=settings.thinking,
+            extra_body=settings.extra_body,
+        )
+
     def messages(self, attempt: Attempt) -> list[Message]:
         """The conversation of one arm."""
         planned = attempt.planned
         prefill = PREFILL if self.sandbox else ""
         return arm_messages(
-            planned.task.text, planned.condition, self.wanted, skill_text=attempt.skill_text, prefill=prefill
+            planned.task.question, planned.condition, self.wanted, skill_text=attempt.skill_text, prefill=prefill
         )
 
     async def identify(self) -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+from skilldelta.collect.execution_errors import GraderError
 from skilldelta.collect.graders.base import (
     LIMIT_OPTIONS,
     Evaluator,
+    Graded,
     Grader,
     GradingMode,
     chosen_evaluator,
@@ -60,7 +63,10 @@ _OTHERS = (
     "workbook",
 )
 
-__all__ = ["Grader", "GraderTools", "make_graders"]
+# Graders that have an exact and a lenient mode.
+MODAL_GRADERS = (*_BENCHMARKS, "unit_tests", "workbook")
+
+__all__ = ["MODAL_GRADERS", "Grader", "GraderTools", "make_graders"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +75,27 @@ class GraderTools:
 
     sandbox: SandboxName = "auto"
     judge: AskJudge | None = None
+    both_grades: bool = False
+    """Whether graders that have an exact and a lenient mode give the other mode's grade as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class BothGrades:
+    """A grader whose grade counts, and the same in its other mode, whose grade is noted."""
+
+    grader: Grader
+    other: Grader
+    other_mode: GradingMode
+
+    async def grade(self, answer: str, task: SuiteTask, workdir: Path | None) -> Graded:
+        grade = await self.grader.grade(answer, task, workdir)
+        graded = grade if isinstance(grade, Graded) else Graded(grade)
+        try:
+            other = await self.other.grade(answer, task, workdir)
+        except GraderError:
+            return graded
+        success = other.success if isinstance(other, Graded) else other
+        return replace(graded, other={self.other_mode: success})
 
 
 def make_graders(suite: Suite, tools: GraderTools) -> dict[str, Grader]:
@@ -80,6 +107,10 @@ def make_graders(suite: Suite, tools: GraderTools) -> dict[str, Grader]:
         where = f"task {task.task_id!r}"
         if settings not in made:
             made[settings] = _make(task.grader, suite, tools, where)
+            if tools.both_grades and task.grader["type"] in MODAL_GRADERS:
+                other: GradingMode = "lenient" if grading_mode(task.grader, where) == "exact" else "exact"
+                spec = {key: value for key, value in task.grader.items() if key != "strict"}
+                made[settings] = BothGrades(made[settings], _make({**spec, "mode": other}, suite, tools, where), other)
         _check_answer(task, where, has_judge=tools.judge is not None)
         graders[task.task_id] = made[settings]
     return graders

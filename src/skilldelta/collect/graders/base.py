@@ -6,7 +6,7 @@ A grader that cannot decide raises; the execution is then recorded as a grader e
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -30,6 +30,8 @@ class Graded:
 
     success: float
     remark: str = ""
+    other: Mapping[str, float] = field(default_factory=dict)
+    """What the grader's other mode would have said, by its name, where both were asked for."""
 
 
 class Grader(Protocol):

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from skilldelta.collect.arms import Message
 from skilldelta.collect.execution_errors import GraderError
 from skilldelta.collect.graders.command import Command
+from skilldelta.collect.graders.final_answer import without_thoughts
 from skilldelta.collect.reply_text import unique_label
 from skilldelta.collect.suite import SuiteTask
 
@@ -94,7 +95,7 @@ class Expectations:
 async def _says(ask: AskJudge, what: str, text: str, task: SuiteTask, labels: tuple[str, str]) -> bool:
     """Whether the judge answers with the first of two labels; anything but one of them is a grader error."""
     reply = await ask(f"{task.task_id}/{what}", [Message("user", text)])
-    label = unique_label(reply, labels)
+    label = unique_label(without_thoughts(reply), labels)
     if label is None:
         raise GraderError(f"the judge gave no clear label on task {task.task_id!r}: {reply[:80]!r}")
     return label == labels[0]

@@ -120,6 +120,30 @@ def preview(path: Path, *, rows: int = 5, columns: int = 20, sheets: int = 10) -
         raise WorkbookError(f"{path}: {error}") from None
 
 
+def harness_preview(path: Path) -> str:
+    """What SpreadsheetBench's harness shows of a workbook: of every sheet the first five rows and twenty columns."""
+    check_archive(path)
+    book = require_openpyxl("reading workbooks").load_workbook(path)
+    lines = []
+    for sheet in (book[name] for name in book.sheetnames):
+        if not hasattr(sheet, "iter_rows"):
+            continue
+        rows, columns = sheet.max_row, sheet.max_column
+        lines.append(f"## Sheet: {sheet.title}  (dim={sheet.dimensions}, max_row={rows}, max_col={columns})")
+        first = sheet.iter_rows(max_row=min(rows, 5), max_col=min(columns, 20))
+        lines += [" | ".join(f"{cell.coordinate}={_shortened(cell.value)}" for cell in row) for row in first]
+        if rows > 5:
+            lines.append(f"... ({rows - 5} more rows)")
+        lines.append("")
+    book.close()
+    return "\n".join(lines)
+
+
+def _shortened(value: Any) -> str:
+    text = "" if value is None else str(value)
+    return f"{text[:37]}..." if len(text) > 40 else text
+
+
 @contextmanager
 def _opened(path: Path, *, data_only: bool) -> Iterator[Any]:
     """A workbook of which nothing is trusted; whatever is wrong with it is a WorkbookError."""

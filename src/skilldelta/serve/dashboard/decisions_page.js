@@ -79,6 +79,7 @@ const log = (rows) => table([
   { title: "When", cell: (one) => [h("a", { href: link("decision", one.decision_id) }, ago(one.time)), h("small", {}, moment(one.time))], css: "name" },
   { title: "Skill", cell: (one) => [breakable(one.skill), one.source ? h("small", {}, one.source) : null], css: "name" },
   { title: "Action", cell: (one) => chip(one.action), css: "action-cell" },
+  { title: "Certainty", cell: (one) => one.certainty ?? "–" },
   { title: "Gain", numeric: true, cell: (one) => signed(one.gain) },
   { title: "Task", cell: (one) => taskWords(one), css: "question" },
   { title: "Reason", cell: (one) => one.reason, css: "question" },
@@ -108,7 +109,7 @@ export const decisionPage = async ({ name, signal }) => {
     h("p", { class: "crumbs small" }, h("a", { href: link("decisions") }, "Decisions"), ` / ${found.decision_id}`),
     h("h1", {}, `Decision ${found.decision_id}`),
     h("div", { class: `verdict ${blockTone(found.action)}` },
-      overline(`Decision: ${found.action}`), h("h2", {}, sentence(found.reason)), gainScale(found)),
+      overline(`Decision: ${found.action}, ${found.certainty ?? "without evidence"}`), h("h2", {}, sentence(found.reason)), gainScale(found)),
     facts([
       ["When", moment(found.time)], ["Skill", h("a", { href: link("skill", found.skill) }, found.skill)],
       ["Agent", found.agent], ["Asked by", found.source], ["Task", taskWords(found)], ["Family", found.family], ["Suite", found.suite],

@@ -17,14 +17,14 @@ export const overviewPage = ({ overview, chooser }) => h(
     chooser),
   tiles(overview),
   section("Skills by gain", skillTable(overview.skills),
-    h("p", { class: "quiet small note" }, "The line is the 95% interval of the mean gain over tasks. Use rate and tokens saved are what the gate does when every task is decided from the other tasks alone. A dash is unknown, never zero."),
+    h("p", { class: "quiet small note" }, "Gain and 95% interval take in what the other skills show, so that many skills do not make one look good by chance. Use rate and tokens saved are what the gate does when every task is decided from the other tasks alone. A dash is unknown, never zero."),
     h("details", {}, h("summary", {}, "What the verdicts mean"), facts(MEANINGS.map(([word, meaning]) => [chip(word), meaning])))),
   logSection(overview),
 );
 
 const headline = (skills) => {
   const number = (verdict) => skills.filter((one) => one.verdict === verdict).length;
-  const parts = [["keep", "to keep"], ["gate", "to gate"], ["drop", "to drop"]]
+  const parts = [["keep", "to keep"], ["gate", "to gate"], ["drop", "to drop"], ["no effect", "without effect"]]
     .filter(([verdict]) => number(verdict)).map(([verdict, words]) => `${number(verdict)} ${words}`);
   const open = number("not enough evidence");
   if (!parts.length) return open === 1 ? "This skill needs more evidence" : `All ${open} skills need more evidence`;

@@ -109,11 +109,12 @@ const answered = (answer, map) => {
   const state = { threshold: decision.threshold, query: answer.place, near };
   return [
     h("div", { class: `verdict ${TONES[decision.action]}` },
-      overline(`Decision: ${decision.action}`),
+      overline(`Decision: ${decision.action}, ${decision.certainty ?? "without evidence"}`),
       h("h2", {}, HEADINGS[decision.action]),
       h("p", {}, sentence(decision.reason)),
       gainScale(decision),
       h("dl", {},
+        decision.basis ? [h("dt", {}, "Rests on"), h("dd", {}, decision.basis.sentence)] : null,
         h("dt", {}, "Familiarity"), h("dd", {}, sentence(answer.familiarity)),
         answer.interval ? [h("dt", {}, "How sure"), h("dd", {}, sentence(answer.interval))] : null,
         h("dt", {}, "What would change it"), h("dd", {}, h("ul", { class: "notes" }, answer.would_change.map((line) => h("li", {}, line)))))),
@@ -135,7 +136,7 @@ const signedCount = (value) => (value === null ? "–" : `${value >= 0 ? "+" : "
 const neighbors = (decision) => {
   if (!decision.neighbors.length) return h("p", {}, "No recorded pair is in scope.");
   return [
-    decision.settings_choose === "neighbors" ? h("p", { class: "quiet small" }, "The gain rests on all pairs of the suite; these are the most similar ones.") : null,
+    decision.basis && decision.settings_choose === "neighbors" ? h("p", { class: "quiet small" }, decision.basis.neighbors >= 0.005 ? `These make up ${percent(decision.basis.neighbors, 0)} of the answer.` : "These are shown for comparison: they have no part in the answer.") : null,
     table([
       { title: "Task", cell: (one) => breakable(one.task_id), css: "name" },
       { title: "Question", cell: (one) => shorten(one.text, 240), css: "question" },

@@ -1,7 +1,7 @@
 // The words and colours of verdicts and actions, the same on every page.
 import { h } from "./elements.js";
 
-const TONES = { keep: "keep", gate: "gate", drop: "drop", use: "keep", skip: "drop", abstain: "open", "not enough evidence": "open" };
+const TONES = { keep: "keep", gate: "gate", drop: "drop", use: "keep", skip: "drop", abstain: "open", "no effect": "open", "not enough evidence": "open" };
 
 export const chip = (word) => h("span", { class: `chip ${TONES[word] ?? "open"}` }, word);
 
@@ -9,7 +9,8 @@ export const blockTone = (word) => ({ keep: "yes", gate: "yes", use: "yes", drop
 
 export const MEANINGS = [
   ["keep", "It helps on average, and the evidence is clear: always using it is fine."],
-  ["gate", "It helps some families and harms others: let the gate decide task by task."],
-  ["drop", "It harms on average, or makes no difference at a price: do not use it."],
-  ["not enough evidence", "Too few tasks to say. The sentence beside it says about how many more would settle it."],
+  ["gate", "On unseen tasks the gate beats always using it, or it harms some families: let the gate decide task by task."],
+  ["drop", "It harms on average: do not use it."],
+  ["no effect", "Its gain is probably within 5 points of zero: it costs tokens and changes little."],
+  ["not enough evidence", "Too few tasks to say. The sentence beside it says how many more would probably settle it."],
 ];

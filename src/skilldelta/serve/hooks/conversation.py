@@ -10,36 +10,97 @@ import hashlib
 import json
 import os
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from skilldelta.regular_file import read_regular
-from skilldelta.serve.hooks.hook_decision import HookDecision
 
 _KEPT_DAYS = 30
 _MOST_BYTES = 1 << 20
 _MOST_LOOKED_AT = 500
+# Of a conversation; later ones are left alone.
+_MOST_TASKS = 50
+
+
+class HookDecision(NamedTuple):
+    """What the gate says about one skill in one conversation."""
+
+    skill: str
+    action: str
+    """use, skip or abstain."""
+    reason: str
+    gain: float = 0.0
+    decision_id: int | None = None
+    """In the bank's log; None where it could not be recorded."""
+    chosen: bool = False
+    """Whether this is the skill to inject: the one with the largest gain, where several are to be used."""
+    has_evidence: bool = False
+    """Whether recorded tasks stand behind it."""
+    certainty: str | None = None
+    """sure, leaning or close to a coin flip; None without evidence. Only a sure skip denies the call of a skill."""
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> HookDecision:
+        """From a kept row, or from the document of a decision; an odd one is an error."""
+        decision_id = row.get("decision_id")
+        if row["action"] not in ("use", "skip", "abstain") or not isinstance(decision_id, int | None):
+            raise ValueError("not a decision")
+        return cls(
+            skill=str(row["skill"]),
+            action=row["action"],
+            reason=str(row["reason"]),
+            gain=float(row["gain"]),
+            decision_id=decision_id,
+            chosen=row.get("chosen") is True,
+            has_evidence=row.get("has_evidence", row.get("fallback") is False) is True,
+            certainty=row.get("certainty"),
+        )
+
+    def to_row(self) -> dict[str, Any]:
+        """As it is kept."""
+        return self._asdict()
 
 
 class Conversation(NamedTuple):
     """One conversation in a folder of them. Whatever the disk says, a question gets an answer: nothing is known."""
 
     folder: Path
-    host: str
+    harness: str
     name: str
+    task: int = 0
+    """Which task of the conversation: each has decisions of its own."""
 
     def known(self) -> tuple[HookDecision, ...] | None:
         """The decisions that were taken; None where there are none."""
         try:
-            rows = json.loads(read_regular(self._file, _MOST_BYTES, follow_links=False))["decisions"]
+            rows = self._document()["decisions"]
             return tuple(HookDecision.from_row(row) for row in rows)
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
 
-    def keep(self, decisions: tuple[HookDecision, ...]) -> bool:
+    def tasks(self) -> list[Conversation]:
+        """The tasks of the conversation that have decisions, the first one first."""
+        tasks = []
+        for number in range(_MOST_TASKS):
+            task = self._replace(task=number)
+            if task.known() is None:
+                break
+            tasks.append(task)
+        return tasks
+
+    def is_about(self, text: str) -> bool:
+        """Whether the decisions were taken for this very message, by another hook of the same prompt."""
+        try:
+            return bool(self._document().get("message") == _message_digest(text))
+        except (OSError, ValueError, AttributeError, RecursionError):
+            return False
+
+    def keep(self, decisions: tuple[HookDecision, ...], text: str = "") -> bool:
         """Keep the decisions for the hooks that follow; the first to do so counts. False where that is impossible."""
-        document = {"time": time.time(), "decisions": [decision.to_row() for decision in decisions]}
+        rows = [decision.to_row() for decision in decisions]
+        document = {"time": time.time(), "message": _message_digest(text), "decisions": rows}
         part = self._file.with_suffix(f".{os.urandom(8).hex()}.partial")  # threads of a server keep, too
         try:
             self._make_folder()
@@ -79,13 +140,21 @@ class Conversation(NamedTuple):
                     if entry.is_file(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_mtime < oldest:
                         os.unlink(entry.path)
 
+    def _document(self) -> Any:
+        return json.loads(read_regular(self._file, _MOST_BYTES, follow_links=False))
+
     @property
     def _file(self) -> Path:
-        digest = hashlib.sha256(f"{self.host}\n{self.name}".encode("utf-8", "replace")).hexdigest()[:32]
+        name = f"{self.harness}\n{self.name}" + (f"\n{self.task}" if self.task else "")
+        digest = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:32]
         return self.folder / f"{digest}.json"
 
     def _make_folder(self) -> None:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def _message_digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def created(path: Path) -> Any:

@@ -13,7 +13,7 @@ from skilldelta.serve.hooks.user_text import user_text
 if TYPE_CHECKING:
     from skilldelta.harnesses.harness import Dialect
 
-Kind = Literal["prompt", "skill_call", "end", "other"]
+Kind = Literal["prompt", "skill_call", "compacted", "end", "other"]
 
 MOST_BYTES = 16 << 20
 """Bytes of an event that are read; prompts are far smaller, tool calls may hold whole files."""
@@ -47,9 +47,11 @@ def read_event(dialect: Dialect, content: bytes) -> HookEvent:
     name = _text(document, "hook_event_name")
     conversation = _text(document, "session_id")
     if name == dialect.prompt:
-        return HookEvent("prompt", conversation, text=_prompt(document))
+        return HookEvent("prompt", conversation, _prompt(document), transcript=_text(document, "transcript_path"))
     if name == dialect.tool and dialect.skill_tool and _text(document, "tool_name") == dialect.skill_tool:
         return HookEvent("skill_call", conversation, skill=_called(document, dialect))
+    if dialect.start and name == dialect.start and _text(document, "source") == "compact":
+        return HookEvent("compacted", conversation)
     if name == dialect.end:
         return HookEvent("end", conversation, transcript=_text(document, "transcript_path"))
     return HookEvent("other", conversation)

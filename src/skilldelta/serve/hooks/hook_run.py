@@ -9,24 +9,58 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from skilldelta.harnesses.offered_skill import OfferedSkill, Part, delivered, in_parts, skill_body
-from skilldelta.serve.hooks.conversation import Conversation, created
-from skilldelta.serve.hooks.hook_decision import HookDecision
+from skilldelta.harnesses.harness import Dialect
+from skilldelta.harnesses.offered_skill import Delivery, OfferedSkill, Part, delivered, in_parts, skill_body
+from skilldelta.regular_file import read_regular
+from skilldelta.routing.task_text import read_message
+from skilldelta.serve.hooks.conversation import Conversation, HookDecision, created
 from skilldelta.serve.hooks.hook_event import HookEvent, read_event
-from skilldelta.serve.hooks.hook_settings import HookSettings
-from skilldelta.serve.hooks.server_client import ServerSilentError, ask_server
+from skilldelta.serve.hooks.server_client import ServerAddress, ServerSilentError, ask_server
 
 Ask = Callable[[str, dict[str, Any]], dict[str, Any]]
 """A path of the server and a document; the answer's document."""
 
 ROUTING_FAILED = "routing failed"
 """How the reason of a decision begins that nobody could take."""
+WISHED = "the user asked for this skill"
+_LONGEST_WISH = 2_000
+_MOST_TRANSCRIPT = 32 << 20
+# Characters of a skill's text by which it is known again in a transcript.
+_ENOUGH_TO_KNOW = 200
 DECIDE, CHOOSE, OUTCOMES = "/v1/decide", "/v1/choose", "/v1/outcomes"
+
+
+WhomToAsk = Literal["auto", "server", "bank"]
+"""`auto` is the server, and where none answers the bank, in this process."""
+
+
+@dataclass(frozen=True, slots=True)
+class HookSettings:
+    """What a hook was set up with: the skills on offer, whom to ask, and what to do when nobody answers."""
+
+    harness: str
+    dialect: Dialect
+    skills: tuple[OfferedSkill, ...]
+    agent: str = ""
+    suite: str = ""
+    gate: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of the decision, as the server takes them; what is not said is the server's own."""
+    server: ServerAddress = field(default_factory=ServerAddress)
+    ask: WhomToAsk = "auto"
+    fallback: Literal["use", "skip", "abstain"] = "skip"
+    part: Part = field(default_factory=Part)
+    delivery: Delivery = "text"
+    record: bool = True
+    """Whether decisions go into the bank's log."""
+    state: Path | None = None
+    """The folder of what was decided in each conversation; None keeps nothing."""
 
 
 class Answered(NamedTuple):
@@ -53,6 +87,8 @@ def answer(settings: HookSettings, content: bytes, *, ask_bank: Ask) -> Answered
             return _prompt(settings, event, ask_bank)
         if event.kind == "skill_call" and event.skill:
             return _skill_call(settings, event)
+        if event.kind == "compacted":
+            return _compacted(settings, event, ask_bank)
         if event.kind == "end":
             return _end(settings, event, ask_bank)
         return Answered()
@@ -76,16 +112,88 @@ def fallback_answer(settings: HookSettings, content: bytes) -> str:
 
 
 def _prompt(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answered:
+    wish = _wished(settings, event.text)
+    if wish is not None:
+        return _granted(settings, event, wish, ask_bank)
+    message = read_message(event.text)
+    if not message.is_task:
+        return Answered()  # "hi" or "continue" binds nothing, and changes nothing that is bound
+    event = event._replace(text=message.text)
     conversation = _conversation(settings, event)
-    known = conversation.known() if conversation else None
-    if conversation is not None and known is not None:
-        if not conversation.claim(settings.part.number):
+    tasks = conversation.tasks() if conversation else []
+    if conversation is None or not tasks:
+        return _first_prompt(settings, event, conversation, _decided(settings, event, ask_bank))
+    # With one skill on offer the first task settles it; among several, another task may be about another skill.
+    same = next((task for task in tasks if task.is_about(event.text)), tasks[0] if len(settings.skills) == 1 else None)
+    if same is None:
+        return _another_task(settings, event, tasks, ask_bank)
+    if not same.claim(settings.part.number):
+        return Answered()
+    found = _Decided(same.known() or (), _file_texts(settings).texts)
+    if _lacks_text(settings, found):
+        found = found._replace(texts=_decided(settings, event, ask_bank).texts)
+    return Answered(_delivery(settings, found, settings.part))
+
+
+def _another_task(settings: HookSettings, event: HookEvent, tasks: list[Conversation], ask_bank: Ask) -> Answered:
+    """The answer to a later task: a skill that is not in the conversation yet, or nothing."""
+    asked = event._replace(conversation=f"{event.conversation}#{len(tasks)}")
+    found = _decided(settings, asked, ask_bank)
+    if any(one.chosen and one.skill in _injected(tasks) for one in found.decisions):
+        return Answered(failure=found.failure)
+    return _first_prompt(settings, event, tasks[0]._replace(task=len(tasks)), found)
+
+
+def _injected(tasks: list[Conversation]) -> set[str]:
+    return {decision.skill for task in tasks for decision in task.known() or () if decision.chosen}
+
+
+def _wished(settings: HookSettings, text: str) -> OfferedSkill | None:
+    """The skill that the user asks for by name."""
+    beginning = text[:_LONGEST_WISH]
+    if re.search(r"\b(not|don't|never|without)\b", beginning, re.IGNORECASE):
+        return None
+    for skill in settings.skills:
+        name = rf"[\"'`]?{re.escape(skill.name)}[\"'`]?"
+        asked = rf"\b(use|apply|load|invoke|follow)\b[^.!?\n]{{0,30}}\s{name}(\s+skill\b|\s*$|[.,!?])|\bskill\s+{name}(\s|$|[.,!?])"
+        if re.search(asked, beginning, re.IGNORECASE):
+            return skill
+    return None
+
+
+def _granted(settings: HookSettings, event: HookEvent, skill: OfferedSkill, ask_bank: Ask) -> Answered:
+    """An explicit wish always wins: the text, unless it is in the conversation already. It is a task of its own."""
+    conversation = _conversation(settings, event)
+    tasks = conversation.tasks() if conversation else []
+    found = _Decided((HookDecision(skill.name, "use", WISHED, chosen=True),), _file_texts(settings).texts)
+    if conversation is not None:
+        task = conversation._replace(task=len(tasks))
+        task.keep(found.decisions, event.text)
+        if not task.claim(settings.part.number) or skill.name in _injected(tasks):
             return Answered()
-        found = _Decided(known, _file_texts(settings).texts)
-        if _lacks_text(settings, found):
-            found = found._replace(texts=_decided(settings, event, ask_bank).texts)
-        return Answered(_delivery(settings, found, settings.part))
-    return _first_prompt(settings, conversation, _decided(settings, event, ask_bank))
+    if _lacks_text(settings, found):
+        found = found._replace(texts=_texts_of_bank(settings, skill, ask_bank))
+    return Answered(_delivery(settings, found, settings.part))
+
+
+def _texts_of_bank(settings: HookSettings, skill: OfferedSkill, ask_bank: Ask) -> dict[str, str]:
+    """The text of a skill that has no file; nothing is decided."""
+    question = HookEvent("prompt", text=skill.name)
+    return _decided(replace(settings, skills=(skill,), record=False), question, ask_bank).texts
+
+
+def _is_in_transcript(settings: HookSettings, found: _Decided, transcript: str) -> bool:
+    """Whether the harness's record of the conversation has the skill's text: a fork repeats what was said before it."""
+    skill = _chosen(settings, found)
+    text = found.texts.get(skill.name) if skill else None
+    if not transcript or not text:
+        return False
+    try:
+        content = read_regular(transcript, _MOST_TRANSCRIPT)
+    except OSError:
+        return False
+    beginning = text[:_ENOUGH_TO_KNOW]
+    return any(json.dumps(beginning, ensure_ascii=is_ascii)[1:-1].encode() in content for is_ascii in (True, False))
 
 
 class _FileTexts(NamedTuple):
@@ -107,18 +215,25 @@ def _file_texts(settings: HookSettings) -> _FileTexts:
     return found
 
 
-def _first_prompt(settings: HookSettings, conversation: Conversation | None, found: _Decided) -> Answered:
+def _first_prompt(
+    settings: HookSettings, event: HookEvent, conversation: Conversation | None, found: _Decided
+) -> Answered:
     """The answer with which the decision is known; of hooks that decide at the same moment, the first one counts."""
     part = Part(settings.part.number, 1)
-    if conversation is not None and conversation.keep(found.decisions):
+    is_decided = any(one.action != "abstain" or one.has_evidence for one in found.decisions)
+    if len(settings.skills) > 1 and not is_decided:
+        return Answered(failure=found.failure)  # about none of the skills: the next task is asked about anew
+    if conversation is not None and conversation.keep(found.decisions, event.text):
         part = settings.part
         found = found._replace(decisions=conversation.known() or found.decisions)
         conversation.tidy()
         if not conversation.claim(part.number):
             return Answered(failure=found.failure)
-    if found.repeated and part.of == 1:  # whoever decided has injected
+    # Whoever decided before has injected; a fork repeats what was said before it.
+    if (found.repeated and part.of == 1) or _is_in_transcript(settings, found, event.transcript):
         return Answered(failure=found.failure)
-    return Answered(_delivery(settings, found, part), found.failure)
+    output = _delivery(settings, found, part) if _chosen(settings, found) else _message(settings, found)
+    return Answered(output, found.failure)
 
 
 def _lacks_text(settings: HookSettings, found: _Decided) -> bool:
@@ -130,14 +245,15 @@ def _lacks_text(settings: HookSettings, found: _Decided) -> bool:
 def _conversation(settings: HookSettings, event: HookEvent) -> Conversation | None:
     if settings.state is None or not event.conversation:
         return None
-    return Conversation(settings.state / "conversations", settings.host, event.conversation)
+    return Conversation(settings.state / "conversations", settings.harness, event.conversation)
 
 
 def _decided(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> _Decided:
     files = _file_texts(settings)
     failure = "; ".join(files.unreadable.values())
     # A skill whose text cannot be read is not on offer; the others are.
-    offered = settings._replace(skills=tuple(skill for skill in settings.skills if skill.name not in files.unreadable))
+    readable = tuple(skill for skill in settings.skills if skill.name not in files.unreadable)
+    offered = replace(settings, skills=readable)
     if not offered.skills:
         return _Decided((), {}, failure=failure)
     several = len(offered.skills) > 1
@@ -146,24 +262,37 @@ def _decided(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> _Decide
         found = _of_choice(document if several else {"choice": None, "decisions": [document]})
     except Exception as error:
         found = _fallen_back(offered, _one_line(error))
-    told = "; ".join(reason for reason in (failure, found.failure) if reason)
-    return found._replace(texts={**found.texts, **files.texts}, failure=told)
+    # A server hands out the text that was set up, or none: whoever could change it there would speak to the model.
+    pinned = {skill.name: skill.digest for skill in offered.skills if skill.digest}
+    foreign = [name for name, text in found.texts.items() if _digest(text) != pinned.get(name, _digest(text))]
+    texts = {name: text for name, text in found.texts.items() if name not in foreign}
+    changed = [
+        f"the text of {name} is not the one that was installed; run skilldelta install again" for name in foreign
+    ]
+    reasons = "; ".join(reason for reason in (failure, found.failure, *changed) if reason)
+    return found._replace(texts={**texts, **files.texts}, failure=reasons)
+
+
+def _digest(text: str) -> str:
+    """As the bank names versions of a skill."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _question(settings: HookSettings, event: HookEvent, texts: dict[str, str]) -> dict[str, Any]:
     names = [skill.name for skill in settings.skills]
-    digests = {name: hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for name, text in texts.items()}
+    digests = {skill.name: skill.digest for skill in settings.skills if skill.digest}
+    digests |= {name: _digest(text) for name, text in texts.items()}
     needs_text = settings.delivery == "text" and any(skill.file is None for skill in settings.skills)
     question: dict[str, Any] = {
         "text": event.text,
         **({"skills": names} if len(names) > 1 else {"skill": names[0]}),
-        "source": settings.host,
+        "source": settings.harness,
         **({} if settings.record else {"record": False}),
     }
     optional = {
         "skill_digest": digests.get(names[0], "") if len(names) == 1 else "",
         "skill_digests": digests if len(names) > 1 else {},
-        "conversation": f"{settings.host}:{event.conversation}" if event.conversation else "",
+        "conversation": f"{settings.harness}:{event.conversation}" if event.conversation else "",
         "agent": settings.agent,
         "suite": settings.suite,
         "gate": dict(settings.gate),
@@ -206,7 +335,8 @@ def _fallen_back(settings: HookSettings, reason: str) -> _Decided:
     return _Decided((first, *decisions[1:]), {}, failure=reason)
 
 
-def _delivery(settings: HookSettings, found: _Decided, part: Part) -> str:
+def _delivery(settings: HookSettings, found: _Decided, part: Part, at: str = "") -> str:
+    """The skill's text for the model, beside a prompt or at another event."""
     skill = _chosen(settings, found)
     if skill is None:
         return ""
@@ -214,7 +344,26 @@ def _delivery(settings: HookSettings, found: _Decided, part: Part) -> str:
     if text is not None and skill.file is None and len(in_parts(skill.name, text, settings.dialect.longest)) > part.of:
         skill = skill._replace(file=_written_down(settings, text))
     context = delivered(skill, text, settings.dialect, part=part, delivery=settings.delivery)
-    return _written(settings.dialect.context(context)) if context else ""
+    if not context:
+        return ""
+    line = {"systemMessage": _line(found)} if settings.dialect.shows_messages and part.number == 1 else {}
+    return _written({**settings.dialect.context(context, at), **line})
+
+
+def _message(settings: HookSettings, found: _Decided) -> str:
+    """One quiet line for the person about a skill that was skipped, where the harness can show one."""
+    is_told = settings.dialect.shows_messages and settings.part.number == 1
+    line = _line(found) if is_told and any(decision.has_evidence for decision in found.decisions) else ""
+    return _written({"systemMessage": line}) if line else ""
+
+
+def _line(found: _Decided) -> str:
+    verbs = {"use": "used", "skip": "skipped", "abstain": "left alone"}
+    decision = next((decision for decision in found.decisions if decision.chosen), None)
+    decision = decision or next(decision for decision in found.decisions if decision.has_evidence)
+    certainty = f", {decision.certainty}" if decision.certainty else ""
+    gain = f" ({100 * decision.gain:+.0f} points{certainty})" if decision.has_evidence else ""
+    return f"SkillDelta: {verbs[decision.action]} {decision.skill}{gain} · skilldelta why"
 
 
 def _written(document: dict[str, Any]) -> str:
@@ -252,21 +401,39 @@ def _chosen(settings: HookSettings, found: _Decided) -> OfferedSkill | None:
 
 
 def _skill_call(settings: HookSettings, event: HookEvent) -> Answered:
-    conversation = _conversation(settings, event)
-    for decision in (conversation.known() or ()) if conversation else ():
-        # Without evidence it is hands off: the harness works as it does without a gate.
-        if decision.skill == event.skill and decision.action == "skip" and decision.has_evidence:
-            reason = f"SkillDelta: {decision.reason}. Proceed without this skill."
-            return Answered(_written(settings.dialect.denial(reason)))
+    # What the latest task that was about the skill has decided.
+    decision = next((one for one in reversed(_taken(settings, event)) if one.skill == event.skill), None)
+    # Unless the evidence of harm is sure, it is hands off: the harness works as it does without a gate.
+    if decision is not None and decision.action == "skip" and decision.certainty == "sure":
+        reason = f"SkillDelta: {decision.reason} (sure). Proceed without this skill."
+        return Answered(_written(settings.dialect.denial(reason)))
     return Answered()
+
+
+def _taken(settings: HookSettings, event: HookEvent) -> list[HookDecision]:
+    """The decisions of a conversation, those of its first task first, without skills that a task was not about."""
+    conversation = _conversation(settings, event)
+    taken = [one for task in (conversation.tasks() if conversation else ()) for one in task.known() or ()]
+    return [one for one in taken if one.action != "abstain" or one.has_evidence]
+
+
+def _compacted(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answered:
+    """The text of the skill that was used last, again: a compaction has taken it out of the conversation."""
+    chosen = [decision for decision in _taken(settings, event) if decision.chosen]
+    found = _Decided(tuple(chosen[-1:]), _file_texts(settings).texts)
+    skill = _chosen(settings, found)
+    if skill is None:
+        return Answered()
+    if _lacks_text(settings, found):
+        found = found._replace(texts=_texts_of_bank(settings, skill, ask_bank))
+    return Answered(_delivery(settings, found, settings.part, settings.dialect.start))
 
 
 def _end(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answered:
     """The tokens of the conversation, with each decision that was taken in it; the same end twice adds nothing."""
-    from skilldelta.serve.hooks.transcript_tokens import transcript_tokens
+    from skilldelta.harnesses.transcript import transcript_tokens
 
-    conversation = _conversation(settings, event)
-    recorded = [one.decision_id for one in (conversation.known() or ()) if one.decision_id] if conversation else []
+    recorded = [one.decision_id for one in _taken(settings, event) if one.decision_id]
     tokens = transcript_tokens(settings.dialect, event.transcript) if recorded and event.transcript else None
     for decision_id in recorded if tokens is not None else []:
         _asked(settings, OUTCOMES, {"decision_id": decision_id, "tokens": tokens}, ask_bank)

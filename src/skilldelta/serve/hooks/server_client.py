@@ -1,129 +1,168 @@
 """Asking a running server, within a time limit that holds for everything together: connecting, sending, reading.
 
 Straight to the address that is given: proxies of the environment are for the world outside, and redirections are not
-followed. A token is sent to this machine or over TLS only. This machine is spoken to over a bare socket, because loading
-an HTTP library takes longer than the answer.
+followed. Nothing is sent to a server before it has proved that it is the user's own (`skilldelta.server_proof`), or before
+TLS has. A bare socket is used, because loading an HTTP library takes longer than the answer.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import socket
 import threading
 from typing import Any, NamedTuple
 
+from skilldelta.server_proof import KEY_VARIABLE, PROOF_PATH, is_proof, new_challenge
+
 DEFAULT_SERVER = "http://127.0.0.1:7345"
-_NEAR = "http://127.0.0.1:"
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
+_URL = re.compile(r"(https?)://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?/?")
 _MOST_BYTES = 32 << 20
 
 
 class ServerSilentError(Exception):
-    """There is no answer: nobody is there, or somebody who cannot tell; the message is one line."""
+    """There is no answer: nobody is there, or somebody who cannot be asked; the message is one line."""
+
+
+class NobodyThereError(ServerSilentError):
+    """No server listens at the address, or none of this user has ever run."""
 
 
 class ServerAddress(NamedTuple):
-    """Where a server is, and how long it may take."""
+    """Where a server is, how it is known, and how long it may take."""
 
     url: str = DEFAULT_SERVER
     token: str = ""
     timeout: float = 1.0
     """Seconds."""
-    spent: float = 0.0
-    """Seconds of them that are gone."""
+    key: str = ""
+    """What the server has to know; see `skilldelta.server_proof.known_key`."""
+    key_is_pinned: bool = False
+    """Whether the user has named the key, which then stands for TLS on a plain connection to another machine."""
 
 
-class _Response(NamedTuple):
-    status: int
-    content: bytes
-
-
-def ask_server(server: ServerAddress, path: str, body: dict[str, Any]) -> dict[str, Any]:
-    """The server's answer to a document."""
-    left = server.timeout - server.spent
-    if left <= 0:
-        raise ServerSilentError(_silence(server))
-    found: list[dict[str, Any]] = []
-    failed: list[Exception] = []
+def ask_server(server: ServerAddress, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The server's answer to a document, or what it has at a path."""
+    answers: list[dict[str, Any]] = []
+    errors: list[Exception] = []
 
     def ask() -> None:
         try:
-            content = json.dumps(body).encode()
-            port = server.url.removeprefix(_NEAR).removesuffix("/")
-            near = server.url.startswith(_NEAR) and port.isdecimal()
-            response = _near(server, int(port), path, content) if near else _far(server, path, content)
-            found.append(_answer(server, response))
+            answers.append(_document(server, *_exchange(server, path, body)))
         except Exception as error:  # handed to whoever waits
-            failed.append(error)
+            errors.append(error)
 
     # In a thread, because a time limit of sockets begins anew with every byte that a slow peer sends.
     asking = threading.Thread(target=ask, daemon=True)
     asking.start()
-    asking.join(left)
-    if found:
-        return found[0]
-    if not failed:
-        raise ServerSilentError(_silence(server))
-    if isinstance(failed[0], ServerSilentError):
-        raise failed[0]
-    raise ServerSilentError(f"{server.url} cannot be asked ({failed[0] or type(failed[0]).__name__})") from None
+    asking.join(server.timeout)
+    if answers:
+        return answers[0]
+    if not errors:
+        raise ServerSilentError(f"{server.url} did not answer within {server.timeout:g} s")
+    if isinstance(errors[0], ServerSilentError):
+        raise errors[0]
+    kind = NobodyThereError if isinstance(errors[0], ConnectionRefusedError) else ServerSilentError
+    raise kind(f"{server.url} cannot be asked ({errors[0] or type(errors[0]).__name__})") from None
 
 
-def _silence(server: ServerAddress) -> str:
-    return f"{server.url} did not answer within {server.timeout:g} s"
-
-
-def _near(server: ServerAddress, port: int, path: str, content: bytes) -> _Response:
-    """HTTP/1.0, in which an answer ends with its connection."""
-    headers = {**_headers(server.token), "Host": f"127.0.0.1:{port}", "Content-Length": str(len(content))}
-    head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as connection:
-        connection.settimeout(server.timeout)
-        connection.connect(("127.0.0.1", port))
-        connection.sendall(f"POST {path} HTTP/1.0\r\n{head}\r\n".encode("latin-1") + content)
+def _exchange(server: ServerAddress, path: str, body: dict[str, Any] | None) -> tuple[int, bytes]:
+    """The status and the body of the answer."""
+    if not all(" " < character < "\x7f" for character in server.token):
+        raise ServerSilentError("the token has characters that no header can hold; check SKILLDELTA_TOKEN")
+    address = _URL.fullmatch(server.url)
+    if address is None:
+        raise ServerSilentError(f"{server.url!r} is no address of a server; write {DEFAULT_SERVER}")
+    scheme, host, port = address[1], address[2].strip("[]"), address[3] or ""
+    content = b"" if body is None else json.dumps(body).encode()
+    method = "GET" if body is None else "POST"
+    if scheme == "https":
+        return _over_tls(server, host, int(port or 443), (method, path, content))
+    if host not in _LOOPBACK and not server.key_is_pinned:
+        raise ServerSilentError(
+            f"{server.url} is another machine, reached without TLS; use https, or set {KEY_VARIABLE} to that server's key"
+        )
+    if not server.key:
+        raise NobodyThereError(f"{server.url} cannot be known as yours: no server of yours has run here yet")
+    with socket.create_connection((host, int(port or 80)), timeout=server.timeout) as connection:
+        _check_proof(server, connection, host)
+        token = f"Authorization: Bearer {server.token}\r\n" if server.token else ""
+        kind = f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n" if content else ""
+        # HTTP/1.0, in which an answer ends with its connection.
+        head = f"{method} {path} HTTP/1.0\r\nHost: {_host_header(host, port)}\r\n{kind}{token}\r\n"
+        connection.sendall(head.encode("latin-1") + content)
         answer = bytearray()
         while (received := connection.recv(1 << 16)) and len(answer) < _MOST_BYTES:
             answer += received
-    told, _, body = bytes(answer).partition(b"\r\n\r\n")
-    words = told.split(b"\r\n", 1)[0].split()
-    if len(words) < 2 or not words[0].startswith(b"HTTP/") or not words[1].isdigit():
-        raise ServerSilentError(f"{server.url} does not answer as SkillDelta does")
-    return _Response(int(words[1][:9]), body)
+    return _parsed(server, bytes(answer))
 
 
-def _far(server: ServerAddress, path: str, content: bytes) -> _Response:
-    from http.client import HTTPConnection, HTTPSConnection
-    from urllib.parse import urlsplit
-
-    url = urlsplit(server.url)
-    if url.scheme not in ("http", "https") or not url.hostname:
-        raise ServerSilentError(f"{server.url!r} is no address of a server; write {DEFAULT_SERVER}")
-    is_private = url.scheme == "https" or url.hostname in _LOOPBACK
-    kind = HTTPSConnection if url.scheme == "https" else HTTPConnection
-    connection = kind(url.hostname, url.port, timeout=server.timeout)
+def _check_proof(server: ServerAddress, connection: socket.socket, host: str) -> None:
+    """Refuse a server that does not know the key. The question then goes over the same connection."""
+    challenge = new_challenge()
+    peer = connection.getpeername()
+    request = f"GET {PROOF_PATH}?challenge={challenge} HTTP/1.1\r\nHost: {_host_header(host, str(peer[1]))}\r\n\r\n"
+    connection.sendall(request.encode("latin-1"))
+    answer = b""
+    while b"\r\n\r\n" not in answer and len(answer) < 1 << 16:
+        received = connection.recv(1 << 14)
+        if not received:
+            break
+        answer += received
+    head, _, body = answer.partition(b"\r\n\r\n")
+    lengths = [line.split(b":")[1] for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
+    length = int(lengths[0]) if lengths and lengths[0].strip().isdigit() else 0
+    while len(body) < min(length, 1 << 16):
+        received = connection.recv(1 << 14)
+        if not received:
+            break
+        body += received
     try:
-        connection.request("POST", path, content, _headers(server.token if is_private else ""))
+        document = json.loads(body)
+    except (ValueError, RecursionError):
+        document = None
+    address = None if server.key_is_pinned else f"{peer[0]}:{peer[1]}"
+    if not is_proof(document, server.key, address, challenge):
+        raise ServerSilentError(f"{server.url} has not proved that it is your server, so it was sent nothing")
+
+
+def _host_header(host: str, port: str) -> str:
+    name = f"[{host}]" if ":" in host else host
+    return f"{name}:{port}" if port else name
+
+
+def _over_tls(server: ServerAddress, host: str, port: int, request: tuple[str, str, bytes]) -> tuple[int, bytes]:
+    from http.client import HTTPSConnection
+
+    method, path, content = request
+    headers = {"Accept": "application/json", **({"Content-Type": "application/json"} if content else {})}
+    headers |= {"Authorization": f"Bearer {server.token}"} if server.token else {}
+    connection = HTTPSConnection(host, port, timeout=server.timeout)
+    try:
+        connection.request(method, path, content or None, headers)
         response = connection.getresponse()
-        return _Response(response.status, response.read(_MOST_BYTES))
+        return response.status, response.read(_MOST_BYTES)
     finally:
         connection.close()
 
 
-def _headers(token: str) -> dict[str, str]:
-    if not all(" " < character < "\x7f" for character in token):
-        raise ServerSilentError("the token has characters that no header can hold; check SKILLDELTA_TOKEN")
-    headers = {"Content-Type": "application/json", "Accept": "application/json", "Connection": "close"}
-    return {**headers, "Authorization": f"Bearer {token}"} if token else headers
+def _parsed(server: ServerAddress, answer: bytes) -> tuple[int, bytes]:
+    head, _, body = answer.partition(b"\r\n\r\n")
+    words = head.split(b"\r\n", 1)[0].split()
+    if len(words) < 2 or not words[0].startswith(b"HTTP/") or not words[1].isdigit():
+        raise ServerSilentError(f"{server.url} does not answer as SkillDelta does")
+    return int(words[1][:9]), body
 
 
-def _answer(server: ServerAddress, response: _Response) -> dict[str, Any]:
+def _document(server: ServerAddress, status: int, content: bytes) -> dict[str, Any]:
     try:
-        document = json.loads(response.content)
+        document = json.loads(content)
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
-        raise ServerSilentError(f"{server.url} does not answer as SkillDelta does (status {response.status})")
-    if response.status not in (200, 201):
-        said = document.get("detail") or document.get("title") or "no reason"
-        raise ServerSilentError(f"{server.url} answered with status {response.status}: {str(said)[:300]}")
+        raise ServerSilentError(f"{server.url} does not answer as SkillDelta does (status {status})")
+    if status not in (200, 201):
+        detail = document.get("detail") or document.get("title") or "no reason"
+        raise ServerSilentError(f"{server.url} answered with status {status}: {str(detail)[:300]}")
     return document

@@ -41,6 +41,12 @@ def read_workspace(tree: ResultTree, said: Defaults) -> ToolResults:
     labels = _labels(tree, said, orders, results)
     _add_runs(found, names, labels, said, results)
     results.versions = {skill: [labels[skill, name] for name in order.names] for skill, order in orders.items()}
+    for skill, order in orders.items():
+        if len(order.names) > 1 and not order.is_sure:
+            results.notes.append(
+                f"no recorded time says which version of {skill or 'the skill'} is the newest; {order.names[-1]} counts as "
+                "the current one in a bank unless --newest names another"
+            )
     results.unsure_newest = {
         skill: order.names for skill, order in orders.items() if len(order.names) > 1 and not order.is_sure
     }

@@ -64,9 +64,11 @@ def order_versions(runs: Iterable[GradedRun], names: Mapping[int, str], newest: 
 
 def _ordered(times: Mapping[str, float | None], newest: str, overlap: int) -> VersionOrder:
     names = list(times)
-    if len(names) == 1 or newest in names:
-        ordered = sorted(names, key=lambda name: (name == newest, times[name] or 0.0, _number(name) or 0))
-        return VersionOrder(tuple(ordered), True, "as --newest says" if newest in names else "there is one")
+    if len(names) == 1:
+        return VersionOrder(tuple(names), True, "there is one")
+    if newest in names:
+        others = _ordered({name: time for name, time in times.items() if name != newest}, "", overlap)
+        return VersionOrder((*others.names, newest), True, f"{newest} the newest as was said, the others {others.by}")
     timed = [name for name in names if times[name] is not None]
     numbered = [name for name in names if _number(name) is not None]
     by_number = sorted(numbered, key=lambda name: _number(name) or 0)
