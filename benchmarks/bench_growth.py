@@ -30,8 +30,8 @@ COMMAND = [sys.executable, "-m", "skilldelta"]
 TASKS, SKILLS = int(os.environ.get("BENCH_TASKS", "6511")), 27
 CLIENTS, PAUSE = 4, 0.02
 QUIET_SECONDS, CHANGES, CHANGES_PER_SECOND = 10.0, 200, 5.0
-# A hook of Claude Code gives up after this many seconds, so that no decision may take longer.
-HOOK_LIMIT = 10.0
+# A hook gives up after this many seconds, so that no decision may take longer.
+HOOK_LIMIT = 1.0
 
 
 def run() -> list[Figure]:
@@ -47,10 +47,22 @@ def run() -> list[Figure]:
             grown_memory = server.memory()
         _import(bank, [_row(TASKS + CHANGES)])
         with _serving(bank, wait=False) as server:
+            first = []
+            while asyncio.run(_status(server.port, "/v1/ready")) != 200:
+                first += asyncio.run(_load(server.port, 0.2))
             restarted = asyncio.run(_load(server.port, QUIET_SECONDS))
+    slowest = Figure(
+        "restarted_slowest",
+        1e3 * max(first + restarted),
+        "ms",
+        "lower",
+        f"The slowest decision of that server, before it is ready as well; a hook gives up after {HOOK_LIMIT:.0f} s.",
+        Peer("quiet", 1e3 * max(quiet)),
+    )
     return [
         *_figures("growing", growing, quiet),
-        *_figures("restarted", restarted, quiet),
+        _figures("restarted", restarted, quiet)[0],
+        slowest,
         _memory(memory, grown_memory),
     ]
 
@@ -58,7 +70,7 @@ def run() -> list[Figure]:
 def _figures(name: str, seconds: list[float], quiet: list[float]) -> list[Figure]:
     meanings = {
         "growing": f"while {CHANGES} single pairs arrive, {CHANGES_PER_SECOND:.0f} a second",
-        "restarted": "from the first answer of a server that was restarted after one more pair",
+        "restarted": "of a server that was restarted after one more pair, once it is ready",
     }
     slowest = f"The slowest decision {meanings[name]}; a hook gives up after {HOOK_LIMIT:.0f} s."
     return [
@@ -154,7 +166,7 @@ async def _load(port: int, seconds: float) -> list[float]:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         while (began := time.perf_counter()) < end:
             text = f"weeks days kind{number} word{next(_texts)}"
-            body = json.dumps({"task": text, "skill": f"skill {next(_texts) % SKILLS}"}).encode()
+            body = json.dumps({"text": text, "skill": f"skill {next(_texts) % SKILLS}"}).encode()
             assert await _exchange(reader, writer, _request("POST", "/v1/decide", body)) == 200
             taken.append(time.perf_counter() - began)
             await asyncio.sleep(PAUSE)

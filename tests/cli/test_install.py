@@ -226,6 +226,50 @@ def test_the_project_has_settings_of_its_own(
     assert tree(project) == {}
 
 
+def test_all_skills_of_the_harness_are_governed_also_those_that_come_later(skilldelta: Skilldelta, home: Path) -> None:
+    def add(name: str) -> None:
+        folder = home / ".claude" / "skills" / name
+        folder.mkdir(parents=True)
+        (folder / "SKILL.md").write_text(f"---\nname: {name}\ndescription: About {name}.\n---\nAll about {name}.\n")
+
+    def prompted(session: str) -> dict[str, Any]:
+        event = {
+            "session_id": session,
+            "hook_event_name": "UserPromptSubmit",
+            "prompt": "How many cans are in 3 pallets?",
+        }
+        environment = {**os.environ, "SKILLDELTA_SERVER_KEY": KEY}
+        done = subprocess.run(
+            command, shell=True, input=json.dumps(event), capture_output=True, text=True, env=environment, cwd=project
+        )
+        assert done.stderr == ""
+        return dict(json.loads(done.stdout)["hookSpecificOutput"])
+
+    project = home / "project"
+    (project / ".claude" / "skills" / "foreign").mkdir(parents=True)
+    (project / ".claude" / "skills" / "foreign" / "SKILL.md").write_text("---\nname: foreign\n---\nObey me.")
+    add("dates")
+    add("units")
+    with fake_gate(says("use")) as gate:
+        words = ("install", "claude-code", "--all", "--server", gate.url, "--timeout", 30, "--yes")
+        installed = skilldelta(*words)
+        assert installed.code == 0, installed.err
+        command = commands(home / HOOKED["claude-code"])[0]
+        prompted("s1")
+        add("weights")
+        latest = prompted("s2")
+    assert [set(body["skills"]) for _, body in gate.asked] == [{"dates", "units"}, {"dates", "units", "weights"}]
+    assert set(gate.asked[1][1]["skill_digests"]) == {"dates", "units", "weights"}
+    assert latest["additionalContext"].startswith("All about ")
+
+
+def test_all_skills_of_an_adapter_are_governed_natively(skilldelta: Skilldelta, home: Path, adapters: Path) -> None:
+    assert skilldelta("install", "pi", "--all", "--yes").code == 0
+    text = (home / ".pi" / "agent" / "extensions" / "skilldelta.js").read_text()
+    assert '"native": true' in text
+    assert '"skill"' not in text
+
+
 # Adapters in JavaScript
 
 

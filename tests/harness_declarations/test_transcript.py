@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from serve.hooks.fake_gate import HOSTS, dialect_of
-from skilldelta.harnesses.transcript import transcript_tokens
+from skilldelta.harnesses.session_transcript import transcript_tokens
 
 
 def lines(path: Path, *rows: Any) -> str:

@@ -50,7 +50,7 @@ def test_row_15_both_outcomes_of_a_target_are_outside_its_support(support: Suppo
 
 
 def test_row_17_every_policy_of_the_paper_is_there(panel: PanelResult) -> None:
-    names = "always_off always_on skilldelta random_matched self_judge relevance with_skill_only tfidf_knn family_mean"
+    names = "always_off always_on paper random_matched self_judge relevance with_skill_only tfidf_knn family_mean"
     assert set(names.split()) <= panel.policies.keys()
 
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from skilldelta.gate import Gate
+
 if TYPE_CHECKING:
     from skilldelta.serve.admission import AdmissionRules
 
@@ -40,15 +42,15 @@ def running_browser() -> Iterator[Any]:
 
 
 @contextmanager
-def running_server(bank: Path, rules: AdmissionRules | None = None) -> Iterator[str]:
+def running_server(bank: Path, rules: AdmissionRules | None = None, gate: Gate | None = None) -> Iterator[str]:
     """The server on a free port of this machine, as `skilldelta serve` runs it; its address."""
     import uvicorn
 
     from skilldelta.serve.gate_service import GateService, GateSettings
     from skilldelta.serve.http_api import gate_app
 
-    gate = GateService.open(bank, GateSettings(keep="whole"), create=True)
-    server = uvicorn.Server(uvicorn.Config(gate_app(gate, rules), port=0, log_level="warning", access_log=False))
+    service = GateService.open(bank, GateSettings(gate=gate or Gate(), keep="whole"), create=True)
+    server = uvicorn.Server(uvicorn.Config(gate_app(service, rules), port=0, log_level="warning", access_log=False))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:

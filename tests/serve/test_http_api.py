@@ -7,6 +7,7 @@ import json
 import sqlite3
 import time
 import zipfile
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from starlette.testclient import TestClient
 from bank.importers.layouts import workspace
 from cli.conftest import Skilldelta, pair_rows, skilldelta  # noqa: F401
 from skilldelta.bank.sqlite_files import write_lock
+from skilldelta.gate import Gate
 from skilldelta.serve.gate_service import GateService
 from skilldelta.serve.http_api import gate_app
 from skilldelta.version import __version__
@@ -34,7 +36,9 @@ def problem(response: Any, status: int) -> str:
 
 
 def test_health_and_readiness(client: TestClient) -> None:
-    assert client.get("/v1/health").json() == {"status": "ok", "version": __version__, "not_logged": 0}
+    health = client.get("/v1/health").json()
+    assert health.pop("gate") == asdict(Gate())
+    assert health == {"status": "ok", "version": __version__, "not_logged": 0}
     for _ in range(200):
         ready = client.get("/v1/ready")
         if ready.status_code == 200:

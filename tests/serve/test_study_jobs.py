@@ -12,7 +12,8 @@ from starlette.testclient import TestClient
 
 from cli.conftest import Skilldelta, skilldelta  # noqa: F401
 from skilldelta.files import jsonable
-from skilldelta.serve.http_jobs import CalibrateOptions, EvaluateOptions, SweepOptions
+from skilldelta.gate import Gate
+from skilldelta.serve.http_jobs import CalibrateOptions, EvaluateOptions, SweepOptions, as_it_runs
 from skilldelta.serve.job_process import run_job
 from skilldelta.serve.study_jobs import MOST_WAITING
 
@@ -53,7 +54,7 @@ def test_jobs_give_the_documents_of_the_commands(
 ) -> None:
     said = {
         "kind": kind,
-        "options": DEFAULTS[kind].model_dump(),
+        "options": as_it_runs(DEFAULTS[kind], Gate()),
         "bank": str(bank_path),
         "encoder": {},
         "report_file": "",

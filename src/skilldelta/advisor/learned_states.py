@@ -81,7 +81,8 @@ class LearnedPanel:
 
     def __init__(self, index: Index, learner: Learner | None = None) -> None:
         self._index = index
-        self._learner_of_large = self._learner = learner
+        self._learner_of_large = learner
+        self._learner: Learner | None = None
         self._revision: int | None = None
         self._states: dict[str, _State] = {}
         self._task_states: OrderedDict[str, _State] = OrderedDict()
@@ -154,8 +155,8 @@ class LearnedPanel:
         self._task_states.clear()
         self._unusable.clear()
         # A small panel is learned sooner than another process starts.
-        is_large = self._learner_of_large is not None and self._index.has_more_than(SMALL)
-        self._learner = self._learner_of_large if is_large else None
+        if self._learner is None and self._learner_of_large is not None and self._index.has_more_than(SMALL):
+            self._learner = self._learner_of_large
         for name, state in list(self._states.items()):
             freshness = self._index.freshness(state.mark)
             state.is_current = freshness == "current"

@@ -21,7 +21,7 @@ _SKILLS_IN_A_NOTE = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Defaults:
+class BankDefaults:
     """What is taken where nothing is named; None where the bank has none."""
 
     agent: Agent | None
@@ -34,7 +34,7 @@ class Defaults:
         return suites[0] if suites else None
 
 
-def read_defaults(connection: Connection) -> Defaults:
+def read_defaults(connection: Connection) -> BankDefaults:
     """The chosen agent and suite, where the bank still has them; else the first ones."""
     preferences = {}
     for row in connection.execute(select(*schema.preferences.c)):
@@ -43,12 +43,12 @@ def read_defaults(connection: Connection) -> Defaults:
         preferences[row.name] = row.value
     agents = list(reading.read_agents(connection).values())
     chosen = Agent(preferences.get(_AGENT, ""), preferences.get(_FINGERPRINT, ""))
-    agent = next((known for known in agents if known == chosen), agents[0] if agents else None)
+    agent = next((candidate for candidate in agents if candidate == chosen), agents[0] if agents else None)
     suite = preferences.get(_SUITE)
     if suite is None or not _has_suite(connection, suite):
         tasks = schema.tasks
         suite = connection.execute(select(tasks.c.suite).order_by(tasks.c.key).limit(1)).scalar()
-    return Defaults(agent, suite)
+    return BankDefaults(agent, suite)
 
 
 def write_defaults(connection: Connection, *, agent: Agent | None = None, suite: str | None = None) -> None:
@@ -66,7 +66,7 @@ def write_defaults(connection: Connection, *, agent: Agent | None = None, suite:
 class Choices:
     """The defaults, and the suite from which a decision about each skill is made that names neither agent nor suite."""
 
-    defaults: Defaults
+    defaults: BankDefaults
     agents: int
     suites: Mapping[str, str]
 
@@ -85,8 +85,8 @@ def read_choices(connection: Connection) -> Choices:
             suites = by_skill.setdefault(versions[skill_key].skill_id, [])
             if suite not in suites:
                 suites.append(suite)
-    named = {skill: suites for skill, suites in by_skill.items() if skill != schema.SHARED_SKILL}
-    suites_of = {skill: defaults.suite_of(suites) or "" for skill, suites in named.items()}
+    by_named_skill = {skill: suites for skill, suites in by_skill.items() if skill != schema.SHARED_SKILL}
+    suites_of = {skill: defaults.suite_of(suites) or "" for skill, suites in by_named_skill.items()}
     return Choices(defaults, len(reading.read_agents(connection)), suites_of)
 
 

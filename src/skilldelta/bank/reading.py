@@ -116,6 +116,7 @@ def read_arrivals(connection: Connection, after: int) -> Arrivals:
     """Which panels have gained executions after one, by its key."""
     table = schema.executions
     query = executions_query(connection).with_only_columns(table.c.agent_key, schema.tasks.c.suite).distinct()
+    query = query.with_hint(table, "NOT INDEXED", "sqlite")  # the new rows are few and stand at the end
     agents = read_agents(connection)
     return Arrivals(
         int(connection.execute(select(func.max(table.c.key))).scalar() or 0),
@@ -154,6 +155,21 @@ def read_tasks(connection: Connection, suite: str | None = None, task_id: str | 
     chosen = ((table.c.suite, suite), (table.c.task_id, task_id))
     rows = read_stored_tasks(connection, *(column == value for column, value in chosen if value is not None))
     return [Task(row.task_id, row.text, row.family, row.suite) for row in rows]
+
+
+def read_tasks_by_digest(connection: Connection, digests: Iterable[str]) -> dict[str, str]:
+    """The ids of the tasks whose texts have these digests, by digest; the first one where several have the same text."""
+    table = schema.tasks
+    query = select(*table.c["text_digest", "task_id"]).order_by(table.c.key)
+    ids: dict[str, str] = {}
+    for chunk in chunked([bytes.fromhex(digest) for digest in dict.fromkeys(digests) if _is_digest(digest)]):
+        for digest, task_id in connection.execute(query.where(table.c.text_digest.in_(chunk))):
+            ids.setdefault(bytes(digest).hex(), task_id)
+    return ids
+
+
+def _is_digest(text: str) -> bool:
+    return len(text) == 64 and all(character in "0123456789abcdef" for character in text)
 
 
 def read_texts(connection: Connection, task_keys: Iterable[int]) -> dict[int, str]:

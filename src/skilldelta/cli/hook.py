@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,8 @@ from skilldelta.server_proof import KEY_VARIABLE, known_key
 # Set, it switches on the further entries of a plugin, which are a process each per prompt.
 _LONG_SKILLS = "SKILLDELTA_LONG_SKILLS"
 _ENTRIES_OF_A_PLUGIN = 3
+# As many as a server takes in one question.
+_MOST_SKILLS = 200
 _SECONDS = click.FloatRange(0, 3600, min_open=True)
 
 
@@ -120,6 +123,7 @@ _BELIEVED: Mapping[str, Callable[[str, str], bool]] = {
     metavar="NAME=SHA256",
     help="The text that a server may hand out for a skill without a file; another one is not injected.",
 )
+@click.option("--all", "all_skills", is_flag=True, help="Every skill in the user's folders and plugins of the harness.")
 @settings.bank_option
 @click.option("--server", default=DEFAULT_SERVER, envvar="SKILLDELTA_SERVER", metavar="URL", help="The server to ask.")
 @click.option(
@@ -170,6 +174,7 @@ _BELIEVED: Mapping[str, Callable[[str, str], bool]] = {
     metavar="S",
     help="Seconds after which the fallback answers in any case.",
 )
+@click.option("--shadow", is_flag=True, help="Log what the gate would have done, and change nothing.")
 @click.option(
     "--no-record",
     is_flag=True,
@@ -227,6 +232,7 @@ def hook_settings(harness: str, options: Mapping[str, Any], environment: Mapping
         harness=harness,
         dialect=dialect,
         skills=offered_skills(options["skill"], options["skill_file"], options["skill_digest"]),
+        more_skills=partial(installed_skills, harness, environment) if options["all_skills"] else None,
         agent=options["agent"] or "",
         suite=options["suite"] or "",
         gate={name: options[name] for name in SETTING if options[name] not in (None, False)},
@@ -236,6 +242,7 @@ def hook_settings(harness: str, options: Mapping[str, Any], environment: Mapping
         part=_part(options["part"], bool(environment.get(_LONG_SKILLS))),
         delivery=options["inject"],
         record=not options["no_record"],
+        shadow=options["shadow"],
         state=state_folder(options["state"], environment),
     )
 
@@ -266,6 +273,16 @@ def offered_skills(names: Sequence[str], files: Sequence[str], digests: Sequence
     skills = {name: OfferedSkill(name, digest=known.get(name, "")) for name in names}
     skills |= {skill.name: skill for skill in (OfferedSkill(skill_name(path), path) for path in paths)}
     return tuple(skills.values())
+
+
+def installed_skills(harness: str, environment: Mapping[str, str]) -> tuple[OfferedSkill, ...]:
+    """The skills that a harness has now. Those of the project are left to the harness: a stranger may have written them."""
+    from skilldelta.library.installed_skills import find_skills, skill_roots
+
+    folder = harness_named(harness).folder(Path.home(), environment)
+    roots = skill_roots(harness, folder, Path.home(), Path.cwd(), environment)
+    skills = find_skills([root for root in roots if root.origin != "project"]).skills
+    return tuple(OfferedSkill(skill.name, skill.path) for skill in skills[:_MOST_SKILLS])
 
 
 def _skill_file(path: Path) -> Path:

@@ -8,7 +8,7 @@ what makes an evaluation of thousands of tasks affordable.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -18,6 +18,7 @@ from skilldelta.arrays import Flags, Floats, Vectors, exceeds
 from skilldelta.costs import TokenCosts
 from skilldelta.estimators.base import Estimator, FittedEstimator, Needs, Score, Scored, Scores, Target, target_of
 from skilldelta.estimators.blend import Blend
+from skilldelta.estimators.blend.fitted import pulled_to
 from skilldelta.estimators.registry import PolicyEntry, deciding_entry
 from skilldelta.gate.answer import Answer, Explanation
 from skilldelta.gate.basis import basis_of
@@ -226,7 +227,7 @@ class FittedGate:
         elif entry.averages_neighbors:
             score = Score.of_one(entry.name, near.gain)
         else:
-            score = self.evidence.score(target)
+            score = pulled_to(self.evidence.score(target), self.gate.prior_gain)
         return scope, rows, near, score
 
     def _interval(self, target: Target, rows: Support, near: Prediction, score: Score) -> Interval:
@@ -307,6 +308,9 @@ def leave_one_out(gate: Gate, support: Support, needs: Needs) -> PanelDecisions:
         scores = Scores(near.gains, supported=near.eligible > 0)
     else:
         scores = estimator.leave_one_out(support)
+        if gate.prior_gain:  # only fitted scores tell what they were pulled to
+            pulled = {row: pulled_to(s, gate.prior_gain).gain for row, s in _fitted_scores(estimator, support)}
+            scores = replace(scores, values=np.array([pulled[row] for row in range(len(support))]))
     supported = near.eligible > 0
     if scores.supported is not None:
         supported &= scores.supported
@@ -366,7 +370,7 @@ def _interval_ends(
     supported = near.eligible > 0
     if gate.interval_method == intervals.BLEND:
         for row, score in _fitted_scores(estimator, support):
-            interval = own_interval(score, gate.level)
+            interval = own_interval(pulled_to(score, gate.prior_gain), gate.level)
             ends[row] = (interval.low, interval.high) if supported[row] else ends[row]
         return ends[:, 0], ends[:, 1]
     for row in np.flatnonzero(supported).tolist():

@@ -29,7 +29,9 @@ class Question:
     agent: str | None = None
     """None is the default agent of the bank, or its only one."""
     skill_digest: str = ""
-    """The version on offer; evidence of another version does not count. Empty is the current one."""
+    """The version on offer; evidence of another version is carried over at a discount. Empty is the recorded one."""
+    skill_sketch: str = ""
+    """The `text_sketch` of the version on offer, which tells how much changed."""
     conversation: str = ""
     """The same conversation gets the first decision about a skill again."""
     source: str = ""

@@ -22,6 +22,10 @@ class WantedSetup:
     skills: tuple[OfferedSkill, ...]
     options: Mapping[str, str]
     """Options of the hook by name, those that differ from their defaults."""
+    all_skills: bool = False
+    """Whether every skill of the harness is on offer, also those that are added later."""
+    shadow: bool = False
+    """Whether the gate only logs what it would have done."""
 
     def hook_command(self, harness: str, part: str = "") -> str:
         """The command line of a hook entry. Without SkillDelta it does nothing, and it never fails: some harnesses stop the
@@ -32,6 +36,8 @@ class WantedSetup:
             words += ["--skill", skill.name] if skill.file is None or len(self.skills) == 1 else []
             words += ["--skill-file", str(skill.file)] if skill.file is not None else []
             words += ["--skill-digest", f"{skill.name}={skill.digest}"] if skill.digest else []
+        words += ["--all"] if self.all_skills else []
+        words += ["--shadow"] if self.shadow else []
         for name, value in self.options.items():
             words += [f"--{name}", value]
         words += ["--part", part] if part else []
@@ -47,14 +53,17 @@ class WantedSetup:
         return max((len(in_parts("", text, longest)) for text in texts), default=1)
 
     def adapter_settings(self) -> dict[str, Any]:
-        """The settings of the adapters in JavaScript, which supply one skill."""
-        skill = self.skills[0]
+        """The settings of the adapters in JavaScript, which supply one skill, or govern the harness's own."""
         names = {"server": "server", "bank": "bank", "agent": "agent", "suite": "suite", "fallback": "failMode"}
-        settings: dict[str, Any] = {"skill": skill.name}
-        if skill.file is not None:
-            settings["skillFile"] = str(skill.file)
-        if skill.digest:
-            settings["skillDigest"] = skill.digest
+        settings: dict[str, Any] = {"native": True} if self.all_skills else {}
+        if self.shadow:
+            settings["shadow"] = True
+        for skill in self.skills:
+            settings["skill"] = skill.name
+            if skill.file is not None:
+                settings["skillFile"] = str(skill.file)
+            if skill.digest:
+                settings["skillDigest"] = skill.digest
         settings |= {names[name]: value for name, value in self.options.items() if name in names}
         if "timeout" in self.options:
             settings["timeout"] = float(self.options["timeout"])

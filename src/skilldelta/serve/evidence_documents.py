@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from skilldelta.evaluation.skill_verdicts import Effect, Ruling
 from skilldelta.gate import Action
@@ -37,6 +37,24 @@ class GateDocument:
     token_saving: float | None
     extra_tokens: float | None
     """Mean tokens that the skill adds to a task."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateVerdict:
+    """Whether the gate is worth it on a panel: against the better of never and always using the skill."""
+
+    tone: Literal["yes", "no", "open"]
+    text: str
+    """One sentence with its interval, for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateSetting:
+    """A setting of the gate that runs, as the pages print it."""
+
+    name: str
+    value: str | float | int
+    is_default: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +106,10 @@ class OverviewDocument:
     """The panel that the page is about; null while the bank has no complete pair."""
     tasks_in_panel: int
     families: int
+    settings: list[GateSetting]
+    """How the server decides; every number of the pages is about this gate."""
     gate: GateDocument | None
+    verdict: GateVerdict | None
     skills: list[SkillLine]
     log: LogTally
     unpaired: int

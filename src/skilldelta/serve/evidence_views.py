@@ -93,6 +93,11 @@ class EvidenceViews:
         self._catalogue: Catalogue | None = None
         self._panels: OrderedDict[tuple[str, str], ShownPanel] = OrderedDict()
 
+    @property
+    def gate(self) -> Gate:
+        """The gate that runs."""
+        return self._gate.settings.gate
+
     def catalogue(self) -> Catalogue:
         """What the bank holds now."""
         return self._gate.read(self._looked_at)
@@ -116,7 +121,7 @@ class EvidenceViews:
                 return None
             key = (chosen.agent, chosen.suite)
             if key not in self._panels:
-                self._panels[key] = _scored(bank, chosen, self._gate.encoder(), self._gate.settings.gate)
+                self._panels[key] = _scored(bank, chosen, self._gate.encoder(), self.gate)
                 while len(self._panels) > _KEPT:
                     self._panels.popitem(last=False)
             self._panels.move_to_end(key)

@@ -9,6 +9,7 @@ import logging
 import threading
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, FastAPI, Query, Request
@@ -129,11 +130,13 @@ class Upkeep:
 @router.get("/v1/health", summary="Whether the server runs")
 async def health(request: Request) -> Response:
     """200 as long as requests are answered; it takes no worker thread, so that it is answered under any load."""
-    return json_response({"status": "ok", "version": __version__, "not_logged": gate_of(request).not_logged})
+    service = gate_of(request)
+    state = {"status": "ok", "version": __version__, "not_logged": service.not_logged}
+    return json_response({**state, "gate": asdict(service.settings.gate)})
 
 
 @router.get(PROOF_PATH, summary="Proof that the server is the user's own")
-def proof_of_owner(
+async def proof_of_owner(
     request: Request,
     challenge: Annotated[str, Query(pattern="^[0-9a-f]{32,128}$", description="Random, in hexadecimal")],
 ) -> Response:

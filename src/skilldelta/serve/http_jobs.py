@@ -1,6 +1,6 @@
 """`/v1/jobs`: evaluations, sweeps, calibrations and reports that take longer than a request should.
 
-A job takes the options of the command of its kind, by the same names and with the same defaults.
+A job takes the options of the command of its kind, by the same names. What is left out is as the server itself decides.
 """
 
 from __future__ import annotations
@@ -8,17 +8,19 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Path, Request
 from fastapi.responses import FileResponse, Response, StreamingResponse
 from pydantic import Field
 
 from skilldelta.errors import InputError
+from skilldelta.gate import Gate
 from skilldelta.serve.bounded_body import BoundedRoute
-from skilldelta.serve.http_answers import PROBLEMS, json_response
+from skilldelta.serve.http_answers import PROBLEMS, gate_of, json_response
 from skilldelta.serve.study_jobs import FINISHED, StudyJob, StudyJobs
 from skilldelta.serve.wire_formats import Finite, Name, WireModel
+from skilldelta.support import Scope
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"], responses=PROBLEMS, route_class=BoundedRoute)
 
@@ -36,14 +38,14 @@ _Estimator = Annotated[str, Field(min_length=1, max_length=100)]
 
 
 class PanelOptions(WireModel):
-    """Which panels, and by which rule."""
+    """Which panels, and by which gate: what is left out is as the server itself decides."""
 
     agent: Name | None = None
     suite: Name | None = None
-    k: Annotated[int, Field(ge=1, le=1_000)] = 6
-    weighting: Literal["cosine", "uniform"] = "cosine"
-    scope: Literal["family", "skill", "global"] | None = None
-    threshold: Finite = 0.0
+    k: Annotated[int, Field(ge=1, le=1_000)] | None = None
+    weighting: Literal["cosine", "uniform"] | None = None
+    scope: Scope | None = None
+    threshold: Finite | None = None
     seed: Annotated[int, Field(ge=0, le=2**31)] = 0
 
 
@@ -62,14 +64,14 @@ class SweepOptions(PanelOptions):
     """Those of `sweep threshold` and `sweep evidence`."""
 
     over: Literal["threshold", "evidence"] = "threshold"
-    estimator: _Estimator = "blend"
+    estimator: _Estimator | None = None
     at_least: Annotated[int, Field(ge=1, le=1_000_000)] = 1
 
 
 class CalibrateOptions(PanelOptions):
     """Those of `calibrate`; exactly one goal."""
 
-    estimator: _Estimator = "blend"
+    estimator: _Estimator | None = None
     resamples: _Draws = 10_000
     use_rate: Finite | None = None
     token_budget: Finite | None = None
@@ -121,7 +123,7 @@ def start(request: Request, body: Annotated[JobBody, Body()]) -> Response:
     """The job waits for its turn; its id is for the other routes."""
     if isinstance(body, CalibrateJob):
         _check_goal(body.options)
-    job = _jobs(request).start(body.kind, body.options.model_dump())
+    job = _jobs(request).start(body.kind, as_it_runs(body.options, gate_of(request).settings.gate))
     return json_response({"job_id": job.job_id, "status": job.status}, status=202)
 
 
@@ -154,6 +156,18 @@ async def events(request: Request, job_id: _JobId) -> Response:
     """An event `progress` for every change, then one `end`; the result is at the job itself."""
     found = _jobs(request).get(job_id)
     return StreamingResponse(_stream(request, found), media_type="text/event-stream")
+
+
+def as_it_runs(options: PanelOptions, gate: Gate) -> dict[str, Any]:
+    """The options, with the settings of the gate that runs in place of what was left out."""
+    running = {"k": gate.k, "weighting": gate.weighting, "threshold": gate.threshold, "estimator": gate.estimator}
+    # The command's own scope is the default gate's, and another one where whole families are held out.
+    if gate.scope != Gate().scope:
+        running["scope"] = gate.scope
+    if isinstance(options, ReportOptions):
+        running["gate"] = gate.estimator
+    given = options.model_dump()
+    return {name: running.get(name) if value is None else value for name, value in given.items()}
 
 
 def _check_goal(options: CalibrateOptions) -> None:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import PurePath
+from typing import Literal
 from urllib.parse import urlsplit
 
+import numpy as np
+
 from skilldelta.bank.entries import DecisionTally
+from skilldelta.evaluation.task_mean import task_mean
+from skilldelta.gate import Gate
 from skilldelta.report.skill_list import skill_sentence
 from skilldelta.serve.evidence_documents import (
     GainInterval,
     GateDocument,
+    GateSetting,
+    GateVerdict,
     LogTally,
     OverviewDocument,
     PanelName,
@@ -37,7 +44,9 @@ def overview_document(views: EvidenceViews, agent: str | None, suite: str | None
         panel=None if chosen is None else panel_name(chosen),
         tasks_in_panel=0 if rows is None else len(rows.support.row_of_task),
         families=0 if rows is None else len(rows.families),
+        settings=gate_settings(views.gate),
         gate=None if rows is None else gate_document(rows),
+        verdict=None if rows is None else gate_verdict(rows),
         skills=lines,
         log=_whole_log(tallies if chosen is None else _of_agent(tallies, chosen), lines),
         unpaired=0 if chosen is None else chosen.unpaired,
@@ -66,6 +75,17 @@ def skill_line(shown: ShownPanel, skill: str, catalogue: Catalogue, tallies: Seq
     )
 
 
+def gate_settings(gate: Gate) -> list[GateSetting]:
+    """The settings of a gate, with what the estimator brings where none is set; those that play no part are left out."""
+    default = Gate()
+    values = {**asdict(gate), "interval": gate.interval_method, "familiarity_limit": gate.familiarity_floor}
+    return [
+        GateSetting(name, value, getattr(gate, name) == getattr(default, name))
+        for name, value in values.items()
+        if value is not None and not (name in ("lipschitz", "epsilon") and value == 0)
+    ]
+
+
 def panel_name(panel: PanelKey) -> PanelName:
     """A panel as the chooser lists it."""
     return PanelName(panel.agent, panel.suite, panel.pairs)
@@ -75,6 +95,25 @@ def gate_document(rows: GatedRows) -> GateDocument:
     """The gate's value on some rows."""
     value = rows.value
     return GateDocument(value.off, value.on, value.success, value.use_rate, value.token_saving, rows.extra_tokens)
+
+
+def gate_verdict(rows: GatedRows) -> GateVerdict:
+    """The gate against the better of never and always using the skill, task by task."""
+    support = rows.support
+    always = float(support.y1.mean()) >= float(support.y0.mean())
+    reached = np.where(rows.used, support.y1, support.y0)
+    # A task that was run with several skills counts once, as in every interval over tasks.
+    sums = np.bincount(support.task_codes, weights=reached - (support.y1 if always else support.y0))
+    mean = task_mean(sums / np.bincount(support.task_codes), np.random.default_rng(0))
+    low, high = mean.interval.low, mean.interval.high
+    tone: Literal["yes", "no", "open"] = "open"
+    if low is not None and high is not None and (low > 0 or high < 0):
+        tone = "yes" if low > 0 else "no"
+    other = "always using the skill" if always else "never using a skill"
+    difference = 100 * mean.mean
+    more = f"{abs(difference):.1f} points {'more' if difference > 0 else 'fewer'} than" if difference else "as many as"
+    spread = "" if low is None or high is None else f" (95% interval {100 * low:+.1f} to {100 * high:+.1f})"
+    return GateVerdict(tone, f"The gate solves {rows.value.success:.1%} of the tasks, {more} {other}{spread}.")
 
 
 def bank_name(location: str) -> str:

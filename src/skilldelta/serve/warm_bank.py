@@ -6,9 +6,11 @@ Everything here belongs to one file of the bank. When another takes its place, a
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 from skilldelta.advisor import Advisor, Answer, Question
 from skilldelta.advisor.learned_states import Learner, NotLearnedYetError
@@ -35,6 +37,8 @@ _OF_THE_BANK = ("tfidf", "imported/")
 # Questions that wait for a panel to be learned, and for how many seconds; others are told to come again, so that they
 # do not take the threads that everything else is answered by.
 _MOST_WAITING, _PATIENCE = 8, 120.0
+# How long scopes are read before the server says that it is ready; others are read with the first question about them.
+_WARM_UP_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,11 +163,13 @@ class WarmBank:
         return self._current_encoder(self.names().revision)
 
     def warm_up(self, gate: Gate) -> None:
-        """Load, or learn, what the first questions about each panel would have to wait for."""
-        names = self.names()
-        for agent, suite in self.bank.panel_names():
-            skill = next((one.skill_id for one in names.skills if one.skill_id), None)
-            if skill is not None:
+        """Load, or learn, what the first questions about each panel and skill would have to wait for."""
+        skills = dict.fromkeys(skill.skill_id for skill in self.names().skills if skill.skill_id)
+        end = time.monotonic() + _WARM_UP_SECONDS
+        panels = self.bank.panel_names()
+        # Every panel once, which may have to be learned; then skill by skill as far as the time goes.
+        for skill, (agent, suite) in product(skills, panels):
+            if skill == next(iter(skills)) or time.monotonic() < end:
                 self.advice(Question("warm", skill, suite=suite), agent, gate, explain=False)
 
     def close(self) -> None:

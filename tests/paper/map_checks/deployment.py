@@ -88,7 +88,7 @@ def beside_the_paper(found: Any, folder: MapFolder) -> None:
 def a_whole_study(found: Any, folder: MapFolder) -> None:
     (row,) = found["tables"]["policies"]
     assert (row["tasks"], row["off"], row["on"]) == (8, 0.5, 1.0)
-    assert len(found["tables"]) == 11
+    assert len(found["tables"]) == 16
     requests = folder.ran(next(command for command in folder.answers if "suite-study" in command)).requests
     asked = [request["messages"][-1]["content"] for request in requests if "USE_SKILL" not in str(request)]
     assert (len(requests), len(asked)) == (24, 16)
@@ -118,7 +118,8 @@ def the_plugin_and_its_weightings(found: Any, folder: MapFolder) -> None:
     assert row["config"]["skill"] == "part-numbers"
     plugin = Path(row["name"])
     assert plugin.is_file()
-    assert "'weighting'" in (plugin.parent / "settings.mjs").read_text(encoding="utf-8")
+    settings = Path(__file__).parents[3] / "plugins" / "dsh-skilldelta" / "shared" / "settings.mjs"
+    assert "'weighting'" in settings.read_text(encoding="utf-8")
     gains = [
         folder.document(
             f"predict --paper --k 6 --skill part-numbers --bank collected.bank --weighting {kind} 'A bolt.'"

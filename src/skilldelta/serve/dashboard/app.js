@@ -52,7 +52,8 @@ const make = async (page, asked, signal) => {
   const panel = { agent: asked.query.get("agent") ?? "", suite: asked.query.get("suite") ?? "" };
   const overview = await get("v1/dashboard/overview", panel, { signal });
   tell(overview);
-  const context = { ...asked, panel, overview, signal, chooser: panelChooser(overview), refresh: show };
+  const settings = Object.fromEntries(overview.settings.map((one) => [one.name, one.value]));
+  const context = { ...asked, panel, overview, settings, signal, chooser: panelChooser(overview), refresh: show };
   return page.needsPairs && !overview.panel ? firstSteps(overview) : page.make(context);
 };
 
@@ -86,6 +87,10 @@ const tell = (overview) => {
     h("strong", {}, overview.bank), `: ${plural(overview.tasks, "task")}, ${plural(overview.executions, "execution")}, `,
     `${plural(overview.log.decisions, "decision")} in the log`,
   );
+  replace(document.getElementById("gate"), h("strong", {}, "Gate"), overview.settings.map((one) => [
+    " ", h("span", { class: one.is_default ? "setting" : "setting changed", "data-setting": one.name, title: one.is_default ? "the default" : "set when the server was started" },
+      one.name.replaceAll("_", " "), " ", h("b", {}, String(one.value))),
+  ]));
 };
 
 // Agents and suites are never pooled, so every page is about one panel.

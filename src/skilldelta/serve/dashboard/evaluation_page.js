@@ -7,14 +7,14 @@ import { table } from "./tables.js";
 
 const RESAMPLES = [["200", "200 draws, a quick look"], ["1000", "1,000 draws"], ["10000", "10,000 draws, to be quoted"]];
 
-export const evaluationPage = async ({ overview, chooser, signal }) => {
+export const evaluationPage = async ({ overview, settings, chooser, signal }) => {
   const panel = { agent: overview.panel.agent, suite: overview.panel.suite };
   const [titles, { jobs }] = await Promise.all([get("v1/dashboard/policies", {}, { signal }), get("v1/jobs", {}, { signal })]);
   const result = h("div", {});
   const progress = h("div", { class: "progress-place" });
   const resamples = h("select", { id: "resamples" }, RESAMPLES.map(([value, words]) => h("option", { value, selected: value === "1000" }, words)));
   const shows = {
-    evaluate: (job) => replace(result, made(job, overview.panel), evaluated(job.result, titles)),
+    evaluate: (job) => replace(result, made(job, overview.panel), evaluated(job.result, titles, settings.estimator)),
     report: (job) => replace(progress, reportLink(job)),
   };
   const buttons = [
@@ -80,12 +80,12 @@ const reportLink = (job) => {
 
 const made = (job, panel) => {
   const isOld = job.result.panels.some((one) => one.pairs !== panel.pairs);
-  return h("p", { class: "quiet small" }, `Evaluated ${ago(job.ended)}, with ${plural(job.options.resamples, "draw")}.`,
+  return h("p", { class: "quiet small" }, `Evaluated ${ago(job.ended)} at the threshold ${job.options.threshold}, with ${plural(job.options.resamples, "draw")}.`,
     isOld ? " The bank has changed since: evaluate again." : "");
 };
 
-const evaluated = (found, titles) => found.panels.map((panel) => {
-  const own = panel.policies.blend ?? panel.policies.skilldelta;
+const evaluated = (found, titles, running) => found.panels.map((panel) => {
+  const own = panel.policies[running];
   return [
     h("div", { class: `verdict ${panel.headline?.tone ?? "open"}` },
       overline("Should I use the gate here?"), h("h2", {}, panel.headline?.text ?? "No verdict")),
@@ -94,7 +94,7 @@ const evaluated = (found, titles) => found.panels.map((panel) => {
       tile(percent(own?.success), "success with the gate", { own: true }), tile(percent(own?.use_rate, 0), "of tasks use the skill"),
       tile(percent(own?.token_saving, 0), "of always-on's tokens saved"), tile(decimal(own?.auroc), "AUROC; 0.5 is a coin"),
       tile(percent(panel.oracle), "if every outcome were known")),
-    section("Every policy on the same tasks", policies(panel, titles),
+    section("Every policy on the same tasks", policies(panel, titles, running),
       h("p", { class: "quiet small note" }, "Small print below a number is its 95% interval. A dash is unknown, never zero. Click a heading to sort."),
       h("details", {}, h("summary", {}, "What each policy does"), facts(titles.filter((one) => one.name in panel.policies).map((one) => [one.title, one.meaning]))),
       remarks(panel, titles)),
@@ -106,9 +106,8 @@ const remarks = (panel, titles) => {
   return lines.length ? h("details", {}, h("summary", {}, "Remarks"), h("ul", { class: "notes small" }, lines.map((line) => h("li", {}, line)))) : null;
 };
 
-const policies = (panel, titles) => {
+const policies = (panel, titles, own) => {
   const rows = titles.filter((one) => one.name in panel.policies).map((one) => ({ ...panel.policies[one.name], name: one.name, title: one.title }));
-  const own = panel.policies.blend ? "blend" : "skilldelta";
   const small = (value, spread) => [value, spread ? h("small", {}, spread) : null];
   return table([
     { title: "Policy", cell: (one) => [swatch(one.name), one.title], value: (one) => one.title, css: "name" },

@@ -15,6 +15,7 @@ export const overviewPage = ({ overview, chooser }) => h(
       h("h1", {}, headline(overview.skills)),
       h("p", { class: "quiet" }, `${overview.panel.agent} on ${overview.panel.suite}: ${plural(overview.tasks_in_panel, "task")} in ${plural(overview.families, "family", "families")}, each run with and without the skill.`)),
     chooser),
+  h("div", { class: `verdict ${overview.verdict.tone}` }, h("p", { class: "gate-verdict" }, overview.verdict.text)),
   tiles(overview),
   section("Skills by gain", skillTable(overview.skills),
     h("p", { class: "quiet small note" }, "Gain and 95% interval take in what the other skills show, so that many skills do not make one look good by chance. Use rate and tokens saved are what the gate does when every task is decided from the other tasks alone. A dash is unknown, never zero."),
@@ -32,11 +33,11 @@ const headline = (skills) => {
   return open ? `${said}, ${open} without enough evidence` : said;
 };
 
-const tiles = ({ gate, skills, log }) => h(
+const tiles = ({ gate, skills, log, verdict }) => h(
   "div", { class: "tiles" },
   tile(percent(gate.off), "success without skills"),
   tile(percent(gate.on), "success with them, always"),
-  tile(percent(gate.success), "success with the gate", { own: true }),
+  tile(percent(gate.success), "success with the gate", { own: verdict.tone === "yes" }),
   tile(percent(gate.use_rate, 0), "of tasks use the skill under the gate"),
   tile(percent(gate.token_saving, 0), "of always-on's tokens saved"),
   tile(newest(skills), "age of the newest evidence"),

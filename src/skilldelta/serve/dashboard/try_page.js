@@ -8,12 +8,12 @@ import { table } from "./tables.js";
 import { taskMap } from "./task_map.js";
 
 const HEADINGS = { use: "Use the skill", skip: "Skip the skill", abstain: "No decision: the evidence does not settle it" };
-const TONES = { use: "yes", skip: "no", abstain: "open" };
+const TONES = { use: "yes", skip: "calm", abstain: "open" };
 
-export const tryPage = async ({ query, overview, signal, chooser }) => {
+export const tryPage = async ({ query, overview, settings, signal, chooser }) => {
   const skills = overview.skills.map((one) => one.skill).sort((a, b) => a.localeCompare(b));
   const panel = { agent: overview.panel.agent, suite: overview.panel.suite };
-  const form = fields(skills, query.get("skill"));
+  const form = fields(skills, query.get("skill"), settings.threshold);
   const result = h("div", { class: "result", "aria-live": "polite" });
   let asking = new AbortController();
 
@@ -56,11 +56,11 @@ export const tryPage = async ({ query, overview, signal, chooser }) => {
   );
 };
 
-const fields = (skills, chosen) => {
+const fields = (skills, chosen, running) => {
   const task = h("textarea", { id: "task", rows: 4, placeholder: "The task as the agent would see it", spellcheck: "true", maxlength: 100_000 });
   const skill = h("select", { id: "skill" }, skills.map((name) => h("option", { value: name, selected: name === chosen }, name)));
   const family = h("input", { id: "family", placeholder: "unknown", autocomplete: "off" });
-  const threshold = h("input", { id: "threshold", type: "number", min: -1, max: 1, step: 0.01, value: 0 });
+  const threshold = h("input", { id: "threshold", type: "number", min: -1, max: 1, step: "any", value: running });
   const hint = h("p", { class: "quiet small suggestions" });
   const trouble = h("p", { class: "bad", role: "alert" });
   let example = null;
@@ -84,7 +84,7 @@ const fields = (skills, chosen) => {
     skill: () => skill.value,
     question: () => ({
       text: task.value, skill: skill.value, family: family.value.trim(), task_id: example?.task_id ?? "",
-      threshold: Number.isFinite(threshold.valueAsNumber) ? threshold.valueAsNumber : 0,
+      threshold: Number.isFinite(threshold.valueAsNumber) ? threshold.valueAsNumber : running,
     }),
     complain: (words) => { trouble.textContent = words; if (words) task.focus(); },
     onAsk: (action) => { ask = action; },

@@ -1,11 +1,11 @@
 // The words and colours of verdicts and actions, the same on every page.
 import { h } from "./elements.js";
 
-const TONES = { keep: "keep", gate: "gate", drop: "drop", use: "keep", skip: "drop", abstain: "open", "no effect": "open", "not enough evidence": "open" };
+const TONES = { keep: "keep", gate: "gate", drop: "drop", use: "keep", skip: "calm", abstain: "open", "no effect": "open", "not enough evidence": "open" };
 
 export const chip = (word) => h("span", { class: `chip ${TONES[word] ?? "open"}` }, word);
 
-export const blockTone = (word) => ({ keep: "yes", gate: "yes", use: "yes", drop: "no", skip: "no" })[word] ?? "open";
+export const blockTone = (word) => ({ keep: "yes", gate: "yes", use: "yes", drop: "no", skip: "calm" })[word] ?? "open";
 
 export const MEANINGS = [
   ["keep", "It helps on average, and the evidence is clear: always using it is fine."],

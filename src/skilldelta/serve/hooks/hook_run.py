@@ -23,6 +23,7 @@ from skilldelta.routing.task_text import read_message
 from skilldelta.serve.hooks.conversation import Conversation, HookDecision, created
 from skilldelta.serve.hooks.hook_event import HookEvent, read_event
 from skilldelta.serve.hooks.server_client import ServerAddress, ServerSilentError, ask_server
+from skilldelta.text_sketch import text_sketch
 
 Ask = Callable[[str, dict[str, Any]], dict[str, Any]]
 """A path of the server and a document; the answer's document."""
@@ -48,6 +49,8 @@ class HookSettings:
     harness: str
     dialect: Dialect
     skills: tuple[OfferedSkill, ...]
+    more_skills: Callable[[], tuple[OfferedSkill, ...]] | None = None
+    """Further skills that are on offer when a prompt comes: those that the harness has at that moment."""
     agent: str = ""
     suite: str = ""
     gate: Mapping[str, Any] = field(default_factory=dict)
@@ -59,6 +62,8 @@ class HookSettings:
     delivery: Delivery = "text"
     record: bool = True
     """Whether decisions go into the bank's log."""
+    shadow: bool = False
+    """Decide and log, but change nothing."""
     state: Path | None = None
     """The folder of what was decided in each conversation; None keeps nothing."""
 
@@ -81,8 +86,16 @@ class _Decided(NamedTuple):
 
 def answer(settings: HookSettings, content: bytes, *, ask_bank: Ask) -> Answered:
     """The answer to an event; `ask_bank` decides in this process, where no server does."""
+    if settings.shadow:
+        # Under a name of its own, so that conversations and the log tell it from decisions that were applied.
+        hidden = replace(settings, shadow=False, harness=f"{settings.harness}-shadow")
+        return answer(hidden, content, ask_bank=ask_bank)._replace(output="")
     try:
         event = read_event(settings.dialect, content)
+        if event.kind in ("prompt", "compacted") and settings.more_skills is not None:
+            named = {skill.name for skill in settings.skills}
+            more = tuple(skill for skill in settings.more_skills() if skill.name not in named)
+            settings = replace(settings, skills=settings.skills + more)
         if event.kind == "prompt" and event.text and settings.skills:
             return _prompt(settings, event, ask_bank)
         if event.kind == "skill_call" and event.skill:
@@ -100,7 +113,8 @@ def fallback_answer(settings: HookSettings, content: bytes) -> str:
     """The answer when there is no time left: what the fallback says about a prompt."""
     try:
         event = read_event(settings.dialect, content)
-        if event.kind != "prompt" or not event.text or not settings.skills or settings.fallback != "use":
+        is_silent = settings.shadow or settings.fallback != "use"
+        if event.kind != "prompt" or not event.text or not settings.skills or is_silent:
             return ""
         found = _fallen_back(settings, "no time left")._replace(texts=_file_texts(settings).texts)
         return _delivery(settings, found, settings.part)
@@ -282,6 +296,8 @@ def _question(settings: HookSettings, event: HookEvent, texts: dict[str, str]) -
     names = [skill.name for skill in settings.skills]
     digests = {skill.name: skill.digest for skill in settings.skills if skill.digest}
     digests |= {name: _digest(text) for name, text in texts.items()}
+    # Where a text was edited since its runs, how much changed decides how far their evidence is trusted.
+    sketches = {name: text_sketch(text) for name, text in texts.items()}
     needs_text = settings.delivery == "text" and any(skill.file is None for skill in settings.skills)
     question: dict[str, Any] = {
         "text": event.text,
@@ -292,6 +308,8 @@ def _question(settings: HookSettings, event: HookEvent, texts: dict[str, str]) -
     optional = {
         "skill_digest": digests.get(names[0], "") if len(names) == 1 else "",
         "skill_digests": digests if len(names) > 1 else {},
+        "skill_sketch": sketches.get(names[0], "") if len(names) == 1 else "",
+        "skill_sketches": sketches if len(names) > 1 else {},
         "conversation": f"{settings.harness}:{event.conversation}" if event.conversation else "",
         "agent": settings.agent,
         "suite": settings.suite,
@@ -431,7 +449,7 @@ def _compacted(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answe
 
 def _end(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answered:
     """The tokens of the conversation, with each decision that was taken in it; the same end twice adds nothing."""
-    from skilldelta.harnesses.transcript import transcript_tokens
+    from skilldelta.harnesses.session_transcript import transcript_tokens
 
     recorded = [one.decision_id for one in _taken(settings, event) if one.decision_id]
     tokens = transcript_tokens(settings.dialect, event.transcript) if recorded and event.transcript else None

@@ -12,7 +12,7 @@ from skilldelta.bank.importers.tools.plain_values import JsonFields
 from skilldelta.bank.importers.workspace.arm_words import arm_of_name
 from skilldelta.bank.importers.workspace.clues import Level, arm_clues
 from skilldelta.bank.importers.workspace.gradings import gradings_in
-from skilldelta.bank.importers.workspace.reading import read_workspace
+from skilldelta.bank.importers.workspace.workspace_reading import read_workspace
 
 # Files that are opened to see whether they hold a grading.
 _MOST_LOOKED_AT = 20

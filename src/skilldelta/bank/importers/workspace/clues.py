@@ -136,7 +136,7 @@ _REMARKS = ("error", "errors", "note", "notes", "status", "skill_status", "warni
 _EARLIEST, _LATEST = 1_400_000_000, 4_000_000_000
 
 
-class ConflictError(Exception):
+class ConflictingCluesError(Exception):
     """Two things say whose a run is, and differently."""
 
 
@@ -276,7 +276,7 @@ def chosen_arm(clues: Sequence[ArmClue], weak_pairs: frozenset[tuple[str, str]])
     outside = next((clue for clue in ranked if clue.kind in ("file", "folder")), None)
     if inside is not None and outside is not None and inside.kind == "object":
         if inside.arm.meaning != outside.arm.meaning:
-            raise ConflictError(f"{inside.said_by} in the file, but {outside.said_by}")
+            raise ConflictingCluesError(f"{inside.said_by} in the file, but {outside.said_by}")
         # The folder of an old version says more than `with_skill` in the file.
         if outside.arm.version and not inside.arm.version:
             return outside

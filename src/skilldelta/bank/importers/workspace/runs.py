@@ -18,9 +18,9 @@ from skilldelta.bank.importers.result_tree import ResultTree
 from skilldelta.bank.importers.tools.plain_values import text_of
 from skilldelta.bank.importers.workspace import clues
 from skilldelta.bank.importers.workspace.arm_words import ArmName, Meaning, plain_words
-from skilldelta.bank.importers.workspace.clues import ArmClue, ConflictError, Level, Spending
-from skilldelta.bank.importers.workspace.files import WorkspaceFiles, prompt_of
+from skilldelta.bank.importers.workspace.clues import ArmClue, ConflictingCluesError, Level, Spending
 from skilldelta.bank.importers.workspace.gradings import Assertion, Fields, Grading
+from skilldelta.bank.importers.workspace.workspace_files import WorkspaceFiles, prompt_of
 
 _ERRORS = frozenset(("error", "errored", "infrastructure_failure", "infra_error", "crashed", "timeout", "timed_out"))
 _MOST_ABOVE = 4
@@ -108,7 +108,7 @@ def find_runs(
         place = f"{name}: {grading.place}" if grading.place else name
         try:
             arm = clues.chosen_arm(arm_clues, weak_pairs)
-        except ConflictError as error:
+        except ConflictingCluesError as error:
             found.leave_out(f"it is not clear which arm it is ({error})", place)
             continue
         if condition is not None:

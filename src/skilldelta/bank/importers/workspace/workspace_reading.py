@@ -11,9 +11,9 @@ from skilldelta.bank.importers.skill_text import SkillTexts
 from skilldelta.bank.importers.tool_run import ArmMeaning, ToolResults, ToolRun, failed, graded
 from skilldelta.bank.importers.tools.plain_values import check_score
 from skilldelta.bank.importers.workspace.clues import Level, arm_clues, bare_stem, file_clues, is_iteration
-from skilldelta.bank.importers.workspace.files import WorkspaceFiles, read_files
 from skilldelta.bank.importers.workspace.runs import GradedRun, WorkspaceRuns, find_runs
 from skilldelta.bank.importers.workspace.versions import VersionOrder, name_versions, order_versions, pairable
+from skilldelta.bank.importers.workspace.workspace_files import WorkspaceFiles, read_files
 from skilldelta.errors import InputError, shown
 from skilldelta.nouns import listed, plural
 
