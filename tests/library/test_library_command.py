@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 
 from cli.conftest import Skilldelta, skilldelta  # noqa: F401
 from skilldelta.bank import Bank
-from skilldelta.demo.bundled import bundled_batch
+from skilldelta.bank.importers import read_source
 from skilldelta.library.installed_skills import InstalledSkill
 from skilldelta.library.proposals import KnownGain, propose, summary
 from skilldelta.library.skill_switches import current_listing
@@ -39,8 +40,24 @@ SETTINGS = {
 }
 
 
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bank in which one skill helps on every task, one harms on every task, and one did either once."""
+    folder = tmp_path_factory.mktemp("bank")
+    rows = [("warehouse-units", i, 0, 1) for i in range(12)] + [("meter-readings", i, 1, 0) for i in range(12)]
+    rows += [("text-counts", 0, 0, 1), ("text-counts", 1, 1, 0)]
+    lines = [
+        {"task_id": f"{name} {i}", "text": f"Task {i} of {name}.", "skill": name, "agent": "a", "y0": [y0], "y1": [y1]}
+        for name, i, y0, y1 in rows
+    ]
+    (folder / "pairs.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    with Bank.open(folder / "small.bank", create=True) as bank:
+        bank.add(read_source(folder / "pairs.jsonl", format="pairs.jsonl"))
+    return folder / "small.bank"
+
+
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = tmp_path / "home"
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
@@ -49,20 +66,19 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.delenv("PI_CODING_AGENT_DIR", raising=False)
     monkeypatch.chdir(tmp_path)
-    with Bank.open(tmp_path / "demo.bank", create=True) as bank:
-        bank.add(bundled_batch())
+    shutil.copy(measured, tmp_path / "small.bank")
     return home
 
 
-def demo_skills(folder: Path) -> None:
+def four_skills(folder: Path) -> None:
     """Three that were measured, and one that was not."""
     for name in ("warehouse-units", "meter-readings", "text-counts", "unmeasured"):
         skill(folder / "skills", name)
 
 
 def test_measured_skills_get_the_verdict_and_others_the_price(skilldelta: Skilldelta, home: Path) -> None:  # noqa: F811
-    demo_skills(home / ".claude")
-    document = skilldelta("library", "claude-code", "--bank", "demo.bank", "--json").document
+    four_skills(home / ".claude")
+    document = skilldelta("library", "claude-code", "--bank", "small.bank", "--json").document
     rows = {row["skill"]: row for row in document["skills"]}
     assert rows["warehouse-units"]["gain"]["verdict"] == "keep"
     assert rows["warehouse-units"]["proposal"] == "keep"
@@ -72,7 +88,7 @@ def test_measured_skills_get_the_verdict_and_others_the_price(skilldelta: Skilld
     assert "40 runs" in rows["unmeasured"]["reason"]
     assert rows["unmeasured"]["loads"] is None
     assert document["saves"] >= rows["meter-readings"]["listing_tokens"]
-    shown = skilldelta("library", "claude-code", "--bank", "demo.bank").out
+    shown = skilldelta("library", "claude-code", "--bank", "small.bank").out
     assert "4 skills" in shown
     assert "--apply" in shown
 
@@ -80,11 +96,11 @@ def test_measured_skills_get_the_verdict_and_others_the_price(skilldelta: Skilld
 @pytest.mark.parametrize("harness", list(FOLDERS))
 def test_what_is_applied_is_undone_byte_for_byte(skilldelta: Skilldelta, home: Path, harness: str) -> None:  # noqa: F811
     folder = home / FOLDERS[harness]
-    demo_skills(folder)
+    four_skills(folder)
     name, before = SETTINGS[harness]
     path = folder / name
     path.write_text(before)
-    words = ("library", harness, "--bank", "demo.bank")
+    words = ("library", harness, "--bank", "small.bank")
     skilldelta(*words, "--apply", "--yes")
     assert current_listing(harness, folder).get("meter-readings") or any(
         place.endswith("meter-readings") for place in current_listing(harness, folder)
@@ -98,9 +114,30 @@ def test_what_is_applied_is_undone_byte_for_byte(skilldelta: Skilldelta, home: P
     assert (ran.code, "there is nothing to undo" in ran.err) == (2, True)
 
 
+@pytest.mark.parametrize("harness", list(FOLDERS))
+def test_what_others_changed_since_stays_where_that_is_asked_for(
+    skilldelta: Skilldelta,  # noqa: F811
+    home: Path,
+    harness: str,
+) -> None:
+    folder = home / FOLDERS[harness]
+    four_skills(folder)
+    name, before = SETTINGS[harness]
+    path = folder / name
+    path.write_text(before)
+    skilldelta("library", harness, "--bank", "small.bank", "--apply", "--yes")
+    path.write_text(path.read_text() + "\n")
+    refused = skilldelta("library", harness, "--undo", "--yes")
+    assert (refused.code, "was changed after" in refused.err) == (2, True)
+    skilldelta("library", harness, "--undo", "--yes", "--keep-changes")
+    assert "meter-readings" not in {Path(place).name for place in current_listing(harness, folder)}
+    assert ("old" in path.read_text()) == ("old" in before)
+    assert path.read_text().endswith("\n")
+
+
 def test_a_file_that_was_not_there_is_removed_again(skilldelta: Skilldelta, home: Path) -> None:  # noqa: F811
-    demo_skills(home / ".claude")
-    skilldelta("library", "claude-code", "--bank", "demo.bank", "--apply", "--yes")
+    four_skills(home / ".claude")
+    skilldelta("library", "claude-code", "--bank", "small.bank", "--apply", "--yes")
     settings = home / ".claude" / "settings.json"
     assert json.loads(settings.read_text())["skillOverrides"]["meter-readings"] == "user-invocable-only"
     skilldelta("library", "claude-code", "--undo", "--yes")
@@ -121,9 +158,9 @@ def test_what_cannot_be_done_is_said(skilldelta: Skilldelta, home: Path, words: 
 
 
 def test_a_settings_file_that_is_no_json_is_left_alone(skilldelta: Skilldelta, home: Path) -> None:  # noqa: F811
-    demo_skills(home / ".claude")
+    four_skills(home / ".claude")
     (home / ".claude" / "settings.json").write_text("{ never closed")
-    ran = skilldelta("library", "claude-code", "--bank", "demo.bank", "--apply", "--yes")
+    ran = skilldelta("library", "claude-code", "--bank", "small.bank", "--apply", "--yes")
     assert (ran.code, "not valid JSON" in ran.err) == (2, True)
     assert (home / ".claude" / "settings.json").read_text() == "{ never closed"
 

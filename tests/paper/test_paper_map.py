@@ -9,11 +9,11 @@ from types import ModuleType
 import pytest
 
 from paper import map_page
-from paper.map_checks import CHECKS, deployment, evaluation, predictor, studies, theory
+from paper.map_checks import CHECKS, deployment, evaluation, predictor, studies, theory, third_reading
 from paper.map_folder import MapFolder, map_folder
 
 ROWS = map_page.rows()
-SECTIONS: tuple[ModuleType, ...] = (predictor, theory, evaluation, studies, deployment)
+SECTIONS: tuple[ModuleType, ...] = (predictor, theory, evaluation, studies, deployment, third_reading)
 
 
 @pytest.mark.parametrize("name", sorted({name for row in ROWS for name in row.code}))
@@ -30,7 +30,7 @@ def test_every_row_has_a_check_and_every_check_a_row() -> None:
 
 
 def test_every_part_of_the_paper_has_a_row() -> None:
-    assert {row.id.partition(".")[0] for row in ROWS} == {str(n) for n in range(1, 43)}
+    assert {row.id.partition(".")[0] for row in ROWS} == {str(n) for n in range(1, 48)}
 
 
 def test_every_command_shows_what_its_row_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

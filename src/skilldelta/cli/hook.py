@@ -158,6 +158,7 @@ _BELIEVED: Mapping[str, Callable[[str, str], bool]] = {
     metavar="S",
     help="Seconds after which the fallback answers in any case.",
 )
+@click.option("--shadow", is_flag=True, help="Log what the gate would have done, and change nothing.")
 @click.option(
     "--no-record",
     is_flag=True,
@@ -225,6 +226,7 @@ def hook_settings(harness: str, options: Mapping[str, Any], environment: Mapping
         part=_part(options["part"], bool(environment.get(_LONG_SKILLS))),
         delivery=options["inject"],
         record=not options["no_record"],
+        shadow=options["shadow"],
         state=state_folder(options["state"], environment),
     )
 

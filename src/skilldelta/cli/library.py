@@ -37,6 +37,11 @@ _MOST_OVERLAPS = 5
 )
 @click.option("--apply", "is_applied", is_flag=True, help="Write the proposals into the harness's own settings.")
 @click.option("--undo", is_flag=True, help="Restore the settings as they were before --apply, byte for byte.")
+@click.option(
+    "--keep-changes",
+    is_flag=True,
+    help="With --undo, where the file was changed since: take out only the switches that it did not have before.",
+)
 @settings.yes_option
 @settings.document_options
 @progress("reading skills")
@@ -47,6 +52,7 @@ def command(
     project: Path,
     is_applied: bool,
     undo: bool,
+    keep_changes: bool,
     yes: bool,
     as_json: bool,
     output: Path | None,
@@ -75,7 +81,7 @@ def command(
     installed = None if state is None else Installations(state)
     name = f"library of {harness} in {folder}"
     if undo and installed is not None:
-        _undo(installed, name, yes)
+        _undo(installed, name, harness if keep_changes else None, yes)
         return
     rows, sessions, problems = read_library(declared, folder, project.absolute(), known_gains(bank, agent))
     for problem in problems:
@@ -201,10 +207,18 @@ def _apply(
     note(f"Take it back with: skilldelta library {harness} --undo")
 
 
-def _undo(installed: Installations, name: str, yes: bool) -> None:
-    if installed.record(name) is None:
+def _undo(installed: Installations, name: str, cleaned_for: str | None, yes: bool) -> None:
+    from skilldelta.library.skill_switches import without_switches
+
+    record = installed.record(name)
+    if record is None:
         raise InputError("nothing was applied here; there is nothing to undo")
-    changes = installed.undoing(name)
+    before = {file.path: (file.before or b"").decode("utf-8", "replace") for file in record.files}
+
+    def cleaned(path: Path, content: bytes) -> bytes | None:
+        return without_switches(cleaned_for or "", before[path], content.decode("utf-8")).encode()
+
+    changes = installed.undoing(name, cleaned=cleaned if cleaned_for else None)
     _agree(changes, yes)
     installed.undo(name, changes)
     for change in changes:

@@ -94,13 +94,13 @@ def without(text: str, path: Sequence[str], is_ours: Callable[[Any], bool]) -> s
     if not ours:
         return text
     if len(ours) == len(node.elements):
-        return _without_member(text, path)
+        return without_member(text, path)
     for i in reversed(ours):
         text = _cut(text, _at(parse(text), path), i)
     return text
 
 
-def _without_member(text: str, path: Sequence[str]) -> str:
+def without_member(text: str, path: Sequence[str]) -> str:
     """Without the member at a path, and without the objects that hold nothing else."""
     *above, key = path
     while above and len((_at(parse(text), above) or parse(text)).members) == 1:

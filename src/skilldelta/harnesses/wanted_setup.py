@@ -24,6 +24,8 @@ class WantedSetup:
     """Options of the hook by name, those that differ from their defaults."""
     all_skills: bool = False
     """Whether every skill of the harness is on offer, also those that are added later."""
+    shadow: bool = False
+    """Whether the gate only logs what it would have done."""
 
     def hook_command(self, harness: str, part: str = "") -> str:
         """The command line of a hook entry. Without SkillDelta it does nothing, and it never fails: some harnesses stop the
@@ -35,6 +37,7 @@ class WantedSetup:
             words += ["--skill-file", str(skill.file)] if skill.file is not None else []
             words += ["--skill-digest", f"{skill.name}={skill.digest}"] if skill.digest else []
         words += ["--all"] if self.all_skills else []
+        words += ["--shadow"] if self.shadow else []
         for name, value in self.options.items():
             words += [f"--{name}", value]
         words += ["--part", part] if part else []
@@ -53,6 +56,8 @@ class WantedSetup:
         """The settings of the adapters in JavaScript, which supply one skill, or govern the harness's own."""
         names = {"server": "server", "bank": "bank", "agent": "agent", "suite": "suite", "fallback": "failMode"}
         settings: dict[str, Any] = {"native": True} if self.all_skills else {}
+        if self.shadow:
+            settings["shadow"] = True
         for skill in self.skills:
             settings["skill"] = skill.name
             if skill.file is not None:

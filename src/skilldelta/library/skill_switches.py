@@ -105,6 +105,34 @@ def _switched(harness: str, text: str, skill: InstalledSkill, listing: Listing) 
     return json_edit.appended(text, ["skills"], f"-{skill.path.parent}")
 
 
+def without_switches(harness: str, before: str, now: str) -> str:
+    """A settings file that was changed since, without the switches that it did not have before."""
+    if harness == "codex":
+        added = set(_listed(harness, tomllib.loads(now))) - set(_listed(harness, tomllib.loads(before)))
+        for name in sorted(added):
+            now = now.replace(f"\n[[skills.config]]\nname = {json.dumps(name)}\nenabled = false\n", "", 1)
+        return now
+    old = json_edit.parse(before).value
+    if harness in ("gemini", "pi"):
+        path = ["skills", "disabled"] if harness == "gemini" else ["skills"]
+        kept = _at(old, path) or []
+        return json_edit.without(now, path, lambda element: element not in kept and isinstance(element, str))
+    path = ["skillOverrides"] if harness == "claude-code" else ["permission", "skill"]
+    previous = _object(_at(old, path))
+    for name, value in _object(_at(json_edit.parse(now).value, path)).items():
+        if name not in previous:
+            now = json_edit.without_member(now, [*path, name])
+        elif value != previous[name]:
+            now = json_edit.with_member(now, [*path, name], previous[name])
+    return now
+
+
+def _at(document: Any, path: list[str]) -> Any:
+    for key in path:
+        document = _object(document).get(key)
+    return document
+
+
 def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 

@@ -86,7 +86,7 @@ def _intervals(results: Sequence[PanelResult]) -> PaperTable:
     ):
         figures.append(PanelFigure(name, "points", figure_of("paper", metric)))
         figures.append(PanelFigure(interval, "span_points", span_of("paper", metric)))
-    title = "SkillDelta's main figures with 95% intervals"
+    title = "The paper's rule: main figures with 95% intervals"
     return panel_table("intervals", title, figures, results, "points of success")
 
 
@@ -215,7 +215,7 @@ def _no_history(results: Sequence[PanelResult]) -> PaperTable:
         PanelFigure("accuracy gain", "points", _accuracy_gain),
         PanelFigure("95%", "span_points", span_of("paper", "balanced_accuracy_vs_self_judge")),
     ]
-    note = "accuracy gain: SkillDelta's balanced accuracy minus self-judge's"
+    note = "accuracy gain: the balanced accuracy of the paper's rule minus self-judge's"
     return panel_table("no_history", "Controls without history", figures, results, note)
 
 

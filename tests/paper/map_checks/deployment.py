@@ -88,7 +88,7 @@ def beside_the_paper(found: Any, folder: MapFolder) -> None:
 def a_whole_study(found: Any, folder: MapFolder) -> None:
     (row,) = found["tables"]["policies"]
     assert (row["tasks"], row["off"], row["on"]) == (8, 0.5, 1.0)
-    assert len(found["tables"]) == 11
+    assert len(found["tables"]) == 16
     requests = folder.ran(next(command for command in folder.answers if "suite-study" in command)).requests
     asked = [request["messages"][-1]["content"] for request in requests if "USE_SKILL" not in str(request)]
     assert (len(requests), len(asked)) == (24, 16)

@@ -12,7 +12,7 @@ from paper.map_checks import shows
 from paper.map_checks.predictor import leave_one_out
 from paper.map_folder import MapFolder
 
-POLICIES = "always_off always_on skilldelta random_matched self_judge relevance with_skill_only tfidf_knn family_mean"
+POLICIES = "always_off always_on paper random_matched self_judge relevance with_skill_only tfidf_knn family_mean"
 COLLECTED = "evaluate --bank collected.bank --resamples 50 --shuffles 0"
 
 
