@@ -141,8 +141,7 @@ def has_verdicts(value: Any) -> bool:
 def verdict(element: Any) -> bool | None:
     """Whether an assertion passed; None where it says nothing."""
     if element.__class__ is dict and element.get("passed").__class__ is bool:
-        mark: bool = element["passed"]
-        return mark
+        return bool(element["passed"])
     if isinstance(element, bool):
         return element
     if not isinstance(element, dict):
