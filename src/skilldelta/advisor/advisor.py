@@ -7,13 +7,18 @@ from dataclasses import replace
 
 from skilldelta.advisor.advice import Advice, Explanation, Question
 from skilldelta.advisor.basis import basis_of
+from skilldelta.advisor.carried_over import edits_of, for_text
 from skilldelta.advisor.learned_states import Learner
 from skilldelta.advisor.panel_view import PanelViews
+from skilldelta.arrays import Vectors
 from skilldelta.bank.store import Bank
 from skilldelta.encoders import Encoder, load_encoder
 from skilldelta.errors import InputError
+from skilldelta.estimators.base import Spread, Target
+from skilldelta.estimators.blend import Blend
 from skilldelta.estimators.blend.fitted import pulled_to
 from skilldelta.gate import Gate, decide
+from skilldelta.intervals import posterior
 from skilldelta.predictor import predict
 from skilldelta.records import Agent
 
@@ -86,7 +91,49 @@ class Advisor:
             if explain
             else None,
         )
-        return advice if near.is_fallback else advice.resting_on(rows, near)
+        if near.is_fallback:
+            return self._from_previous_version(question, query) or advice
+        return advice.resting_on(rows, near)
+
+    def _from_previous_version(self, question: Question, query: Vectors) -> Advice | None:
+        """What runs with earlier versions of the skill say, where the current one has none; never under the paper's rule."""
+        gate = self._gate
+        if gate.estimator == "paper":
+            return None
+        agent, suite, skill_id = self._agent, question.suite or None, question.skill
+        stale = self._bank.pairing(agent=agent, suite=suite, skill_id=skill_id).stale
+        digests = {pair.skill_digest for pair in stale}
+        versions = [skill for skill in self._bank.skills() if skill.skill_id == question.skill]
+        recorded = next((skill for skill in reversed(versions) if skill.digest in digests), None)
+        if recorded is None:
+            return None
+        rows = self._bank.support(self._encoder, agent=agent, suite=suite, skill_id=skill_id, include_stale=True)
+        own = rows.row_of_task.get(question.task_id) if question.task_id else None
+        near = predict(query, rows.vectors, rows.gains, settings=gate.settings, excluded=own)
+        if near.is_fallback:
+            return None
+        target = Target(query, question.text, question.family, question.skill, question.task_id)
+        score = pulled_to(Blend().fit(rows).score(target), gate.prior_gain)
+        spread = score.spread or Spread(1.0, 1.0)
+        interval = posterior(score.gain, deviation=spread.deviation, freedom=spread.freedom, level=gate.level)
+        decision = decide(
+            score.gain, threshold=gate.threshold, eligible=near.eligible, rule=gate.rule, interval=interval
+        )
+        advice = Advice(
+            decision=decision,
+            agent=self._agent.name,
+            skill=question.skill,
+            suite=question.suite,
+            family=question.family,
+            estimator=gate.estimator,
+            settings=gate.settings,
+            scope="skill",
+            familiarity=score.familiarity,
+            interval=interval,
+            basis=basis_of(score),
+        ).resting_on(rows, near)
+        edits = edits_of(self._bank.skills(), self._bank.executions(agent=self._agent))
+        return for_text(advice, gate, recorded, versions[-1].text, edits)
 
     def _completed(self, question: Question) -> Question:
         """The question with the suite that may answer it and, for a task that the suite has, the family it has there."""
