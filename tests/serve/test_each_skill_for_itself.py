@@ -85,7 +85,9 @@ def prompt(session: str) -> bytes:
 def test_a_hook_offers_25_skills_of_which_13_are_new_and_checks_every_version(
     gate: GateService, bank_path: Path, tmp_path: Path
 ) -> None:
-    text = "Find both units. Look up the factor between them. Multiply, and keep the digits. Say the unit. Feet and miles."
+    text = (
+        "Find both units. Look up the factor between them. Multiply, and keep the digits. Say the unit. Feet and miles."
+    )
     gate.read(lambda bank: add_skill_text(bank, "units-skill", text))
 
     def injected(text: str, session: str) -> str:

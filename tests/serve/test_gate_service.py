@@ -235,3 +235,13 @@ def test_names_and_settings_that_anybody_may_invent_are_not_kept(
     assert len(index._snapshots) <= 2
     assert len(panels._views) <= 16
     assert len(panels._recorded) == 1
+
+
+def test_the_log_names_the_recorded_task_whose_text_was_asked_about(bank_path: Path) -> None:
+    with GateService.open(bank_path) as gate:
+        task = gate.read(lambda bank: bank.tasks()[0])
+        gate.decide(GateQuestion(text=task.text, skill="units-skill"))
+        gate.decide(GateQuestion(text="something else", skill="units-skill"))
+        other, recorded = gate.decisions(10)["decisions"]
+    assert (recorded["recorded_task"], other["recorded_task"]) == (task.task_id, None)
+    assert recorded["text"] is None, "the log keeps a digest only"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Concatenate, ParamSpec, Self, TypeVar
@@ -239,6 +239,10 @@ class Bank:
     def panel_names(self) -> list[tuple[Agent, str]]:
         """The agent and suite of every panel, without reading executions."""
         return list(self._read(reading.executions_by_panel))
+
+    def tasks_by_digest(self, digests: Iterable[str]) -> dict[str, str]:
+        """The ids of the tasks whose texts have these digests, by digest."""
+        return self._read(reading.read_tasks_by_digest, digests)
 
     def has_more_executions(self, number: int, agent: Agent, suite: str | None = None) -> bool:
         """Whether an agent has more executions, on a suite or on all; counts no further than that."""

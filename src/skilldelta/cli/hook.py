@@ -28,8 +28,8 @@ from skilldelta.harnesses.offered_skill import OfferedSkill, Part, skill_name
 from skilldelta.regular_file import is_below
 from skilldelta.serve.hooks.hook_event import MOST_BYTES
 from skilldelta.serve.hooks.hook_run import HookSettings, answer, fallback_answer
-from skilldelta.serve.hooks.server_client import DEFAULT_SERVER, ServerAddress
-from skilldelta.server_proof import KEY_VARIABLE, known_key
+from skilldelta.serve.hooks.server_client import ServerAddress
+from skilldelta.server_proof import DEFAULT_SERVER, KEY_VARIABLE, known_key
 
 # Set, it switches on the further entries of a plugin, which are a process each per prompt.
 _LONG_SKILLS = "SKILLDELTA_LONG_SKILLS"

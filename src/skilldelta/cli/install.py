@@ -38,6 +38,11 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Govern every skill that the harness has, also those that are added later; those without evidence are left alone.",
 )
+@click.option(
+    "--http",
+    is_flag=True,
+    help="Let the harness send its events to the server by itself: faster, but it cannot check who answers.",
+)
 @click.option("--shadow", is_flag=True, help="Only log what the gate would have done; see skilldelta log --shadow.")
 @settings.bank_option
 @settings.agent_option
@@ -91,6 +96,8 @@ def _install(
 ) -> None:
     from skilldelta.harnesses.installation import planned_changes
 
+    if options["http"]:
+        _check_http(harness, options)
     planned = planned_changes(harness, folder, _wanted(options))
     changes = [change for change in planned if not change.is_empty]
     if not changes:
@@ -103,6 +110,21 @@ def _install(
     for doubt in _doubts(options):
         note(f"warning: {doubt}")
     note(f"Check it with: skilldelta doctor. Take it back with: {back}")
+
+
+def _check_http(harness: Harness, options: dict[str, Any]) -> None:
+    """Refuse what an HTTP hook cannot do, and say what is given up."""
+    if harness.dialect is None or not harness.dialect.speaks_http:
+        raise InputError(f"{harness.name} has no HTTP hooks; install it without --http")
+    if options["skill_file"] or options["all_skills"] or options["shadow"]:
+        raise InputError(
+            "with --http the server hands out texts of the bank: name skills with --skill, and put their texts into the "
+            "bank with skilldelta bank add-skill; --skill-file, --all and --shadow need a hook command"
+        )
+    note(
+        "warning: with --http nobody checks who answers at that address: while your server is down, a process of another "
+        "user there could read your prompts and put text into the agent's context"
+    )
 
 
 def _doubts(options: dict[str, Any]) -> list[str]:
@@ -149,7 +171,12 @@ def _wanted(options: dict[str, Any]) -> WantedSetup:
     told["timeout"] = None if options["timeout"] is None else f"{options['timeout']:g}"
     given = {name: value for name, value in told.items() if value}
     return WantedSetup(
-        skilldelta_command(sys.argv[0]), _skills(options), given, options["all_skills"], options["shadow"]
+        skilldelta_command(sys.argv[0]),
+        _skills(options),
+        given,
+        options["all_skills"],
+        options["http"],
+        options["shadow"],
     )
 
 

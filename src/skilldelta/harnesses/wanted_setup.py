@@ -9,8 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from skilldelta.harnesses.offered_skill import OfferedSkill, in_parts, skill_body
+from skilldelta.server_proof import DEFAULT_SERVER
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,8 @@ class WantedSetup:
     """Options of the hook by name, those that differ from their defaults."""
     all_skills: bool = False
     """Whether every skill of the harness is on offer, also those that are added later."""
+    http: bool = False
+    """Whether the harness sends its events to the server by itself."""
     shadow: bool = False
     """Whether the gate only logs what it would have done."""
 
@@ -44,6 +48,11 @@ class WantedSetup:
         if sys.platform == "win32":
             return f"{subprocess.list2cmdline(words)} || exit /b 0"
         return f"test -x {shlex.quote(self.command[0])} && {shlex.join(words)} || true"
+
+    def hook_url(self, harness: str) -> str:
+        """Where the harness sends its events by itself."""
+        server = self.options.get("server", DEFAULT_SERVER).rstrip("/")
+        return f"{server}/v1/hooks/{harness}?{urlencode([('skill', skill.name) for skill in self.skills])}"
 
     def parts(self, longest: int | None) -> int:
         """How many hook entries it takes to inject the longest of the skills."""

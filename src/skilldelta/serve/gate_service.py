@@ -204,11 +204,16 @@ class GateService:
 
     def decisions(self, limit: int, chosen: DecisionFilter | None = None) -> dict[str, Any]:
         """A page of the log, newest first, and where the next one starts."""
-        found = self._on_bank(lambda warm: warm.bank.decisions(limit + 1, chosen))
-        page = found[:limit]
+        records = self._on_bank(lambda warm: warm.bank.decisions(limit + 1, chosen))
+        page = records[:limit]
+        digests = [record.text_digest for record in page if record.text_digest]
+        recorded = self._on_bank(lambda warm: warm.bank.tasks_by_digest(digests)) if digests else {}
         return {
-            "decisions": [{**_entry(record), **kept_document(record, {})} for record in page],
-            "next": page[-1].decision_id if len(found) > limit else None,
+            "decisions": [
+                {**_entry(record), **kept_document(record, {}), "recorded_task": recorded.get(record.text_digest)}
+                for record in page
+            ],
+            "next": page[-1].decision_id if len(records) > limit else None,
         }
 
     def forget_expired(self) -> int:
