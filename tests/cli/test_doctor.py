@@ -205,3 +205,14 @@ def test_an_adapter_without_a_way_to_an_answer_is_wrong(skilldelta: Skilldelta, 
     code, found = findings(skilldelta, "--bank", toy_bank)
     assert code == 1
     assert "/gone/skilldelta is not there" in found["pi answers"]["detail"]
+
+
+def test_hooks_that_codex_was_not_told_to_trust_are_pointed_out(
+    skilldelta: Skilldelta,
+    home: Path,  # noqa: F811
+    toy_bank: str,  # noqa: F811
+) -> None:
+    assert skilldelta("install", "codex", "--skill", "units-skill", "--bank", toy_bank, "--yes").code == 0
+    assert "/hooks" in findings(skilldelta)[1]["codex trust"]["remedy"]
+    (home / ".codex" / "config.toml").write_text('[hooks.state."x"]\ntrusted_hash = "sha256:0"\n')
+    assert "codex trust" not in findings(skilldelta)[1]

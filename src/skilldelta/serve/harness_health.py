@@ -50,7 +50,7 @@ def check_harness(harness: Harness, folder: Path, *, has_server: bool) -> list[F
         if not commands:
             return []
         findings = [_version_of(harness), *_entries(harness.name, harness.dialect, path, commands)]
-        return [*findings, *_refused_settings(harness, path, text)]
+        return [*findings, *_refused_settings(harness, path, text), *_untrusted(harness, folder)]
     if "skilldelta" not in text:
         return []
     return [_version_of(harness), _adapter_in(harness, path, modules), *_no_way_to_an_answer(harness, text, has_server)]
@@ -65,6 +65,21 @@ def _refused_settings(harness: Harness, path: Path, text: str) -> list[Finding]:
         told = f"{path}: has comments or trailing commas, and {harness.title} refuses such a file as a whole"
         return [Finding(f"{harness.name} settings", "wrong", told, "take them out of the file")]
     return []
+
+
+def _untrusted(harness: Harness, folder: Path) -> list[Finding]:
+    """Hooks that the harness leaves out without a word until its user has trusted them."""
+    file, mark = harness.trust_mark
+    if not file:
+        return []
+    try:
+        text = (content_of(folder / file) or b"").decode("utf-8", "replace")
+    except (InputError, OSError):
+        text = ""
+    if mark in text:
+        return []
+    told = f"{folder / file}: trusts no hook yet, and {harness.title} leaves hooks out until it does"
+    return [Finding(f"{harness.name} trust", "note", told, harness.next_step)]
 
 
 def _no_way_to_an_answer(harness: Harness, text: str, has_server: bool) -> list[Finding]:
