@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Path, Request
@@ -161,13 +162,10 @@ async def events(request: Request, job_id: _JobId) -> Response:
 def as_it_runs(options: PanelOptions, gate: Gate) -> dict[str, Any]:
     """The options, with the settings of the gate that runs in place of what was left out."""
     running = {"k": gate.k, "weighting": gate.weighting, "threshold": gate.threshold, "estimator": gate.estimator}
-    # The command's own scope is the default gate's, and another one where whole families are held out.
-    if gate.scope != Gate().scope:
-        running["scope"] = gate.scope
     if isinstance(options, ReportOptions):
         running["gate"] = gate.estimator
-    given = options.model_dump()
-    return {name: running.get(name) if value is None else value for name, value in given.items()}
+    filled = {name: running.get(name) if value is None else value for name, value in options.model_dump().items()}
+    return {**filled, "running_gate": asdict(gate)}
 
 
 def _check_goal(options: CalibrateOptions) -> None:

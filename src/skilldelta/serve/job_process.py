@@ -142,12 +142,12 @@ def _settings(options: dict[str, Any]) -> EvaluationSettings:
 
 
 def _gate_and_control(options: dict[str, Any]) -> tuple[Gate, str | None]:
-    """The gate of a job's options; a policy that cannot decide is a control beside it."""
+    """The gate that runs with what a job's options change; a policy that cannot decide is a control beside it."""
     settings = {name: options.get(name) for name in ("estimator", "k", "weighting", "scope", "threshold")}
     control = None
     if settings["estimator"] is not None and not policy_entry(settings["estimator"]).predicts_gain:
         control, settings["estimator"] = settings["estimator"], None
-    return Gate.from_settings(settings), control
+    return Gate.from_settings(settings, Gate(**options["running_gate"])), control
 
 
 def _goal(options: dict[str, Any]) -> Goal:
