@@ -75,36 +75,36 @@ _WORDS, _SUCCESSES, _REPETITIONS = ("task_ids", "families", "skills"), ("y0", "y
 _TOKENS = ("tokens0", "tokens1")
 
 
-def checked_columns(given: GivenColumns) -> dict[str, Any]:
+def checked_columns(columns_given: GivenColumns) -> dict[str, Any]:
     """The fields of a Support; vectors are normalised, absent repetitions are one, absent tokens unknown."""
-    n = len(given["task_ids"])
-    found: dict[str, Any] = {"texts": (), **{name: [""] * n for name in _WORDS}}
-    found |= {name: np.ones(n) for name in _REPETITIONS} | {name: np.full(n, np.nan) for name in _TOKENS}
-    found |= {name: value for name, value in given.items() if value is not None}
-    found |= {name: np.asarray(found[name], np.str_) for name in _WORDS}
-    found["vectors"] = unit_rows(found["vectors"])
-    found |= {name: np.asarray(found[name], np.float64) for name in _SUCCESSES + _TOKENS}
-    found |= {name: np.asarray(found[name], np.int64) for name in _REPETITIONS}
-    found["texts"] = tuple(found["texts"])
-    _check(found, n)
-    return found
+    n = len(columns_given["task_ids"])
+    columns: dict[str, Any] = {"texts": (), **{name: [""] * n for name in _WORDS}}
+    columns |= {name: np.ones(n) for name in _REPETITIONS} | {name: np.full(n, np.nan) for name in _TOKENS}
+    columns |= {name: value for name, value in columns_given.items() if value is not None}
+    columns |= {name: np.asarray(columns[name], np.str_) for name in _WORDS}
+    columns["vectors"] = unit_rows(columns["vectors"])
+    columns |= {name: np.asarray(columns[name], np.float64) for name in _SUCCESSES + _TOKENS}
+    columns |= {name: np.asarray(columns[name], np.int64) for name in _REPETITIONS}
+    columns["texts"] = tuple(columns["texts"])
+    _check(columns, n)
+    return columns
 
 
-def _check(found: dict[str, Any], n: int) -> None:
+def _check(columns: dict[str, Any], n: int) -> None:
     for name in (*_WORDS, "vectors", *_SUCCESSES, *_REPETITIONS, *_TOKENS):
-        if len(found[name]) != n:
-            rows = plural(len(found[name]), "row")
+        if len(columns[name]) != n:
+            rows = plural(len(columns[name]), "row")
             raise InputError(f"{name} has {rows} for {plural(n, 'task')}; give one row per task")
-    if found["texts"] and len(found["texts"]) != n:
-        rows = plural(len(found["texts"]), "row")
+    if columns["texts"] and len(columns["texts"]) != n:
+        rows = plural(len(columns["texts"]), "row")
         raise InputError(f"texts has {rows} for {plural(n, 'task')}; give one row per task, or none")
     for name in _SUCCESSES:
-        allowed = (found[name] >= 0) & (found[name] <= 1)
+        allowed = (columns[name] >= 0) & (columns[name] <= 1)
         if not allowed.all():
-            raise InputError(f"{name} must lie in [0, 1], got {found[name][~allowed][0]}")
+            raise InputError(f"{name} must lie in [0, 1], got {columns[name][~allowed][0]}")
     for name in _REPETITIONS:
-        if (found[name] < 1).any():
-            raise InputError(f"{name} must be at least 1 for every pair, got {found[name].min()}")
+        if (columns[name] < 1).any():
+            raise InputError(f"{name} must be at least 1 for every pair, got {columns[name].min()}")
 
 
 # Rows that are scaled at once: in double precision, a whole matrix would take three times its memory.

@@ -2,6 +2,9 @@
 
 The file itself is never removed, because whoever waits for it has it open. It holds the process number of its holder, for
 the message of those who wait. What a busy lock means, and what to do about it, is left to the caller.
+
+Not the package `filelock`: it cannot say who holds a lock, and asks again every 50 ms, where writers of a bank take turns
+every one or two.
 """
 
 from __future__ import annotations

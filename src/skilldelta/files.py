@@ -20,13 +20,13 @@ from skilldelta.errors import InputError
 from skilldelta.output_guard import refuse_database
 from skilldelta.redaction import without_known_secrets
 
+# Bytes of a text that is read whole, and of one line: far above what people write, far below what fills a memory.
 MOST_TEXT = 64 << 20
-"""Bytes of a text that is read whole, and of one line: far above what people write, far below what fills a memory."""
+# Bytes of a JSON document, which holds a whole panel.
 MOST_DOCUMENT = 1 << 30
-"""Bytes of a JSON document, which holds a whole panel."""
 
+# A line number, or the position in a document such as "rows[3]".
 Place = int | str
-"""A line number, or the position in a document such as "rows[3]"."""
 Errors = Literal["strict", "replace", "surrogatepass"]
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -254,6 +254,14 @@ def _json_value(path: Path, most: int) -> Any:
     return parse_json(text, path)
 
 
+def decode_json(text: str | bytes, **options: Any) -> Any:
+    """A JSON value that comes from outside; a ValueError for what is none, or is nested too deeply to be read."""
+    try:
+        return json.loads(text, **options)
+    except RecursionError:
+        raise ValueError("the JSON is nested too deeply") from None
+
+
 def parse_json(text: str, path: Path, first_line: int = 1) -> Any:
     """A JSON value that begins at a line of a file; a key that stands twice in one object is a fault."""
     try:
@@ -296,8 +304,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """JSON would silently keep the last of two equal keys, and lose an outcome."""
     row = dict(pairs)
     if len(row) < len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        twice = next(key for place, (key, _) in enumerate(pairs) if key in dict(pairs[:place]))
         raise ValueError(f"the key {twice[:60]!r} stands twice in one object")
     return row
 

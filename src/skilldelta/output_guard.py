@@ -63,11 +63,11 @@ def _is_database(path: Path) -> bool:
         return False
 
 
-def _same(one: Path, other: Path) -> bool:
+def _same(path: Path, other: Path) -> bool:
     try:
-        return one.samefile(other)
+        return path.samefile(other)
     except (OSError, ValueError):  # one of them does not exist yet
-        return _real(one) == _real(other)
+        return _real(path) == _real(other)
 
 
 def _real(path: Path) -> Path:

@@ -2,6 +2,7 @@
 
 One JSON header says how values nest; the arrays follow as raw bytes. Whatever is not exactly that is refused: another
 class than SkillDelta's own dataclasses, an array of objects, a number that is not finite, a byte too few or too many.
+Neither NPZ nor safetensors would do: they hold named arrays, without what nests them, and keep no memory layout.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from numpy.typing import NDArray
 T = TypeVar("T")
 
 _MAGIC = b"SkDlP1\n"
+# Floats, integers, flags and words; nothing that could hold an object.
 _KINDS = "fiubU"
-"""Floats, integers, flags and words; nothing that could hold an object."""
 _HOME = "skilldelta."
 
 
@@ -95,14 +96,14 @@ def _value(tree: Any, arrays: list[NDArray[Any]]) -> Any:
 def _class(name: str) -> Any:
     """One of SkillDelta's own dataclasses; any other name is damage."""
     module, _, qualified = name.partition(":")
-    found = getattr(importlib.import_module(module), qualified) if module.startswith(_HOME) else None
-    if not (isinstance(found, type) and is_dataclass(found) and found.__module__ == module):
+    kind = getattr(importlib.import_module(module), qualified) if module.startswith(_HOME) else None
+    if not (isinstance(kind, type) and is_dataclass(kind) and kind.__module__ == module):
         raise DamagedError(f"{name} is no class to hold data")
-    return found
+    return kind
 
 
 def _arrays(shapes: list[Any], data: bytes, at: int) -> list[NDArray[Any]]:
-    found = []
+    arrays = []
     for name, shape, is_fortran in shapes:
         dtype = np.dtype(name)
         count = math.prod(int(side) for side in shape)
@@ -111,11 +112,11 @@ def _arrays(shapes: list[Any], data: bytes, at: int) -> list[NDArray[Any]]:
         flat = np.frombuffer(data, dtype, count, at)
         if dtype.kind == "f" and not np.isfinite(flat).all():
             raise DamagedError("a number is not finite")
-        found.append(flat.reshape(shape, order="F" if is_fortran else "C").copy("K"))
+        arrays.append(flat.reshape(shape, order="F" if is_fortran else "C").copy("K"))
         at += count * dtype.itemsize
     if at != len(data):
         raise DamagedError(f"{len(data) - at} bytes too many")
-    return found
+    return arrays
 
 
 def _is_fortran(array: NDArray[Any]) -> bool:

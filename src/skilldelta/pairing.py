@@ -55,11 +55,11 @@ def pair_executions(
             unpaired.append(arms)
             continue
         current = arms.digest if current_digests is None else current_digests.get(arms.skill_id, arms.digest)
-        kept = pairs if arms.digest == current else stale
-        kept.append(arms.pair(families.get((arms.suite, arms.task_id), "")))
+        target = pairs if arms.digest == current else stale
+        target.append(arms.pair(families.get((arms.suite, arms.task_id), "")))
     if include_stale:
         pairs, stale = pairs + stale, []
-    uncounted = Counter(not_counted_because(one) for one in executions if not is_counted(one))
+    uncounted = Counter(not_counted_because(run) for run in executions if not is_counted(run))
     return Pairing(tuple(pairs), tuple(unpaired), dict(uncounted), tuple(stale))
 
 
@@ -111,18 +111,18 @@ def _mean_success(arm: Arm) -> float:
 
 def _mean_tokens(arm: Arm) -> float | None:
     """None unless every counted repetition reported its tokens: a partial mean would mix two ledgers."""
-    known = [run.tokens for run in arm if run.tokens is not None]
-    return sum(known) / len(known) if len(known) == len(arm) else None
+    tokens = [run.tokens for run in arm if run.tokens is not None]
+    return sum(tokens) / len(tokens) if len(tokens) == len(arm) else None
 
 
 def arms_of(executions: Iterable[Execution]) -> Iterator[Arms]:
     """The arms of every task and skill version, tasks in the order in which they first appear."""
     tasks: dict[tuple[Agent, str, str], dict[Condition, dict[_Version, Arm]]] = {}
-    for one in executions:
-        arms = tasks.setdefault((one.agent, one.suite, one.task_id), {"skip": {}, "use": {}})
-        arm = arms[one.condition].setdefault((one.skill_id, one.skill_digest), [])
-        if is_counted(one):
-            arm.append(one)
+    for run in executions:
+        arms = tasks.setdefault((run.agent, run.suite, run.task_id), {"skip": {}, "use": {}})
+        arm = arms[run.condition].setdefault((run.skill_id, run.skill_digest), [])
+        if is_counted(run):
+            arm.append(run)
     for (agent, suite, task_id), arms in tasks.items():
         for version in _versions(arms["use"], arms["skip"]):
             skip, use = _baseline(arms["skip"], *version), arms["use"].get(version, [])
@@ -131,8 +131,8 @@ def arms_of(executions: Iterable[Execution]) -> Iterator[Arms]:
 
 def _versions(treated: Mapping[_Version, Arm], baselines: Mapping[_Version, Arm]) -> list[_Version]:
     """The skill versions a task was run for: those treated, then those with a baseline of their own only."""
-    named = {skill_id for skill_id, _ in treated}
-    return [*treated, *(key for key in baselines if key[0] not in named and (key[0] or not treated))]
+    treated_skills = {skill_id for skill_id, _ in treated}
+    return [*treated, *(key for key in baselines if key[0] not in treated_skills and (key[0] or not treated))]
 
 
 def _baseline(baselines: Mapping[_Version, Arm], skill_id: str, digest: str) -> Arm:

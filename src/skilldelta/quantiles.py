@@ -61,7 +61,7 @@ def _log_density(a: float, b: float, x: float) -> float:
 def _fraction(a: float, b: float, x: float) -> float:
     """The continued fraction of the incomplete beta function; quick below the mean."""
     c, d = 1.0, 1 / _away(1 - (a + b) * x / (a + 1))
-    found = d
+    deviate = d
     for m in range(1, _STEPS):
         even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
         odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
@@ -70,10 +70,10 @@ def _fraction(a: float, b: float, x: float) -> float:
             d = 1 / _away(1 + term * d)
             c = _away(1 + term / c)
             change = c * d
-            found *= change
+            deviate *= change
         if abs(change - 1) < _EPSILON * 4:
             break
-    return found
+    return deviate
 
 
 def _away(value: float) -> float:

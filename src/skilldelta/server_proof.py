@@ -20,6 +20,7 @@ TYPE_CHECKING = False  # as `typing` has it, which takes 2 ms to load
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+DEFAULT_SERVER = "http://127.0.0.1:7345"
 PROOF_PATH = "/v1/proof"
 # A key that the user has copied from another machine; it stands for TLS where a server is asked over a plain connection.
 KEY_VARIABLE = "SKILLDELTA_SERVER_KEY"

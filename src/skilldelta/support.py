@@ -142,10 +142,10 @@ def scope_label(scope: Scope, *, family: str, skill: str) -> str:
     return skill if scope == "skill" else ""
 
 
-def _rows_by_task(task_ids: Strings, known: Mapping[str, Ints], start: int) -> Mapping[str, Ints]:
+def _rows_by_task(task_ids: Strings, earlier_rows: Mapping[str, Ints], start: int) -> Mapping[str, Ints]:
     """The rows of every task; `known` has those before `start`."""
-    found = dict(known)
+    rows = dict(earlier_rows)
     for row, task_id in enumerate(task_ids[start:].tolist(), start):
-        earlier = found.get(task_id)
-        found[task_id] = np.array([row]) if earlier is None else np.append(earlier, row)
-    return MappingProxyType(found)
+        earlier = rows.get(task_id)
+        rows[task_id] = np.array([row]) if earlier is None else np.append(earlier, row)
+    return MappingProxyType(rows)

@@ -6,6 +6,7 @@ import pytest
 
 from skilldelta.advisor.basis import basis_of, chance_sentence
 from skilldelta.estimators.base import Score
+from skilldelta.estimators.blend.fitted import pulled_to
 from skilldelta.probability import Chance
 
 
@@ -54,3 +55,14 @@ def test_a_chance_that_is_only_the_base_rate_says_so() -> None:
     usual = Chance(0.3, 0.08)
     assert chance_sentence(Chance(0.301, 0.079), usual).endswith("to change nothing, as everywhere in this bank")
     assert "everywhere" not in chance_sentence(Chance(0.5, 0.08), usual)
+
+
+def test_a_prior_gain_takes_the_place_of_zero_and_no_more_than_its_share() -> None:
+    score = Score(0.1, {"family": 0.2, "zero": 0.0}, {"family": 0.5, "zero": 0.5})
+    pulled = pulled_to(score, 0.1)
+    assert pulled.gain == pytest.approx(0.15)
+    basis = basis_of(pulled)
+    assert basis is not None
+    assert "50% +0.1, to which a skill with little evidence is pulled" in basis.sentence
+    assert pulled_to(score, 0.0) is score
+    assert pulled_to(Score.of_one("paper", 0.3), 0.1) == Score.of_one("paper", 0.3)

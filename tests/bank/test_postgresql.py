@@ -22,9 +22,10 @@ from skilldelta.bank.postgresql import PostgreSQL
 from skilldelta.bank.reading import executions_query, read_executions
 from skilldelta.bank.store import Bank
 from skilldelta.errors import BankError
+from skilldelta.records import Task
 
 from .cluster import Cluster
-from .small import AGENT, OTHER_AGENT, THREE_PAIRS, skip
+from .small import AGENT, OTHER_AGENT, THREE_PAIRS, TinyEncoder, skip
 
 
 @pytest.mark.parametrize("made", m0001_first_tables._metadata().tables.values(), ids=lambda made: made.name)
@@ -185,3 +186,46 @@ def test_postgres_is_another_spelling_of_postgresql(postgres_location: str) -> N
     assert short.startswith("postgres://")
     with Bank.open(short, create=True) as bank:
         assert bank.add(THREE_PAIRS).executions == 6
+
+
+def test_a_large_learned_state_is_kept_however_short_the_wait_for_the_lock_is(postgres_location: str) -> None:
+    """The patience of the cache is for other writers, and not for the time that 40 MB take."""
+    with Bank.open(postgres_location, create=True) as bank:
+        bank.add(THREE_PAIRS)
+        data = os.urandom(40_000_000)
+        assert bank.keep_learned("large", {"part": data}, revision=1)
+        assert bank.learned("large", "part", revision=1) == data
+
+
+def test_many_rows_are_copied_and_read_back_as_they_were(postgres_location: str) -> None:
+    texts = ["plain", "tab\tand\\backslash", "line\nbreak", "quote \" and '", "日本", "\\N", "", "\x01"]
+    tasks = [Task(f"t{i}", f"{texts[i % len(texts)]} {i}?", texts[i % len(texts)]) for i in range(500)]
+    runs = [skip(task.task_id, i / 500, tokens=0.1 * i if i % 3 else None) for i, task in enumerate(tasks)]
+    with Bank.open(postgres_location, create=True) as bank:
+        bank.add(Batch(tasks, executions=runs))
+        assert bank.tasks() == tasks
+        assert list(bank.executions()) == runs
+        assert bank.verify() == []
+        bad = [Task(f"n{i}", f"a\0b {i}", "f") for i in range(500)]
+        with pytest.raises(BankError) as error:
+            bank.add(Batch(bad))
+        assert "\n" not in str(error.value)
+        assert bank.tasks() == tasks
+
+
+def test_reading_roles_need_no_right_to_write(postgres: Cluster, postgres_location: str) -> None:
+    with Bank.open(postgres_location, create=True) as bank:
+        bank.add(THREE_PAIRS)
+    postgres.execute(
+        "DROP ROLE IF EXISTS reader; CREATE ROLE reader LOGIN; GRANT USAGE ON SCHEMA skilldelta TO reader; "
+        "GRANT SELECT ON ALL TABLES IN SCHEMA skilldelta TO reader"
+    )
+    try:
+        with Bank.open(postgres_location.replace("postgres@", "reader@")) as bank:
+            assert len(bank.support(TinyEncoder(), agent=AGENT)) == 3
+            assert bank.status().vectors == {}
+            assert not bank.keep_learned("s", {"p": b"x"}, revision=1)
+            with pytest.raises(BankError, match="cannot be written"):
+                bank.add(Batch(executions=[skip("t1", 1.0, repetition=3)]))
+    finally:
+        postgres.execute("DROP OWNED BY reader; DROP ROLE reader")

@@ -87,7 +87,7 @@ def test_verification_finds_a_vector_that_turned(bank: Bank) -> None:
 @pytest.mark.parametrize("column", ["success = 1 - success", "tokens = 0.5", "repetition = 4", "status = 'incomplete'"])
 def test_an_execution_that_changed_is_not_used(filled: Bank, column: str) -> None:
     tamper(filled, f"UPDATE executions SET {column} WHERE key = 1")
-    message = "an execution of task 't1' in suite 'default' in the bank was changed"
+    message = "execution .* in the bank was changed"
     for read in (
         lambda: filled.pairing(agent=AGENT),
         lambda: list(filled.executions()),

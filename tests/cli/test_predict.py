@@ -9,7 +9,7 @@ from cli.conftest import Skilldelta
 
 DOCUMENTED = {
     "action", "gain", "threshold", "reason", "would_change", "fallback", "previous_revision", "agent", "skill", "suite", "family", "estimator", "k", "weighting", "scope",
-    "settings_choose", "support", "interval", "basis", "certainty", "neighbors",
+    "settings_choose", "support", "interval", "basis", "certainty", "carried_over", "neighbors",
 }  # fmt: skip
 
 
@@ -190,3 +190,22 @@ def test_the_paper_goes_before_the_environment_and_the_file(
 def test_a_scope_of_few_tasks_says_that_it_cannot_tell_what_is_usual(skilldelta: Skilldelta, toy_bank: str) -> None:
     found = skilldelta("predict", "--bank", toy_bank, "--skill", "units-skill", "convert four miles").out
     assert "Too few recorded tasks (4) to say whether the task is like them." in " ".join(found.split())
+
+
+def test_a_skill_that_was_edited_since_its_runs_is_answered_from_them_at_a_discount(
+    skilldelta: Skilldelta, toy_bank: str, tmp_path: Path
+) -> None:
+    text = "Look up the factor between both units, multiply by it, and keep the digits that were given."
+    file = tmp_path / "SKILL.md"
+    file.write_text(text)
+    assert skilldelta("bank", "add-skill", "units-skill", file, "--bank", toy_bank, "--new-version").code == 0
+    asked = ("predict", "--bank", toy_bank, "--skill", "units-skill", "convert four miles", "--skill-file", file)
+    same = skilldelta(*asked, "--json").document
+    file.write_text(text.replace("digits", "places"))
+    edited = skilldelta(*asked, "--json").document
+    assert same["carried_over"] is None
+    assert 0 < edited["carried_over"]["changed"] < 0.7
+    assert 0 < edited["gain"] < same["gain"]
+    assert "carried over from version" in " ".join(skilldelta(*asked).out.split())
+    paper = skilldelta(*asked, "--paper", "--json").document
+    assert (paper["action"], paper["fallback"], paper["carried_over"]) == ("abstain", True, None)

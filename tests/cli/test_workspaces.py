@@ -142,3 +142,21 @@ def test_a_mapping_beside_the_results_is_found_by_itself(skilldelta: Skilldelta,
     assert ran.code == 0
     assert ran.document["tasks"] == 2
     assert "skilldelta-mapping.yaml, which lies beside the results" in ran.err
+
+
+def test_a_check_holds_the_newest_version_against_the_one_before(skilldelta: Skilldelta, workspace: Path) -> None:
+    ran = skilldelta("check", workspace, "--since-baseline", "previous", "--json")
+    assert ran.code == 0
+    (skill,) = ran.document["skills"]
+    change = next(check for check in skill["checks"] if check["rule"] == "baseline")
+    assert (change["value"], change["tasks"]) == (0.25, 2)  # sum from 0.5 to 1, carry is carried over
+    assert "so few can neither pass nor fail at 95%" in change["sentence"]
+
+
+def test_a_result_of_an_earlier_check_is_gone_when_a_check_ends_in_an_error(
+    skilldelta: Skilldelta, tmp_path: Path
+) -> None:
+    stale = tmp_path / "check.json"
+    stale.write_text("{}", encoding="utf-8")
+    assert skilldelta("check", tmp_path / "nothing.jsonl", "--output", stale).code == 2
+    assert not stale.exists()

@@ -71,6 +71,15 @@ def test_logicbench_from_files_to_tables(tmp_path: Path, capsys: pytest.CaptureF
         with (tmp_path / "study" / "tables" / "policies.csv").open() as file:
             (line,) = csv.DictReader(file)
         assert (line["suite"], float(line["on"])) == ("logicbench", 1.0)
+        figures = {path.stem: path.read_bytes()[:4] for path in (tmp_path / "study" / "figures").iterdir()}
+        assert set(figures) >= {
+            "main-results",
+            "matched-rate",
+            "selection-components",
+            "threshold-tradeoff",
+            "help-harm",
+        }
+        assert set(figures.values()) == {b"\x89PNG"}
         (graders,) = tables["graders"]
         assert (graders["mode"], graders["replies"], graders["differ with"], graders["difference"]) == (
             "lenient",

@@ -127,3 +127,16 @@ def test_a_new_target_needs_a_known_skill() -> None:
     fitted = Relevance({"s": "alpha"}).fit(support)
     with pytest.raises(NotApplicableError, match="'other'"):
         fitted.score(Target(support.vectors[0], "alpha", skill="other"))
+
+
+def test_relevance_is_scored_with_the_authors_vectorizer() -> None:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    texts = ("café prices in june", "june june june flights", "convert a date", "the date of a flight")
+    skill = "How to read a date: café and june"
+    settings = {"ngram_range": (1, 2), "sublinear_tf": True, "max_features": 100_000, "strip_accents": "unicode"}
+    vectorizer = TfidfVectorizer(**settings).fit([f"{text} [SKILL] {skill}" for text in texts])
+    expected = (vectorizer.transform(texts) @ vectorizer.transform([skill]).T).toarray()[:, 0]
+    scores = Relevance({"s": skill}).leave_one_out(panel([0, 0, 0, 0], texts=texts))
+    np.testing.assert_allclose(scores.values, expected)
+    assert scores.threshold == np.median(expected)

@@ -22,6 +22,7 @@ from pathlib import Path
 import pytest
 
 from harnesses.fake_models import FakeModels, ModelRequest, fake_models
+from harnesses.harness_runs import give_key
 from harnesses.installing import program, search_path
 from harnesses.test_every_harness import HARNESSES
 from skilldelta.bank import Bank
@@ -66,7 +67,9 @@ def gate(demo_bank: Path) -> Iterator[str]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     words = [SKILLDELTA, "serve", "--bank", str(demo_bank), "--port", str(port)]
-    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    give_key(demo_bank.parent / "state")
+    environment = {**os.environ, "XDG_STATE_HOME": str(demo_bank.parent / "state")}
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
     try:
         end = time.monotonic() + 60
         while time.monotonic() < end:
@@ -145,7 +148,7 @@ def skill_file(skill: str) -> Path:
 
 def collect(bench: Bench, *options: str) -> None:
     model = ["--model", MODELS[bench.harness]] if bench.harness in MODELS else []
-    words = [SKILLDELTA, "collect", "suite", "--agent", bench.harness, "--agent-home", str(bench.template), *model]
+    words = [SKILLDELTA, "collect", "suite", "--harness", bench.harness, "--agent-home", str(bench.template), *model]
     done = subprocess.run(
         [*words, "--bank", "b.bank", "--concurrency", "1", "--timeout", "180", *options],
         cwd=bench.root,
@@ -165,6 +168,7 @@ def installed_request(bench: Bench, gate: str, arm: str) -> ModelRequest:
     recipe = harness_named(bench.harness).recipe
     assert recipe is not None
     subprocess.run(["cp", "-r", str(bench.template), str(home)], check=True)
+    give_key(home / ".local" / "state")
     own = {name: value.format(home=home) for name, value in recipe.variables.items()}
     environment = {**bench.environment, "HOME": str(home), **own}
     words = [SKILLDELTA, "install", bench.harness, "--skill-file", str(skill_file(skill)), "--server", gate, "--yes"]

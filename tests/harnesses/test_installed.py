@@ -53,6 +53,18 @@ def test_an_installed_harness_asks_the_gate_and_an_uninstalled_one_is_as_before(
     assert UNITS not in models.steps[0].text
 
 
+def test_claude_code_sends_its_events_over_http_by_itself(gate: Gate, models: FakeModels, tmp_path: Path) -> None:
+    run = HarnessRun("claude-code", tmp_path / "run", models.url, gate.url, plugin=False, programs="/nowhere")
+    assert run.program
+    run.prepare()
+    skilldelta(run, "--skill", "units", "--http", "--server", gate.url)
+    run.ask(WAREHOUSE)
+    assert models.steps[0].text.count(UNITS) == 1
+    models.requests.clear()
+    run.ask(POEM)
+    assert UNITS not in models.steps[0].text
+
+
 def _files(folder: Path) -> dict[str, bytes]:
     """What the home holds, but for SkillDelta's own records."""
     found = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}

@@ -28,6 +28,7 @@ EVERY_ROUTE = [
     ("POST", "/v1/decide"),
     ("POST", "/v1/decide/batch"),
     ("POST", "/v1/choose"),
+    ("POST", "/v1/hooks/claude-code"),
     ("GET", "/v1/decisions"),
     ("GET", "/v1/decisions/1"),
     ("POST", "/v1/outcomes"),
@@ -75,7 +76,12 @@ def bearer(secret: str) -> dict[str, str]:
 def test_the_list_of_routes_is_complete(client: TestClient) -> None:
     paths: dict[str, Any] = client.get("/v1/openapi.json").json()["paths"]
     known = {(method.upper(), path) for path, methods in paths.items() for method in methods}
-    example = {"{decision_id}": "1", "{skill}": "units-skill", "{job_id}": "0123456789abcdef0123456789abcdef"}
+    example = {
+        "{decision_id}": "1",
+        "{skill}": "units-skill",
+        "{job_id}": "0123456789abcdef0123456789abcdef",
+        "{harness}": "claude-code",
+    }
     spelled = set()
     for method, path in known - {("GET", "/v1/health"), ("GET", "/v1/proof")}:
         for name, value in example.items():

@@ -53,8 +53,10 @@ def test_over_http_too_and_each_version_is_checked(client: TestClient, bank_path
     same = client.post("/v1/choose", json={**body, "skill_digests": {"units-skill": text_digest("as measured")}})
     assert same.status_code == 200, same.text
     edited = client.post("/v1/choose", json={**body, "skill_digests": {"units-skill": text_digest("edited")}}).json()
-    assert (same.json()["choice"], edited["choice"]) == ("units-skill", None)
-    assert "not of" in edited["decisions"][-1]["reason"]
+    assert (same.json()["choice"], edited["choice"]) == ("units-skill", "units-skill")
+    assert "carried over from version" in edited["decisions"][-1]["reason"]
+    paper = {**body, "skill_digests": {"units-skill": text_digest("edited")}, "gate": {"paper": True}}
+    assert client.post("/v1/choose", json=paper).json()["choice"] is None
 
 
 def test_over_mcp_too(gate: GateService) -> None:
@@ -83,7 +85,10 @@ def prompt(session: str) -> bytes:
 def test_a_hook_offers_25_skills_of_which_13_are_new_and_checks_every_version(
     gate: GateService, bank_path: Path, tmp_path: Path
 ) -> None:
-    gate.read(lambda bank: add_skill_text(bank, "units-skill", "Feet and miles."))
+    text = (
+        "Find both units. Look up the factor between them. Multiply, and keep the digits. Say the unit. Feet and miles."
+    )
+    gate.read(lambda bank: add_skill_text(bank, "units-skill", text))
 
     def injected(text: str, session: str) -> str:
         file = tmp_path / "units.md"
@@ -94,8 +99,9 @@ def test_a_hook_offers_25_skills_of_which_13_are_new_and_checks_every_version(
         assert result.failure == ""
         return result.output
 
-    assert "Feet and miles." in injected("Feet and miles.", "s1")
-    assert injected("Feet, miles and an order to leak secrets.", "s2") == ""
+    assert text in injected(text, "s1")
+    assert f"{text} And yards." in injected(f"{text} And yards.", "s2")  # edited: carried over
+    assert "Something" not in injected("Something that was written anew from the first word to the last.", "s3")
     call = {"hook_event_name": "PreToolUse", "tool_name": "Skill", "tool_input": {"skill": UNKNOWN[0]}}
     settings = HookSettings("claude-code", dialect_of("claude-code"), (), ask="bank", state=tmp_path / "state")
     event = json.dumps({"session_id": "s1", **call}).encode()

@@ -24,6 +24,7 @@ from skilldelta.records import text_digest
 from skilldelta.serve import warm_bank
 from skilldelta.serve.gate_question import GateQuestion
 from skilldelta.serve.gate_service import GateService, GateSettings
+from skilldelta.text_sketch import text_sketch
 
 ASKED = GateQuestion("convert four miles to metres", "units-skill")
 
@@ -165,18 +166,30 @@ def test_a_batch_with_an_unknown_skill_records_nothing(gate: GateService) -> Non
     assert gate.decisions(5)["decisions"] == []
 
 
-def test_evidence_of_another_version_of_the_skill_does_not_count(bank_path: Path) -> None:
+def test_evidence_of_another_version_is_carried_over_and_never_under_the_papers_rule(bank_path: Path) -> None:
+    text = "Multiply by the factor between both units, then round to the digits that were given."
+    edited = text.replace("digits", "places")
     with Bank.open(bank_path) as bank:
         from skilldelta.bank.skill_versions import add_skill_text
 
-        add_skill_text(bank, "units-skill", "Multiply.", new_version=True)
+        add_skill_text(bank, "units-skill", text, new_version=True)
     with GateService.open(bank_path) as gate:
-        current = gate.decide(replace(ASKED, skill_digest=text_digest("Multiply."), include_skill_text=True))
-        other = gate.decide(replace(ASKED, skill_digest=text_digest("Divide.")))
+        current = gate.decide(replace(ASKED, skill_digest=text_digest(text), include_skill_text=True))
+        asked = replace(ASKED, skill_digest=text_digest(edited), skill_sketch=text_sketch(edited))
+        other = gate.decide(asked)
+        unknown = gate.decide(replace(asked, skill_sketch=""))
+        paper = gate.decide(replace(asked, gate=Gate.from_settings({"paper": True})))
     assert current.document["support"]["eligible"] == 4
-    assert current.to_dict()["skill_text"] == "Multiply."
-    assert (other.document["action"], other.document["fallback"]) == ("skip", True)
-    assert f"not of {text_digest('Divide.')[:12]}" in other.document["reason"]
+    assert current.document["carried_over"] is None
+    assert current.to_dict()["skill_text"] == text
+    carried = other.document["carried_over"]
+    assert carried["version"] == text_digest(text)
+    assert 0 < carried["changed"] < 0.6
+    assert 0 < other.document["gain"] < current.document["gain"]
+    assert f"carried over from version {text_digest(text)[:4]}…, changed" in other.document["reason"]
+    assert unknown.document["carried_over"] == {"version": text_digest(text), "changed": None, "trust": 0.5}
+    assert (paper.document["action"], paper.document["fallback"]) == ("abstain", True)
+    assert f"not of {text_digest(edited)[:12]}" in paper.document["reason"]
 
 
 class DeafEncoder:
@@ -222,3 +235,13 @@ def test_names_and_settings_that_anybody_may_invent_are_not_kept(
     assert len(index._snapshots) <= 2
     assert len(panels._views) <= 16
     assert len(panels._recorded) == 1
+
+
+def test_the_log_names_the_recorded_task_whose_text_was_asked_about(bank_path: Path) -> None:
+    with GateService.open(bank_path) as gate:
+        task = gate.read(lambda bank: bank.tasks()[0])
+        gate.decide(GateQuestion(text=task.text, skill="units-skill"))
+        gate.decide(GateQuestion(text="something else", skill="units-skill"))
+        other, recorded = gate.decisions(10)["decisions"]
+    assert (recorded["recorded_task"], other["recorded_task"]) == (task.task_id, None)
+    assert recorded["text"] is None, "the log keeps a digest only"

@@ -160,3 +160,12 @@ def test_strict_still_means_exact(tmp_path: Path) -> None:
     settings = json.loads('{"type": "short_answer", "strict": true}')
     suite = Suite("s", "", tmp_path, (type(task)("t", "q", "f", "s", "7358.8", settings),), {}, AgentSettings())
     assert make_graders(suite, GraderTools())["t"] == ShortAnswer("exact")
+
+
+def test_both_modes_grade_a_reply_where_both_are_asked_for(tmp_path: Path) -> None:
+    settings = {"type": "short_answer", "mode": "exact", "evaluator": "release"}
+    task = task_of("94.73")
+    suite = Suite("s", "", tmp_path, (type(task)("t", "q", "f", "s", "94.73", settings),), {}, AgentSettings())
+    grader = make_graders(suite, GraderTools(both_grades=True))["t"]
+    grade = graded(grader, "Finish[947.3]", suite.tasks[0])
+    assert (grade.success, dict(grade.other)) == (1.0, {"lenient": 0.0})

@@ -18,8 +18,11 @@ const ACTIONS = new Set(['use', 'skip', 'abstain'])
  */
 export async function decide(settings, { task, ...named }) {
   const started = performance.now()
-  const question = { task: task.slice(0, LONGEST_TASK).toWellFormed(), ...named }
-  const decision = settings.force ? forced(settings.force) : await asked(settings, question)
+  const { shadow } = settings // decides and logs, under a name of its own, but changes nothing
+  const source = shadow ? `${named.source}-shadow` : named.source
+  const question = { task: task.slice(0, LONGEST_TASK).toWellFormed(), ...named, source }
+  const answer = settings.force ? forced(settings.force) : await asked(settings, question)
+  const decision = shadow ? { ...answer, action: 'abstain', certainty: undefined, wouldBe: answer.action } : answer
   return { ...decision, milliseconds: Math.round((performance.now() - started) * 10) / 10 }
 }
 

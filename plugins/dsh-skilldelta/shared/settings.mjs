@@ -47,6 +47,7 @@ const CHECKS = {
   audit: path,
   auditTasks: flag,
   outcomes: flag,
+  shadow: flag,
   tools: flag,
 }
 

@@ -105,6 +105,24 @@ def _chance_to_dict(chance: Chance | None) -> dict[str, float] | None:
 
 
 @dataclass(frozen=True, slots=True)
+class CarriedOver:
+    """Whose evidence an answer rests on, and how much of it is believed."""
+
+    version: str
+    """The digest of the recorded version."""
+    changed: float | None
+    """The share of its text that differs from the version on offer; None where that is not known."""
+    trust: float
+    """The share of the recorded gain that is expected to have survived."""
+
+    @property
+    def sentence(self) -> str:
+        """`carried over from version 53fa…, changed 4%`."""
+        changed = "changed by an unknown amount" if self.changed is None else f"changed {self.changed:.0%}"
+        return f"carried over from version {self.version[:4]}…, {changed}"
+
+
+@dataclass(frozen=True, slots=True)
 class Advice:
     """A decision and everything it rests on."""
 
@@ -125,6 +143,8 @@ class Advice:
     interval: Interval | None = None
     of_previous_revision: bool = False
     """Whether the gain was learned before the newest evidence arrived; the neighbors are always the newest."""
+    carried_over: CarriedOver | None = None
+    """Whose evidence it is, where that is not of the version on offer."""
     basis: Basis | None = None
     """What the gain is made of; None without evidence, and for estimators that do not say."""
     explanation: Explanation | None = None
@@ -216,6 +236,7 @@ class Advice:
                 "familiarity": self.familiarity,
             },
             "interval": None if interval is None else asdict(interval),
+            "carried_over": None if self.carried_over is None else asdict(self.carried_over),
             "basis": None if self.basis is None else self.basis.to_dict(),
             "neighbors": [asdict(neighbor) for neighbor in self.neighbors],
         }

@@ -12,6 +12,7 @@ from skilldelta.advisor.panel_view import PanelViews
 from skilldelta.bank.store import Bank
 from skilldelta.encoders import Encoder, load_encoder
 from skilldelta.errors import InputError
+from skilldelta.estimators.blend.fitted import pulled_to
 from skilldelta.gate import Gate, decide
 from skilldelta.predictor import predict
 from skilldelta.records import Agent
@@ -56,7 +57,7 @@ class Advisor:
         scope, rows = panel.rows_in_scope(question, gate.scope)
         own = rows.row_of_task.get(question.task_id) if question.task_id else None
         near = predict(query, rows.vectors, rows.gains, settings=gate.settings, excluded=own)
-        score = panel.score(question, query, near)
+        score = pulled_to(panel.score(question, query, near), gate.prior_gain)
         familiarity = panel.familiarity(question, scope, rows, query, score)
         cost = panel.cost(question, rows, near, gate.price) if explain or gate.cost_rule else None
         interval = None if near.is_fallback else panel.interval(gate, question, rows, near, score)

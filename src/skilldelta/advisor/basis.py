@@ -45,6 +45,8 @@ class Basis:
     """What families that were never run lead to expect: for a task that is unlike the recorded ones."""
     prior: float
     """The level that an unknown skill is pulled to."""
+    prior_gain: float
+    """That level: zero unless the gate's `prior_gain` says otherwise."""
     level_of_others: float | None
     """The level of other skills and families, where it has a share."""
 
@@ -56,6 +58,7 @@ class Basis:
     @property
     def sentence(self) -> str:
         """The basis in one or two sentences."""
+        pull = f"{self.prior_gain:+.3g}" if self.prior_gain else "zero"
         words = {
             "neighbors": "the nearest tasks",
             "trends": "trends over the tasks' texts",
@@ -63,7 +66,7 @@ class Basis:
             "skill": "the mean of the skill",
             "other_skills": f"the level of other skills and families ({self.level_of_others or 0:+.3f})",
             "new_families": "what tasks of a new kind lead to expect",
-            "prior": "zero, to which a skill with little evidence is pulled",
+            "prior": f"{pull}, to which a skill with little evidence is pulled",
         }
         shares = sorted(((round(getattr(self, kind), 6), kind) for kind in _KINDS), reverse=True)
         parts = ", ".join(f"{share:.0%} {words[kind]}" for share, kind in shares if share >= _SMALLEST)
@@ -86,7 +89,7 @@ def basis_of(score: Score) -> Basis | None:
     others = {name: score.shares.get(name, 0.0) for name in _KINDS["other_skills"]}
     total = sum(others.values())
     level = sum(share * score.components.get(name, 0.0) for name, share in others.items()) / total if total else None
-    return Basis(**shares, level_of_others=level)
+    return Basis(**shares, prior_gain=score.components.get("zero", 0.0), level_of_others=level)
 
 
 def chance_sentence(chance: Chance, usual: Chance) -> str:

@@ -95,31 +95,31 @@ class _NewExecutions(NamedTuple):
 
 
 def _add_executions(
-    connection: Connection, backend: Backend, executions: Sequence[Execution], named: _Keys, now: float
+    connection: Connection, backend: Backend, executions: Sequence[Execution], keys: _Keys, now: float
 ) -> _NewExecutions:
     """Insert the executions that the bank lacks."""
-    known, attempts = _known_executions(connection, executions, named)
+    stored, attempts = _known_executions(connection, executions, keys)
     rows = []
     panels: set[Panel] = set()
     row_key = next_key(connection, schema.executions)
-    agent_keys = {id(e.agent): named.agents.keys[e.agent] for e in _one_per_agent(executions)}
+    agent_keys = {id(e.agent): keys.agents.keys[e.agent] for e in _one_per_agent(executions)}
     for e in executions:
-        task_key = named.tasks.keys.get((e.suite, e.task_id))
+        task_key = keys.tasks.keys.get((e.suite, e.task_id))
         if task_key is None:
             raise InputError(
                 f"{describe(e)} is about a task that neither the bank nor the batch has; give the task too"
             )
-        agent_key, skill_key = agent_keys[id(e.agent)], named.skills.keys[e.skill_id, e.skill_digest]
+        agent_key, skill_key = agent_keys[id(e.agent)], keys.skills.keys[e.skill_id, e.skill_digest]
         key = (task_key, agent_key, skill_key, e.condition, e.repetition)
         content = _content(e)
-        earlier = known.get(key, ())
+        earlier = stored.get(key, ())
         if content in earlier:
             continue
         attempt = 0
         if earlier:
             _check_no_contradiction(e, earlier, content)
             attempt = attempts[key] = attempts.get(key, 0) + 1
-        known[key] = (*earlier, content)
+        stored[key] = (*earlier, content)
         rows.append((row_key, agent_key, task_key, skill_key, e.condition, e.repetition, attempt, *content, now))
         panels.add((agent_key, e.suite))
         row_key += 1
@@ -144,12 +144,12 @@ def _stored(value: float | None) -> float | None:
 
 
 def _known_executions(
-    connection: Connection, executions: Sequence[Execution], named: _Keys
+    connection: Connection, executions: Sequence[Execution], keys: _Keys
 ) -> tuple[dict[_Key, tuple[_Content, ...]], dict[_Key, int]]:
     """Contents and last attempts of the executions that the bank has for the same tasks."""
     contents: dict[_Key, tuple[_Content, ...]] = {}
     attempts: dict[_Key, int] = {}
-    tasks, agents = named.tasks, named.agents
+    tasks, agents = keys.tasks, keys.agents
     names = dict.fromkeys((e.suite, e.task_id) for e in executions) if tasks.old else {}
     asked = [task for name in names if (task := tasks.keys.get(name)) in tasks.old]
     agent_keys = {agents.keys[e.agent] for e in _one_per_agent(executions)} if asked else set()
@@ -177,15 +177,15 @@ def _range(repetitions: Iterable[int]) -> tuple[int, int]:
 def _check_no_contradiction(execution: Execution, earlier: Sequence[_Content], content: _Content) -> None:
     if content[0] is None:
         return
-    for known in earlier:
-        if known[0] is not None:
+    for stored in earlier:
+        if stored[0] is not None:
             raise InputError(
-                f"{describe(execution)} is known with {_said(known)} and came again with {_said(content)}; "
+                f"{describe(execution)} is known with {_said(stored)} and came again with {_said(content)}; "
                 "executions are never changed: import it under another agent or suite name, or as another repetition"
             )
 
 
 def _said(content: _Content) -> str:
     success, tokens, seconds, cost_usd, status = content
-    named = {"success": success, "tokens": tokens, "seconds": seconds, "cost_usd": cost_usd}
-    return ", ".join([*(f"{name} {value:g}" for name, value in named.items() if value is not None), status])
+    amounts = {"success": success, "tokens": tokens, "seconds": seconds, "cost_usd": cost_usd}
+    return ", ".join([*(f"{name} {value:g}" for name, value in amounts.items() if value is not None), status])

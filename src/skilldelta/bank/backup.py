@@ -146,22 +146,22 @@ def _restore_file(source: Path, backend: SQLite) -> Path | None:
             _copy_file(SQLite(source, backend.timeout), path)
             _acknowledge_restored(backend, 0)
             return None
-        kept = _free_name(path, "replaced")
+        aside = _free_name(path, "replaced")
         try:
-            _copy_file(backend, kept)
+            _copy_file(backend, aside)
             old_revision = _revision(backend)
         except BankError:  # the bank is damaged: set it and its log aside as they are
             old_revision = 0
             for suffix in ("-wal", "-shm", ""):
                 if os.path.exists(f"{path}{suffix}"):
-                    os.replace(f"{path}{suffix}", f"{kept}{suffix}")
+                    os.replace(f"{path}{suffix}", f"{aside}{suffix}")
             _copy_file(SQLite(source, backend.timeout), path)
         else:
             source_file = SQLite(source, backend.timeout)
             with closing(source_file.connect_reader()) as backup, closing(backend.connect_writer()) as target:
                 backup.backup(target)
         _acknowledge_restored(backend, old_revision)
-        return kept
+        return aside
 
 
 def _revision(backend: SQLite) -> int:

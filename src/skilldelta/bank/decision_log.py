@@ -34,17 +34,17 @@ _JOINED = schema.decisions.outerjoin(schema.requests, schema.decisions.c.key == 
 def add_decisions(connection: Connection, backend: Backend, records: Sequence[DecisionRecord]) -> list[Logged]:
     """Store decisions; one that repeats a conversation and skill is not stored, and gets the first one's id."""
     key = max(next_key(connection, schema.decisions), read_counter(connection, schema.LAST_DECISION) + 1)
-    known = _known_conversations(connection, records)
+    earlier = _known_conversations(connection, records)
     logged, decisions, requests = [], [], []
     for record in records:
-        asked = (record.conversation, record.skill_id)
-        if record.conversation and asked in known:
-            logged.append(Logged(known[asked], is_new=False))
+        question = (record.conversation, record.skill_id)
+        if record.conversation and question in earlier:
+            logged.append(Logged(earlier[question], is_new=False))
             continue
         decisions.append(_decision_row(key, record))
         if record.conversation or record.source or record.text is not None:
             requests.append((key, record.skill_id, record.conversation or None, record.source, record.text))
-        known[asked] = key
+        earlier[question] = key
         logged.append(Logged(key, is_new=True))
         key += 1
     insert_rows(connection, backend, schema.decisions, decisions)
@@ -55,8 +55,8 @@ def add_decisions(connection: Connection, backend: Backend, records: Sequence[De
 def find_conversation(connection: Connection, conversation: str, skill_id: str) -> DecisionRecord | None:
     """The decision that a conversation got about a skill."""
     requests = schema.requests
-    asked = (requests.c.conversation == conversation) & (requests.c.skill_id == skill_id)
-    key = connection.execute(select(requests.c.decision_key).where(asked)).scalar()
+    chosen = (requests.c.conversation == conversation) & (requests.c.skill_id == skill_id)
+    key = connection.execute(select(requests.c.decision_key).where(chosen)).scalar()
     return None if key is None else read_decision(connection, int(key))
 
 
@@ -82,8 +82,12 @@ def add_outcomes(
     decision_ids = sorted({outcome.decision_id for outcome in outcomes if _can_be_id(outcome.decision_id)})
     id_of = schema.decisions.c.key
     chunks = chunked(decision_ids)
-    decided = {one for chunk in chunks for one in connection.execute(select(id_of).where(id_of.in_(chunk))).scalars()}
-    known = _known_outcomes(connection, decision_ids)
+    decided = {
+        decision_id
+        for chunk in chunks
+        for decision_id in connection.execute(select(id_of).where(id_of.in_(chunk))).scalars()
+    }
+    earlier = _known_outcomes(connection, decision_ids)
     key, rows = next_key(connection, schema.outcomes), []
     answers: list[Logged | InputError] = []
     for outcome in outcomes:
@@ -92,13 +96,13 @@ def add_outcomes(
             answers.append(
                 NotRecordedError(f"the log has no decision {outcome.decision_id}; give the id that came with it")
             )
-        elif place not in known:
+        elif place not in earlier:
             rows.append((key, *place, float(outcome.time), *outcome.values))
-            known[place] = (key, outcome.values)
+            earlier[place] = (key, outcome.values)
             answers.append(Logged(key, is_new=True))
             key += 1
-        elif known[place][1] == outcome.values:
-            answers.append(Logged(known[place][0], is_new=False))
+        elif earlier[place][1] == outcome.values:
+            answers.append(Logged(earlier[place][0], is_new=False))
         else:
             what = f"another outcome of decision {outcome.decision_id} has the key {shown(outcome.key)}"
             answers.append(ConflictError(f"{what}; give a correction a key of its own"))
@@ -149,10 +153,10 @@ def _decision_row(key: int, record: DecisionRecord) -> tuple[object, ...]:
 
 def _known_conversations(connection: Connection, records: Sequence[DecisionRecord]) -> dict[tuple[str, str], int]:
     table = schema.requests
-    asked = sorted({record.conversation for record in records if record.conversation})
+    conversations = sorted({record.conversation for record in records if record.conversation})
     return {
         (row.conversation, row.skill_id): row.decision_key
-        for chunk in chunked(asked)
+        for chunk in chunked(conversations)
         for row in connection.execute(select(table).where(table.c.conversation.in_(chunk)))
     }
 
@@ -195,8 +199,8 @@ def _conditions(chosen: DecisionFilter) -> list[ColumnElement[bool]]:
 def _read(
     connection: Connection, conditions: Sequence[ColumnElement[bool]], *, limit: int | None
 ) -> list[DecisionRecord]:
-    asked = schema.requests.c["conversation", "source", "text"]
-    query = select(schema.decisions, *asked).select_from(_JOINED).where(*conditions)
+    request = schema.requests.c["conversation", "source", "text"]
+    query = select(schema.decisions, *request).select_from(_JOINED).where(*conditions)
     rows = connection.execute(query.order_by(schema.decisions.c.key.desc()).limit(limit)).all()
     for row in rows:
         if not is_intact("decisions", row[: len(schema.decisions.c)]):

@@ -43,7 +43,7 @@ def read_defaults(connection: Connection) -> BankDefaults:
         preferences[row.name] = row.value
     agents = list(reading.read_agents(connection).values())
     chosen = Agent(preferences.get(_AGENT, ""), preferences.get(_FINGERPRINT, ""))
-    agent = next((known for known in agents if known == chosen), agents[0] if agents else None)
+    agent = next((candidate for candidate in agents if candidate == chosen), agents[0] if agents else None)
     suite = preferences.get(_SUITE)
     if suite is None or not _has_suite(connection, suite):
         tasks = schema.tasks
@@ -85,8 +85,8 @@ def read_choices(connection: Connection) -> Choices:
             suites = by_skill.setdefault(versions[skill_key].skill_id, [])
             if suite not in suites:
                 suites.append(suite)
-    named = {skill: suites for skill, suites in by_skill.items() if skill != schema.SHARED_SKILL}
-    suites_of = {skill: defaults.suite_of(suites) or "" for skill, suites in named.items()}
+    by_named_skill = {skill: suites for skill, suites in by_skill.items() if skill != schema.SHARED_SKILL}
+    suites_of = {skill: defaults.suite_of(suites) or "" for skill, suites in by_named_skill.items()}
     return Choices(defaults, len(reading.read_agents(connection)), suites_of)
 
 

@@ -137,8 +137,8 @@ def _fits(removal: Removal, table: TableClause) -> ColumnElement[bool]:
     agents, tasks, skills = schema.agents, schema.tasks, schema.skills
     conditions: list[ColumnElement[bool]] = []
     if removal.agent is not None:
-        named = (agents.c.name == removal.agent.name) & (agents.c.fingerprint == removal.agent.fingerprint)
-        conditions.append(table.c.agent_key.in_(select(agents.c.key).where(named)))
+        is_agent = (agents.c.name == removal.agent.name) & (agents.c.fingerprint == removal.agent.fingerprint)
+        conditions.append(table.c.agent_key.in_(select(agents.c.key).where(is_agent)))
     if removal.skill_id is not None:
         conditions.append(table.c.skill_key.in_(select(skills.c.key).where(skills.c.skill_id == removal.skill_id)))
     if removal.suite is not None:

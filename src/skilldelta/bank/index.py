@@ -117,20 +117,20 @@ class Index:
     def _refreshed(self, name: tuple[str | None, str | None], old: _Snapshot | None) -> _Snapshot:
         if old is not None and old.mark.revision == self.revision():
             return old  # another thread was faster
-        asked = PairQuery(self.agent, self.suite, *name, self._include_stale)
+        scope = PairQuery(self.agent, self.suite, *name, self._include_stale)
         changes = None
         if old is not None:
-            changes = self._changes_of_all(asked, old.mark) or self._bank.changes(asked, since=old.mark)
+            changes = self._changes_of_all(scope, old.mark) or self._bank.changes(scope, since=old.mark)
         if old is None or changes is None or changes.touched is None:
-            rows = self._bank.scope_rows(asked)
+            rows = self._bank.scope_rows(scope)
             return _Snapshot(rows.mark, rows.columns.task_keys, self._support(rows).read_only())
         if not changes.touched:
             return replace(old, mark=changes.mark)
         return _merged(old, changes, self._support(changes))
 
-    def _changes_of_all(self, asked: PairQuery, since: Mark) -> Changes | None:
+    def _changes_of_all(self, scope: PairQuery, since: Mark) -> Changes | None:
         """What a scope lacks, out of what the whole panel lacked, which is read once for all scopes; None if unknown."""
-        whole = replace(asked, skill_id=None, family=None)
+        whole = replace(scope, skill_id=None, family=None)
         last = self._arrivals[-1].changes.mark if self._arrivals else None
         if last is None or last.revision != self.revision():
             now = self._bank.mark(whole)
@@ -146,7 +146,7 @@ class Index:
                 return None
             lacking.append(arrivals.changes)
             if arrivals.since == since.revision:
-                return _joined(lacking, asked)
+                return _joined(lacking, scope)
         return None
 
     def _support(self, changes: Changes | ScopeRows) -> Support:
@@ -162,18 +162,18 @@ class _Arrivals:
     changes: Changes
 
 
-def _joined(newest_first: Sequence[Changes], asked: PairQuery) -> Changes:
+def _joined(newest_first: Sequence[Changes], scope: PairQuery) -> Changes:
     """Several changes of a panel as one of a scope: a task that was touched more than once is as it was last."""
     mark = newest_first[0].mark
-    if asked.skill_id is not None:
-        mark = replace(mark, versions=((asked.skill_id, dict(mark.versions).get(asked.skill_id, ())),))
+    if scope.skill_id is not None:
+        mark = replace(mark, versions=((scope.skill_id, dict(mark.versions).get(scope.skill_id, ())),))
     touched: set[int] = set()
     rows: list[tuple[int, Pair, str]] = []
     for changes in newest_first:
         rows += [
             (key, pair, text)
             for key, pair, text in zip(changes.task_keys, changes.pairs, changes.texts, strict=True)
-            if key not in touched and asked.skill_id in (None, pair.skill_id) and asked.family in (None, pair.family)
+            if key not in touched and scope.skill_id in (None, pair.skill_id) and scope.family in (None, pair.family)
         ]
         touched.update(changes.touched or ())
     rows.sort(key=lambda row: row[0])
@@ -188,10 +188,10 @@ def _joined(newest_first: Sequence[Changes], asked: PairQuery) -> Changes:
 
 def _merged(old: _Snapshot, changes: Changes, new: Support) -> _Snapshot:
     """The old rows without those of touched tasks, and the new rows, in record order."""
-    kept = np.flatnonzero(~np.isin(old.task_keys, np.asarray(changes.touched, np.int64)))
-    is_whole = len(kept) == len(old.task_keys)
-    task_keys = np.concatenate([old.task_keys[kept], np.asarray(changes.task_keys, np.int64)])
-    support = (old.support if is_whole else old.support.rows(kept)).followed_by(new)
+    untouched = np.flatnonzero(~np.isin(old.task_keys, np.asarray(changes.touched, np.int64)))
+    is_whole = len(untouched) == len(old.task_keys)
+    task_keys = np.concatenate([old.task_keys[untouched], np.asarray(changes.task_keys, np.int64)])
+    support = (old.support if is_whole else old.support.rows(untouched)).followed_by(new)
     if (np.diff(task_keys) < 0).any():
         order = np.argsort(task_keys, kind="stable")
         task_keys, support = task_keys[order], support.rows(order)

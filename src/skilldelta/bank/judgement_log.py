@@ -24,15 +24,15 @@ def add_judgements(connection: Connection, backend: Backend, judgements: Sequenc
         select(table.c.suite, table.c.task_id, table.c.key).where(table.c.suite.in_(suites))
     )
     tasks = {(suite, task_id): key for suite, task_id, key in rows_of_tasks}
-    known = {(j.agent, j.suite, j.task_id, j.skill_id, j.skill_digest): j for j in read_judgements(connection)}
+    stored = {(j.agent, j.suite, j.task_id, j.skill_id, j.skill_digest): j for j in read_judgements(connection)}
     rows = []
     key = next_key(connection, schema.judgements)
     for j in judgements:
         name = (j.agent, j.suite, j.task_id, j.skill_id, j.skill_digest)
-        if name in known:
-            _check_same(known[name], j)
+        if name in stored:
+            _check_same(stored[name], j)
             continue
-        known[name] = j
+        stored[name] = j
         if j.agent not in agents:
             raise unknown_name("agent", j.agent.name, [agent.name for agent in agents])
         if (j.skill_id, j.skill_digest) not in skills:
@@ -58,7 +58,7 @@ def read_judgements(connection: Connection, *, agent: Agent | None = None, suite
     if suite is not None:
         query = query.where(tasks.c.suite == suite)
     if agent is not None:
-        query = query.where(table.c.agent_key.in_([key for key, known in agents.items() if known == agent]))
+        query = query.where(table.c.agent_key.in_([key for key, stored in agents.items() if stored == agent]))
     return [
         Judgement(
             agent=agents[agent_key],
@@ -74,9 +74,9 @@ def read_judgements(connection: Connection, *, agent: Agent | None = None, suite
     ]
 
 
-def _check_same(known: Judgement, came: Judgement) -> None:
-    if known != came:
+def _check_same(stored: Judgement, came: Judgement) -> None:
+    if stored != came:
         raise InputError(
             f"the judgement of agent {came.agent.name!r} on task {came.task_id!r} and skill {came.skill_id!r} is in the "
-            f"bank with use={known.use} and came again with use={came.use} or another answer; forget the old one first"
+            f"bank with use={stored.use} and came again with use={came.use} or another answer; forget the old one first"
         )

@@ -42,8 +42,10 @@ class Named(Generic[Name]):
 def add_agents(connection: Connection, backend: Backend, batch: Batch) -> Named[Agent]:
     """Every agent of the bank and of the batch."""
     keys = {agent: key for key, agent in read_agents(connection).items()}
-    named = {id(e.agent): e.agent for e in batch.executions}.values()  # few objects: hashing every one would cost
-    new = [agent for agent in dict.fromkeys(named) if agent not in keys]
+    agents_of_batch = {
+        id(e.agent): e.agent for e in batch.executions
+    }.values()  # few objects: hashing every one would cost
+    new = [agent for agent in dict.fromkeys(agents_of_batch) if agent not in keys]
     if new:
         keys.update((agent, key) for key, agent in enumerate(new, next_key(connection, schema.agents)))
         rows = [(keys[agent], agent.name, agent.fingerprint) for agent in new]
@@ -53,10 +55,10 @@ def add_agents(connection: Connection, backend: Backend, batch: Batch) -> Named[
 
 def add_tasks(connection: Connection, backend: Backend, batch: Batch) -> Named[TaskName]:
     """The tasks of the batch, and those that its executions name."""
-    known = _known_tasks(connection, batch)
-    keys = {name: key for name, (key, _) in known.items()}
+    stored = _known_tasks(connection, batch)
+    keys = {name: key for name, (key, _) in stored.items()}
     old = frozenset(keys.values())
-    contents = {name: task for name, (_, task) in known.items()}
+    contents = {name: task for name, (_, task) in stored.items()}
     rows = []
     key = next_key(connection, schema.tasks) if batch.tasks else 0
     for task in batch.tasks:
@@ -91,10 +93,10 @@ def _known_tasks(connection: Connection, batch: Batch) -> dict[TaskName, tuple[i
     return stored
 
 
-def _check_same_task(known: Task, came: Task) -> None:
+def _check_same_task(stored: Task, came: Task) -> None:
     """A task that came without a family says nothing about it; everything else must agree."""
     for field_name in ("text", "family"):
-        old, new = getattr(known, field_name), getattr(came, field_name)
+        old, new = getattr(stored, field_name), getattr(came, field_name)
         if old != new and (new or field_name == "text"):
             raise InputError(
                 f"task {came.task_id!r} of suite {came.suite!r} is known with {field_name} {shortened(old)} and came "

@@ -73,22 +73,22 @@ class ScopeRows:
         )
 
 
-def read_scope(connection: Connection, asked: PairQuery) -> ScopeRows:
+def read_scope(connection: Connection, scope: PairQuery) -> ScopeRows:
     """Everything that a reader needs of a scope, in one view of the bank."""
-    mark = mark_now(connection, asked)
-    columns = read_pair_columns(connection, asked)
+    mark = mark_now(connection, scope)
+    columns = read_pair_columns(connection, scope)
     keys = np.unique(columns.task_keys)
     tasks = schema.tasks
     # A scope that takes a good part of its suite is read in one go, and a small one by its keys.
-    conditions = [tasks.c.suite == asked.suite] if asked.suite is not None else []
-    is_large = len(keys) > _ROWS_AT_ONCE and asked.family is None
+    conditions = [tasks.c.suite == scope.suite] if scope.suite is not None else []
+    is_large = len(keys) > _ROWS_AT_ONCE and scope.family is None
     chunks = [None] if is_large else list(chunked(keys.tolist()))
-    wanted = set(keys.tolist()) if is_large else None
+    needed = set(keys.tolist()) if is_large else None
     stored = {
         row.key: row
         for chunk in chunks
         for row in reading.read_stored_tasks(connection, *(conditions if chunk is None else [tasks.c.key.in_(chunk)]))
-        if wanted is None or row.key in wanted
+        if needed is None or row.key in needed
     }
     skills = reading.read_versions(connection)
     rows = [stored[key] for key in columns.task_keys.tolist()]
@@ -102,18 +102,18 @@ def read_scope(connection: Connection, asked: PairQuery) -> ScopeRows:
     )
 
 
-def read_pair_columns(connection: Connection, asked: PairQuery) -> PairColumns:
+def read_pair_columns(connection: Connection, scope: PairQuery) -> PairColumns:
     """The pairs of `read_pairs` as columns."""
     skills = reading.read_versions(connection)
-    runs, doubled = _versioned(_read_runs(connection, pair_query(connection, asked)), skills)
+    runs, doubled = _versioned(_read_runs(connection, pair_query(connection, scope)), skills)
     unusual = np.union1d(doubled, _unusual_tasks(runs, skills))
     if len(unusual):
         usual = ~np.isin(runs.task, unusual)
         runs = runs.where(usual)
-    columns = _paired(runs, skills, include_stale=asked.include_stale)
+    columns = _paired(runs, skills, include_stale=scope.include_stale)
     if not len(unusual):
         return columns
-    return _with_unusual(connection, asked, columns, unusual, skills)
+    return _with_unusual(connection, scope, columns, unusual, skills)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -174,9 +174,9 @@ def _check(packed: Any, condition: Sequence[str], status: Sequence[str], checksu
     raw = packed.tobytes()
     words = {pair: f"{pair[0]} {pair[1]}".encode() for pair in set(zip(condition, status, strict=True))}
     start = 0
-    for pair, known in zip(zip(condition, status, strict=True), checksum, strict=True):
+    for pair, stored_checksum in zip(zip(condition, status, strict=True), checksum, strict=True):
         end = start + _PACKED
-        if crc32(words[pair], crc32(raw[start:end])) != known and known != UNCHECKED:
+        if crc32(words[pair], crc32(raw[start:end])) != stored_checksum and stored_checksum != UNCHECKED:
             _refuse_changed(rows)
         start = end
 
@@ -276,8 +276,8 @@ def _paired(runs: _Runs, skills: Mapping[int, Skill], *, include_stale: bool) ->
     has_own = _count_at(own, use.task, use.skill) > 0
 
     def baseline(own_values: Any, shared_values: Any) -> Any:
-        found = np.where(shared_place >= 0, _taken(shared_values, shared_place), 0)
-        return np.where(has_own, _taken(own_values, own_place), found)
+        of_shared = np.where(shared_place >= 0, _taken(shared_values, shared_place), 0)
+        return np.where(has_own, _taken(own_values, own_place), of_shared)
 
     r0, r1 = baseline(own.counts, shared.counts), use.counts
     is_pair = (r0 > 0) & (r1 > 0)
@@ -310,10 +310,10 @@ def _taken(values: Any, place: Ints) -> Any:
 
 
 def _with_unusual(
-    connection: Connection, asked: PairQuery, columns: PairColumns, unusual: Ints, skills: Mapping[int, Skill]
+    connection: Connection, scope: PairQuery, columns: PairColumns, unusual: Ints, skills: Mapping[int, Skill]
 ) -> PairColumns:
     """The pairs of usual tasks with those of unusual ones in their places."""
-    paired = read_pairs(connection, asked, task_keys=unusual.tolist())
+    paired = read_pairs(connection, scope, task_keys=unusual.tolist())
     keys = {(skill.skill_id, skill.digest): key for key, skill in skills.items()}
     pairs = paired.pairing.pairs
 

@@ -56,22 +56,22 @@ class Paired:
         return self.task_keys[pair.suite, pair.task_id]
 
 
-def read_pairs(connection: Connection, asked: PairQuery, *, task_keys: Sequence[int] | None = None) -> Paired:
+def read_pairs(connection: Connection, scope: PairQuery, *, task_keys: Sequence[int] | None = None) -> Paired:
     """The pairs in order of their tasks' arrival; `task_keys` reduces them to a few tasks."""
     versions = versions_of(reading.read_versions(connection).values())
-    stored = list(_executions(connection, asked, task_keys))
+    stored = list(_executions(connection, scope, task_keys))
     executions, superseded = _versioned([row.execution for row in stored], versions)
     pairing = pair_executions(
         executions,
         families={(row.task.suite, row.task.task_id): row.task.family for row in stored},
         current_digests={skill_id: digests[-1] for skill_id, digests in versions.items()},
-        include_stale=asked.include_stale,
+        include_stale=scope.include_stale,
     )
     if superseded:
         pairing = replace(pairing, uncounted={**pairing.uncounted, SUPERSEDED: superseded})
     task_keys_by_name = {(row.task.suite, row.task.task_id): row.task.key for row in stored}
     paired = Paired(pairing, stored, executions, task_keys_by_name)
-    if not asked.include_stale:
+    if not scope.include_stale:
         return paired
     in_order = tuple(sorted(pairing.pairs, key=paired.key_of))  # stale pairs stand beside their task's current one
     return replace(paired, pairing=replace(pairing, pairs=in_order))
@@ -115,13 +115,13 @@ def versions_of(skills: Iterable[Skill]) -> dict[str, list[str]]:
     return dict(versions)
 
 
-def pair_query(connection: Connection, asked: PairQuery) -> Select[*tuple[Any, ...]]:
+def pair_query(connection: Connection, scope: PairQuery) -> Select[*tuple[Any, ...]]:
     """The executions that may belong to the pairs that are asked for, by task and then by arrival."""
     table = schema.executions
-    query = reading.executions_query(connection, agent=asked.agent, suite=asked.suite, family=asked.family)
-    if asked.skill_id is not None:
+    query = reading.executions_query(connection, agent=scope.agent, suite=scope.suite, family=scope.family)
+    if scope.skill_id is not None:
         skills = reading.read_versions(connection)
-        own, shared = reading.skill_keys(skills, asked.skill_id), reading.skill_keys(skills, schema.SHARED_SKILL)
+        own, shared = reading.skill_keys(skills, scope.skill_id), reading.skill_keys(skills, schema.SHARED_SKILL)
         run_with_it = select(table.c.task_key).where(table.c.skill_key.in_(own))
         baseline = table.c.skill_key.in_(shared) & table.c.task_key.in_(run_with_it)
         query = query.where(or_(table.c.skill_key.in_(own), baseline))
@@ -129,9 +129,9 @@ def pair_query(connection: Connection, asked: PairQuery) -> Select[*tuple[Any, .
 
 
 def _executions(
-    connection: Connection, asked: PairQuery, task_keys: Sequence[int] | None
+    connection: Connection, scope: PairQuery, task_keys: Sequence[int] | None
 ) -> Iterator[reading.StoredExecution]:
-    query = pair_query(connection, asked)
+    query = pair_query(connection, scope)
     if task_keys is None:
         yield from reading.read_executions(connection, query)
         return
@@ -191,27 +191,27 @@ class Changes:
         )
 
 
-def read_changes(connection: Connection, asked: PairQuery, since: Mark | None) -> Changes:
+def read_changes(connection: Connection, scope: PairQuery, since: Mark | None) -> Changes:
     """What an earlier reader lacks, in one view of the bank."""
-    mark = mark_now(connection, asked)
+    mark = mark_now(connection, scope)
     touched: tuple[int, ...] | None = None
     if since is not None and (since.removals, since.versions) == (mark.removals, mark.versions):
-        touched = _touched(connection, asked, since)
+        touched = _touched(connection, scope, since)
     if touched is None:  # everything is read as columns, by `pair_columns.read_scope`
         return Changes(mark, None, (), (), ())
-    paired = read_pairs(connection, asked, task_keys=touched)
+    paired = read_pairs(connection, scope, task_keys=touched)
     pairs = paired.pairing.pairs
     task_keys = tuple(paired.key_of(pair) for pair in pairs)
     texts = reading.read_texts(connection, task_keys)
     return Changes(mark, touched, pairs, task_keys, tuple(texts[key] for key in task_keys))
 
 
-def read_freshness(connection: Connection, asked: PairQuery, mark: Mark) -> Freshness:
+def read_freshness(connection: Connection, scope: PairQuery, mark: Mark) -> Freshness:
     """How what was learned at a mark relates to the evidence as it is now.
 
     The mark's versions may be those of some skills only: then the versions of other skills do not matter.
     """
-    now = mark_now(connection, asked)
+    now = mark_now(connection, scope)
     if now.revision == mark.revision:
         return "current"
     versions = dict(now.versions)
@@ -226,22 +226,22 @@ def read_freshness(connection: Connection, asked: PairQuery, mark: Mark) -> Fres
     return "outdated"
 
 
-def mark_now(connection: Connection, asked: PairQuery) -> Mark:
+def mark_now(connection: Connection, scope: PairQuery) -> Mark:
     """How far a reader who reads everything now has read."""
     versions = versions_of(reading.read_versions(connection).values())
-    if asked.skill_id is not None:
-        versions = {asked.skill_id: versions.get(asked.skill_id, [])}
+    if scope.skill_id is not None:
+        versions = {scope.skill_id: versions.get(scope.skill_id, [])}
     return Mark(
-        revision=read_panel_revision(connection, asked.agent, asked.suite),
+        revision=read_panel_revision(connection, scope.agent, scope.suite),
         removals=read_counter(connection, schema.REMOVALS),
         last_execution=int(connection.execute(select(func.max(schema.executions.c.key))).scalar() or 0),
         versions=tuple((skill_id, tuple(digests)) for skill_id, digests in versions.items()),
     )
 
 
-def _touched(connection: Connection, asked: PairQuery, since: Mark) -> tuple[int, ...]:
+def _touched(connection: Connection, scope: PairQuery, since: Mark) -> tuple[int, ...]:
     table = schema.executions
-    query = reading.executions_query(connection, agent=asked.agent, suite=asked.suite, family=asked.family)
+    query = reading.executions_query(connection, agent=scope.agent, suite=scope.suite, family=scope.family)
     new = query.with_only_columns(table.c.task_key).where(table.c.key > since.last_execution).distinct()
     # The new rows are few and stand at the end; SQLite would look up every task of the suite instead.
     new = new.with_hint(table, "NOT INDEXED", "sqlite")

@@ -157,6 +157,21 @@ def read_tasks(connection: Connection, suite: str | None = None, task_id: str | 
     return [Task(row.task_id, row.text, row.family, row.suite) for row in rows]
 
 
+def read_tasks_by_digest(connection: Connection, digests: Iterable[str]) -> dict[str, str]:
+    """The ids of the tasks whose texts have these digests, by digest; the first one where several have the same text."""
+    table = schema.tasks
+    query = select(*table.c["text_digest", "task_id"]).order_by(table.c.key)
+    ids: dict[str, str] = {}
+    for chunk in chunked([bytes.fromhex(digest) for digest in dict.fromkeys(digests) if _is_digest(digest)]):
+        for digest, task_id in connection.execute(query.where(table.c.text_digest.in_(chunk))):
+            ids.setdefault(bytes(digest).hex(), task_id)
+    return ids
+
+
+def _is_digest(text: str) -> bool:
+    return len(text) == 64 and all(character in "0123456789abcdef" for character in text)
+
+
 def read_texts(connection: Connection, task_keys: Iterable[int]) -> dict[int, str]:
     """The texts of some tasks, by key."""
     keys = schema.tasks.c.key

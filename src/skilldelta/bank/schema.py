@@ -253,5 +253,5 @@ def read_head(connection: Connection) -> Head | None:
 
 def read_mark(connection: Connection, number: int) -> int | None:
     """The mark of a commit; None where the bank does not have it."""
-    found = connection.execute(select(commits.c.mark).where(commits.c.number == number)).scalar()
-    return None if found is None else int(found)
+    mark = connection.execute(select(commits.c.mark).where(commits.c.number == number)).scalar()
+    return None if mark is None else int(mark)

@@ -69,13 +69,15 @@ def add_skill_text(bank: Bank, name: str, text: str, *, new_version: bool = Fals
 
     Executions that do not say their version count as the only version known.
     """
-    known = bank.skills()
-    skill_id = next((skill.skill_id for skill in known if skill.skill_id == name), bundle_name([name]))
+    stored = bank.skills()
+    skill_id = next((skill.skill_id for skill in stored if skill.skill_id == name), bundle_name([name]))
     skill = Skill.from_text(skill_id, text)
     runs = [execution.skill_digest for execution in bank.executions(skill_id=skill_id)]
-    versions = {one.digest for one in known if one.skill_id == skill_id and one.digest} | {skill.digest}
+    versions = {version.digest for version in stored if version.skill_id == skill_id and version.digest} | {
+        skill.digest
+    }
     counted = sum(digest == skill.digest or (not digest and len(versions) == 1) for digest in runs)
-    is_known = any(one.skill_id == skill_id and one.digest == skill.digest for one in known)
+    is_known = any(version.skill_id == skill_id and version.digest == skill.digest for version in stored)
     if runs and not counted and not is_known and not new_version:
         other = next(iter(versions - {skill.digest}))
         raise InputError(
@@ -84,6 +86,8 @@ def add_skill_text(bank: Bank, name: str, text: str, *, new_version: bool = Fals
         )
     added = bank.add(Batch(skills=[skill]))
     near = (
-        () if runs else tuple(difflib.get_close_matches(name, {one.skill_id for one in known} - {skill_id}, cutoff=0.4))
+        ()
+        if runs
+        else tuple(difflib.get_close_matches(name, {version.skill_id for version in stored} - {skill_id}, cutoff=0.4))
     )
     return AddedText(skill_id, skill.digest, len(text), added.skills > 0, counted, len(runs) - counted, near)

@@ -83,10 +83,10 @@ class SQLite:
     def identity(self) -> tuple[int, int] | None:
         """Which file has the bank's name; None if none has."""
         try:
-            found = self.path.stat()
+            file = self.path.stat()
         except OSError:
             return None
-        return found.st_dev, found.st_ino
+        return file.st_dev, file.st_ino
 
     def reader(self) -> Engine:
         return _sqlite_engine(self.connect_reader, "BEGIN")
@@ -180,13 +180,13 @@ class SQLite:
     def problems(self, connection: Connection) -> list[str]:
         """Damaged pages and indexes, and rows whose reference leads nowhere."""
         try:
-            found = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(100)")]
+            lines = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(100)")]
         except DBAPIError as error:  # some damage ends the check itself
             return [f"damaged file: {error.orig}"]
         orphans: dict[tuple[str, str], int] = {}
         for table, _, parent, _ in connection.exec_driver_sql("PRAGMA foreign_key_check"):
             orphans[table, parent] = orphans.get((table, parent), 0) + 1
-        return [f"damaged file: {line}" for line in found if line != "ok"] + [
+        return [f"damaged file: {line}" for line in lines if line != "ok"] + [
             f"{plural(count, 'orphan row')} in {table}: the {parent} row is missing"
             for (table, parent), count in orphans.items()
         ]

@@ -64,12 +64,12 @@ def create_aside(path: Path, make: Callable[[Path], None]) -> None:
     _remove_left_over(path.parent, prefix)
     aside = Path(tempfile.mkdtemp(prefix=prefix, dir=path.parent))
     try:
-        made = aside / "new"
-        os.close(os.open(made, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        make(made)
-        with made.open("rb+") as file:
+        new_file = aside / "new"
+        os.close(os.open(new_file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        make(new_file)
+        with new_file.open("rb+") as file:
             flush_durably(file.fileno())
-        _take_name(made, path)
+        _take_name(new_file, path)
         flush_folder(path.parent)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
@@ -81,17 +81,17 @@ def _remove_left_over(folder: Path, prefix: str) -> None:
             shutil.rmtree(entry.path, ignore_errors=True)
 
 
-def _take_name(made: Path, path: Path) -> None:
+def _take_name(new_file: Path, path: Path) -> None:
     """Never over a file with content, which a program that knows no lock may have put there meanwhile."""
     if path.exists() and path.stat().st_size == 0:
-        made.replace(path)
+        new_file.replace(path)
         return
     try:
-        os.link(made, path)
+        os.link(new_file, path)
     except FileExistsError:
         return
     except (OSError, NotImplementedError):  # a disk without hard links
-        made.rename(path)
+        new_file.rename(path)
 
 
 _ATTEMPTS = 5
@@ -145,8 +145,8 @@ def _copy_log(log: Path, copy: Path, location: str) -> None:
 
 def _state(*paths: Path) -> list[tuple[int, int, int]]:
     """What differs when a file was written or replaced."""
-    found = [os.stat(path) for path in paths if path.exists()]
-    return [(file.st_ino, file.st_size, file.st_mtime_ns) for file in found]
+    states = [os.stat(path) for path in paths if path.exists()]
+    return [(file.st_ino, file.st_size, file.st_mtime_ns) for file in states]
 
 
 _TITLE = "skilldelta-commits"

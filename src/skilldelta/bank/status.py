@@ -183,11 +183,11 @@ def _coverage(connection: Connection, suite: str, columns: PairColumns) -> Cover
     groups_of_tasks = np.unique(np.stack([group, columns.task_keys]), axis=1)[0]
     sizes = np.sort(np.unique(groups_of_tasks, return_counts=True)[1])
     present, uses = np.unique(skill, return_counts=True)
-    named = {number: name for name, number in numbers.items() if name}
+    names_by_number = {number: name for name, number in numbers.items() if name}
     members = [
-        (named[code].count("+") + 1, count)
+        (names_by_number[code].count("+") + 1, count)
         for code, count in zip(present.tolist(), uses.tolist(), strict=True)
-        if code in named
+        if code in names_by_number
     ]
     return Coverage(
         groups=len(sizes),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Concatenate, ParamSpec, Self, TypeVar
@@ -150,8 +150,8 @@ class Bank:
         include_stale: bool = False,
     ) -> Pairing:
         """The pairs of an agent in order of their tasks' arrival, and everything that was left out."""
-        asked = PairQuery(agent, suite, skill_id, family, include_stale)
-        return self._read(pair_reading.read_pairs, asked).pairing
+        scope = PairQuery(agent, suite, skill_id, family, include_stale)
+        return self._read(pair_reading.read_pairs, scope).pairing
 
     def vectors(self, encoder: TextEncoder, texts: Sequence[str], *, progress: Progress | None = None) -> Vectors:
         """(n, dim) one row per text; what the bank lacks is encoded and, unless it is read-only, cached."""
@@ -172,21 +172,21 @@ class Bank:
         rows = self.scope_rows(PairQuery(agent, suite, skill_id, family, include_stale))
         return rows.support(self.vectors(encoder, rows.texts, progress=progress), encoder.identity, agent, suite)
 
-    def scope_rows(self, asked: PairQuery) -> ScopeRows:
+    def scope_rows(self, scope: PairQuery) -> ScopeRows:
         """All pairs of a scope as columns, with the names and texts of their tasks."""
-        return self._read(read_scope, asked)
+        return self._read(read_scope, scope)
 
-    def changes(self, asked: PairQuery, since: Mark | None = None) -> Changes:
+    def changes(self, scope: PairQuery, since: Mark | None = None) -> Changes:
         """The pairs that a reader lacks who has read up to `since`: what the in-memory index lives on."""
-        return self._read(pair_reading.read_changes, asked, since)
+        return self._read(pair_reading.read_changes, scope, since)
 
-    def mark(self, asked: PairQuery) -> Mark:
+    def mark(self, scope: PairQuery) -> Mark:
         """How far a reader who reads everything now has read."""
-        return self._read(pair_reading.mark_now, asked)
+        return self._read(pair_reading.mark_now, scope)
 
-    def freshness(self, asked: PairQuery, mark: Mark) -> Freshness:
+    def freshness(self, scope: PairQuery, mark: Mark) -> Freshness:
         """How what was learned at a mark relates to the evidence as it is now."""
-        return self._read(pair_reading.read_freshness, asked, mark)
+        return self._read(pair_reading.read_freshness, scope, mark)
 
     def resolve_agent(self, name: str | None) -> Agent:
         """The agent called `name` or `name@fingerprint-prefix`; None is the one chosen with `use`, or the first."""
@@ -219,7 +219,7 @@ class Bank:
         with self._database.write() as connection:
             if agent is not None and agent not in reading.read_agents(connection).values():
                 raise unknown_name(
-                    "agent", agent.name, [known.name for known in reading.read_agents(connection).values()]
+                    "agent", agent.name, [candidate.name for candidate in reading.read_agents(connection).values()]
                 )
             if suite is not None and suite not in reading.read_suites(connection):
                 raise unknown_name("suite", suite, reading.read_suites(connection))
@@ -239,6 +239,10 @@ class Bank:
     def panel_names(self) -> list[tuple[Agent, str]]:
         """The agent and suite of every panel, without reading executions."""
         return list(self._read(reading.executions_by_panel))
+
+    def tasks_by_digest(self, digests: Iterable[str]) -> dict[str, str]:
+        """The ids of the tasks whose texts have these digests, by digest."""
+        return self._read(reading.read_tasks_by_digest, digests)
 
     def has_more_executions(self, number: int, agent: Agent, suite: str | None = None) -> bool:
         """Whether an agent has more executions, on a suite or on all; counts no further than that."""

@@ -121,29 +121,29 @@ def _new_rows(
     new: dict[str, bytes] = {}
     for vector, row in zip(vectors, matrix, strict=True):
         digest = vector.text_digest
-        known = stored.get(digest) or new.get(digest)
-        if known is None:
+        stored_blob = stored.get(digest) or new.get(digest)
+        if stored_blob is None:
             new[digest] = row.tobytes()
         else:
-            _check_same(encoder.identity, digest, known, row)
+            _check_same(encoder.identity, digest, stored_blob, row)
     return [(encoder.key, _digest_bytes(digest), blob) for digest, blob in new.items()]
 
 
 def _known_encoder(connection: Connection, backend: Backend, name: str, dimension: int) -> _Encoder:
     """The encoder's row; a new one is made for the dimension that came first."""
     table = schema.encoders
-    known = connection.execute(select(table.c.key, table.c.dimension).where(table.c.identity == name)).first()
-    if known is not None:
-        return _Encoder(known.key, name, known.dimension, is_new=False)
+    row = connection.execute(select(table.c.key, table.c.dimension).where(table.c.identity == name)).first()
+    if row is not None:
+        return _Encoder(row.key, name, row.dimension, is_new=False)
     key = next_key(connection, table)
     insert_rows(connection, backend, table, [(key, name, dimension)])
     return _Encoder(key, name, dimension, is_new=True)
 
 
-def _check_dimension(name: str, known: int, came: int) -> None:
-    if known != came:
+def _check_dimension(name: str, stored: int, came: int) -> None:
+    if stored != came:
         raise InputError(
-            f"encoder {name!r} has vectors of dimension {known} and one of {came} came; "
+            f"encoder {name!r} has vectors of dimension {stored} and one of {came} came; "
             "vectors of different encoders never meet: give the other encoder another identity"
         )
 

@@ -59,12 +59,12 @@ def _gaps(connection: Connection) -> list[str]:
 
 
 def _orphans(connection: Connection) -> list[str]:
-    found = []
+    problems = []
     for table, column, parent in _PARENTS:
         count = count_rows(connection, table, table.c[column].not_in(select(parent.c.key)))
         if count:
-            found.append(f"{plural(count, 'orphan row')} in {table.name}: the {parent.name} row is missing")
-    return found
+            problems.append(f"{plural(count, 'orphan row')} in {table.name}: the {parent.name} row is missing")
+    return problems
 
 
 def _wrong_values(connection: Connection) -> list[str]:
@@ -76,39 +76,39 @@ def _wrong_values(connection: Connection) -> list[str]:
         "a success though not completed": (table.c.status != "completed") & table.c.success.is_not(None),
         "a negative repetition": table.c.repetition < 0,
     }
-    found = []
+    problems = []
     for what, wrong in checks.items():
         count = count_rows(connection, table, wrong)
         if count:
-            found.append(f"{plural(count, 'execution has', 'executions have')} {what}")
-    return found
+            problems.append(f"{plural(count, 'execution has', 'executions have')} {what}")
+    return problems
 
 
 def _wrong_texts(connection: Connection) -> list[str]:
     tasks, skills = schema.tasks, schema.skills
-    found = []
+    problems = []
     rows = connection.execution_options(yield_per=_ROWS_AT_ONCE)
     for suite, task_id, text, digest in rows.execute(select(*tasks.c["suite", "task_id", "text", "text_digest"])):
         if bytes.fromhex(text_digest(text)) != digest:
-            found.append(
+            problems.append(
                 f"the text of task {task_id!r} in suite {suite!r} does not have its digest {digest.hex()[:12]}"
             )
     for skill_id, text, digest in rows.execute(select(*skills.c["skill_id", "text", "digest"])):
         if text and text_digest(text) != digest:
-            found.append(f"the text of skill {skill_id!r} does not have its digest {digest[:12]}")
-    return found
+            problems.append(f"the text of skill {skill_id!r} does not have its digest {digest[:12]}")
+    return problems
 
 
 def _wrong_vectors(connection: Connection) -> list[str]:
     encoders, vectors = schema.encoders, schema.vectors
-    found = []
+    problems = []
     for key, identity, dimension in connection.execute(select(*encoders.c["key", "identity", "dimension"])).all():
         query = select(vectors.c.text_digest, vectors.c.vector).where(vectors.c.encoder_key == key)
         result = connection.execution_options(yield_per=_ROWS_AT_ONCE).execute(query)
         for rows in result.partitions():
             sized = [(digest, blob) for digest, blob in rows if len(digest) == 32 and len(blob) == 4 * dimension]
             if len(sized) < len(rows):
-                found.append(
+                problems.append(
                     f"{plural(len(rows) - len(sized), 'vector')} of {identity!r} without {dimension} values and a digest"
                 )
             matrix = np.frombuffer(b"".join(blob for _, blob in sized), np.float32).reshape(len(sized), dimension)
@@ -117,8 +117,8 @@ def _wrong_vectors(connection: Connection) -> list[str]:
             # A comparison with NaN is false, so a vector that is not finite is counted too.
             wrong = int((~(np.abs(lengths - 1) <= _LENGTH_TOLERANCE)).sum())
             if wrong:
-                found.append(f"{plural(wrong, 'vector')} of {identity!r} not of length 1")
-    return found
+                problems.append(f"{plural(wrong, 'vector')} of {identity!r} not of length 1")
+    return problems
 
 
 def _changed_rows(connection: Connection, table: TableClause) -> list[str]:
@@ -127,8 +127,8 @@ def _changed_rows(connection: Connection, table: TableClause) -> list[str]:
     changed = [_name(row[:-1]) for row in rows if not is_intact(table.name, row)]
     if not changed:
         return []
-    named = ", ".join(changed[:_NAMED]) + (", …" if len(changed) > _NAMED else "")
-    return [f"{plural(len(changed), 'row')} of {table.name} changed since stored (wrong checksum): {named}"]
+    some = ", ".join(changed[:_NAMED]) + (", …" if len(changed) > _NAMED else "")
+    return [f"{plural(len(changed), 'row')} of {table.name} changed since stored (wrong checksum): {some}"]
 
 
 def _name(row: Row) -> str:

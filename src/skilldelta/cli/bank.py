@@ -51,11 +51,11 @@ def command() -> None:
 def status(bank: str, as_json: bool) -> None:
     """Counts of everything in the bank, and its panels (agent × suite)."""
     with _open(bank) as opened:
-        found = opened.status()
+        bank_status = opened.status()
     if as_json:
-        write_json(asdict(found))
+        write_json(asdict(bank_status))
     else:
-        _show_status(found)
+        _show_status(bank_status)
 
 
 @command.command("list")
@@ -127,8 +127,8 @@ def verify(bank: str, as_json: bool) -> int:
         out = console()
         for problem in problems:
             out.print(problem, soft_wrap=True)
-        found = plural(len(problems), "problem") if problems else "no problem found"
-        out.print(f"{redacted(bank)}: {found}", soft_wrap=True)
+        verdict = plural(len(problems), "problem") if problems else "no problem found"
+        out.print(f"{redacted(bank)}: {verdict}", soft_wrap=True)
     return 1 if problems else 0
 
 
@@ -212,8 +212,8 @@ def restore(source: Path, bank: str, yes: bool, as_json: bool) -> None:
         question = f"This puts {source} in the place of {redacted(bank)}.\nReplace the bank?"
         confirm(question, otherwise=f"this would replace {redacted(bank)};")
     result = restore_bank(source, bank)
-    kept = f"; the bank that was there is kept in {result.replaced}" if result.replaced else ""
-    line = f"{source} was restored to {result.location} (schema version {result.schema_version}){kept}"
+    replaced = f"; the bank that was there is kept in {result.replaced}" if result.replaced else ""
+    line = f"{source} was restored to {result.location} (schema version {result.schema_version}){replaced}"
     answer(line, {**asdict(result), "replaced": result.replaced and str(result.replaced)}, as_json=as_json)
 
 
@@ -290,11 +290,11 @@ def forget(bank: str, decisions: bool, older_than: float | None, yes: bool, as_j
 
     with _open(bank) as opened:
         removal = _removal(opened, before, options)
-        found = _counted(opened.foreseen(removal))
-        if found and not yes:
-            _agree(found)
-        gone = opened.remove(removal) if found else forget.Forgotten()
-    removed = f"{_counted(gone)} removed" if found else "nothing in the bank fits these filters; nothing was removed"
+        affected = _counted(opened.foreseen(removal))
+        if affected and not yes:
+            _agree(affected)
+        gone = opened.remove(removal) if affected else forget.Forgotten()
+    removed = f"{_counted(gone)} removed" if affected else "nothing in the bank fits these filters; nothing was removed"
     answer(removed, asdict(gone), as_json=as_json)
 
 
@@ -318,17 +318,17 @@ def _removal(opened: Bank, before: float | None, options: dict[str, Any]) -> Rem
 
 def _forget_decisions(bank: str, before: float | None, yes: bool, as_json: bool) -> None:
     with _open(bank) as opened:
-        found = opened.count_decisions(before)
-        if found and not yes:
-            _agree(plural(found, "decision"))
-        gone = opened.forget_decisions(before) if found else 0
-    removed = f"{plural(gone, 'decision')} removed" if found else "the log has no such decision; nothing was removed"
+        affected = opened.count_decisions(before)
+        if affected and not yes:
+            _agree(plural(affected, "decision"))
+        gone = opened.forget_decisions(before) if affected else 0
+    removed = f"{plural(gone, 'decision')} removed" if affected else "the log has no such decision; nothing was removed"
     answer(removed, {"decisions": gone}, as_json=as_json)
 
 
-def _agree(found: str) -> None:
-    question = f"This removes {found}. It cannot be undone.\nRemove them for good?"
-    confirm(question, otherwise=f"this would remove {found};")
+def _agree(affected: str) -> None:
+    question = f"This removes {affected}. It cannot be undone.\nRemove them for good?"
+    confirm(question, otherwise=f"this would remove {affected};")
 
 
 def _counted(rows: Foreseen | Forgotten) -> str:
@@ -349,44 +349,44 @@ def _moment(date: str) -> float:
         raise InputError(f"{date!r} is not a date; write it like 2026-01-31") from None
 
 
-def _show_status(found: BankStatus) -> None:
+def _show_status(status: BankStatus) -> None:
     from skilldelta.studies.loaded_panel import label_of
 
     out = console()
-    executions = sum(found.executions.values())
-    size = f"{found.size_bytes / 1e6:,.1f} MB, schema {found.schema_version}"
-    out.print(f"{found.location}  {found.backend}, {size}", style="bold", soft_wrap=True)
+    executions = sum(status.executions.values())
+    size = f"{status.size_bytes / 1e6:,.1f} MB, schema {status.schema_version}"
+    out.print(f"{status.location}  {status.backend}, {size}", style="bold", soft_wrap=True)
     out.print(
-        f"{plural(executions, 'execution')} of {plural(found.tasks, 'task')} by {plural(found.agents, 'agent')}, "
-        f"{plural(found.skills, 'skill')} in {plural(found.skill_versions, 'version')}, "
-        f"{plural(found.decisions, 'decision')}"
+        f"{plural(executions, 'execution')} of {plural(status.tasks, 'task')} by {plural(status.agents, 'agent')}, "
+        f"{plural(status.skills, 'skill')} in {plural(status.skill_versions, 'version')}, "
+        f"{plural(status.decisions, 'decision')}"
     )
-    uncounted = {name: count for name, count in found.executions.items() if name != "completed" and count}
+    uncounted = {name: count for name, count in status.executions.items() if name != "completed" and count}
     if uncounted:
         out.print("not counted: " + ", ".join(f"{count:,} {name}" for name, count in uncounted.items()))
-    for encoder, count in found.vectors.items():
+    for encoder, count in status.vectors.items():
         out.print(f"{plural(count, 'vector')} of {encoder}")
-    if found.learned.states:
-        states = plural(found.learned.states, "learned state")
-        out.print(f"{states} kept for the next prediction, {found.learned.size_bytes / 1e6:,.1f} MB")
-    agents = list(dict.fromkeys(panel.agent for panel in found.panels))
+    if status.learned.states:
+        states = plural(status.learned.states, "learned state")
+        out.print(f"{states} kept for the next prediction, {status.learned.size_bytes / 1e6:,.1f} MB")
+    agents = list(dict.fromkeys(panel.agent for panel in status.panels))
     columns = ("agent", "suite", "pairs", "lack an arm", "stale", "executions")
     rows = []
-    for panel in found.panels:
+    for panel in status.panels:
         counts = (panel.pairs, panel.unpaired, panel.stale, panel.executions)
         rows.append([label_of(panel.agent, agents), panel.suite, *map(number, counts)])
     if rows:
         out.print(table("Panels", columns, rows, left=2))
-        out.print(_coverage_table(found, agents))
+        out.print(_coverage_table(status, agents))
 
 
-def _coverage_table(found: BankStatus, agents: list[Agent]) -> Group:
+def _coverage_table(status: BankStatus, agents: list[Agent]) -> Group:
     """Group sizes, groups of one task, which have no support, and bundles: the paper's structure of a panel."""
     from skilldelta.studies.loaded_panel import label_of
 
     columns = ("agent", "suite", "groups", "smallest", "median", "largest", "singletons", "skills", "bundles", "edges")
     rows = []
-    for panel in found.panels:
+    for panel in status.panels:
         figures = [f"{getattr(panel.coverage, name):,g}" for name in columns[2:]]
         rows.append([label_of(panel.agent, agents), panel.suite, *figures])
     return table("Groups of tasks", columns, rows, left=2)

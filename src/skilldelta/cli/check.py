@@ -40,6 +40,11 @@ _LARGEST_CODE = 125
 @click.option(
     "--baseline", type=GivenPath(dir_okay=False), metavar="FILE", help="Earlier gains that must not get worse."
 )
+@click.option(
+    "--since-baseline",
+    metavar="VERSION",
+    help='An earlier version of the skill in the same results that the newest must not be worse than; "previous" is the one before.',
+)
 @click.option("--tolerance", type=float, default=0.05, help="How much worse than the baseline is still good.")
 @click.option("--write-baseline", type=OutputPath(), metavar="FILE", help="Write the gains of now, for later checks.")
 @click.option(
@@ -70,23 +75,53 @@ def command(sources: tuple[Path, ...], as_json: bool, output: Path | None, on_to
     from skilldelta.evaluation.gain_checks import CheckSettings
     from skilldelta.studies import check_skills, checked_to_dict, read_baseline, write_baseline
 
+    # A result of an earlier check must not pass for this one's, should this one end in an error.
+    for stale in (output, options["junit"], options["markdown"]):
+        if stale is not None and stale.is_file():
+            stale.unlink()
     given = (*sources, *(path for path in (options["without"], options["treated"]) if path))
     options["said"], options["format_"] = reading_of(options, given)
     asked, without_evidence = settings_in(options, CheckSettings), _exit_code(on_too_little)
     baseline = _asked_for(read_baseline(options["baseline"]), options) if options["baseline"] else ()
+    if options["baseline"] and options["since_baseline"]:
+        raise InputError("--baseline and --since-baseline are two baselines; give one")
     measured, notes = _measured(sources, options)
+    if options["since_baseline"]:
+        baseline = _of_version(sources, options)
     for remark in notes:
         note(remark)
     checked = check_skills(measured, asked, baseline=baseline, notes=notes)
     if options["write_baseline"]:
         write_baseline(options["write_baseline"], measured, created=created_now())
         note(f"wrote {options['write_baseline']}")
-    _write(checked, options, fail_on_too_little=without_evidence == 1)
+    default = f'"not enough evidence" exits with {without_evidence} here; --on-too-little {on_too_little} says so'
+    _write(checked, options, fail_on_too_little=without_evidence == 1, default=default)
     if as_json or output:
-        write_json(checked_to_dict(checked), output)
+        write_json({**checked_to_dict(checked), "on_too_little": without_evidence}, output)
     else:
         _show(checked)
+        if checked.outcome == "not enough evidence":
+            note(default)
     return {"pass": 0, "fail": 1, "not enough evidence": without_evidence}[checked.outcome]
+
+
+def _of_version(sources: Sequence[Path], options: dict[str, Any]) -> list[SkillGains]:
+    """The gains of an earlier version in the same results."""
+    from skilldelta.studies import ArmChoice, bank_runs, read_runs
+    from skilldelta.studies.check_study import version_gains
+
+    choice = ArmChoice(agent=options["agent"], skill=options["skill"], suite=options["suite"])
+    if sources:
+        recorded = [read_runs(path, format=options["format_"], choice=choice, said=options["said"]) for path in sources]
+    else:
+        from skilldelta.bank import Bank
+        from skilldelta.studies.version_history import in_bank_order
+
+        with Bank.open(options["bank"], create=False) as bank:
+            recorded = [in_bank_order(bank, bank_runs(bank, choice))]
+    return [
+        gains for one in recorded for gains in version_gains(one, options["since_baseline"], skill=options["skill"])
+    ]
 
 
 def _exit_code(word: str) -> int:
@@ -189,14 +224,14 @@ def _of_bank(options: dict[str, Any]) -> tuple[Sequence[SkillGains], tuple[str, 
         return bank_gains(bank, choice_of(options), skill=options["skill"]), tuple(notes)
 
 
-def _write(checked: SkillsChecked, options: dict[str, Any], *, fail_on_too_little: bool) -> None:
+def _write(checked: SkillsChecked, options: dict[str, Any], *, fail_on_too_little: bool, default: str) -> None:
     from skilldelta.studies import check_junit, check_markdown
 
     if options["junit"]:
         xml = check_junit(checked, fail_on_too_little=fail_on_too_little)
         write_text(options["junit"], xml, errors="replace")
         note(f"wrote {options['junit']}")
-    write_markdown(options, lambda: check_markdown(checked))
+    write_markdown(options, lambda: f"{check_markdown(checked)}\n{default[0].upper()}{default[1:]}.\n")
 
 
 def _show(checked: SkillsChecked) -> None:

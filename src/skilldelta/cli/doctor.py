@@ -14,8 +14,8 @@ import click
 from skilldelta.cli import settings
 from skilldelta.cli.output import write_json
 from skilldelta.errors import InputError
-from skilldelta.serve.hooks.server_client import DEFAULT_SERVER, ServerAddress
-from skilldelta.server_proof import KEY_VARIABLE, known_key
+from skilldelta.serve.hooks.server_client import ServerAddress
+from skilldelta.server_proof import DEFAULT_SERVER, KEY_VARIABLE, known_key
 
 if TYPE_CHECKING:
     from skilldelta.serve.health import Finding

@@ -28,8 +28,8 @@ from skilldelta.harnesses.offered_skill import OfferedSkill, Part, skill_name
 from skilldelta.regular_file import is_below
 from skilldelta.serve.hooks.hook_event import MOST_BYTES
 from skilldelta.serve.hooks.hook_run import HookSettings, answer, fallback_answer
-from skilldelta.serve.hooks.server_client import DEFAULT_SERVER, ServerAddress
-from skilldelta.server_proof import KEY_VARIABLE, known_key
+from skilldelta.serve.hooks.server_client import ServerAddress
+from skilldelta.server_proof import DEFAULT_SERVER, KEY_VARIABLE, known_key
 
 # Set, it switches on the further entries of a plugin, which are a process each per prompt.
 _LONG_SKILLS = "SKILLDELTA_LONG_SKILLS"
@@ -158,6 +158,7 @@ _BELIEVED: Mapping[str, Callable[[str, str], bool]] = {
     metavar="S",
     help="Seconds after which the fallback answers in any case.",
 )
+@click.option("--shadow", is_flag=True, help="Log what the gate would have done, and change nothing.")
 @click.option(
     "--no-record",
     is_flag=True,
@@ -225,6 +226,7 @@ def hook_settings(harness: str, options: Mapping[str, Any], environment: Mapping
         part=_part(options["part"], bool(environment.get(_LONG_SKILLS))),
         delivery=options["inject"],
         record=not options["no_record"],
+        shadow=options["shadow"],
         state=state_folder(options["state"], environment),
     )
 

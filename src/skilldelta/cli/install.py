@@ -38,6 +38,12 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Govern every skill that the harness has, also those that are added later; those without evidence are left alone.",
 )
+@click.option(
+    "--http",
+    is_flag=True,
+    help="Let the harness send its events to the server by itself: faster, but it cannot check who answers.",
+)
+@click.option("--shadow", is_flag=True, help="Only log what the gate would have done; see skilldelta log --shadow.")
 @settings.bank_option
 @settings.agent_option
 @settings.suite_option
@@ -90,6 +96,8 @@ def _install(
 ) -> None:
     from skilldelta.harnesses.installation import planned_changes
 
+    if options["http"]:
+        _check_http(harness, options)
     planned = planned_changes(harness, folder, _wanted(options))
     changes = [change for change in planned if not change.is_empty]
     if not changes:
@@ -102,6 +110,21 @@ def _install(
     for doubt in _doubts(options):
         note(f"warning: {doubt}")
     note(f"Check it with: skilldelta doctor. Take it back with: {back}")
+
+
+def _check_http(harness: Harness, options: dict[str, Any]) -> None:
+    """Refuse what an HTTP hook cannot do, and say what is given up."""
+    if harness.dialect is None or not harness.dialect.speaks_http:
+        raise InputError(f"{harness.name} has no HTTP hooks; install it without --http")
+    if options["skill_file"] or options["all_skills"] or options["shadow"]:
+        raise InputError(
+            "with --http the server hands out texts of the bank: name skills with --skill, and put their texts into the "
+            "bank with skilldelta bank add-skill; --skill-file, --all and --shadow need a hook command"
+        )
+    note(
+        "warning: with --http nobody checks who answers at that address: while your server is down, a process of another "
+        "user there could read your prompts and put text into the agent's context"
+    )
 
 
 def _doubts(options: dict[str, Any]) -> list[str]:
@@ -147,7 +170,14 @@ def _wanted(options: dict[str, Any]) -> WantedSetup:
     }
     told["timeout"] = None if options["timeout"] is None else f"{options['timeout']:g}"
     given = {name: value for name, value in told.items() if value}
-    return WantedSetup(skilldelta_command(sys.argv[0]), _skills(options), given, options["all_skills"])
+    return WantedSetup(
+        skilldelta_command(sys.argv[0]),
+        _skills(options),
+        given,
+        options["all_skills"],
+        options["http"],
+        options["shadow"],
+    )
 
 
 def _bank(given: str) -> str:
@@ -161,6 +191,7 @@ def _bank(given: str) -> str:
 
 def _skills(options: dict[str, Any]) -> tuple[OfferedSkill, ...]:
     """The skills on offer, each of which has a text that can be read."""
+    from skilldelta.advisor.carried_over import changed_since
     from skilldelta.bank.skill_versions import read_skill_text
     from skilldelta.cli.hook import offered_skills
 
@@ -169,7 +200,17 @@ def _skills(options: dict[str, Any]) -> tuple[OfferedSkill, ...]:
     skills = offered_skills(options["skill"], [str(file) for file in options["skill_file"]])
     if not skills and not options["all_skills"]:
         raise InputError("no skill on offer; name one with --skill NAME or --skill-file PATH, or say --all")
-    digests = {skill.skill_id: skill.digest for skill in _known_skills(options) if skill.text}
+    known = {skill.skill_id: skill for skill in _known_skills(options)}
+    for offered in skills:
+        if offered.file is not None and offered.name in known:
+            changed = changed_since(known[offered.name], read_skill_text(offered.file))
+            if changed is not None:
+                version = known[offered.name].digest[:12]
+                note(
+                    f"{offered.file} was changed since its runs ({changed:.0%}): evidence of version {version} is carried over, "
+                    "until the skill is run again"
+                )
+    digests = {name: skill.digest for name, skill in known.items() if skill.text}
     return tuple(skill._replace(digest="" if skill.file else digests.get(skill.name, "")) for skill in skills)
 
 

@@ -38,6 +38,8 @@ COMMANDS: dict[str, str] = {
     "simulate": "Panels with known truth, for planning a study.",
     "collect": "Paired executions of a real agent: plan, caps, resume.",
     "record": "What happened after a decision.",
+    "log": "The decisions that were taken, and what shadow mode would have done.",
+    "why": "The last decision of a hook, explained.",
     "serve": "The gate as a local service: HTTP API and dashboard.",
     "hook": "The gate as a hook of an agent harness.",
     "mcp": "The gate as tools of the Model Context Protocol.",

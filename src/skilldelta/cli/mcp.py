@@ -33,12 +33,16 @@ def command(bank: str, http: bool, host: str, port: int, **options: Any) -> None
     skilldelta mcp --bank demo.bank
     skilldelta mcp --bank demo.bank --http --port 7346
     """
-    from skilldelta.cli.arguments import chosen_encoder
+    from skilldelta.cli.arguments import chosen_encoder, encoder_arguments
     from skilldelta.gate import Gate
     from skilldelta.serve.gate_service import GateService, GateSettings
+    from skilldelta.serve.learning import LearningProcess
 
     chosen = GateSettings(gate=Gate(threshold=options["threshold"]), agent=options["agent"], keep=options["keep"])
-    with GateService.open(bank, chosen, encoder=lambda opened: chosen_encoder(opened, options)) as service:
+    learner = LearningProcess(bank, encoder_arguments(options))
+    with GateService.open(
+        bank, chosen, encoder=lambda opened: chosen_encoder(opened, options), learner=learner
+    ) as service:
         if http:
             _serve(service, host, port, options)
         else:

@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 @click.command("predict")
 @click.argument("text", required=False)
 @click.option("--skill", help="The skill on offer.")
+@click.option(
+    "--skill-file",
+    type=GivenPath(),
+    metavar="PATH",
+    help="The skill as it is now, a SKILL.md or its folder: evidence of a version before an edit counts less.",
+)
 @click.option("--family", help="The task's family, where it is known.")
 @click.option("--task-id", help="The task's id: its own record, if the bank has one, is left out.")
 @settings.panel_options
@@ -100,12 +106,29 @@ def _advice(opened: Bank, agent: Agent, question: Question, gate: Gate, options:
 
     try:
         encoder = chosen_encoder(opened, options, given=_given_vector(question, options))
-        return Advisor(opened, encoder, agent=agent, gate=gate).ask(question, explain=options["explain"])
+        advice = Advisor(opened, encoder, agent=agent, gate=gate).ask(question, explain=options["explain"])
+        return advice if options["skill_file"] is None else _of_file(opened, advice, gate, question, options)
     except EncoderError as error:
         if not options["fallback"]:
             raise
         names = {"skill": question.skill, "family": question.family, "suite": question.suite}
         return fallback_advice(error, options["fallback"], gate, agent=agent.name, **names)
+
+
+def _of_file(opened: Bank, advice: Advice, gate: Gate, question: Question, options: dict[str, Any]) -> Advice:
+    """The advice for a skill's text as it is on disk; the paper's rule carries nothing over."""
+    from skilldelta.advisor.carried_over import changed_since, edits_of, for_text
+    from skilldelta.advisor.failure import fallback_advice
+    from skilldelta.bank.skill_versions import read_skill_text
+
+    recorded, text = opened.resolve_skill(question.skill), read_skill_text(options["skill_file"])
+    if changed_since(recorded, text) is not None and gate.estimator == "paper":
+        error = InputError(
+            f"the evidence is of version {recorded.digest[:12]}; the paper asks for a re-check after an edit"
+        )
+        names = {"skill": question.skill, "family": question.family, "suite": question.suite}
+        return fallback_advice(error, "abstain", gate, agent=advice.agent, **names)
+    return for_text(advice, gate, recorded, text, edits_of(opened.skills(), opened.executions()))
 
 
 def _recorded(opened: Bank, advice: Advice, agent: Agent, question: Question) -> int:

@@ -71,6 +71,7 @@ def command(ctx: click.Context, /, bank: str, host: str, port: int, install: str
     except ModuleNotFoundError as error:
         raise MissingExtraError("skilldelta serve", "serve") from error
     from skilldelta.cli.arguments import encoder_arguments
+    from skilldelta.cli.hook import state_folder
     from skilldelta.serve.service_log import log_to
     from skilldelta.server_proof import own_key
 
@@ -90,7 +91,17 @@ def command(ctx: click.Context, /, bank: str, host: str, port: int, install: str
         if not key:
             note("warning: hooks will not ask this server: the key that proves whose it is cannot be kept; set HOME")
         encoder = encoder_arguments(options)
-        run(gate_app(gate, rules, encoder=encoder, telemetry=telemetry, server_key=key), listener)
+        run(
+            gate_app(
+                gate,
+                rules,
+                encoder=encoder,
+                telemetry=telemetry,
+                server_key=key,
+                hook_state=state_folder(None, os.environ),
+            ),
+            listener,
+        )
 
 
 def _gate(ctx: click.Context, bank: str, options: dict[str, Any]) -> GateService:

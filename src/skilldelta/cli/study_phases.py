@@ -196,15 +196,20 @@ class StudyRun:
         else:
             _show_tables(tables)
             files = [self.study.tables.with_suffix(ending) for ending in (".json", ".md", ".tex")]
-            files += [self.study.path / "tables", self.study.report]
+            files += [self.study.path / "tables", self.study.figures, self.study.report]
             note(f"all tables and the report: {', '.join(str(file) for file in files if file.exists())}")
         return 0
 
     def _report(self, evaluated: Evaluated) -> None:
         from skilldelta.cli.report import write_report_on
+        from skilldelta.files import write_bytes
+        from skilldelta.paper.panel_figures import panel_figures
 
         try:
             write_report_on(evaluated, self.study.report, command="skilldelta study")
+            self.study.figures.mkdir(parents=True, exist_ok=True)
+            for name, draw in panel_figures(evaluated).items():
+                write_bytes(self.study.figures / f"{name}.png", draw())
         except MissingExtraError as error:
             note(str(error))
 

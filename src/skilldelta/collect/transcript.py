@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from skilldelta.errors import InputError
+from skilldelta.files import decode_json
 from skilldelta.redaction import without_known_secrets
 
 TRANSCRIPT_FILE = "transcript.jsonl"
@@ -45,8 +46,8 @@ def read_row(line: bytes) -> dict[str, Any] | None:
     start = 0
     while start >= 0:
         try:
-            row = json.loads(line[start:])
-        except (ValueError, RecursionError):
+            row = decode_json(line[start:])
+        except ValueError:
             start = line.find(_ROW_START, start + 1)
             continue
         return row if isinstance(row, dict) and "sample" in row else None
@@ -120,6 +121,6 @@ def _after_last_line(file: IO[bytes]) -> int:
 
 def _is_object(tail: bytes) -> bool:
     try:
-        return isinstance(json.loads(tail), dict)
-    except (ValueError, RecursionError):
+        return isinstance(decode_json(tail), dict)
+    except ValueError:
         return False

@@ -60,6 +60,7 @@ class WordLlamaEncoder:
     @cached_property
     def _weights(self) -> NDArray[np.float16]:
         """(vocabulary, 256), mapped from the file: only the rows that are asked for are read."""
+        # The library `safetensors` reads a whole tensor; its place in the file is all that mapping needs.
         path = _package_folder() / "weights" / f"{MODEL}_{DIMENSION}.safetensors"
         with _open(path) as file:
             header_size = int.from_bytes(file.read(8), "little")

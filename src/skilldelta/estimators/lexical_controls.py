@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -20,11 +21,11 @@ from skilldelta.support import Scope, Support
 class Lexicon:
     """A vocabulary fitted to texts alone; its rows have length 1, or are empty where a text shares no word with it.
 
-    Word unigrams and bigrams, as scikit-learn's defaults read them.
+    Word unigrams and bigrams, as scikit-learn's defaults read them unless `settings` say otherwise.
     """
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._vectorizer = TfidfVectorizer(ngram_range=(1, 2))
+    def __init__(self, texts: Sequence[str], **settings: Any) -> None:
+        self._vectorizer = TfidfVectorizer(ngram_range=(1, 2), **settings)
         try:
             self.inventory = csr_array(self._vectorizer.fit_transform(texts))
             """(n, vocabulary) the rows of the texts it was fitted to."""
@@ -36,9 +37,12 @@ class Lexicon:
         return csr_array(self._vectorizer.transform(texts))
 
 
+# The authors' vectorizer for relevance (their release, skilldelta/baselines.py), fitted to one document per task.
+_RELEVANCE_SETTINGS: Mapping[str, Any] = {"sublinear_tf": True, "max_features": 100_000, "strip_accents": "unicode"}
+_BETWEEN = " [SKILL] "
 _BLOCK_CELLS = 2**20
+# Cosines are compared in steps of 2^-40: finer differences come from the order of a sum, not from the texts.
 _TIE_STEPS = 2**40
-"""Cosines are compared in steps of 2^-40: finer differences come from the order of a sum, not from the texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +162,13 @@ class Relevance:
     def fit(self, support: Support) -> FittedRelevance:
         """The vocabulary of tasks and skills, and the median that becomes the threshold."""
         skills = _texts_of(support, self.skill_texts)
-        lexicon = Lexicon([*support.texts, *skills.values()])
-        vectors = {skill: lexicon.inventory[[len(support) + place]] for place, skill in enumerate(skills)}
-        scores = np.zeros(len(support))
+        pairs = zip(support.texts, support.skills.tolist(), strict=True)
+        lexicon = Lexicon([f"{text}{_BETWEEN}{skills[skill]}" for text, skill in pairs], **_RELEVANCE_SETTINGS)
+        vectors = dict(zip(skills, (lexicon.rows([text]) for text in skills.values()), strict=True))
+        questions, scores = lexicon.rows(support.texts), np.zeros(len(support))
         for block in support.blocks("skill"):
             skill = str(support.skills[block[0]])
-            scores[block] = (lexicon.inventory[block] @ vectors[skill].T).toarray()[:, 0]
+            scores[block] = (questions[block] @ vectors[skill].T).toarray()[:, 0]
         return FittedRelevance(lexicon, vectors, scores, float(np.median(scores)))
 
 

@@ -45,6 +45,8 @@ class Gate:
     level: float = _DEFAULT["level"]
     familiarity_limit: float | None = _DEFAULT["familiarity_limit"]
     """Less familiar tasks are skipped, under the three-way rule abstained from; None is 0.01, for the paper's rule 0: never."""
+    prior_gain: float = _DEFAULT["prior_gain"]
+    """The gain that the blend pulls a skill with little evidence to; other estimators have no such level."""
     success_worth: float | None = _DEFAULT["success_worth"]
     """Dollars that one success is worth; with `price`, tokens are weighed against the gain."""
     price: float | None = _DEFAULT["price"]
@@ -85,6 +87,8 @@ class Gate:
             raise InputError(
                 f"familiarity_limit must lie between 0 and 1, got {self.familiarity_floor}", setting="familiarity_limit"
             )
+        if not -1 <= self.prior_gain <= 1:
+            raise InputError(f"prior_gain must lie between -1 and 1, got {self.prior_gain}", setting="prior_gain")
         if not 0 < self.level < 1:
             raise InputError(f"level must lie between 0 and 1, got {self.level}", setting="level")
         if self.success_worth is not None and self.price is None:

@@ -47,6 +47,7 @@ DIALECT = Dialect(
     end="SessionEnd",
     start="SessionStart",
     shows_messages=True,
+    speaks_http=True,
     skill_tool="Skill",
     skill_fields=("skill", "command", "name"),
     longest=9_900,  # found at 10,000

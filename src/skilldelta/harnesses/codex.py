@@ -45,7 +45,9 @@ HARNESS = Harness(
     next_step="Start codex and trust the hooks with /hooks; until then Codex leaves them out.",
     # It reads and writes the documents of Claude Code, and has no tool for skills. What it does after a compaction, and
     # with a message for the person, is not known.
-    dialect=replace(claude_code.DIALECT, skill_tool="", start="", shows_messages=False, tokens=_tokens),
+    dialect=replace(
+        claude_code.DIALECT, skill_tool="", start="", shows_messages=False, speaks_http=False, tokens=_tokens
+    ),
     plugin_mark=("config.toml", "skilldelta@"),
     recipe=Recipe(
         # Hooks have to be trusted by a person first; the only hooks of this home are the ones that were put there.

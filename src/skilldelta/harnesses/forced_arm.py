@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 
+from skilldelta.files import decode_json
 from skilldelta.records import Condition
 from skilldelta.server_proof import PROOF_PATH, proof
 
@@ -75,8 +76,8 @@ def forced_arm(condition: Condition, skill_text: str) -> Iterator[ForcedArm]:
                 length = int(self.headers.get("Content-Length") or 0)
                 if not 0 < length <= _MOST_BYTES:
                     raise ValueError("no body, or too large a one")
-                body = json.loads(self.rfile.read(length))
-            except (ValueError, RecursionError):
+                body = decode_json(self.rfile.read(length))
+            except ValueError:
                 self._send(400, {"title": "Not a question", "status": 400})
                 return
             self._send(*arm.answer(self.path, body if isinstance(body, dict) else {}))

@@ -44,6 +44,8 @@ class Dialect:
     tokens: Callable[[Sequence[dict[str, Any]]], int | None] = lambda rows: None
     """The tokens of a conversation, from the objects in its transcript; None where they do not say."""
 
+    speaks_http: bool = False
+    """Whether the harness can send its events over HTTP by itself."""
     shows_messages: bool = False
     """Whether a `systemMessage` in an answer is a line for the person."""
 

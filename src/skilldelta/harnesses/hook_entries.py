@@ -54,7 +54,7 @@ class HookEntries:
         """Our command lines, by event."""
         found: dict[str, list[str]] = {}
         for event, group in _our_groups(text, _dialect(harness), harness.name):
-            found.setdefault(event, []).extend(str(hook.get("command", "")) for hook in group["hooks"])
+            found.setdefault(event, []).extend(str(hook["command"]) for hook in group["hooks"] if "command" in hook)
         return found
 
     def modules(self, harness: Harness, folder: Path) -> Iterable[Path]:
@@ -64,6 +64,15 @@ class HookEntries:
     def _entries(self, harness: Harness, setup: WantedSetup) -> list[tuple[str, dict[str, Any]]]:
         """Injection with every submitted prompt, denial of the skill tool, and the end of a conversation."""
         dialect = _dialect(harness)
+        if setup.http:
+            hook = {
+                **self.fields,
+                "type": "http",
+                "url": setup.hook_url(harness.name),
+                "timeout": self.per_second * _HOOK_SECONDS,
+            }
+            matchers = {dialect.tool: {"matcher": dialect.skill_tool}, dialect.start: {"matcher": "compact"}}
+            return [(event, {**matchers.get(event, {}), "hooks": [hook]}) for event in _events(dialect)]
         count = setup.parts(dialect.longest)
         parts = [f"{number}/{count}" for number in range(1, count + 1)] if count > 1 else [""]
         plain = setup.hook_command(harness.name)
@@ -112,6 +121,10 @@ def _is_ours(group: object, harness: str) -> bool:
     hooks = group.get("hooks") if isinstance(group, dict) else None
     pattern = re.compile(rf"skilldelta\S*\s+hook\s+{re.escape(harness)}(\s|$)")
     return isinstance(hooks, list) and any(
-        isinstance(hook, dict) and pattern.search(str(hook.get("command", "")).replace("'", "").replace('"', ""))
+        isinstance(hook, dict)
+        and (
+            pattern.search(str(hook.get("command", "")).replace("'", "").replace('"', ""))
+            or f"/v1/hooks/{harness}?" in str(hook.get("url", ""))
+        )
         for hook in hooks
     )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from typing import Any
+
+from skilldelta.files import decode_json
 
 ANY_PROVIDER = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY")
 
@@ -13,8 +14,8 @@ def json_events(printed: str) -> Iterator[dict[str, Any]]:
     """The lines of an output that are JSON objects; harnesses print warnings between them."""
     for line in printed.splitlines():
         try:
-            event = json.loads(line)
-        except (ValueError, RecursionError):
+            event = decode_json(line)
+        except ValueError:
             continue
         if isinstance(event, dict):
             yield event

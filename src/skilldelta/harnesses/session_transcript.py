@@ -5,10 +5,10 @@ Cached input counts like other input: it is what the model read. What a transcri
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from skilldelta.files import decode_json
 from skilldelta.regular_file import read_regular
 
 if TYPE_CHECKING:
@@ -36,6 +36,6 @@ def _rows(path: str) -> Iterator[dict[str, Any]]:
 
 def _parsed(content: bytes) -> Any:
     try:
-        return json.loads(content.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
+        return decode_json(content.decode("utf-8", "replace"))
+    except ValueError:
         return None

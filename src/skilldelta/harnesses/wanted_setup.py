@@ -9,8 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from skilldelta.harnesses.offered_skill import OfferedSkill, in_parts, skill_body
+from skilldelta.server_proof import DEFAULT_SERVER
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,10 @@ class WantedSetup:
     """Options of the hook by name, those that differ from their defaults."""
     all_skills: bool = False
     """Whether every skill of the harness is on offer, also those that are added later."""
+    http: bool = False
+    """Whether the harness sends its events to the server by itself."""
+    shadow: bool = False
+    """Whether the gate only logs what it would have done."""
 
     def hook_command(self, harness: str, part: str = "") -> str:
         """The command line of a hook entry. Without SkillDelta it does nothing, and it never fails: some harnesses stop the
@@ -35,12 +41,18 @@ class WantedSetup:
             words += ["--skill-file", str(skill.file)] if skill.file is not None else []
             words += ["--skill-digest", f"{skill.name}={skill.digest}"] if skill.digest else []
         words += ["--all"] if self.all_skills else []
+        words += ["--shadow"] if self.shadow else []
         for name, value in self.options.items():
             words += [f"--{name}", value]
         words += ["--part", part] if part else []
         if sys.platform == "win32":
             return f"{subprocess.list2cmdline(words)} || exit /b 0"
         return f"test -x {shlex.quote(self.command[0])} && {shlex.join(words)} || true"
+
+    def hook_url(self, harness: str) -> str:
+        """Where the harness sends its events by itself."""
+        server = self.options.get("server", DEFAULT_SERVER).rstrip("/")
+        return f"{server}/v1/hooks/{harness}?{urlencode([('skill', skill.name) for skill in self.skills])}"
 
     def parts(self, longest: int | None) -> int:
         """How many hook entries it takes to inject the longest of the skills."""
@@ -53,6 +65,8 @@ class WantedSetup:
         """The settings of the adapters in JavaScript, which supply one skill, or govern the harness's own."""
         names = {"server": "server", "bank": "bank", "agent": "agent", "suite": "suite", "fallback": "failMode"}
         settings: dict[str, Any] = {"native": True} if self.all_skills else {}
+        if self.shadow:
+            settings["shadow"] = True
         for skill in self.skills:
             settings["skill"] = skill.name
             if skill.file is not None:

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 from skilldelta.bank.skill_versions import read_skill_text
 from skilldelta.errors import InputError, MissingExtraError, SkillDeltaError
 from skilldelta.records import text_digest
-from skilldelta.serve.hooks.server_client import DEFAULT_SERVER, ServerAddress, ask_server
-from skilldelta.server_proof import KEY_VARIABLE, known_key
+from skilldelta.serve.hooks.server_client import ServerAddress, ask_server
+from skilldelta.server_proof import DEFAULT_SERVER, KEY_VARIABLE, known_key
 
 if TYPE_CHECKING:
     from skilldelta.encoders import Encoder

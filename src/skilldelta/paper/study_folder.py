@@ -46,6 +46,11 @@ class StudyFolder:
         """The tables as JSON; the same as Markdown stand beside them."""
         return self.path / "tables.json"
 
+    @property
+    def figures(self) -> Path:
+        """The figures over all panels, as images."""
+        return self.path / "figures"
+
     def suite(self, name: str) -> Path:
         return self.path / "suites" / name
 

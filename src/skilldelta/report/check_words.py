@@ -22,6 +22,11 @@ def check_sentence(check: GainCheck) -> str:
         return f"{about}: no task in common"
     value = f"{about} {points(check.mean.mean)} points"
     low, high, sure = check.mean.interval.low, check.mean.interval.high, percent(check.confidence, 0)
+    if check.cannot_decide:
+        return (
+            f"{value} {over}: so few can neither pass nor fail at {sure}, whatever they show; it takes at least "
+            f"{check.least_tasks}{_more(check)}"
+        )
     if low is None or high is None:
         return f"{value} {over}: not enough evidence{_more(check)}"
     if check.outcome == "pass":

@@ -21,7 +21,9 @@ class GateQuestion:
     agent: str | None = None
     """None is the only agent of the bank."""
     skill_digest: str = ""
-    """The version on offer; evidence of another version does not count. Empty is the current one."""
+    """The version on offer; evidence of another version is carried over at a discount. Empty is the recorded one."""
+    skill_sketch: str = ""
+    """The `text_sketch` of the version on offer, which tells how much changed."""
     conversation: str = ""
     """The same conversation gets the first decision about a skill again."""
     source: str = ""

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from skilldelta.advisor import Advice, Question
+from skilldelta.advisor.carried_over import carried_over, edit_cost, edits_of
 from skilldelta.advisor.failure import ROUTING_FAILURES, fallback_advice
 from skilldelta.advisor.recording import (
     KeptText,
@@ -37,6 +38,7 @@ from skilldelta.routing.task_text import read_message
 from skilldelta.serve.gate_question import GateAnswer, GateChoice, GateQuestion
 from skilldelta.serve.learning import LearningProcess
 from skilldelta.serve.warm_bank import EncoderMaker, KnownNames, WarmBank
+from skilldelta.text_sketch import changed_share, text_sketch
 
 T = TypeVar("T")
 
@@ -94,6 +96,8 @@ class GateService:
         self._clock = clock
         self._warm = WarmBank(bank, make_encoder, learner)
         self._changing = threading.Lock()
+        self._edit_cost: tuple[int, float] | None = None
+        """What edits cost, as learned at a revision of the bank."""
         self.not_logged = 0
         """Decisions that were answered and could not be recorded in time."""
         self.opened_at = bank.location
@@ -200,11 +204,16 @@ class GateService:
 
     def decisions(self, limit: int, chosen: DecisionFilter | None = None) -> dict[str, Any]:
         """A page of the log, newest first, and where the next one starts."""
-        found = self._on_bank(lambda warm: warm.bank.decisions(limit + 1, chosen))
-        page = found[:limit]
+        records = self._on_bank(lambda warm: warm.bank.decisions(limit + 1, chosen))
+        page = records[:limit]
+        digests = [record.text_digest for record in page if record.text_digest]
+        recorded = self._on_bank(lambda warm: warm.bank.tasks_by_digest(digests)) if digests else {}
         return {
-            "decisions": [{**_entry(record), **kept_document(record, {})} for record in page],
-            "next": page[-1].decision_id if len(found) > limit else None,
+            "decisions": [
+                {**_entry(record), **kept_document(record, {}), "recorded_task": recorded.get(record.text_digest)}
+                for record in page
+            ],
+            "next": page[-1].decision_id if len(records) > limit else None,
         }
 
     def forget_expired(self) -> int:
@@ -312,6 +321,22 @@ class GateService:
         is_current = not question.skill_digest or not versions or question.skill_digest == skill.digest
         return _Asked(question, agent, skill, question.gate or self.settings.gate, is_current, is_known)
 
+    def _carried_over(self, warm: WarmBank, asked: _Asked, advice: Advice) -> Advice:
+        """The advice about the recorded version, for the edited one on offer."""
+        if advice.decision.is_fallback:
+            return _of_another_version(asked)
+        names, question, recorded = warm.names(), asked.question, asked.skill
+        if self._edit_cost is None or self._edit_cost[0] != names.revision:
+            versions = [skill.skill_id for skill in names.skills if skill.text]
+            several = len(versions) > len(set(versions))
+            edits = edits_of(names.skills, warm.bank.executions()) if several else []
+            self._edit_cost = names.revision, edit_cost(edits)
+        texts = (skill.text for skill in names.skills if skill.digest == question.skill_digest)
+        offered = next(texts, "")  # a bank may have the text of a version that was never run
+        sketch = question.skill_sketch or (text_sketch(offered) if offered else "")
+        changed = changed_share(text_sketch(recorded.text), sketch) if recorded.text and sketch else None
+        return carried_over(advice, asked.gate, recorded.digest, changed, self._edit_cost[1])
+
     def _first_answer(self, warm: WarmBank, asked: _Asked) -> GateAnswer | None:
         conversation = asked.question.conversation
         if not conversation:
@@ -322,11 +347,12 @@ class GateService:
     def _advice(self, warm: WarmBank, asked: _Asked) -> Advice:
         question = asked.question
         names = {"skill": asked.skill.skill_id, "family": question.family, "suite": question.suite}
-        if not asked.is_current:
+        if not asked.is_current and asked.gate.estimator == "paper":
             return _of_another_version(asked)
         try:
             told = Question(text=question.text, task_id=question.task_id, **names)
-            return warm.advice(told, asked.agent, asked.gate, explain=question.explain)
+            advice = warm.advice(told, asked.agent, asked.gate, explain=question.explain)
+            return advice if asked.is_current else self._carried_over(warm, asked, advice)
         except ReplacedBankError:
             raise
         except ROUTING_FAILURES as error:
@@ -440,15 +466,15 @@ def _repeated(warm: WarmBank, record: DecisionRecord, asked: _Asked) -> GateAnsw
 
 
 def _of_another_version(asked: _Asked) -> Advice:
-    """No evidence is about the version on offer: skip, and say so."""
+    """No evidence is about the version on offer: hands off, and say so. The paper asks for a re-check after an edit."""
     offered, known = asked.question.skill_digest[:12], asked.skill.digest[:12]
     reason = f"no eligible support: the evidence is of version {known} of the skill, not of {offered}"
     decision = Decision(
-        "skip", 0.0, asked.gate.threshold, reason, "any paired execution with this version", is_fallback=True
+        "abstain", 0.0, asked.gate.threshold, reason, "any paired execution with this version", is_fallback=True
     )
     told = fallback_advice(
         InputError(reason),
-        "skip",
+        "abstain",
         asked.gate,
         skill=asked.skill.skill_id,
         family=asked.question.family,

@@ -16,9 +16,13 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from skilldelta.errors import InputError
+from skilldelta.advisor.carried_over import changed_since
+from skilldelta.bank.skill_versions import read_skill_text
+from skilldelta.bank.store import Bank
+from skilldelta.errors import InputError, SkillDeltaError
 from skilldelta.harnesses.harness import Dialect, Harness
 from skilldelta.harnesses.installation import content_of
+from skilldelta.harnesses.offered_skill import skill_name
 from skilldelta.nouns import plural
 from skilldelta.serve.health import SAMPLE_TASK, Finding
 from skilldelta.serve.hooks.failure_log import last_failures
@@ -102,7 +106,32 @@ def _entries(host: str, dialect: Dialect, path: Path, commands: Mapping[str, Seq
     for event, several in commands.items():
         for command in several:
             events.setdefault(command, event)
-    return [*findings, *(_run(host, dialect, path, event, command) for command, event in events.items())]
+    runs = [_run(host, dialect, path, event, command) for command, event in events.items()]
+    return [*findings, *runs, *_edited_skills(host, list(events))]
+
+
+def _edited_skills(host: str, commands: Sequence[str]) -> list[Finding]:
+    """The skills on offer whose files were edited since their runs: their evidence is carried over, at a discount."""
+    findings: dict[str, Finding] = {}
+    for words in map(_words, commands):
+        values = {flag: words[i + 1] for i, flag in enumerate(words[:-1]) if flag == "--bank"}
+        files = [words[i + 1] for i, flag in enumerate(words[:-1]) if flag == "--skill-file"]
+        if not files or "://" in values.get("--bank", "://"):
+            continue
+        try:
+            with Bank.open(values["--bank"], readonly=True) as bank:
+                for file in files:
+                    recorded = bank.resolve_skill(skill_name(Path(file)))
+                    changed = changed_since(recorded, read_skill_text(Path(file)))
+                    if changed is not None:
+                        told = (
+                            f"{file} was changed since its runs ({changed:.0%}): answers are carried over from version "
+                        )
+                        remedy = f"run {recorded.skill_id} again to have evidence of its own: skilldelta collect"
+                        findings[file] = Finding(f"{host} skill", "note", f"{told}{recorded.digest[:12]}", remedy)
+        except (SkillDeltaError, OSError):
+            continue  # the checks of the bank and of the hook say what is wrong
+    return list(findings.values())
 
 
 def _run(host: str, dialect: Dialect, path: Path, event: str, command: str) -> Finding:

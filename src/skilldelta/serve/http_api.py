@@ -10,13 +10,14 @@ import threading
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.responses import Response
 
 from skilldelta.redaction import redacted
-from skilldelta.serve import dashboard_files, http_bank, http_dashboard, http_decisions, http_jobs
+from skilldelta.serve import dashboard_files, http_bank, http_dashboard, http_decisions, http_hooks, http_jobs
 from skilldelta.serve.admission import Admission, AdmissionRules
 from skilldelta.serve.counted_gate import CountedGate
 from skilldelta.serve.gate_service import GateService
@@ -44,12 +45,14 @@ def gate_app(
     encoder: Mapping[str, Any] | None = None,
     telemetry: Telemetry | None = None,
     server_key: str = "",
+    hook_state: Path | None = None,
 ) -> FastAPI:
     """The application; the gate is warmed up, and closed, with it.
 
     Without rules it answers to loopback names only and asks for no token. `encoder` are the arguments of `bank_encoder`
     with which jobs make theirs. Without `telemetry` nothing is sent anywhere. With `server_key` the server proves to
-    hooks that it belongs to their user.
+    hooks that it belongs to their user. `hook_state` is where hooks that
+    come over HTTP keep what was decided in a conversation; None keeps nothing.
     """
     jobs, upkeep, metrics = StudyJobs(gate.opened_at, encoder or {}), Upkeep(gate), ServiceMetrics()
     counted = CountedGate(gate, metrics, telemetry)
@@ -81,10 +84,10 @@ def gate_app(
         lifespan=lifespan,
     )
     app.state.gate, app.state.jobs, app.state.upkeep, app.state.metrics = gate, jobs, upkeep, metrics
-    app.state.counted, app.state.server_key = counted, server_key
+    app.state.counted, app.state.server_key, app.state.hook_state = counted, server_key, hook_state
     answer_with_problems(app)
     pages = (http_dashboard.router, dashboard_files.router)
-    for routes in (router, http_decisions.router, http_bank.router, http_jobs.router, *pages):
+    for routes in (router, http_decisions.router, http_hooks.router, http_bank.router, http_jobs.router, *pages):
         app.include_router(routes)
     app.add_middleware(HttpGuard, admission=Admission(rules or AdmissionRules()), observe=observe)
     return app

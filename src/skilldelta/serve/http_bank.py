@@ -13,6 +13,7 @@ from fastapi.responses import Response
 
 from skilldelta.bank.importers import Defaults, Source, parse_arms, parse_mapping, read_any
 from skilldelta.errors import InputError
+from skilldelta.files import decode_json
 from skilldelta.records import Skill
 from skilldelta.serve.http_answers import PROBLEMS, Problem, gate_of, json_response
 from skilldelta.studies.importing import import_readings
@@ -96,8 +97,8 @@ async def import_file(
 def _json_rows(body: bytes) -> Source:
     """Rows of pairs.jsonl or runs.jsonl as a JSON list, alone or under `rows`."""
     try:
-        document = json.loads(body)
-    except (ValueError, RecursionError):
+        document = decode_json(body)
+    except ValueError:
         raise Problem(400, "the body is not JSON") from None
     rows = document.get("rows") if isinstance(document, dict) and set(document) == {"rows"} else document
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):

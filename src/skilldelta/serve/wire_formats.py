@@ -45,6 +45,9 @@ GateBody: type[WireModel] = create_model(
 )
 
 
+Sketch = Annotated[str, Field(max_length=1_000, pattern="^[0-9a-f]*$")]
+
+
 class AskedBody(WireModel):
     """What every question has, whatever is on offer."""
 
@@ -60,11 +63,11 @@ class AskedBody(WireModel):
     include_skill_text: bool = False
     gate: GateBody | None = Field(None, validation_alias=AliasChoices("gate", "policy"))  # type: ignore[valid-type]
 
-    def about(self, skill: str, skill_digest: str, default: Gate) -> GateQuestion:
+    def about(self, skill: str, skill_digest: str, default: Gate, skill_sketch: str = "") -> GateQuestion:
         """The question about one skill."""
         fields = self.model_dump(include=set(AskedBody.model_fields) - {"gate"})
         gate = None if self.gate is None else Gate.from_settings(self.gate.model_dump(exclude_none=True), default)
-        return GateQuestion(**fields, skill=skill, skill_digest=skill_digest, gate=gate)
+        return GateQuestion(**fields, skill=skill, skill_digest=skill_digest, skill_sketch=skill_sketch, gate=gate)
 
 
 class DecideBody(AskedBody):
@@ -72,10 +75,11 @@ class DecideBody(AskedBody):
 
     skill: SkillName
     skill_digest: Name = ""
+    skill_sketch: Sketch = ""
 
     def question(self, default: Gate) -> GateQuestion:
         """The question as the gate takes it."""
-        return self.about(self.skill, self.skill_digest, default)
+        return self.about(self.skill, self.skill_digest, default, self.skill_sketch)
 
 
 class BatchBody(WireModel):
@@ -90,10 +94,15 @@ class ChooseBody(AskedBody):
     skills: Annotated[list[SkillName], Field(min_length=1, max_length=200)]
     skill_digests: Annotated[dict[SkillName, Name], Field(max_length=200)] = {}
     """The versions on offer, by skill, as far as they are known."""
+    skill_sketches: Annotated[dict[SkillName, Sketch], Field(max_length=200)] = {}
 
     def questions(self, default: Gate) -> list[GateQuestion]:
         """One question per skill."""
-        return [self.about(skill, self.skill_digests.get(skill, ""), default) for skill in dict.fromkeys(self.skills)]
+        digests, sketches = self.skill_digests, self.skill_sketches
+        return [
+            self.about(skill, digests.get(skill, ""), default, sketches.get(skill, ""))
+            for skill in dict.fromkeys(self.skills)
+        ]
 
 
 class OutcomeBody(WireModel):

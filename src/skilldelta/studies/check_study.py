@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -101,6 +101,28 @@ def recorded_gains(recorded: RecordedRuns, *, skill: str | None = None) -> tuple
     if not found:
         raise InputError(f"{recorded.label}: no task has counted runs with and without the skill{_lacking(recorded)}")
     return _only(found, skill.partition("@")[0] if skill else None)
+
+
+def version_gains(recorded: RecordedRuns, version: str, *, skill: str | None = None) -> tuple[SkillGains, ...]:
+    """The gains of an earlier version of each skill; "previous" is the one before the newest.
+
+    Examples:
+        >>> version_gains(bank_runs(bank), "previous")
+        Traceback (most recent call last):
+        skilldelta.errors.InputError: bank: no skill has an earlier version to be held against
+    """
+    gains: list[SkillGains] = []
+    for name, order in recorded.order.items():
+        if skill is not None and name != skill.partition("@")[0]:
+            continue
+        if version == "previous" and len(order) < 2:
+            continue
+        chosen = recorded.version_names.get(order[-2], order[-2]) if version == "previous" else version
+        runs = [run for run in recorded.executions if run.skill_id == name or run.condition == "skip"]
+        gains += recorded_gains(replace(recorded, executions=runs), skill=f"{name}@{chosen}")
+    if not gains:
+        raise InputError(f"{recorded.label}: no skill has an earlier version to be held against")
+    return tuple(gains)
 
 
 def recorded_notes(recorded: RecordedRuns) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ Nothing unknown passes: a mistyped key would change nothing in silence, and an o
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 
 from skilldelta.errors import InputError, shown
 from skilldelta.evaluation.amendments import Correction, Exclusion
-from skilldelta.files import json_lines, lines
+from skilldelta.files import decode_json, json_lines, lines
 
 _CORRECTION_KEYS = {"task_id", "condition", "success", "reason", "skill", "repetition"}
 _TARGET_KEYS = {"task_id", "text", "question", "family", "skill"}
@@ -111,8 +110,8 @@ def _target(row: Mapping[str, Any], where: str) -> TargetTask:
 
 def _object(line: str, where: str, known: set[str]) -> dict[str, Any]:
     try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):
+        row = decode_json(line)
+    except ValueError:
         raise InputError(f"{where}: not JSON; write one object per line") from None
     if not isinstance(row, dict):
         raise InputError(f"{where}: expected an object with {', '.join(sorted(known))}")

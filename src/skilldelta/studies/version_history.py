@@ -6,7 +6,7 @@ Runs without the skill serve every version. A version counts on its own runs onl
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from skilldelta.errors import InputError, unknown_name
 from skilldelta.evaluation.task_mean import TaskMean, task_mean
 from skilldelta.pairing import pair_executions
 from skilldelta.records import Agent, Execution, Pair
-from skilldelta.studies.compared_side import RecordedRuns, bank_runs
+from skilldelta.studies.compared_side import ArmChoice, RecordedRuns, bank_runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +70,22 @@ def bank_history(
         >>> [one.is_newest for one in bank_history(bank, "units-skill")]
         [True]
     """
-    from skilldelta.studies.compared_side import ArmChoice
+    recorded = in_bank_order(bank, bank_runs(bank, ArmChoice(agent=agent)))
+    return version_history(recorded, skill, resamples=resamples, seed=seed)
 
-    recorded = bank_runs(bank, ArmChoice(agent=agent))
+
+def in_bank_order(bank: Bank, recorded: RecordedRuns) -> RecordedRuns:
+    """Runs of a bank with the order in which the versions of its skills arrived.
+
+    Examples:
+        >>> in_bank_order(bank, bank_runs(bank)).order
+        {}
+    """
     order: dict[str, list[str]] = {}
-    for one in bank.skills():
-        if one.digest:
-            order.setdefault(one.skill_id, []).append(one.digest)
-    return version_history(
-        RecordedRuns(recorded.label, recorded.executions, recorded.tasks, order=order),
-        skill,
-        resamples=resamples,
-        seed=seed,
-    )
+    for skill in bank.skills():
+        if skill.digest:
+            order.setdefault(skill.skill_id, []).append(skill.digest)
+    return replace(recorded, order=order, versions={})
 
 
 def history_to_dict(history: Sequence[VersionGain]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from skilldelta.records import text_digest
 from skilldelta.serve.hooks.conversation import Conversation, HookDecision
 from skilldelta.serve.hooks.hook_run import Answered, HookSettings, answer, fallback_answer
 from skilldelta.serve.hooks.server_client import ServerAddress, ServerSilentError, ask_server
+from skilldelta.text_sketch import text_sketch
 
 PROMPTS = {"claude-code": "UserPromptSubmit", "codex": "UserPromptSubmit", "gemini": "BeforeAgent"}
 TEXT = "How many cans are in 3 pallets?"
@@ -83,6 +84,7 @@ def test_the_question_has_the_users_words_the_conversation_and_the_settings(
         "text": TEXT,
         "skill": "counting",
         "skill_digest": text_digest("Count twice."),
+        "skill_sketch": text_sketch("Count twice."),
         "source": "gemini",
         "conversation": "gemini:s1",
         "agent": "a1",

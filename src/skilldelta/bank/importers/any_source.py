@@ -20,6 +20,7 @@ from skilldelta.bank.importers.result_tree import ResultTree, open_tree
 from skilldelta.bank.importers.source import Source
 from skilldelta.bank.importers.tool_run import ToolFormat, tool_formats
 from skilldelta.bank.importers.tools.skill_creator import found_anywhere
+from skilldelta.bank.importers.workbooks import is_workbook
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.files import check_file
 from skilldelta.nouns import plural
@@ -107,6 +108,8 @@ def read_any(
         raise unknown_name("format", format, ["auto", *FORMATS, *tools])
     if format in FORMATS:
         return _read_natural(source, format, "--format says so", said.or_else(stand_ins))
+    if format == "auto" and (source.content is not None or os.path.isfile(source.path)) and is_workbook(source):
+        return _read_natural(source, "workbook", "it is a workbook", said.or_else(stand_ins))
     tree = open_tree(source)
     if format in tools:
         return _read_tool(tree, tools[format], "--format says so", said, stand_ins)

@@ -14,10 +14,13 @@ from skilldelta.bank.importers.paper_documents import SUPPORT_SCHEMA
 from skilldelta.bank.importers.row_files import PARQUET_MAGIC, arrays_in, header_of
 from skilldelta.bank.importers.source import RowError, Source
 from skilldelta.bank.importers.vocabulary import ALIASES, arm_column, plain_name
+from skilldelta.bank.importers.workbooks import is_workbook
 from skilldelta.errors import shown
 from skilldelta.files import fault
 
 _HEAD = 1 << 20  # bytes read to find the first line
+# Lines that may stand above the header of a table.
+_MOST_ABOVE = 30
 _REMEDY = "say --format NAME at the import"
 _ALIASES = frozenset(plain_name(alias) for aliases in ALIASES.values() for alias in aliases) | {"task"}
 _FIELDS = frozenset(map(plain_name, FIELDS))
@@ -26,6 +29,8 @@ _FIELDS = frozenset(map(plain_name, FIELDS))
 def detect(source: Path | Source, defaults: Defaults | None = None) -> str:
     """The name of the format; an empty file or one of no known format is refused."""
     source = source if isinstance(source, Source) else Source(source)
+    if is_workbook(source):
+        return "workbook"
     raw = source.head(_HEAD)
     if raw.startswith(PARQUET_MAGIC):
         return "parquet"
@@ -36,7 +41,7 @@ def detect(source: Path | Source, defaults: Defaults | None = None) -> str:
     if line.startswith("["):
         return "json"
     if not line.startswith("{"):
-        return _table_format(source.path, line, (defaults or Defaults()).columns)
+        return _table_format(source.path, head, (defaults or Defaults()).columns)
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):
@@ -89,11 +94,15 @@ def _format_in_part(head: str) -> str:
     return ""
 
 
-def _table_format(path: Path, line: str, columns: Mapping[str, Sequence[str]]) -> str:
-    header = header_of(line)
-    if len(header) < 2 or not (columns or any(map(_is_known, header))):
-        raise fault(path, 1, f"the first line {shown(line)} is neither JSON nor a header of known columns; {_REMEDY}")
-    return "csv"
+def _table_format(path: Path, head: str, columns: Mapping[str, Sequence[str]]) -> str:
+    """A table has a header of known columns, though a title may stand above it."""
+    line = head.partition("\n")[0].strip()
+    for number, candidate in enumerate(head.split("\n")[:_MOST_ABOVE]):
+        header = header_of(candidate)
+        known = sum(map(_is_known, header))
+        if len(header) > 1 and ((columns and not number) or known > (number > 0)):
+            return "csv"
+    raise fault(path, 1, f"the first line {shown(line)} is neither JSON nor a header of known columns; {_REMEDY}")
 
 
 def _is_known(name: str) -> bool:

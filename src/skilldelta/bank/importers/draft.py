@@ -193,6 +193,9 @@ class Draft:
                 "have the tokens and outcomes of the row before them; if they are copies",
             )
             self.notes.append(f"{plural(copies, f'of them {verb[0]}', f'of them {verb[1]}')}, import a file without")
+        for name in ("tokens", "seconds", "cost_usd", "tokens0", "tokens1"):
+            if bad := self._counts[f"unreadable {name}"]:
+                self.notes.append(f"{plural(bad, 'value')} of {name} cannot be read as a number and is left out")
         if ragged := self._counts["ragged tokens"]:
             self.notes.append(
                 f"{plural(ragged, 'list of tokens has', 'lists of tokens have')} another length than the successes; "

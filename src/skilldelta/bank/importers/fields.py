@@ -10,6 +10,7 @@ import json
 import sys
 from typing import Any, Literal, NamedTuple
 
+from skilldelta.bank.importers.messy_tables import plain_number
 from skilldelta.bank.importers.source import Row, RowError
 from skilldelta.bank.importers.vocabulary import FAILED, MISSING, PASSED
 from skilldelta.errors import shown
@@ -154,7 +155,7 @@ def _success_in_words(value: str, name: str) -> float | None:
     bare = value.strip().lower()
     if bare in PASSED or bare in FAILED:
         return 1.0 if bare in PASSED else 0.0
-    number = _read_number(bare.removesuffix("%"))
+    number = _read_number(bare.removesuffix("%").rstrip())
     if number is None:
         return None
     if isinstance(number, str):
@@ -177,6 +178,7 @@ def _read_number(text: str) -> int | float | str | None:
         return None
     if "_" in bare:  # Python would read 1_0 as ten
         return text
+    bare = plain_number(bare)
     try:
         return int(bare) if bare.isdecimal() and len(bare) < 20 else float(bare)
     except ValueError:

@@ -18,7 +18,7 @@ from skilldelta.bank.batch import Batch
 from skilldelta.bank.importers import paper_documents, paper_runs
 from skilldelta.bank.importers.detection import detect
 from skilldelta.bank.importers.draft import Defaults
-from skilldelta.bank.importers.row_files import csv_rows, json_rows, parquet_rows, read_rows
+from skilldelta.bank.importers.row_files import csv_rows, json_rows, parquet_rows, read_rows, read_workbook
 from skilldelta.bank.importers.source import Source, json_lines
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
@@ -40,8 +40,10 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
         ),
         "runs.jsonl": Format("one execution per line", partial(read_rows, rows_in=json_lines, form="runs")),
         "csv": Format(
-            "a CSV table with the columns of pairs.jsonl or runs.jsonl", partial(read_rows, rows_in=csv_rows)
+            "a CSV table with the columns of pairs.jsonl or runs.jsonl",
+            partial(read_rows, rows_in=csv_rows, is_table=True),
         ),
+        "workbook": Format("a sheet of an .xlsx or .ods workbook with such columns", read_workbook),
         "json": Format(
             "a JSON array with the rows of pairs.jsonl or runs.jsonl", partial(read_rows, rows_in=json_rows)
         ),
@@ -54,7 +56,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
     }
 )
 
-_SUFFIXES = frozenset((".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".gz"))
+_SUFFIXES = frozenset((".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".gz", ".xlsx", ".xlsm", ".ods"))
 _MOST_FILES = 10_000
 
 

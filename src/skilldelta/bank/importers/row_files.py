@@ -10,12 +10,14 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from skilldelta.bank.batch import Batch
-from skilldelta.bank.importers.columns import Columns, Form
+from skilldelta.bank.importers.columns import FIELDS, ColumnPlan, Columns, Form
 from skilldelta.bank.importers.draft import Defaults, Draft
-from skilldelta.bank.importers.fields import task_text
+from skilldelta.bank.importers.fields import amount, task_text
+from skilldelta.bank.importers.messy_tables import header_row, plain_number, table_rows
 from skilldelta.bank.importers.natural_rows import take_pair, take_run
 from skilldelta.bank.importers.source import (
     MOST_BYTES,
@@ -27,6 +29,8 @@ from skilldelta.bank.importers.source import (
     numbered_objects,
     take_each,
 )
+from skilldelta.bank.importers.vocabulary import ALIASES, arm_column, plain_name
+from skilldelta.bank.importers.workbooks import read_grid
 from skilldelta.errors import InputError, MissingExtraError, shown
 from skilldelta.files import Place, fault
 from skilldelta.nouns import plural
@@ -42,9 +46,15 @@ def read_rows(
     *,
     rows_in: Callable[[Source], Iterable[tuple[Place, Row]]],
     form: Form | None = None,
+    is_table: bool = False,
 ) -> Batch:
-    """The batch of rows that are pairs or runs; without `form` their columns say which."""
+    """The batch of rows that are pairs or runs; without `form` their columns say which.
+
+    In a table that people keep (`is_table`) an amount that is no number is left out, and stops nothing.
+    Every row that cannot be read is named at once, so that a table is mended in one go.
+    """
     draft = Draft(source.path, defaults)
+    faults: list[tuple[Place, str]] = []
     columns = Columns(defaults.columns, form, defaults.given)
     counts: Counter[Hashable] = Counter()
     unnamed = _Unnamed(draft)
@@ -53,6 +63,9 @@ def read_rows(
         plan = columns.plan(row)
         try:
             named = plan.applied(row) if plan.places else row
+            if is_table:
+                named = _without_bad_amounts(named, draft)
+            named = _scaled(named, plan, defaults.scale)
             if "task_id" not in named:
                 named = unnamed.with_id(named)
             if plan.form == "pairs":
@@ -60,11 +73,62 @@ def read_rows(
             else:
                 take_run(draft, counts, place, named)
         except RowError as error:
-            raise RowError(plan.placed(str(error))) from None
+            if len(faults) >= _MOST_FAULTS or (not draft.executions and not faults and place in (1, 2)):
+                raise RowError(plan.placed(str(error))) from None
+            faults.append((place, plan.placed(str(error))))
 
     take_each(source.path, rows_in(source), take)
+    if faults:
+        raise _all_faults(source, faults)
     draft.notes += columns.notes() + unnamed.notes()
     return draft.batch()
+
+
+_MOST_FAULTS = 40
+_SCORES = ("y0", "y1", "success")
+_OPTIONAL = ("tokens", "seconds", "cost_usd", "tokens0", "tokens1")
+
+
+def _all_faults(source: Source, faults: list[tuple[Place, str]]) -> InputError:
+    """Everything that is wrong with a table, in one line."""
+    (place, message), *others = faults
+    more = "; ".join(f"{'line ' if isinstance(at, int) else ''}{at}: {said}" for at, said in others)
+    return fault(source.path, place, f"{message}; and {plural(len(others), 'more')}: {more}" if others else message)
+
+
+def _scaled(row: Row, plan: ColumnPlan, scale: float) -> Row:
+    """Successes as shares: of a column that says % in its name, or all of them where a person says so."""
+    columns = {name: plan.places.get(name, (name,)) for name in _SCORES if name in row}
+    factors = {name: 100.0 if all("%" in column for column in listed) else scale for name, listed in columns.items()}
+    if all(factor == 1.0 for factor in factors.values()):
+        return row
+    return {**row, **{name: _divided(row[name], factor) for name, factor in factors.items()}}
+
+
+def _divided(value: Any, factor: float) -> Any:
+    if isinstance(value, list):
+        return [_divided(one, factor) for one in value]
+    if isinstance(value, str):
+        try:
+            value = float(plain_number(value))
+        except ValueError:
+            return value  # a word, or a percentage with its sign
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value / factor if is_number else value
+
+
+def _without_bad_amounts(row: Row, draft: Draft) -> Row:
+    """The row without tokens, seconds or costs that are none: an optional column never stops an import."""
+    bad: dict[str, None] = {}
+    for name in _OPTIONAL:
+        value = row.get(name)
+        for one in value if isinstance(value, list) else [value]:
+            try:
+                amount(one, name)
+            except RowError:
+                bad[name] = None
+                draft.count(f"unreadable {name}")
+    return {**row, **bad} if bad else row
 
 
 class _Unnamed:
@@ -125,6 +189,9 @@ def csv_rows(source: Source) -> Iterator[tuple[Place, Row]]:
     if first is None or not first[1].strip():
         raise fault(path, 1, "the first line must name the columns; add a header such as task_id,text,family,…")
     header = header_of(first[1])
+    if not any(map(is_known_column, header)):
+        yield from _messy_csv(source)
+        return
     twice = [name for name, count in Counter(header).items() if count > 1 and name]
     if twice:
         raise fault(path, 1, f"the column {shown(twice[0])} stands twice in the header; rename one")
@@ -146,6 +213,45 @@ def csv_rows(source: Source) -> Iterator[tuple[Place, Row]]:
             begin = table.line_num + 2
     except csv.Error as error:
         raise fault(path, begin, f"not valid CSV ({error}); fix the quotes, or write JSONL instead") from None
+
+
+def _messy_csv(source: Source) -> Iterator[tuple[Place, Row]]:
+    """The rows of a CSV file whose header is not its first line, or has no name that is known."""
+    texts = [line for _, line in lines(source)]
+    separator = max(",;\t", key=lambda mark: sum(line.count(mark) for line in texts[:50]))
+    try:
+        grid = [[cell or None for cell in row] for row in csv.reader(texts, delimiter=separator)]
+    except csv.Error as error:
+        raise fault(source.path, 1, f"not valid CSV ({error}); fix the quotes, or write JSONL instead") from None
+    if header_row(grid, is_known_column) is None:  # named with --map, perhaps
+        position = next((at for at, row in enumerate(grid) if sum(cell is not None for cell in row) > 1), 0)
+        return table_rows(source.path, grid[position:], lambda name: True, [])
+    return table_rows(source.path, grid, is_known_column, [])
+
+
+def workbook_rows(source: Source, sheet: str, notes: list[str]) -> Iterator[tuple[Place, Row]]:
+    """The rows of a sheet of a workbook."""
+    return table_rows(source.path, read_grid(source, sheet), is_known_column, notes)
+
+
+def read_workbook(source: Source, defaults: Defaults) -> Batch:
+    """The batch of one sheet of a workbook."""
+    notes: list[str] = []
+    batch = read_rows(source, defaults, rows_in=lambda own: workbook_rows(own, defaults.sheet, notes), is_table=True)
+    return replace(batch, notes=(*notes, *batch.notes))
+
+
+def is_known_column(name: str) -> bool:
+    """Whether a column's name is one that a bank knows, under any of its names."""
+    plain = plain_name(name)
+    return plain in _KNOWN or arm_column(name) is not None
+
+
+_KNOWN = (
+    frozenset(plain_name(name) for name in FIELDS)
+    | {plain_name(alias) for aliases in ALIASES.values() for alias in aliases}
+    | {"task"}
+)
 
 
 def _separator(header: str) -> str:

@@ -60,11 +60,47 @@ _COUNTERS = frozenset(("run", "rep", "repetition", "trial", "try", "r"))
 _SKIP_WORDS = frozenset(("no", "none", "false", "0", "n", "noskill", "null"))
 _USE_WORDS = frozenset(("skill", "yes", "true", "1", "y", "skills"))
 
-PASSED = frozenset(("true", "pass", "passed", "yes", "y", "success", "succeeded", "correct", "resolved", "solved", "t"))
-FAILED = frozenset(
-    ("false", "fail", "failed", "no", "n", "failure", "incorrect", "unresolved", "unsolved", "wrong", "f")
+PASSED = frozenset(
+    (
+        "✓",
+        "✔",
+        "✔️",
+        "✅",
+        "☑",
+        "true",
+        "pass",
+        "passed",
+        "yes",
+        "y",
+        "success",
+        "succeeded",
+        "correct",
+        "resolved",
+        "solved",
+        "t",
+    )
 )
-MISSING = frozenset(("", "nan", "na", "n/a", "null", "none", "-", "<na>"))
+FAILED = frozenset(
+    (
+        "✗",
+        "✘",
+        "❌",
+        "✖",
+        "☐",
+        "false",
+        "fail",
+        "failed",
+        "no",
+        "n",
+        "failure",
+        "incorrect",
+        "unresolved",
+        "unsolved",
+        "wrong",
+        "f",
+    )
+)
+MISSING = frozenset(("", "nan", "na", "n/a", "n.a.", "null", "none", "-", "–", "—", "<na>", "not run", "?", "tbd"))
 
 Arm = Literal[0, 1]
 

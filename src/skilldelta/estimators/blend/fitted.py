@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -292,3 +292,15 @@ def reported_gain(gain: float) -> float:
     """One gain as it is reported."""
     rounded = round(min(1.0, max(-1.0, gain)), _DECIMALS)
     return 0.0 if abs(rounded) < NOTHING else rounded
+
+
+def pulled_to(score: Score, prior_gain: float) -> Score:
+    """A score whose share of zero, the level of a skill about which nothing is known, is a share of another gain."""
+    share = score.shares.get("zero", 0.0)
+    if not prior_gain or not share:
+        return score
+    return replace(
+        score,
+        gain=reported_gain(score.gain + share * prior_gain),
+        components={**score.components, "zero": prior_gain},
+    )

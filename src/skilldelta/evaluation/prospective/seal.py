@@ -20,7 +20,7 @@ import numpy as np
 from skilldelta.arrays import Vectors
 from skilldelta.errors import InputError, shown
 from skilldelta.evaluation.amendments import Exclusion
-from skilldelta.files import MOST_DOCUMENT, read_text, write_text
+from skilldelta.files import MOST_DOCUMENT, decode_json, read_text, write_text
 from skilldelta.gate import Action
 from skilldelta.renames import ESTIMATORS
 from skilldelta.support import Support
@@ -210,8 +210,8 @@ def read_sealed(path: Path) -> SealedPanel:
         raise InputError(f"{path} does not exist; freeze a panel first")
     text = read_text(path, most=MOST_DOCUMENT, errors="surrogatepass")
     try:
-        document = json.loads(text, parse_constant=_no_number)
-    except (ValueError, RecursionError) as error:
+        document = decode_json(text, parse_constant=_no_number)
+    except ValueError as error:
         raise InputError(f"{path} cannot be read as a sealed panel: {str(error)[:200]}") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise InputError(f"{path} is not a sealed panel; give a file that freeze wrote")

@@ -90,6 +90,7 @@ const log = (rows) => table([
 const taskWords = (one) => {
   if (one.text) return shorten(one.text, 120);
   if (one.task_id) return one.task_id;
+  if (one.recorded_task) return h("span", { title: "The log keeps a digest of the text, which is that of this recorded task" }, breakable(one.recorded_task));
   return one.text_digest ? h("code", { title: "The log keeps a digest of the text only" }, one.text_digest.slice(0, 12)) : h("span", { class: "quiet" }, "not kept");
 };
 

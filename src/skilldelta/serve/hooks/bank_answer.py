@@ -41,11 +41,12 @@ def answer_from(
 
 
 def _question(service: GateService, document: Mapping[str, Any], skill: str) -> GateQuestion:
-    apart = ("skill", "skills", "skill_digests", "gate")
+    apart = ("skill", "skills", "skill_digests", "skill_sketches", "gate")
     fields = {name: value for name, value in document.items() if name not in apart}
-    digests = document.get("skill_digests", {})
-    if skill in digests:
-        fields["skill_digest"] = digests[skill]
+    for name, of_skills in (("skill_digest", "skill_digests"), ("skill_sketch", "skill_sketches")):
+        values = document.get(of_skills, {})
+        if skill in values:
+            fields[name] = values[skill]
     gate = Gate.from_settings(document.get("gate", {}), service.settings.gate)
     return GateQuestion(skill=skill, gate=gate, **fields)
 

@@ -100,7 +100,8 @@ class Conversation(NamedTuple):
     def keep(self, decisions: tuple[HookDecision, ...], text: str = "") -> bool:
         """Keep the decisions for the hooks that follow; the first to do so counts. False where that is impossible."""
         rows = [decision.to_row() for decision in decisions]
-        document = {"time": time.time(), "message": _message_digest(text), "decisions": rows}
+        told = {"time": time.time(), "harness": self.harness}
+        document = {**told, "message": _message_digest(text), "decisions": rows}
         part = self._file.with_suffix(f".{os.urandom(8).hex()}.partial")  # threads of a server keep, too
         try:
             self._make_folder()
@@ -151,6 +152,34 @@ class Conversation(NamedTuple):
 
     def _make_folder(self) -> None:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+class LastDecisions(NamedTuple):
+    """What was decided last, in any conversation."""
+
+    time: float
+    harness: str
+    decisions: tuple[HookDecision, ...]
+
+
+def last_decisions(folder: Path) -> LastDecisions | None:
+    """The newest decisions in a folder of conversations; None where there are none."""
+    try:
+        with os.scandir(folder) as entries:
+            files = [
+                entry for entry in entries if entry.name.endswith(".json") and entry.is_file(follow_symlinks=False)
+            ]
+        newest = sorted(files, key=lambda entry: -entry.stat(follow_symlinks=False).st_mtime)
+    except OSError:
+        return None
+    for entry in newest[:_MOST_LOOKED_AT]:
+        try:
+            document = json.loads(read_regular(entry.path, _MOST_BYTES, follow_links=False))
+            decisions = tuple(HookDecision.from_row(row) for row in document["decisions"])
+            return LastDecisions(float(document["time"]), str(document.get("harness", "")), decisions)
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            continue
+    return None
 
 
 def _message_digest(text: str) -> str:

@@ -23,6 +23,7 @@ from skilldelta.routing.task_text import read_message
 from skilldelta.serve.hooks.conversation import Conversation, HookDecision, created
 from skilldelta.serve.hooks.hook_event import HookEvent, read_event
 from skilldelta.serve.hooks.server_client import ServerAddress, ServerSilentError, ask_server
+from skilldelta.text_sketch import text_sketch
 
 Ask = Callable[[str, dict[str, Any]], dict[str, Any]]
 """A path of the server and a document; the answer's document."""
@@ -61,6 +62,8 @@ class HookSettings:
     delivery: Delivery = "text"
     record: bool = True
     """Whether decisions go into the bank's log."""
+    shadow: bool = False
+    """Decide and log, but change nothing."""
     state: Path | None = None
     """The folder of what was decided in each conversation; None keeps nothing."""
 
@@ -83,6 +86,10 @@ class _Decided(NamedTuple):
 
 def answer(settings: HookSettings, content: bytes, *, ask_bank: Ask) -> Answered:
     """The answer to an event; `ask_bank` decides in this process, where no server does."""
+    if settings.shadow:
+        # Under a name of its own, so that conversations and the log tell it from decisions that were applied.
+        hidden = replace(settings, shadow=False, harness=f"{settings.harness}-shadow")
+        return answer(hidden, content, ask_bank=ask_bank)._replace(output="")
     try:
         event = read_event(settings.dialect, content)
         if event.kind in ("prompt", "compacted") and settings.more_skills is not None:
@@ -106,7 +113,8 @@ def fallback_answer(settings: HookSettings, content: bytes) -> str:
     """The answer when there is no time left: what the fallback says about a prompt."""
     try:
         event = read_event(settings.dialect, content)
-        if event.kind != "prompt" or not event.text or not settings.skills or settings.fallback != "use":
+        is_silent = settings.shadow or settings.fallback != "use"
+        if event.kind != "prompt" or not event.text or not settings.skills or is_silent:
             return ""
         found = _fallen_back(settings, "no time left")._replace(texts=_file_texts(settings).texts)
         return _delivery(settings, found, settings.part)
@@ -288,6 +296,8 @@ def _question(settings: HookSettings, event: HookEvent, texts: dict[str, str]) -
     names = [skill.name for skill in settings.skills]
     digests = {skill.name: skill.digest for skill in settings.skills if skill.digest}
     digests |= {name: _digest(text) for name, text in texts.items()}
+    # Where a text was edited since its runs, how much changed decides how far their evidence is trusted.
+    sketches = {name: text_sketch(text) for name, text in texts.items()}
     needs_text = settings.delivery == "text" and any(skill.file is None for skill in settings.skills)
     question: dict[str, Any] = {
         "text": event.text,
@@ -298,6 +308,8 @@ def _question(settings: HookSettings, event: HookEvent, texts: dict[str, str]) -
     optional = {
         "skill_digest": digests.get(names[0], "") if len(names) == 1 else "",
         "skill_digests": digests if len(names) > 1 else {},
+        "skill_sketch": sketches.get(names[0], "") if len(names) == 1 else "",
+        "skill_sketches": sketches if len(names) > 1 else {},
         "conversation": f"{settings.harness}:{event.conversation}" if event.conversation else "",
         "agent": settings.agent,
         "suite": settings.suite,

@@ -13,9 +13,8 @@ import socket
 import threading
 from typing import Any, NamedTuple
 
-from skilldelta.server_proof import KEY_VARIABLE, PROOF_PATH, is_proof, new_challenge
+from skilldelta.server_proof import DEFAULT_SERVER, KEY_VARIABLE, PROOF_PATH, is_proof, new_challenge
 
-DEFAULT_SERVER = "http://127.0.0.1:7345"
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _URL = re.compile(r"(https?)://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?/?")
 _MOST_BYTES = 32 << 20

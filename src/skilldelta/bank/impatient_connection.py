@@ -24,17 +24,17 @@ class ImpatientConnection(psycopg.Connection[Any]):
         return super().wait(self._impatient(gen), *arguments, **options)
 
     def _impatient(self, gen: PQGen[Any]) -> Generator[Any, Any, Any]:
-        heard = time.monotonic()
+        last_sign = time.monotonic()
         try:
-            wanted = next(gen)
+            awaited = next(gen)
             while True:
-                ready = yield wanted
+                ready = yield awaited
                 now = time.monotonic()
                 if ready:
-                    heard = now
-                elif now - heard > self.patience:
+                    last_sign = now
+                elif now - last_sign > self.patience:
                     self.pgconn.finish()
                     raise psycopg.OperationalError(f"the server said nothing for {self.patience:g} s")
-                wanted = gen.send(ready)
+                awaited = gen.send(ready)
         except StopIteration as finished:
             return finished.value
