@@ -21,8 +21,8 @@ from skilldelta.bank import Bank
 from skilldelta.bank.importers import read_source
 from skilldelta.cli.library import read_library
 from skilldelta.encoders import load_encoder
+from skilldelta.gate import Question
 from skilldelta.harnesses import harness_named
-from skilldelta.serve.gate_question import GateQuestion
 from skilldelta.serve.gate_service import GateService
 
 ROWS, SKILLS, ROUNDS = 20_000, 200, 60
@@ -72,7 +72,7 @@ def _median_ms(path: Path, *, skills: int) -> float:
 
 def _ask(service: GateService, names: list[str], number: int) -> None:
     text = f"{_text(number % min(len(names), ASKED_ABOUT), 90_000 + number)} And what follows?"
-    questions = [GateQuestion(text, name, record=False) for name in names]
+    questions = [Question(text, name, record=False) for name in names]
     if len(questions) == 1:
         service.decide(questions[0])
     else:

@@ -63,7 +63,7 @@ def test_a_layout_is_recognised_and_its_pairs_are_the_expected_ones(name: str, t
 
 
 def test_every_tool_has_a_layout_here_or_a_test_of_its_own() -> None:
-    assert set(LAYOUTS) | {"inspect", "promptfoo"} == set(tool_formats())
+    assert set(LAYOUTS) | {"inspect", "promptfoo", "benchmark-reports"} == set(tool_formats())
 
 
 @pytest.mark.parametrize("name", LAYOUTS)

@@ -125,7 +125,7 @@ def parse_arms(given: Iterable[str]) -> dict[str, str]:
 GROUP = "skilldelta.importers"
 _OWN = (
     *("skill_creator", "inspect_logs", "agent_skill_evals", "harbor_jobs", "benchflow_jobs", "skillevaluation"),
-    *("promptfoo", "waza", "dotnet_validator", "vally", "skillgrade"),
+    *("promptfoo", "waza", "dotnet_validator", "vally", "skillgrade", "benchmark_reports"),
 )
 """The modules of `tools`, the most telling layouts first."""
 

@@ -187,22 +187,26 @@ def bare_stem(stem: str) -> str:
     return stem[at : at + len(plain)] if plain and at >= 0 else plain
 
 
+@lru_cache(maxsize=8192)
 def is_iteration(folder: str) -> bool:
     """Whether a folder is an iteration, a version, a batch or a day of runs."""
     return bool(_ITERATION.match(base_of_rerun(folder)))
 
 
+@lru_cache(maxsize=8192)
 def is_run_folder(folder: str) -> bool:
     """Whether a folder is a numbered run: run-1, trial_2."""
     return bool(_RUN_FOLDER.match(folder))
 
 
+@lru_cache(maxsize=8192)
 def base_of_rerun(name: str) -> str:
     """The iteration that a re-run repeats: `iteration-7-rerun` is iteration-7."""
     shorter = _RERUN.sub("", name)
     return shorter or name
 
 
+@lru_cache(maxsize=8192)
 def is_generic(folder: str) -> bool:
     """Whether a folder's name says nothing about a run."""
     return plain_words(folder) in _GENERIC or folder.startswith(".") or folder.endswith("-workspace")
@@ -223,7 +227,7 @@ class ArmClue(NamedTuple):
 def arm_clues(levels: Iterable[Level], extra: Mapping[str, str]) -> Iterator[ArmClue]:
     """Everything that may name the arm, the nearest first; `extra` are the names that a person explains."""
     for level in levels:
-        if level.fields is not None:
+        if level.fields:
             yield from _arm_fields(level, extra)
         if level.name:
             arm = _arm(level.name, extra)
@@ -358,9 +362,10 @@ def _eval_name(level: Level) -> str:
 
 def _first_text(fields: Fields, names: Sequence[str]) -> str:
     for name in names:
-        text = text_of(fields.get(name)).strip()
-        if text and not is_placeholder(text):
-            return text
+        if name in fields:
+            text = text_of(fields[name]).strip()
+            if text and not is_placeholder(text):
+                return text
     return ""
 
 
@@ -497,6 +502,8 @@ def _seconds(fields: Fields) -> float | None:
     for name in _MILLISECONDS_FIELDS:
         if amount := amount_of(fields.get(name)):
             return amount / 1000
+    if not any(name.startswith(("start", "eval_start")) for name in fields):
+        return None
     for start, end in (
         *(
             ("started_at", "completed_at"),
@@ -516,7 +523,7 @@ def recorded_time(objects: Iterable[Fields]) -> float | None:
     """When the nearest object says that it was made, in seconds since 1970."""
     for fields in objects:
         for name in _TIME_FIELDS:
-            if (moment := _moment(fields.get(name))) is not None:
+            if name in fields and (moment := _moment(fields[name])) is not None:
                 return moment
     return None
 

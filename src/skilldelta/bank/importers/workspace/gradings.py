@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from skilldelta.bank.importers.vocabulary import FAILED, PASSED
@@ -94,6 +95,7 @@ _AGGREGATES = re.compile(
 )
 _FRACTION = re.compile(r"\s*(\d{1,6})\s*(?:/|of|out of)\s*(\d{1,6})\b")
 _PERCENT = re.compile(r"\s*(\d{1,3}(?:\.\d+)?)\s*%")
+_FLAT = re.compile(r"[a-z].*(?:rate|ratio|passed|total|count|failed|tokens|seconds|score)\Z", re.IGNORECASE)
 _DEEPEST = 9
 
 
@@ -138,6 +140,8 @@ def has_verdicts(value: Any) -> bool:
 
 def verdict(element: Any) -> bool | None:
     """Whether an assertion passed; None where it says nothing."""
+    if element.__class__ is dict and element.get("passed").__class__ is bool:
+        return bool(element["passed"])
     if isinstance(element, bool):
         return element
     if not isinstance(element, dict):
@@ -168,9 +172,10 @@ def _is_verdict_list(listed: Sequence[Any]) -> bool:
     for element in listed:
         if not isinstance(element, dict) or not _RUN_KEYS.isdisjoint(element):
             return False
-        if any(has_verdicts(value) for value in element.values() if isinstance(value, list)):
-            return False
-        marks += verdict(element) is not None
+        for value in element.values():
+            if value.__class__ is list and has_verdicts(value):
+                return False
+        marks += element.get("passed").__class__ is bool or verdict(element) is not None
     return marks * 2 >= len(listed) and marks > 0
 
 
@@ -196,8 +201,19 @@ def _identity(element: Fields) -> tuple[str, bool]:
     for name in _TEXT_KEYS:
         value = element.get(name)
         if isinstance(value, str) and value.strip():
-            return " ".join(re.findall(r"\w+", value.lower())) or value.strip(), False
+            return _normalized(value), False
     return "", False
+
+
+@lru_cache(maxsize=1 << 16)
+def _normalized(text: str) -> str:
+    """The words of an assertion, in lower case."""
+    return " ".join(re.findall(r"\w+", text.lower())) or text.strip()
+
+
+@lru_cache(maxsize=4096)
+def _is_aggregate(key: str) -> bool:
+    return bool(_AGGREGATES.search(plain_words(key)))
 
 
 # Where in a document the runs stand
@@ -256,7 +272,10 @@ def _children(node: Fields, own: Fields) -> Iterator[tuple[str, Any]]:
         is_object = isinstance(value, dict)
         if not is_object and not (isinstance(value, list) and any(isinstance(one, dict) for one in value)):
             continue
-        if _AGGREGATES.search(plain_words(key)) and not _has_verdicts_inside(value):
+        # Beside a list of verdicts an object is about the same run: its summary, its timing.
+        if own and is_object and arm_of_name(key) is None:
+            continue
+        if _is_aggregate(key) and not _has_verdicts_inside(value):
             continue
         yield key, value
 
@@ -350,7 +369,7 @@ def _unflattened(node: Fields) -> Fields:
     """`with_skill_pass_rate` and `baseline_pass_rate` as objects of their arms, where both arms are written so."""
     found: dict[str, dict[str, Any]] = {}
     for key, value in node.items():
-        if isinstance(value, dict | list):
+        if len(key) < 8 or isinstance(value, dict | list) or not _FLAT.search(key):
             continue
         plain = plain_words(key)
         for suffix in (

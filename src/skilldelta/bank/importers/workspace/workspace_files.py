@@ -152,9 +152,9 @@ def _sort(files: WorkspaceFiles, name: str, file: str, document: Any, content: b
     if _is_trigger_result(document):
         files.trigger_rates.append(name)
         return
-    if _names_both_arms(document) and not gradings_in(document):
-        files.without_verdicts.append(name)
     if _TIMING.fullmatch(file):
+        if not file.startswith("timing") and _names_both_arms(document) and not gradings_in(document):
+            files.without_verdicts.append(name)
         return
     if definitions := _definitions(document, folder):
         files.definitions.append(definitions)
@@ -163,6 +163,8 @@ def _sort(files: WorkspaceFiles, name: str, file: str, document: Any, content: b
         if definitions and not file.startswith("eval_metadata"):
             files.defines_only.append(name)
         return
+    if not gradings and _names_both_arms(document):
+        files.without_verdicts.append(name)
     if not gradings and "grading" in file.lower() and "summary" not in file.lower():
         # The grading of a run that nobody graded, or that ended in an error.
         fields = document if isinstance(document, dict) else {}

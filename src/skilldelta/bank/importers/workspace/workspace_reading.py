@@ -135,24 +135,24 @@ def _leave_out_ungraded(files: WorkspaceFiles, found: WorkspaceRuns, results: To
     graded_stems = {
         (name.rpartition("/")[0], bare_stem(name.rpartition("/")[2].rpartition(".")[0])) for name in graded_files
     }
-    folders = {name.rpartition("/")[0] for name in graded_files}
+    folders = {folder for folder, _ in graded_stems}
+    holders = {
+        "/".join(parts[:end]) for folder in folders for parts in [folder.split("/")] for end in range(1, len(parts) + 1)
+    }
     reported: set[str] = set()
     for name in files.documents:
         folder, _, file = name.rpartition("/")
         if name in graded_files or not re.search(r"timing|config|metrics|eval_metadata", file):
             continue
         clues = file_clues(name, ())
+        if (folder, clues.stem) in graded_stems or (not clues.stem and folder in holders):
+            continue
         folders_above = [Level("folder", part) for part in clues.folders]
         arms = list(arm_clues([Level("file", clues.stem), *folders_above], {}))
         if not any(clue.arm.is_sure for clue in arms):
             continue
         run = f"{folder}/{clues.stem}" if clues.stem else folder
-        stem_is_graded = (folder, clues.stem) in graded_stems
-        holds_gradings = (
-            any(one == folder or one.startswith(f"{folder}/") for one in folders)
-            or folder.rpartition("/")[0] in folders
-        )
-        if run in reported or stem_is_graded or (not clues.stem and holds_gradings):
+        if run in reported or (not clues.stem and folder.rpartition("/")[0] in folders):
             continue
         reported.add(run)
         results.leave_out("the run has no grading", f"{run}/" if not clues.stem else run)
