@@ -88,6 +88,7 @@ def _lookups(bank: Bank, rng: np.random.Generator) -> list[Figure]:
     return [
         Figure("scope_first_touch", 1e3 * opening, "ms", "lower", "Loading a family of 1,000 pairs from the bank."),
         _checksums(bank),
+        *_whole_panel(bank),
         Figure(
             "scope_after_one_execution",
             1e3 * refresh,
@@ -111,6 +112,39 @@ def _lookups(bank: Bank, rng: np.random.Generator) -> list[Figure]:
             "lower",
             "Lookup and the paper's rule for one task in a family of 1,000.",
             Peer("bare product and sort", 1e6 * floor),
+        ),
+    ]
+
+
+def _whole_panel(bank: Bank) -> list[Figure]:
+    """Loading and counting all pairs, beside reading the same columns with nothing but the driver."""
+    path = bank.location
+
+    def bare() -> None:
+        connection = sqlite3.connect(path)
+        runs = connection.execute(
+            "SELECT task_key, skill_key, condition, success, tokens FROM executions ORDER BY task_key, key"
+        ).fetchall()
+        tasks = connection.execute("SELECT key, task_id, family, text, text_digest FROM tasks ORDER BY key").fetchall()
+        blobs = dict(connection.execute("SELECT text_digest, vector FROM vectors").fetchall())
+        np.frombuffer(b"".join(blobs[row[4]] for row in tasks), np.float32).reshape(len(tasks), -1)
+        [np.array(column) for column in zip(*runs, strict=True)]
+        connection.close()
+
+    loading = timed(lambda: Index(bank, _GivenVectors(), AGENT).scope()).cpu
+    counting = timed(bank.panels).cpu
+    floor = Peer("reading the columns bare", timed(bare).cpu)
+    revision = best(lambda: bank.panel_revision(AGENT, "default"), calls=200)
+    return [
+        Figure("whole_panel", loading, "s", "lower", f"Loading a panel of {PAIRS:,} pairs, with all checks.", floor),
+        Figure("panel_counts", counting, "s", "lower", "Counting its pairs and groups for `bank status`.", floor),
+        Figure(
+            "panel_revision",
+            1e6 * revision,
+            "µs",
+            "lower",
+            "Asking whether one panel has changed.",
+            Peer("the bank's revision", 1e6 * best(bank.revision, calls=200)),
         ),
     ]
 

@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 import pytest
 
-from skilldelta.estimators.blend.blend import Scored
+from skilldelta.estimators.base import Scored
 from skilldelta.estimators.blend.slopes import Landmarks
 from skilldelta.packing import DamagedError, pack, unpack
 

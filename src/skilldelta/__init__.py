@@ -15,12 +15,12 @@ TYPE_CHECKING = False  # as `typing` has it; every hook of an agent harness woul
 if TYPE_CHECKING:
     from typing import Any
 
-    from skilldelta.advisor import Advice, Advisor, Question, advise
+    from skilldelta.advisor import Advisor, advise
     from skilldelta.bank.store import Bank, open_bank
     from skilldelta.encoders import load_encoder
     from skilldelta.errors import SkillDeltaError
     from skilldelta.evaluation.leave_one_out import evaluate_panel
-    from skilldelta.gate import Gate, decide
+    from skilldelta.gate import Answer, Gate, Question, decide
     from skilldelta.predictor import Settings, predict, predict_each
     from skilldelta.regressor import SkillGainRegressor
     from skilldelta.studies import (
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
     from skilldelta.support import Support
 
 _HOMES = {
-    "Advice": "advisor",
+    "Answer": "gate",
     "Advisor": "advisor",
     "Bank": "bank.store",
     "EvaluationSettings": "studies.evaluation_study",
     "Gate": "gate",
     "PanelChoice": "studies.loaded_panel",
-    "Question": "advisor",
+    "Question": "gate",
     "Settings": "predictor",
     "SkillDeltaError": "errors",
     "SkillGainRegressor": "regressor",
@@ -61,8 +61,8 @@ _HOMES = {
 }
 
 __all__ = [
-    "Advice",
     "Advisor",
+    "Answer",
     "Bank",
     "EvaluationSettings",
     "Gate",
@@ -88,7 +88,7 @@ __all__ = [
 ]
 
 
-_OLD_NAMES = {"Policy": "Gate"}
+_OLD_NAMES = {"Advice": "Answer", "Policy": "Gate"}
 
 
 def __getattr__(name: str) -> Any:

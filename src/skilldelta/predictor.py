@@ -93,8 +93,8 @@ def predict_each(support: Support, scope: Scope, *, settings: Settings = PAPER) 
 
     A target's task is excluded under every skill: its no-skill run is shared between its rows, which would leak it.
     """
-    n, blocks = len(support), list(support.blocks(scope))
-    width = min(settings.k, max((len(block) for block in blocks), default=1))
+    n, groups = len(support), list(support.scope_groups(scope))
+    width = min(settings.k, max((len(block) for _, block in groups), default=1))
     result = Predictions(
         gains=np.zeros(n),
         rows=np.full((n, width), -1, np.int64),
@@ -102,15 +102,16 @@ def predict_each(support: Support, scope: Scope, *, settings: Settings = PAPER) 
         weights=np.zeros((n, width)),
         eligible=np.zeros(n, np.int64),
     )
-    for block in blocks:
-        vectors, codes = support.vectors[block], support.task_codes[block]
-        found = nearest_to_each(vectors, vectors, settings.k, codes=codes, query_codes=codes)
+    for targets, block in groups:
+        codes, own = support.task_codes[block], support.task_codes[targets]
+        vectors, queries = support.vectors[block], support.vectors[targets]
+        found = nearest_to_each(vectors, queries, settings.k, codes=codes, query_codes=own)
         filled = found.rows.shape[1]
-        result.gains[block], result.weights[block, :filled] = average(found, support.gains[block], settings)
-        result.rows[block, :filled] = np.where(found.rows >= 0, block[found.rows], -1)
-        result.similarities[block, :filled] = found.similarities
-        _, inverse, counts = np.unique(codes, return_inverse=True, return_counts=True)
-        result.eligible[block] = len(block) - counts[inverse]
+        result.gains[targets], result.weights[targets, :filled] = average(found, support.gains[block], settings)
+        result.rows[targets, :filled] = np.where(found.rows >= 0, block[found.rows], -1)
+        result.similarities[targets, :filled] = found.similarities
+        distinct, counts = np.unique(codes, return_counts=True)
+        result.eligible[targets] = len(block) - counts[np.searchsorted(distinct, own)]
     return result
 
 

@@ -7,8 +7,8 @@ selection. Decisions with their evidence, neighbours and intervals are an `Advis
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, Self
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -16,14 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
-from skilldelta.arrays import Floats, exceeds
+from skilldelta.arrays import Floats
 from skilldelta.encoders import Encoder, load_encoder
 from skilldelta.errors import InputError
-from skilldelta.estimators.base import Estimator, Target
-from skilldelta.estimators.blend import Blend
-from skilldelta.estimators.paper_rule import PaperRule, RowsByScope
-from skilldelta.gate import Action, check_threshold
-from skilldelta.predictor import Settings, Weighting
+from skilldelta.estimators.base import Target
+from skilldelta.gate import Gate
+from skilldelta.predictor import Weighting
 from skilldelta.support import Scope, Support
 
 _TEXT_COLUMNS = ("text", "question")
@@ -48,14 +46,18 @@ class SkillGainRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        estimator: Literal["blend", "paper"] = "blend",
+        gate: Gate | None = None,
+        estimator: str = "blend",
         k: int = 6,
         weighting: Weighting = "cosine",
         scope: Scope = "family",
         threshold: float = 0.0,
         encoder: str | Encoder = "wordllama",
     ) -> None:
-        """`k`, `weighting` and `scope` are the paper's rule's; `encoder` is used for frames only."""
+        """`gate` decides; without it one is made of `estimator`, `k`, `weighting`, `scope` and `threshold`, without any
+        familiarity limit. `encoder` is used for frames only.
+        """
+        self.gate = gate
         self.estimator = estimator
         self.k = k
         self.weighting = weighting
@@ -65,36 +67,29 @@ class SkillGainRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
         """Learn from tasks and their observed gains."""
-        chosen = self._chosen_estimator()
+        gate = self._gate()
         table = TaskTable.of(X)
         support = self._support_of_matrix(X, y) if table is None else self._support_of_table(table, y)
         self.support_ = support
         self.is_table_ = table is not None
-        self.fitted_ = chosen.fit(support)
+        self.fitted_ = gate.fit(support)
         return self
 
     def predict(self, X: Any) -> Floats:
         """The predicted gain per row; 0 where no recorded task is in the row's scope."""
-        gains: Floats = np.array([self._gain(target) for target in self._targets(X)], np.float64)
-        return gains
+        gains = [self.scale_ * self.fitted_.gain(target) for target in self._targets(X)]
+        return np.array(gains, np.float64)
 
     def decide(self, X: Any) -> NDArray[np.str_]:
-        """`use` or `skip` per row: use if the gain exceeds the threshold and some recorded task is in scope."""
-        check_threshold(self.threshold)
-        targets = self._targets(X)
-        rows = RowsByScope.of(self.support_, self.scope)
-        return np.array([self._action(rows, target) for target in targets], dtype="<U7")
+        """`use`, `skip` or, under a three-way gate, `abstain` per row; a row without any recorded task in scope is skipped."""
+        targets, gate = self._targets(X), self._gate()
+        fitted = replace(self.fitted_, gate=replace(gate, threshold=gate.threshold / self.scale_))
+        return np.array([fitted.decide(target).decision.action for target in targets], dtype="<U7")
 
-    def _action(self, rows: RowsByScope, target: Target) -> Action:
-        supported = len(rows.eligible(target)) > 0
-        return "use" if supported and exceeds(self._gain(target), self.threshold) else "skip"
-
-    def _chosen_estimator(self) -> Estimator:
-        if self.estimator == "paper":
-            return PaperRule(Settings(k=self.k, weighting=self.weighting), self.scope)
-        if self.estimator == "blend":
-            return Blend()
-        raise InputError(f"estimator must be blend or paper, got {self.estimator!r}")
+    def _gate(self) -> Gate:
+        if self.gate is not None:
+            return self.gate
+        return Gate(self.estimator, self.k, self.weighting, self.scope, self.threshold, familiarity_limit=0.0)
 
     def _support_of_matrix(self, X: Any, y: ArrayLike | None) -> Support:
         vectors, gains = validate_data(self, X, y, y_numeric=True)
@@ -124,9 +119,6 @@ class SkillGainRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.scale_ = max(1.0, float(np.abs(gains).max()))
         scaled = gains / self.scale_
         return np.maximum(-scaled, 0.0), np.maximum(scaled, 0.0)
-
-    def _gain(self, target: Target) -> float:
-        return self.scale_ * self.fitted_.score(target).gain
 
     def _targets(self, X: Any) -> list[Target]:
         check_is_fitted(self, "fitted_")

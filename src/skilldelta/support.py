@@ -82,6 +82,39 @@ class Support(ArrayRecord):
         cuts = np.flatnonzero(labels[order][1:] != labels[order][:-1]) + 1
         yield from (block for block in np.split(order, cuts) if len(block))
 
+    def scope_of(self, scope: Scope, *, family: str, skill: str, task_id: str = "") -> tuple[Scope, Ints]:
+        """The scope that a target really has, and its rows in record order; rows of the target's own task are among them.
+
+        A family that is not known gives way to the skill, and so does, in the scope skill-family, a family in which the
+        skill has no other task.
+
+        Examples:
+            >>> support.scope_of("skill-family", family="units", skill="units-skill")[0]
+            'skill-family'
+        """
+        if scope == "global":
+            return "global", np.arange(len(self))
+        if "family" in scope and family:
+            label = scope_label(scope, family=family, skill=skill)
+            rows = np.flatnonzero(self.scope_labels(scope) == label)
+            if scope == "family" or (self.task_ids[rows] != task_id).any():
+                return scope, rows
+        return "skill", np.flatnonzero(self.skills == skill)
+
+    def scope_groups(self, scope: Scope) -> Iterator[tuple[Ints, Ints]]:
+        """Targets with the same rows in scope, and these rows: what `scope_of` says of every row as a target."""
+        by_skill = self.families == "" if "family" in scope else np.zeros(len(self), bool)
+        for block in self.blocks(scope):
+            if scope == "skill-family" and (self.task_codes[block] == self.task_codes[block[0]]).all():
+                by_skill[block] = True
+            if not by_skill[block[0]]:
+                yield block, block
+        if by_skill.any():
+            for block in self.blocks("skill"):
+                targets = block[by_skill[block]]
+                if len(targets):
+                    yield targets, block
+
     def rows(self, selection: ArrayLike) -> Support:
         """The same support reduced to some rows (a mask or indices)."""
         index = np.asarray(selection)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skilldelta.advisor.advice import Advice
 from skilldelta.advisor.carried_over import Edit, carried_over, edit_cost, edits_of
-from skilldelta.gate import Decision, Gate
+from skilldelta.gate import Answer, Decision, Gate
 from skilldelta.intervals import Interval
 from skilldelta.predictor import PAPER
 from skilldelta.records import Agent, Execution, Skill
@@ -16,9 +15,9 @@ from skilldelta.text_sketch import changed_share, text_sketch
 DIGEST = "53fa" + "0" * 60
 
 
-def _advice(gain: float, low: float, high: float) -> Advice:
+def _advice(gain: float, low: float, high: float) -> Answer:
     decision = Decision("use" if gain > 0 else "skip", gain, 0.0, f"predicted gain {gain:+.3f}", "more runs")
-    return Advice(
+    return Answer(
         decision, "a", "s", "", "", "blend", PAPER, "skill", eligible=20, interval=Interval(low, high, 0.95, "blend")
     )
 

@@ -6,15 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from skilldelta.advisor.advice import Advice
 from skilldelta.advisor.turning_points import more_evidence, turning_points
-from skilldelta.gate import decide
+from skilldelta.gate import Answer, decide
 from skilldelta.intervals import Interval
 from skilldelta.predictor import PAPER
 
 
-def advice(gain: float, interval: Interval | None, *, threshold: float = 0.0, familiarity: float = 0.5) -> Advice:
-    return Advice(
+def advice(gain: float, interval: Interval | None, *, threshold: float = 0.0, familiarity: float = 0.5) -> Answer:
+    return Answer(
         decision=decide(gain, threshold=threshold, eligible=9),
         agent="a",
         skill="s",
@@ -32,7 +31,7 @@ def advice(gain: float, interval: Interval | None, *, threshold: float = 0.0, fa
     )
 
 
-def said(found: Advice, limit: float = 0.01) -> str:
+def said(found: Answer, limit: float = 0.01) -> str:
     return " ".join(turning_points(found, familiarity_limit=limit))
 
 

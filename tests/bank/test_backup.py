@@ -9,6 +9,7 @@ import pytest
 
 from skilldelta.bank.backup import backup_bank, restore_bank
 from skilldelta.bank.batch import Batch
+from skilldelta.bank.index import Index
 from skilldelta.bank.store import Bank
 from skilldelta.errors import BankError, InputError
 from skilldelta.records import Task
@@ -74,10 +75,13 @@ def test_a_restored_bank_is_noticed_by_those_who_have_it_open(sqlite_filled: Ban
     sqlite_filled.add(Batch(executions=[skip("t1", 1.0, repetition=1)]))
     with Bank.open(location) as reader:
         newer = reader.revision()
+        index = Index(reader, TinyEncoder(), AGENT, suite="default")
         assert len(list(reader.executions())) == 7
+        assert index.scope(skill="dates").r0.tolist() == [2, 1, 1]
         restore_bank(tmp_path / "copy.bank", location)
         assert reader.revision() not in (before, newer)
         assert len(list(reader.executions())) == 6
+        assert index.scope(skill="dates").r0.tolist() == [1, 1, 1]
         assert reader.verify() == []
         assert reader.add(Batch(executions=[skip("t1", 1.0, repetition=1)])).executions == 1
 

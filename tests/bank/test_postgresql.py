@@ -8,6 +8,7 @@ import socket
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from sqlalchemy import Table, delete, func, select
@@ -17,6 +18,7 @@ from sqlalchemy.schema import CreateTable
 
 from skilldelta.bank import schema
 from skilldelta.bank.batch import Batch
+from skilldelta.bank.entries import RecordedOutcome
 from skilldelta.bank.migrations import LATEST, m0001_first_tables
 from skilldelta.bank.postgresql import PostgreSQL
 from skilldelta.bank.reading import executions_query, read_executions
@@ -25,7 +27,7 @@ from skilldelta.errors import BankError
 from skilldelta.records import Task
 
 from .cluster import Cluster
-from .small import AGENT, OTHER_AGENT, THREE_PAIRS, TinyEncoder, skip
+from .small import AGENT, DECISION, OTHER_AGENT, THREE_PAIRS, TinyEncoder, skip
 
 
 @pytest.mark.parametrize("made", m0001_first_tables._metadata().tables.values(), ids=lambda made: made.name)
@@ -229,3 +231,25 @@ def test_reading_roles_need_no_right_to_write(postgres: Cluster, postgres_locati
                 bank.add(Batch(executions=[skip("t1", 1.0, repetition=3)]))
     finally:
         postgres.execute("DROP OWNED BY reader; DROP ROLE reader")
+
+
+def test_the_documented_grants_are_enough_for_a_server(postgres: Cluster, postgres_location: str) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "bank.md").read_text(encoding="utf-8")
+    grants = [block for block in page.split("```") if "TO serving" in block]
+    assert len(grants) == 1
+    with Bank.open(postgres_location, create=True) as bank:
+        bank.add(THREE_PAIRS)
+    postgres.execute("DROP ROLE IF EXISTS serving; CREATE ROLE serving LOGIN")
+    postgres.execute(grants[0].removeprefix("text\n"))
+    try:
+        with Bank.open(postgres_location.replace("postgres@", "serving@")) as bank:
+            assert len(bank.support(TinyEncoder(), agent=AGENT)) == 3
+            assert bank.status().vectors == {"tiny/3": 3}
+            assert bank.keep_learned("s", {"p": b"x"}, revision=1)
+            decision = bank.record_decision(DECISION)
+            bank.record_outcome(RecordedOutcome(decision, 1.0, success=1))
+            assert bank.forget_decisions() == 1
+            with pytest.raises(BankError, match="cannot be written"):
+                bank.add(Batch(executions=[skip("t1", 1.0, repetition=3)]))
+    finally:
+        postgres.execute("DROP OWNED BY serving; DROP ROLE serving")

@@ -167,3 +167,52 @@ def test_a_server_on_another_bank_or_of_another_version_is_wrong(toy_bank: str) 
             found = check_server(ServerAddress(url, timeout=30, key=KEY), [toy_bank])
         assert found.status == status, found
         assert found.remedy or status == "ok"
+
+
+def test_a_settings_file_that_the_harness_itself_refuses_is_wrong(
+    skilldelta: Skilldelta,
+    home: Path,  # noqa: F811
+    toy_bank: str,  # noqa: F811
+) -> None:
+    file = home / HOOKED["claude-code"]
+    file.parent.mkdir()
+    file.write_text('{\n  // mine\n  "model": "x",\n}')
+    assert skilldelta("install", "claude-code", "--skill", "units-skill", "--bank", toy_bank, "--yes").code == 0
+    code, found = findings(skilldelta)
+    assert code == 1
+    assert "Claude Code refuses such a file" in found["claude-code settings"]["detail"]
+
+
+def test_the_server_that_an_entry_names_is_the_one_that_is_checked(
+    skilldelta: Skilldelta,
+    home: Path,  # noqa: F811
+    toy_bank: str,  # noqa: F811
+) -> None:
+    own_key(os.environ)
+    other = "http://127.0.0.1:10"
+    words = ("install", "codex", "--skill", "units-skill", "--bank", toy_bank, "--server", other, "--yes")
+    assert skilldelta(*words).code == 0
+    document = json.loads(skilldelta("doctor", "--json", "--server", NOWHERE).out)
+    servers = [one["detail"] for one in document["findings"] if one["name"] == "server"]
+    assert [NOWHERE in servers[0], other in servers[1]] == [True, True]
+
+
+def test_an_adapter_without_a_way_to_an_answer_is_wrong(skilldelta: Skilldelta, home: Path, toy_bank: str) -> None:  # noqa: F811
+    assert skilldelta("install", "pi", "--skill", "units-skill", "--bank", toy_bank, "--yes").code == 0
+    assert "pi answers" not in findings(skilldelta, "--bank", toy_bank)[1]
+    loader = home / ".pi" / "agent" / "extensions" / "skilldelta.js"
+    loader.write_text(re.sub(r'"command": \[\s*"[^"]+"', '"command": ["/gone/skilldelta"', loader.read_text()))
+    code, found = findings(skilldelta, "--bank", toy_bank)
+    assert code == 1
+    assert "/gone/skilldelta is not there" in found["pi answers"]["detail"]
+
+
+def test_hooks_that_codex_was_not_told_to_trust_are_pointed_out(
+    skilldelta: Skilldelta,
+    home: Path,  # noqa: F811
+    toy_bank: str,  # noqa: F811
+) -> None:
+    assert skilldelta("install", "codex", "--skill", "units-skill", "--bank", toy_bank, "--yes").code == 0
+    assert "/hooks" in findings(skilldelta)[1]["codex trust"]["remedy"]
+    (home / ".codex" / "config.toml").write_text('[hooks.state."x"]\ntrusted_hash = "sha256:0"\n')
+    assert "codex trust" not in findings(skilldelta)[1]

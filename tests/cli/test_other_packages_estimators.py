@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Skilldelta, pair_rows
-from skilldelta.evaluation import policy_table
+from skilldelta.estimators import registry as policy_table
 
 _CODE = """
 import numpy as np
@@ -29,6 +29,16 @@ class Hunch:
 
     def leave_one_out(self, support):
         return Scores(np.array([len(text) / 100 for text in support.texts]))
+
+
+class Lengths:
+    "Vectors from the lengths of texts."
+
+    identity = "lengths-1/2/unit"
+
+    def encode(self, texts):
+        rows = np.array([[len(text), 1.0] for text in texts], np.float32)
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 """
 
 
@@ -40,7 +50,10 @@ def package(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
     info.mkdir()
     (folder / "hunches.py").write_text(_CODE, encoding="utf-8")
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: hunches\nVersion: 1.2\n", encoding="utf-8")
-    (info / "entry_points.txt").write_text("[skilldelta.estimators]\nhunch = hunches:Hunch\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text(
+        "[skilldelta.estimators]\nhunch = hunches:Hunch\n[skilldelta.encoders]\nlengths = hunches:Lengths\n",
+        encoding="utf-8",
+    )
     monkeypatch.syspath_prepend(folder)
     policy_table._table.cache_clear()
     yield
@@ -61,7 +74,7 @@ def test_an_installed_estimator_is_evaluated_swept_calibrated_reported_and_froze
 ) -> None:
     evaluated = skilldelta("evaluate", "--bank", bank, "--resamples", 0, "--shuffles", 0, "--json").document
     assert evaluated["panels"][0]["policies"]["hunch"]["use_rate"] == 1.0
-    assert skilldelta("evaluate", "--bank", bank, "--resamples", 0, "--shuffles", 0).out.count("Hunch") >= 1
+    assert skilldelta("evaluate", "--bank", bank, "--resamples", 0, "--shuffles", 0, "--all").out.count("Hunch") >= 1
     swept = skilldelta("sweep", "threshold", "--estimator", "hunch", "--bank", bank, "--json")
     assert swept.code == 0
     goal = ("--use-rate", 0.5, "--estimator", "hunch", "--resamples", 0)
@@ -80,11 +93,40 @@ def test_an_installed_estimator_is_evaluated_swept_calibrated_reported_and_froze
     assert sealed["settings"]["estimator_version"] == "hunches 1.2"
 
 
+@pytest.mark.usefixtures("package")
+def test_an_installed_estimator_and_encoder_decide_in_predict_a_service_and_a_hook(
+    skilldelta: Skilldelta, bank: str
+) -> None:
+    from skilldelta.gate import Gate, Question
+    from skilldelta.serve.gate_service import GateService, GateSettings
+    from skilldelta.serve.hooks.bank_answer import answer_from
+
+    words = ("--estimator", "hunch", "--encoder", "lengths", "--skill", "units-skill")
+    ran = skilldelta("predict", "--bank", bank, *words, "--json", "convert four miles")
+    assert ran.code == 0, ran.err
+    asked = Question("convert four miles", "units-skill", record=False)
+    document = {"text": asked.text, "skill": asked.skill, "record": False, "gate": {"estimator": "hunch"}}
+    with GateService.open(bank, GateSettings(gate=Gate(estimator="hunch"))) as service:
+        by_service = service.decide(asked).document
+        by_hook = answer_from(service, "/v1/decide", document)
+    for answer in (ran.document, by_service, by_hook):
+        assert (answer["estimator"], answer["action"]) == ("hunch", "use")
+        assert answer["gain"] == pytest.approx(0.18)
+    evaluated = skilldelta("evaluate", "--bank", bank, *words[:4], "--resamples", 0, "--shuffles", 0, "--json")
+    (panel,) = evaluated.document["panels"]
+    assert (panel["gate"], panel["policies"]["hunch"]["unlike"]) == ("hunch", 0)
+
+
 def test_without_the_package_its_name_is_refused_in_one_line(skilldelta: Skilldelta, bank: str) -> None:
     Path("new.jsonl").write_text(
         json.dumps({"task_id": "n", "text": "how far", "family": "units", "skill": "units-skill"}) + "\n"
     )
-    for words in (("sweep", "threshold"), ("calibrate", "--best-value"), ("freeze", "new.jsonl", "--output", "s.json")):
+    for words in (
+        ("predict", "--skill", "units-skill", "x"),
+        ("sweep", "threshold"),
+        ("calibrate", "--best-value"),
+        ("freeze", "new.jsonl", "--output", "s.json"),
+    ):
         ran = skilldelta(*words, "--estimator", "hunch", "--bank", bank)
         assert (ran.code, ran.err.count("\n")) == (2, 1)
         assert "'hunch'" in ran.err

@@ -20,6 +20,7 @@ PATH = (
     "predictor.py",
     "gate/decision.py",
     "gate/gate.py",
+    "gate/fitted.py",
     "advisor/advisor.py",
 )
 

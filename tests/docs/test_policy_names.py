@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from skilldelta.evaluation.policy_table import ORACLE, policies
+from skilldelta.estimators.registry import ORACLE, policies
 
 GLOSSARY = Path(__file__).parents[2] / "docs" / "glossary.md"
 

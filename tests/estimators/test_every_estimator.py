@@ -89,7 +89,7 @@ def test_scoring_one_target_agrees_with_leave_one_out(name: str, rng: np.random.
 
 @pytest.mark.parametrize("name", [name for name in MAKERS if name not in ("self_judge",)])
 def test_an_estimator_is_known_by_a_policy_name(name: str, rng: np.random.Generator) -> None:
-    from skilldelta.evaluation.policy_table import policies
+    from skilldelta.estimators.registry import policies
 
     assert MAKERS[name](random_panel(rng)).name in policies()
     assert MAKERS[name](random_panel(rng)).name == name.split()[0]

@@ -10,8 +10,8 @@ import pytest
 from skilldelta.errors import InputError
 from skilldelta.evaluation.leave_one_out import evaluate_panel, evaluate_panels
 from skilldelta.evaluation.results import PanelResult, panel_to_dict
+from skilldelta.gate import Gate
 from skilldelta.paper.simulation.simulated_panel import simulate_panel
-from skilldelta.predictor import Settings
 from skilldelta.records import Agent, Judgement, Pair
 from skilldelta.support import Support
 
@@ -128,7 +128,7 @@ def test_random_activation_matches_the_use_rate_of_skilldelta(rng: np.random.Gen
 def test_settings_scope_and_threshold_reach_the_papers_rule(rng: np.random.Generator) -> None:
     support = _simulated(rng)
     result = evaluate_panel(
-        support, policies=["paper"], rng=rng, resamples=0, settings=Settings(k=3), scope="global", threshold=0.25
+        support, policies=["paper"], rng=rng, resamples=0, gate=Gate(k=3, scope="global", threshold=0.25)
     )
     found = result.policies["paper"]
     assert found.threshold == 0.25
@@ -223,7 +223,7 @@ def test_an_empty_panel_a_repeated_one_and_bad_numbers_are_refused(rng: np.rando
     with pytest.raises(InputError, match="resamples must be 0"):
         evaluate_panel(support, rng=rng, resamples=-1)
     with pytest.raises(InputError, match="threshold must be"):
-        evaluate_panel(support, rng=rng, threshold=math.nan)
+        evaluate_panel(support, rng=rng, gate=Gate(threshold=math.nan))
     with pytest.raises(InputError, match="unknown policy 'famly_mean'; did you mean family_mean"):
         evaluate_panel(support, rng=rng, policies=["famly_mean"])
     with pytest.raises(InputError, match="no policy is named"):

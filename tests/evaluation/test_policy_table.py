@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 
 from skilldelta.errors import InputError
+from skilldelta.estimators import registry as policy_table
 from skilldelta.estimators.base import Score, Scores, Target
-from skilldelta.evaluation import policy_table
+from skilldelta.estimators.registry import ORACLE, PolicyEntry, freezable, policies, policy_words
 from skilldelta.evaluation.leave_one_out import evaluate_panel
-from skilldelta.evaluation.policy_table import ORACLE, PolicyEntry, freezable, policies, policy_words
 from skilldelta.evaluation.prospective.auditing import audit
 from skilldelta.evaluation.prospective.freezing import freeze
 from skilldelta.evaluation.prospective.frozen_rule import FrozenRule, frozen_estimator
+from skilldelta.gate import Gate
 from skilldelta.paper.simulation.simulated_panel import simulate_panel
 from skilldelta.report.palette import role
 from skilldelta.support import Support
@@ -75,7 +76,7 @@ def small_panel() -> Support:
 def test_a_packages_estimator_is_evaluated_last_and_cut_at_the_threshold(installed: pytest.MonkeyPatch) -> None:
     install(installed, half_gain="HalfGain")
     support = small_panel()
-    result = evaluate_panel(support, rng=np.random.default_rng(0), resamples=0, shuffles=0, threshold=-1.0)
+    result = evaluate_panel(support, rng=np.random.default_rng(0), resamples=0, shuffles=0, gate=Gate(threshold=-1.0))
     assert list(result.policies)[-1] == "half_gain"
     assert result.policies["half_gain"].use_rate == 1.0  # every gain lies above -1
     assert policies()["half_gain"].meaning == "Half of the mean gain of all other tasks"
@@ -140,4 +141,4 @@ def test_every_policy_has_one_title_and_one_meaning() -> None:
 def test_no_other_file_has_a_table_of_names() -> None:
     table = re.compile(r'"(tfidf_knn|with_skill_only|random_matched)"[:,]\s+"[A-Z]')
     named = [path.name for path in SOURCES.rglob("*.py") if table.search(path.read_text(encoding="utf-8"))]
-    assert named == ["policy_table.py"]
+    assert named == ["registry.py"]

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from skilldelta.evaluation.policy_table import ORACLE, policies
+from skilldelta.estimators.registry import ORACLE, policies
 from skilldelta.report.palette import dark_variables, light_variables, role
 
 TEXT = {"ink", "ink-2", "accent", "help", "harm"}

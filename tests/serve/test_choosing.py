@@ -15,7 +15,8 @@ from routing.prompts import PROMPTS
 from skilldelta.bank import Bank
 from skilldelta.bank.importers import read_source
 from skilldelta.demo.bundled import bundled_batch
-from skilldelta.serve.gate_question import GateChoice, GateQuestion
+from skilldelta.gate import Question
+from skilldelta.serve.gate_question import GateChoice
 from skilldelta.serve.gate_service import GateService
 
 CANS = "How many cans are in 9 pallets and 2 crates of chickpeas?"
@@ -34,7 +35,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GateService]:
 def choose(service: GateService, text: str, skills: list[str] | None = None, **more: str) -> GateChoice:
     names = skills or service.skill_names()
     record = "conversation" in more
-    return service.choose([GateQuestion(text, name, record=record, **more) for name in names])  # type: ignore[arg-type]
+    return service.choose([Question(text, name, record=record, **more) for name in names])  # type: ignore[arg-type]
 
 
 def actions(choice: GateChoice) -> dict[str, str]:
@@ -95,7 +96,7 @@ def test_the_demo_suite_and_prompts_of_no_skill(demo: GateService) -> None:
     tasks = [task for line in suite.splitlines() if (task := json.loads(line))["task_id"] not in recorded]
     own, wrong, unwanted, helpful = 0, 0, 0, 0
     for task in tasks:
-        question = GateQuestion(task["text"], task["skill"], record=False)
+        question = Question(task["text"], task["skill"], record=False)
         helps = demo.decide(question).document["action"] == "use"
         choice = choose(demo, task["text"]).choice
         helpful += helps
@@ -134,7 +135,7 @@ def test_bbh_with_its_families_as_skills(tmp_path: Path) -> None:
     with GateService.open(tmp_path / "bank.db") as service:
         own, helpful, wrong = 0, 0, 0
         for task in others:
-            question = GateQuestion(task["question"], task["skill"], record=False)
+            question = Question(task["question"], task["skill"], record=False)
             helps = service.decide(question).document["action"] == "use"
             choice = choose(service, task["question"]).choice
             helpful += helps

@@ -13,8 +13,8 @@ import pytest
 from cli.conftest import Skilldelta, pair_rows, skilldelta  # noqa: F401
 from skilldelta.bank import Bank
 from skilldelta.bank.importers import read_source
+from skilldelta.gate import Question
 from skilldelta.serve import skill_page
-from skilldelta.serve.gate_question import GateQuestion
 from skilldelta.serve.gate_service import GateService
 
 testclient = pytest.importorskip("fastapi.testclient", reason="the server needs the extra serve")
@@ -61,7 +61,7 @@ def test_the_overview_names_the_bank_without_its_place(client: Any, bank_path: P
 
 def test_the_log_is_counted_by_skill_and_tokens_are_those_that_the_skill_adds(client: Any, gate: GateService) -> None:
     for skill in ("units-skill", "dates-skill", "dates-skill"):
-        gate.decide(GateQuestion("convert four miles to metres", skill))
+        gate.decide(Question("convert four miles to metres", skill))
     told = read(client, "overview")
     assert told["log"]["decisions"] == 3
     for line in told["skills"]:

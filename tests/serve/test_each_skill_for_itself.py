@@ -21,14 +21,14 @@ from serve.hooks.fake_gate import dialect_of
 from skilldelta.bank import Bank
 from skilldelta.bank.skill_versions import add_skill_text
 from skilldelta.encoders import load_encoder
+from skilldelta.gate import Question
 from skilldelta.harnesses.offered_skill import OfferedSkill
 from skilldelta.records import text_digest
-from skilldelta.serve.gate_question import GateQuestion
 from skilldelta.serve.gate_service import GateService
 from skilldelta.serve.hooks.bank_answer import answer_from
 from skilldelta.serve.hooks.hook_run import HookSettings, answer
 
-ASKED = GateQuestion("convert four miles to metres", "units-skill")
+ASKED = Question("convert four miles to metres", "units-skill")
 UNKNOWN = [f"new-skill-{number}" for number in range(13)]
 
 
@@ -161,6 +161,6 @@ def test_an_answer_that_came_too_late_is_logged_as_not_applied(bank_path: Path) 
                 time.sleep(0.05)
         (late,) = gate.decisions(5)["decisions"]
         assert (late["applied"], late["in_conversation"]) == (False, False)
-        again = gate.decide(GateQuestion("a task of its own", "units-skill", conversation="c"))
+        again = gate.decide(Question("a task of its own", "units-skill", conversation="c"))
         assert again.repeated is False  # the conversation was never told the late answer
         assert [row["applied"] for row in gate.decisions(5)["decisions"]] == [True, False]

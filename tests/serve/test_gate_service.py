@@ -19,14 +19,13 @@ from skilldelta.bank.entries import DecisionFilter, RecordedOutcome
 from skilldelta.bank.importers import read_source
 from skilldelta.encoders import EncoderError
 from skilldelta.errors import BankError, InputError, NotRecordedError
-from skilldelta.gate import Gate
+from skilldelta.gate import Gate, Question
 from skilldelta.records import text_digest
 from skilldelta.serve import warm_bank
-from skilldelta.serve.gate_question import GateQuestion
 from skilldelta.serve.gate_service import GateService, GateSettings
 from skilldelta.text_sketch import text_sketch
 
-ASKED = GateQuestion("convert four miles to metres", "units-skill")
+ASKED = Question("convert four miles to metres", "units-skill")
 
 
 def rows_file(path: Path, rows: list[dict[str, Any]]) -> Path:
@@ -240,8 +239,8 @@ def test_names_and_settings_that_anybody_may_invent_are_not_kept(
 def test_the_log_names_the_recorded_task_whose_text_was_asked_about(bank_path: Path) -> None:
     with GateService.open(bank_path) as gate:
         task = gate.read(lambda bank: bank.tasks()[0])
-        gate.decide(GateQuestion(text=task.text, skill="units-skill"))
-        gate.decide(GateQuestion(text="something else", skill="units-skill"))
+        gate.decide(Question(text=task.text, skill="units-skill"))
+        gate.decide(Question(text="something else", skill="units-skill"))
         other, recorded = gate.decisions(10)["decisions"]
     assert (recorded["recorded_task"], other["recorded_task"]) == (task.task_id, None)
     assert recorded["text"] is None, "the log keeps a digest only"

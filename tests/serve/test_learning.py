@@ -11,8 +11,8 @@ import pytest
 from skilldelta.advisor import learned_states
 from skilldelta.bank import Bank
 from skilldelta.bank.batch import Batch
+from skilldelta.gate import Question
 from skilldelta.records import Condition, Execution, Task
-from skilldelta.serve.gate_question import GateQuestion
 from skilldelta.serve.gate_service import GateService
 from skilldelta.serve.learning import LearningProcess
 
@@ -22,7 +22,7 @@ def every_panel_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(learned_states, "SMALL", 0)
 
 
-ASKED = GateQuestion("convert 40 miles to kilometers", "units-skill", record=False)
+ASKED = Question("convert 40 miles to kilometers", "units-skill", record=False)
 
 
 def add_pair(path: Path, number: int) -> None:

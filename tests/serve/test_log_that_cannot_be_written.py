@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from skilldelta.bank import Bank
 from skilldelta.errors import UnwritableBankError
-from skilldelta.serve.gate_question import GateQuestion
+from skilldelta.gate import Question
 from skilldelta.serve.gate_service import NOT_LOGGED, GateService
 
 QUESTION = {"task": "convert 3 miles", "skill": "units-skill", "conversation": "c"}
@@ -49,7 +49,7 @@ def test_a_full_disk_costs_the_entry_and_not_the_answer(
 
 def test_a_bank_that_another_process_is_writing_to_does_not_hold_a_decision(bank_path: Path) -> None:
     with GateService.open(bank_path) as gate:
-        question = GateQuestion("convert 3 miles", "units-skill")
+        question = Question("convert 3 miles", "units-skill")
         gate.decide(question)
         other = sqlite3.connect(bank_path, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from skilldelta.advisor.advice import Advice, Explanation, Neighbor, Question
 from skilldelta.advisor.advisor import Advisor
 from skilldelta.bank.store import Bank
 from skilldelta.encoders import Encoder
-from skilldelta.gate import Gate
+from skilldelta.gate import Answer, Explanation, Gate, Neighbor, Question
 from skilldelta.records import Agent
 
-__all__ = ["Advice", "Advisor", "Explanation", "Neighbor", "Question", "advise"]
+__all__ = ["Advisor", "Answer", "Explanation", "Neighbor", "Question", "advise"]
 
 
 def advise(
@@ -27,7 +26,7 @@ def advise(
     task_id: str = "",
     gate: Gate | None = None,
     encoder: Encoder | None = None,
-) -> Advice:
+) -> Answer:
     """Will this skill help on this task? `bank` is a path, a URL or an open bank; an unknown skill is refused.
 
     For many questions keep an `Advisor`, which loads the bank once.

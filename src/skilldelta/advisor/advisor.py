@@ -1,20 +1,18 @@
-"""Finds the rows in scope, lets the estimator score the target, bounds the error, lets the gate decide, and says why."""
+"""Completes a question from the bank, encodes its text, and lets the fitted gate of its suite answer."""
 
 from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
 
-from skilldelta.advisor.advice import Advice, Explanation, Question
-from skilldelta.advisor.basis import basis_of
+from skilldelta.advisor.carried_over import edits_of, for_text
 from skilldelta.advisor.learned_states import Learner
 from skilldelta.advisor.panel_view import PanelViews
 from skilldelta.bank.store import Bank
 from skilldelta.encoders import Encoder, load_encoder
 from skilldelta.errors import InputError
-from skilldelta.estimators.blend.fitted import pulled_to
-from skilldelta.gate import Gate, decide
-from skilldelta.predictor import predict
+from skilldelta.estimators.base import Target
+from skilldelta.gate import Answer, Gate, Question
 from skilldelta.records import Agent
 
 
@@ -46,47 +44,33 @@ class Advisor:
         other._gate = gate
         return other
 
-    def ask(self, question: Question, *, explain: bool = False) -> Advice:
+    def ask(self, question: Question, *, explain: bool = False) -> Answer:
         """Predict, decide and explain. No evidence in scope is an answer (skip), not an error."""
         if not question.text.strip():
             raise InputError("the task text is empty; give the question that the agent will see")
-        gate = self._gate
-        query = self._encoder.encode([question.text])[0]
         question = self._completed(question)
-        panel = self._panels.of(question.suite, gate)
-        scope, rows = panel.rows_in_scope(question, gate.scope)
-        own = rows.row_of_task.get(question.task_id) if question.task_id else None
-        near = predict(query, rows.vectors, rows.gains, settings=gate.settings, excluded=own)
-        score = pulled_to(panel.score(question, query, near), gate.prior_gain)
-        familiarity = panel.familiarity(question, scope, rows, query, score)
-        cost = panel.cost(question, rows, near, gate.price) if explain or gate.cost_rule else None
-        interval = None if near.is_fallback else panel.interval(gate, question, rows, near, score)
-        decision = decide(
-            score.gain,
-            threshold=gate.threshold_at(cost),
-            eligible=near.eligible,
-            rule=gate.rule,
-            interval=interval,
-            used=len(near.rows) if gate.estimator == "paper" else None,
-        )
-        advice = Advice(
-            decision=gate.unless_unlike(decision, familiarity),
-            agent=self._agent.name,
-            skill=question.skill,
-            suite=question.suite,
-            family=question.family,
-            estimator=gate.estimator,
-            settings=gate.settings,
-            scope=scope,
-            familiarity=familiarity,
-            interval=interval,
-            of_previous_revision=score.of_previous_revision,
-            basis=None if near.is_fallback else basis_of(score),
-            explanation=Explanation(score.components, score.shares, panel.chance(score), panel.usual_chance(), cost)
-            if explain
-            else None,
-        )
-        return advice if near.is_fallback else advice.resting_on(rows, near)
+        vector = self._encoder.encode([question.text])[0]
+        target = Target(vector, question.text, question.family, question.skill, question.task_id)
+        gate = question.gate or self._gate
+        answer = self._panels.fitted(question.suite, gate).decide(target, explain=explain or question.explain)
+        if answer.decision.is_fallback:
+            answer = self._from_previous_version(question, target, gate) or answer
+        return replace(answer, agent=self._agent.name, suite=question.suite)
+
+    def _from_previous_version(self, question: Question, target: Target, gate: Gate) -> Answer | None:
+        """What runs with earlier versions of the skill say, where the current one has none; never under the paper's rule."""
+        agent, suite, skill_id = self._agent, question.suite or None, question.skill
+        if gate.estimator == "paper":
+            return None
+        digests = {pair.skill_digest for pair in self._bank.pairing(agent=agent, suite=suite, skill_id=skill_id).stale}
+        versions = [skill for skill in self._bank.skills() if skill.skill_id == skill_id]
+        recorded = next((skill for skill in reversed(versions) if skill.digest in digests), None)
+        if recorded is None:
+            return None
+        rows = self._bank.support(self._encoder, agent=agent, suite=suite, skill_id=skill_id, include_stale=True)
+        answer = gate.fit(rows).decide(target, explain=question.explain)
+        edits = edits_of(self._bank.skills(), self._bank.executions(agent=agent))
+        return for_text(answer, gate, recorded, versions[-1].text, edits)
 
     def _completed(self, question: Question) -> Question:
         """The question with the suite that may answer it and, for a task that the suite has, the family it has there."""

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist, mean
 
-from skilldelta.advisor.advice import Advice, CarriedOver
-from skilldelta.gate import Gate, decide
+from skilldelta.gate import Answer, CarriedOver, Gate, decide
 from skilldelta.intervals import Interval
 from skilldelta.pairing import arms_of
 from skilldelta.records import Execution, Skill, text_digest
@@ -39,7 +38,7 @@ class Edit:
     tasks: int
 
 
-def carried_over(advice: Advice, gate: Gate, version: str, changed: float | None, cost: float) -> Advice:
+def carried_over(advice: Answer, gate: Gate, version: str, changed: float | None, cost: float) -> Answer:
     """The advice about the recorded version as advice about an edited one; `cost` is what `edit_cost` has learned."""
     if advice.interval is None or advice.decision.is_fallback:
         return advice
@@ -64,12 +63,13 @@ def carried_over(advice: Advice, gate: Gate, version: str, changed: float | None
     return replace(advice, decision=decision, interval=wider, carried_over=source)
 
 
-def for_text(advice: Advice, gate: Gate, recorded: Skill, text: str, edits: Iterable[Edit]) -> Advice:
+def for_text(advice: Answer, gate: Gate, recorded: Skill, text: str, edits: Iterable[Edit]) -> Answer:
     """The advice about a recorded skill as advice about a text of it, which may have been edited since."""
     changed = changed_since(recorded, text)
     if changed is None:
         return advice
-    return carried_over(advice, gate, recorded.digest, changed if recorded.text else None, edit_cost(edits))
+    is_known = bool(recorded.text and text)
+    return carried_over(advice, gate, recorded.digest, changed if is_known else None, edit_cost(edits))
 
 
 def changed_since(recorded: Skill, text: str) -> float | None:

@@ -1,4 +1,4 @@
-"""Advice when nobody could be asked: the configured fallback, with the failure as its reason.
+"""Answer when nobody could be asked: the configured fallback, with the failure as its reason.
 
 A routing failure is one of transport: the bank is locked, gone or damaged, the encoder's endpoint does not answer. A question
 that nobody could answer is not one: it is an error wherever it is asked.
@@ -6,12 +6,11 @@ that nobody could answer is not one: it is an error wherever it is asked.
 
 from __future__ import annotations
 
-from skilldelta.advisor.advice import Advice
 from skilldelta.advisor.learned_states import NotLearnedYetError
 from skilldelta.encoders import EncoderError
 from skilldelta.endpoint import NoAnswerError
 from skilldelta.errors import BankError
-from skilldelta.gate import Action, Decision, Gate
+from skilldelta.gate import Action, Answer, Decision, Gate
 
 ROUTING_FAILURES = (BankError, EncoderError, NoAnswerError, NotLearnedYetError)
 
@@ -31,9 +30,9 @@ def fallback_advice(
     family: str = "",
     agent: str = "",
     suite: str = "",
-) -> Advice:
+) -> Answer:
     """The fallback, without any evidence."""
-    return Advice(
+    return Answer(
         decision=routing_failure(str(error), threshold=gate.threshold, fallback=fallback),
         agent=agent,
         skill=skill,

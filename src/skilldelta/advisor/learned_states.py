@@ -24,9 +24,9 @@ import numpy as np
 from skilldelta.bank.index import Index
 from skilldelta.bank.pair_reading import Mark
 from skilldelta.errors import SkillDeltaError
-from skilldelta.estimators.base import Score, Target
+from skilldelta.estimators.base import Score, Scored, Target
 from skilldelta.estimators.blend import Blend, FittedBlend
-from skilldelta.estimators.blend.blend import Scored, left_out_with, rows_without
+from skilldelta.estimators.blend.blend import left_out_with, rows_without
 from skilldelta.estimators.blend.blend_panel import Key
 from skilldelta.estimators.blend.kept import KeptBlend, NotKeptError, code_version, parts_of
 from skilldelta.packing import DamagedError, pack, unpack

@@ -1,4 +1,4 @@
-"""Advice as the bank's decision log keeps it, and a kept decision as the document that it was.
+"""Answer as the bank's decision log keeps it, and a kept decision as the document that it was.
 
 What the log keeps of the task's text is the caller's choice: the whole text, a digest of it, or nothing.
 """
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from skilldelta.advisor.advice import Advice
 from skilldelta.bank.entries import DecisionRecord
+from skilldelta.gate import Answer
 from skilldelta.records import Agent, Skill, text_digest
 from skilldelta.renames import ESTIMATORS
 
@@ -20,7 +20,7 @@ _IN_COLUMNS = ("action", "gain", "threshold", "reason", "agent", "skill")
 
 
 def decision_record(
-    advice: Advice,
+    advice: Answer,
     *,
     agent: Agent,
     skill: Skill,
@@ -71,7 +71,7 @@ def neighbor_ids(record: DecisionRecord) -> list[str]:
     return [neighbor["task_id"] for neighbor in _objects(record.evidence.get("neighbors", ()))]
 
 
-def _evidence(advice: Advice) -> dict[str, Any]:
+def _evidence(advice: Answer) -> dict[str, Any]:
     """The document without what has columns of its own, and without the neighbours' texts, which the bank has."""
     document = {name: value for name, value in advice.to_dict().items() if name not in _IN_COLUMNS}
     document["neighbors"] = [

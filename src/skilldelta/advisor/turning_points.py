@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 
-from skilldelta.advisor.advice import Advice
 from skilldelta.arrays import exceeds
+from skilldelta.gate import Answer
 from skilldelta.intervals import Interval
 
 _MOST = 100
@@ -18,7 +18,7 @@ _SURE = 0.02
 """A gain nearer to the threshold than this may be on either side: no amount of evidence is promised to tell."""
 
 
-def turning_points(advice: Advice, *, familiarity_limit: float) -> tuple[str, ...]:
+def turning_points(advice: Answer, *, familiarity_limit: float) -> tuple[str, ...]:
     """Each sentence by itself; the first is about what decided."""
     decision, interval = advice.decision, advice.interval
     if decision.is_fallback:
@@ -34,14 +34,14 @@ def turning_points(advice: Advice, *, familiarity_limit: float) -> tuple[str, ..
     return (first,) if interval is None else (first, _interval_sentence(advice, interval))
 
 
-def _threshold_sentence(advice: Advice) -> str:
+def _threshold_sentence(advice: Answer) -> str:
     decision = advice.decision
     if decision.action == "use":
         return f"Skip, if the threshold were {decision.gain:+.3f} or higher. It is {decision.threshold:.4g}."
     return f"Use, if the threshold were below {decision.gain:+.3f}. It is {decision.threshold:.4g}."
 
 
-def _interval_sentence(advice: Advice, interval: Interval) -> str:
+def _interval_sentence(advice: Answer, interval: Interval) -> str:
     """Whether a rule that asks for certainty would decide the same, and what it would need where not."""
     threshold, gain, level = advice.decision.threshold, advice.decision.gain, f"{interval.level:.0%}"
     if exceeds(interval.low, threshold) or not exceeds(interval.high, threshold):

@@ -10,6 +10,7 @@ import os
 import shutil
 import sqlite3
 import subprocess
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from sqlalchemy import URL
 
 from skilldelta.bank import schema, sqlite_files
 from skilldelta.bank.database import Database, backend_of
+from skilldelta.bank.driver_errors import DRIVER_ERRORS, explained
 from skilldelta.bank.migrations import LATEST
 from skilldelta.bank.postgresql import PostgreSQL
 from skilldelta.bank.schema import read_counter, read_head, write_counter
@@ -112,7 +114,10 @@ def restore_bank(source: Path, location: str | Path, *, timeout: float = LOCK_TI
             problems = backup.verify()
         if problems:
             raise BankError(f"the backup {source} is damaged ({problems[0]}); restore another one")
-        replaced = _restore_file(source, backend)
+        try:
+            replaced = _restore_file(source, backend)
+        except DRIVER_ERRORS as error:
+            raise explained(error, backend.location) from error
     with closing(Database.open(location, create=False, readonly=False, timeout=timeout)) as database:
         return Restoration(backend.location, database.version, replaced)
 
@@ -133,8 +138,8 @@ def _copy_file(backend: SQLite, output: Path) -> None:
         sqlite_files.create_aside(output, copy)
     except OSError as error:
         raise InputError(f"cannot write {output} ({error.strerror}); choose another file") from error
-    except sqlite3.Error as error:
-        raise BankError(f"the bank {backend.location} cannot be copied to {output} ({error})") from error
+    except DRIVER_ERRORS as error:
+        raise explained(error, backend.location) from error
 
 
 def _restore_file(source: Path, backend: SQLite) -> Path | None:
@@ -144,14 +149,15 @@ def _restore_file(source: Path, backend: SQLite) -> Path | None:
         if not backend.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
             _copy_file(SQLite(source, backend.timeout), path)
-            _acknowledge_restored(backend, 0)
+            _acknowledge_restored(backend, {})
             return None
         aside = _free_name(path, "replaced")
         try:
             _copy_file(backend, aside)
-            old_revision = _revision(backend)
-        except BankError:  # the bank is damaged: set it and its log aside as they are
-            old_revision = 0
+            with closing(backend.connect_reader()) as connection:
+                counters = dict(connection.execute("SELECT name, value FROM meta").fetchall())
+        except (BankError, *DRIVER_ERRORS):  # the bank is damaged: set it and its log aside as they are
+            counters = {}
             for suffix in ("-wal", "-shm", ""):
                 if os.path.exists(f"{path}{suffix}"):
                     os.replace(f"{path}{suffix}", f"{aside}{suffix}")
@@ -160,25 +166,23 @@ def _restore_file(source: Path, backend: SQLite) -> Path | None:
             source_file = SQLite(source, backend.timeout)
             with closing(source_file.connect_reader()) as backup, closing(backend.connect_writer()) as target:
                 backup.backup(target)
-        _acknowledge_restored(backend, old_revision)
+        _acknowledge_restored(backend, counters)
         return aside
 
 
-def _revision(backend: SQLite) -> int:
-    with closing(backend.connect_reader()) as connection:
-        row = connection.execute("SELECT value FROM meta WHERE name = 'revision'").fetchone()
-    return int(row[0]) if row else 0
+def _acknowledge_restored(backend: SQLite, counters: Mapping[str, int]) -> None:
+    """Let those who have the bank open read everything again; the last acknowledged commit is now the backup's.
 
-
-def _acknowledge_restored(backend: SQLite, old_revision: int) -> None:
-    """Those who have the bank open notice the change by its revision; the last acknowledged commit is now the backup's."""
+    `counters` are those of the bank that was replaced: whatever it had is gone, as after a removal.
+    """
     engine = backend.writer()
     try:
         with engine.begin() as connection:
             if read_counter(connection, schema.SCHEMA_VERSION) == LATEST:
-                revision = max(old_revision, read_counter(connection, schema.REVISION)) + 1
-                for counter in (schema.REVISION, schema.PANELS_REVISION):
-                    write_counter(connection, counter, revision)
+                for counter in (schema.REVISION, schema.REMOVALS):
+                    moved = max(counters.get(counter, 0), read_counter(connection, counter)) + 1
+                    write_counter(connection, counter, moved)
+                write_counter(connection, schema.PANELS_REVISION, read_counter(connection, schema.REVISION))
             has_commits = read_counter(connection, schema.SCHEMA_VERSION) > 1
             head = read_head(connection) if has_commits else None
     finally:

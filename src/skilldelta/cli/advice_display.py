@@ -1,4 +1,4 @@
-"""Advice as a person reads it: the verdict, its reason, a drawing, the nearest tasks; everything else on request.
+"""Answer as a person reads it: the verdict, its reason, a drawing, the nearest tasks; everything else on request.
 
 The drawing shows a gain, its interval and the threshold in one line on a scale from -1 to 1:
 
@@ -23,16 +23,15 @@ from skilldelta.nouns import plural
 if TYPE_CHECKING:
     from rich.console import Group
 
-    from skilldelta.advisor import Advice
-    from skilldelta.advisor.advice import Explanation, Neighbor
+    from skilldelta.advisor import Answer
     from skilldelta.cli.screen import Screen
-    from skilldelta.gate import Gate
+    from skilldelta.gate import Explanation, Gate, Neighbor
 
 
 _VERDICTS = {"use": "Use the skill", "skip": "Skip the skill", "abstain": "Abstain: the evidence does not settle it"}
 
 
-def show_advice(advice: Advice, gate: Gate, *, explain: bool) -> None:
+def show_advice(advice: Answer, gate: Gate, *, explain: bool) -> None:
     """Print it to stdout."""
     out = console()
     out.print(f"{_VERDICTS[advice.decision.action]} ({advice.certainty or 'no evidence'})", style="bold")
@@ -49,7 +48,7 @@ def show_advice(advice: Advice, gate: Gate, *, explain: bool) -> None:
         out.print(_nearest(advice, explain=explain))
 
 
-def _draw(out: Screen, advice: Advice) -> None:
+def _draw(out: Screen, advice: Answer) -> None:
     """Gain, interval and threshold on a scale; nothing where there is no evidence."""
     if advice.interval is None:
         return
@@ -59,7 +58,7 @@ def _draw(out: Screen, advice: Advice) -> None:
     out.print(scale.legend(out.width, marks))
 
 
-def _cautions(advice: Advice, gate: Gate, *, explain: bool) -> list[str]:
+def _cautions(advice: Answer, gate: Gate, *, explain: bool) -> list[str]:
     """What a reader of the verdict must know: a cost that counted, a family without pairs, an unfamiliar task, settings of one's own, a remedy."""
     lines = []
     is_unlike = _is_unlike(advice, gate)
@@ -76,7 +75,7 @@ def _cautions(advice: Advice, gate: Gate, *, explain: bool) -> list[str]:
     return lines
 
 
-def _weighed_cost(advice: Advice, gate: Gate) -> str:
+def _weighed_cost(advice: Answer, gate: Gate) -> str:
     """The tokens against the gain, where that decided."""
     rule, found = gate.cost_rule, advice.explanation
     if rule is None or gate.rule != "plain" or found is None or advice.interval is None or _is_unlike(advice, gate):
@@ -84,14 +83,14 @@ def _weighed_cost(advice: Advice, gate: Gate) -> str:
     return rule.sentence(advice.decision.gain, found.cost, threshold=gate.threshold)
 
 
-def _is_unlike(advice: Advice, gate: Gate) -> bool:
+def _is_unlike(advice: Answer, gate: Gate) -> bool:
     """Whether the verdict rests on the familiarity limit and nothing else."""
     return advice.familiarity is not None and advice.familiarity < gate.familiarity_floor
 
 
-def _explained(advice: Advice, gate: Gate) -> list[str]:
+def _explained(advice: Answer, gate: Gate) -> list[str]:
     """What the gain is made of, and everything that was chosen or measured on the way."""
-    from skilldelta.advisor.basis import chance_sentence
+    from skilldelta.gate.basis import chance_sentence
 
     if advice.interval is None:
         return []
@@ -108,13 +107,13 @@ def _explained(advice: Advice, gate: Gate) -> list[str]:
     return [line for line in lines if line]
 
 
-def _where(advice: Advice) -> str:
+def _where(advice: Answer) -> str:
     """The family and the suite of the evidence, where there is one."""
     family = f" {advice.family}" if "family" in advice.scope else ""
     return f"{family} in {advice.suite}" if advice.suite else family
 
 
-def _settings_in_words(advice: Advice, gate: Gate) -> str:
+def _settings_in_words(advice: Answer, gate: Gate) -> str:
     """Settings other than the paper's main one, and what they decide; empty where there are none."""
     from skilldelta.predictor import PAPER
 
@@ -148,7 +147,7 @@ def _components(found: Explanation) -> str:
     return "Made of: " + ", ".join(counted) + "." if len(counted) > 1 else ""
 
 
-def _nearest(advice: Advice, *, explain: bool) -> Group:
+def _nearest(advice: Answer, *, explain: bool) -> Group:
     columns = ["task", "text", "cosine", "gain", "without → with"]
     rows = [_row(neighbor) for neighbor in advice.neighbors]
     if explain:
@@ -158,7 +157,7 @@ def _nearest(advice: Advice, *, explain: bool) -> Group:
     return table(f"Nearest tasks with paired executions{_neighbor_share(advice)}", columns, rows, left=2)
 
 
-def _neighbor_share(advice: Advice) -> str:
+def _neighbor_share(advice: Answer) -> str:
     """What part of the answer the nearest tasks are; empty where they are all of it."""
     if advice.basis is None or advice.estimator == "paper":
         return ""

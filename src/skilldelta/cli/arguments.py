@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from skilldelta.bank import Bank
     from skilldelta.encoders import Encoder
     from skilldelta.evaluation.amendments import Correction, Exclusion
-    from skilldelta.evaluation.roster import Rules
     from skilldelta.gate import Gate
     from skilldelta.studies import LoadedPanel, PanelChoice
 
@@ -89,22 +88,6 @@ def corrections_of(options: Mapping[str, Any]) -> tuple[Correction, ...]:
 
     path = options.get("corrections")
     return () if path is None else read_corrections(path)
-
-
-def rules_of(options: Mapping[str, Any]) -> Rules:
-    """--k, --weighting, --scope, --threshold, and --holdout and --partition where a command has them."""
-    from skilldelta.estimators.partition import read_partition
-    from skilldelta.evaluation.roster import Rules
-    from skilldelta.predictor import Settings
-
-    holdout = options.get("holdout", "task")
-    return Rules(
-        Settings(k=options["k"], weighting=options["weighting"]),
-        options["scope"] or ("skill" if holdout == "family" else "family"),
-        options.get("threshold", 0.0),
-        partition=read_partition(options["partition"]) if options.get("partition") else None,
-        holdout=holdout,
-    )
 
 
 def settings_in(options: Mapping[str, Any], kind: type[T]) -> T:
@@ -168,26 +151,52 @@ def _is_this_machine(host: str) -> bool:
 
 
 def gate_of(ctx: click.Context) -> Gate:
-    """The gate that a command's options spell out; with --paper, only flags change the paper's main setting."""
+    """The gate that a command's options spell out: flags, then a named gate, then the environment and the file."""
     from skilldelta.gate import Gate
 
-    return Gate.from_settings({name: value for name, value in gate_settings_of(ctx).items() if value is not None})
+    settings = _gate_settings(ctx)
+    if not ctx.params.get("gate"):
+        return Gate.from_settings(settings)
+    flags = {name: value for name, value in settings.items() if _is_flag(ctx, name)}
+    return Gate.from_settings(flags, named_gate(ctx, ctx.params["gate"]))
 
 
-def gate_settings_of(ctx: click.Context) -> dict[str, Any]:
+def gate_and_control(ctx: click.Context) -> tuple[Gate, str | None]:
+    """The same for studies of scores, where --estimator may also name a control that cannot decide."""
+    from skilldelta.estimators.registry import policy_entry
+    from skilldelta.gate import Gate
+
+    settings = _gate_settings(ctx)
+    if settings.get("estimator") is None or policy_entry(settings["estimator"]).predicts_gain:
+        return gate_of(ctx), None
+    control = policy_entry(settings.pop("estimator")).name
+    return Gate.from_settings(settings), control
+
+
+def named_gate(ctx: click.Context, name: str) -> Gate:
+    """A gate of the nearest skilldelta.toml."""
+    from skilldelta.cli.setting_sources import named_gates
+    from skilldelta.gate import Gate
+
+    gates = named_gates(ctx)
+    if name not in gates:
+        raise InputError(f"{unknown_gate(name, gates)}", setting="gate")
+    return Gate.from_settings(gates[name])
+
+
+def unknown_gate(name: str, gates: Collection[str]) -> str:
+    """Why there is no gate of a name."""
+    if not gates:
+        return f"there is no gate {name!r}: no skilldelta.toml from here upward has a table [gates.{name}]"
+    return str(unknown_name("gate", name, gates))
+
+
+def _gate_settings(ctx: click.Context) -> dict[str, Any]:
     """The values of a command's gate options, without those that --paper takes the place of."""
     if ctx.params.get("paper"):
         _refuse_other_rules(ctx)
-    return {name: ctx.params[name] for name in SETTING if name in ctx.params and not is_overridden(ctx, name)}
-
-
-def with_paper_settings(ctx: click.Context, options: dict[str, Any]) -> dict[str, Any]:
-    """The options as they are without --paper; with it, the main setting wherever no flag says otherwise."""
-    if not options["paper"]:
-        return options
-    _refuse_other_rules(ctx)
-    main = {name: value for name, value in PAPER_SETTINGS.items() if name in options and not _is_flag(ctx, name)}
-    return {**options, **main}
+    names = [name for name in SETTING if ctx.params.get(name) is not None]
+    return {name: ctx.params[name] for name in names if not is_overridden(ctx, name)}
 
 
 def is_overridden(ctx: click.Context, name: str) -> bool:
@@ -211,12 +220,14 @@ def _flags_among(ctx: click.Context, names: Collection[str]) -> list[str]:
     return [one.opts[0] for one in ctx.command.params if one.name in names and _is_flag(ctx, str(one.name))]
 
 
-def refuse_idle_flags(ctx: click.Context, estimator: str) -> None:
-    """InputError about the first flag that has no say in the scores of an estimator."""
-    from skilldelta.evaluation.policy_table import policies
+def refuse_idle_flags(ctx: click.Context, gate: Gate, control: str | None = None) -> None:
+    """InputError about the first flag that has no say in what a gate, or a control, compares with the threshold."""
+    from skilldelta.estimators.registry import policy_entry
 
-    takes = policies()[estimator].takes if estimator in policies() else ()
-    for flag in _flags_among(ctx, {"k", "weighting", "scope"} - set(takes)):
+    estimator = control or gate.estimator
+    if control is None and (gate.rule != "plain" or gate.cost_rule is not None):
+        return  # they choose the pairs behind intervals and costs
+    for flag in _flags_among(ctx, {"k", "weighting", "scope"} - set(policy_entry(estimator).takes)):
         raise InputError(f"{flag} has no say in the scores of {estimator}; leave it out, or give --estimator paper")
 
 

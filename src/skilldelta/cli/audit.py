@@ -13,7 +13,7 @@ from skilldelta.cli.arguments import chosen_encoder, corrections_of
 from skilldelta.cli.output import console, note, number, percent, plain_minus, progress, signed, table, write_json
 from skilldelta.cli.settings import GivenPath
 from skilldelta.errors import SkillDeltaError
-from skilldelta.evaluation.policy_table import policy_words
+from skilldelta.estimators.registry import policy_words
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:

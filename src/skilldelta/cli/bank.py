@@ -350,6 +350,7 @@ def _moment(date: str) -> float:
 
 
 def _show_status(status: BankStatus) -> None:
+    from skilldelta.bank.migrations import LATEST
     from skilldelta.studies.loaded_panel import label_of
 
     out = console()
@@ -361,6 +362,8 @@ def _show_status(status: BankStatus) -> None:
         f"{plural(status.skills, 'skill')} in {plural(status.skill_versions, 'version')}, "
         f"{plural(status.decisions, 'decision')}"
     )
+    if status.schema_version < LATEST:
+        note(f"schema version {status.schema_version} can only be read; write to it after: skilldelta bank upgrade")
     uncounted = {name: count for name, count in status.executions.items() if name != "completed" and count}
     if uncounted:
         out.print("not counted: " + ", ".join(f"{count:,} {name}" for name, count in uncounted.items()))

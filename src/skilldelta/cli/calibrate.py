@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.arguments import panels_in, refuse_idle_flags, rules_of
+from skilldelta.cli.arguments import gate_and_control, panels_in, refuse_idle_flags
 from skilldelta.cli.output import console, note, number, percent, progress, shorten, signed, steps, table, write_json
 from skilldelta.errors import InputError
-from skilldelta.evaluation.policy_table import policy_words
+from skilldelta.estimators.registry import policy_words
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 @click.option("--best-value", is_flag=True, help="Goal: highest success, less the cost of tokens where one is given.")
 @click.option("--success-worth", type=float, metavar="USD", help="With --best-value: what one success is worth.")
 @click.option("--price", type=float, metavar="USD", help="With --best-value: what a million tokens cost.")
-@settings.scores_option
-@settings.rule_options
+@settings.gate_options_without_prices
 @settings.resamples_option
 @settings.seed_option
 @click.option("--show", type=click.IntRange(min=0), default=10, help="Wrong cases to list; --json has all.")
@@ -45,8 +44,9 @@ def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None
     The success reported is held out: every task is decided by a threshold chosen without it.
     """
     goal = _goal(options)
-    if not goal.per_token:  # else they choose the neighbours whose tokens are the predicted cost
-        refuse_idle_flags(ctx, options["estimator"])
+    gate, control = gate_and_control(ctx)
+    if not goal.per_token:  # else they choose the neighbors whose tokens are the predicted cost
+        refuse_idle_flags(ctx, gate, control)
 
     from skilldelta.studies import calibrate
     from skilldelta.studies.threshold_studies import calibration_document
@@ -57,17 +57,17 @@ def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None
             found = calibrate(
                 panel,
                 goal,
-                options["estimator"],
-                rules=rules_of(options),
+                gate,
+                control=control,
                 seed=options["seed"],
                 resamples=options["resamples"],
                 progress=advance,
             )
         for remark in (*panel.notes, *found.notes):
             note(remark)
-        documents.append(calibration_document(panel, found, options["estimator"]))
+        documents.append(calibration_document(panel, found, control or gate.estimator))
         if not (as_json or output):
-            _show(panel, found, options["estimator"], show)
+            _show(panel, found, control or gate.estimator, show)
     if as_json or output:
         write_json({"calibrations": documents}, output)
 

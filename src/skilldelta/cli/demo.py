@@ -17,7 +17,7 @@ from skilldelta.errors import MissingExtraError
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
-    from skilldelta.advisor import Advice
+    from skilldelta.advisor import Answer
     from skilldelta.cli.screen import Screen
     from skilldelta.studies import Evaluated
     from skilldelta.studies.demonstration import AskedTask
@@ -91,7 +91,7 @@ def _show_three(out: Screen, asked: Sequence[AskedTask]) -> None:
         out.remark(f"what really happened: {percent(task.y0, 0)} without, {percent(task.y1, 0)} with the skill")
 
 
-def _show_evidence(out: Screen, advice: Advice) -> None:
+def _show_evidence(out: Screen, advice: Answer) -> None:
     """The drawing, and the three nearest tasks in a line each."""
     from skilldelta.cli.advice_display import GainScale, marks_of
     from skilldelta.cli.screen import cut

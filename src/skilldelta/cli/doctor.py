@@ -69,14 +69,28 @@ def _findings(bank: str, is_default: bool, server: str, timeout: float, options:
         if harness.project_folder and project not in folders[harness.name]:  # at home, it is the user's own
             folders[harness.name].append(project)
     places = [(harness, folder) for harness in declared for folder in folders[harness.name]]
-    named = sorted({place for harness, folder in places for place in harness_health.installed_banks(harness, folder)})
+    named = sorted(
+        {place for harness, folder in places for place in harness_health.installed_values(harness, folder, "--bank")}
+    )
     banks = named if named and is_default else [bank]
     found = [health.check_bank(one) for one in banks]
     if found[0].status != "wrong":
         found.append(health.check_encoder(banks[0], lambda opened: chosen_encoder(opened, options)))
     token, is_pinned = os.environ.get("SKILLDELTA_TOKEN", ""), bool(os.environ.get(KEY_VARIABLE))
-    found.append(health.check_server(ServerAddress(server, token, timeout, known_key(os.environ), is_pinned), banks))
-    harnesses = [finding for harness, folder in places for finding in harness_health.check_harness(harness, folder)]
+    key = known_key(os.environ)
+    # The servers that hooks really ask; an entry may name another one than this command does.
+    named_servers = {
+        url for harness, folder in places for url in harness_health.installed_values(harness, folder, "--server")
+    }
+    servers = [server, *sorted(named_servers - {server})]
+    asked = [health.check_server(ServerAddress(url, token, timeout, key, is_pinned), banks) for url in servers]
+    found += asked
+    has_server = any(finding.status == "ok" for finding in asked)
+    harnesses = [
+        finding
+        for harness, folder in places
+        for finding in harness_health.check_harness(harness, folder, has_server=has_server)
+    ]
     none = health.Finding("harnesses", "note", "no harness asks the gate yet", "skilldelta install HARNESS")
     state = state_folder(None, os.environ)
     return [

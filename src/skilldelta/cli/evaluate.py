@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.arguments import gate_of, note_left_out, panels_in, rules_of, settings_in, with_paper_settings
+from skilldelta.cli.arguments import gate_of, note_left_out, panels_in, settings_in
 from skilldelta.cli.output import console, note, percent, plain_minus, progress, signed, span, steps, table, write_json
 from skilldelta.cli.settings import GivenPath
 from skilldelta.errors import InputError
-from skilldelta.evaluation.policy_table import policy_words
+from skilldelta.estimators.registry import policy_words
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
@@ -95,8 +95,8 @@ def command(
         return
     if options["prompts"] is not None:
         raise InputError("--prompts belongs to --routing; add --routing, or leave it out")
-    options = with_paper_settings(ctx, options)
-    evaluated = run_evaluation(panels_in(bank, options), settings_of(options))
+    asked = settings_of({**options, "gate": gate_of(ctx)})
+    evaluated = run_evaluation(panels_in(bank, options), asked)
     if as_json or output:
         from skilldelta.studies.evaluation_study import evaluation_document
 
@@ -146,10 +146,12 @@ def _evaluate_routing(ctx: click.Context, bank: str, as_json: bool, output: Path
 
 
 def settings_of(options: Mapping[str, Any]) -> EvaluationSettings:
-    """The options as settings of an evaluation."""
+    """The options as settings of an evaluation; `gate` is one already."""
+    from skilldelta.estimators.partition import read_partition
     from skilldelta.studies import EvaluationSettings
 
-    return settings_in({**options, "rules": rules_of(options)}, EvaluationSettings)
+    partition = read_partition(options["partition"]) if options.get("partition") else None
+    return settings_in({**options, "partition": partition}, EvaluationSettings)
 
 
 def run_evaluation(panels: Sequence[LoadedPanel], asked: EvaluationSettings) -> Evaluated:

@@ -14,7 +14,7 @@ from skilldelta.cli import settings
 from skilldelta.cli.arguments import choice_of, chosen_encoder, exclusions_of
 from skilldelta.cli.output import note, progress, write_json
 from skilldelta.cli.settings import GivenPath, OutputPath
-from skilldelta.evaluation.policy_table import policy_words
+from skilldelta.estimators.registry import policy_words
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:

@@ -64,7 +64,23 @@ class HookCommand(click.Command):
                     f"{project}/skilldelta.toml: {name}: not taken from a project's file; say it by flag or variable, "
                     "which are your own"
                 )
+        if ctx.params["gate"]:
+            _take_named_gate(ctx, folder)
         return ctx
+
+
+def _take_named_gate(ctx: click.Context, folder: Path) -> None:
+    """Put the settings of a named gate in place of those that no flag gives."""
+    from skilldelta.cli.arguments import unknown_gate
+    from skilldelta.cli.setting_sources import project_file
+
+    file, name = project_file("hook", None, folder), ctx.params["gate"]
+    gates = {} if file is None else file.gates
+    if name not in gates:
+        raise InputError(unknown_gate(name, gates), setting="gate")
+    for setting in SETTING:
+        if ctx.get_parameter_source(setting) is not ParameterSource.COMMANDLINE:
+            ctx.params[setting] = gates[name].get(setting)
 
 
 # What a project's file may say of the settings that a stranger could misuse: a hook runs in every folder. The file can

@@ -17,7 +17,7 @@ from skilldelta.cli.settings import GivenPath
 from skilldelta.errors import InputError
 
 if TYPE_CHECKING:
-    from skilldelta.advisor import Advice, Question
+    from skilldelta.advisor import Answer, Question
     from skilldelta.arrays import Vectors
     from skilldelta.bank.store import Bank
     from skilldelta.gate import Gate
@@ -75,7 +75,7 @@ def command(
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    advice: Advice
+    advice: Answer
     decision_id: int | None = None
 
 
@@ -97,7 +97,7 @@ def _answer(bank: str, text: str | None, gate: Gate, options: dict[str, Any]) ->
         return _Answer(fallback_advice(error, options["fallback"], gate, **names))
 
 
-def _advice(opened: Bank, agent: Agent, question: Question, gate: Gate, options: dict[str, Any]) -> Advice:
+def _advice(opened: Bank, agent: Agent, question: Question, gate: Gate, options: dict[str, Any]) -> Answer:
     """An encoder that fails leaves a bank in which the fallback can be recorded."""
     from skilldelta.advisor import Advisor
     from skilldelta.advisor.failure import fallback_advice
@@ -115,7 +115,7 @@ def _advice(opened: Bank, agent: Agent, question: Question, gate: Gate, options:
         return fallback_advice(error, options["fallback"], gate, agent=agent.name, **names)
 
 
-def _of_file(opened: Bank, advice: Advice, gate: Gate, question: Question, options: dict[str, Any]) -> Advice:
+def _of_file(opened: Bank, advice: Answer, gate: Gate, question: Question, options: dict[str, Any]) -> Answer:
     """The advice for a skill's text as it is on disk; the paper's rule carries nothing over."""
     from skilldelta.advisor.carried_over import changed_since, edits_of, for_text
     from skilldelta.advisor.failure import fallback_advice
@@ -131,7 +131,7 @@ def _of_file(opened: Bank, advice: Advice, gate: Gate, question: Question, optio
     return for_text(advice, gate, recorded, text, edits_of(opened.skills(), opened.executions()))
 
 
-def _recorded(opened: Bank, advice: Advice, agent: Agent, question: Question) -> int:
+def _recorded(opened: Bank, advice: Answer, agent: Agent, question: Question) -> int:
     from skilldelta.advisor.recording import decision_record
 
     skill = opened.resolve_skill(question.skill)

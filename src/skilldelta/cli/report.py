@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.arguments import command_line, created_now, panels_of, with_paper_settings
+from skilldelta.cli.arguments import command_line, created_now, gate_of, panels_of
 from skilldelta.cli.evaluate import run_evaluation, settings_of
 from skilldelta.cli.output import note, progress, steps, write_json
 from skilldelta.cli.settings import OutputPath
@@ -20,12 +20,6 @@ if TYPE_CHECKING:
 
 @click.command("report")
 @settings.evaluation_options
-@click.option(
-    "--gate",
-    type=settings.EstimatorParam(),
-    metavar="POLICY",
-    help="The policy that the summary is about: blend, paper or a control.",
-)
 @click.option("--output", type=OutputPath(), default="report.html", metavar="FILE", help="Where to write the report.")
 @click.option("--png", type=OutputPath(folder=True), metavar="DIR", help="Also write the figures as images.")
 @settings.json_option
@@ -36,18 +30,21 @@ def command(
 ) -> None:
     """Evaluate every panel of the bank and write one HTML file: summary, figures, tables, tasks, and how it was made.
 
+    The summary is about the gate that the options describe; --gate also takes the name of another policy of the table.
     The file loads nothing from anywhere; it can be mailed, archived and opened offline.
     """
     from skilldelta.bank import Bank
-    from skilldelta.evaluation.roster import check_names
+    from skilldelta.cli.setting_sources import named_gates
+    from skilldelta.estimators.registry import policy_entry
     from skilldelta.report.vega import require_plots
 
-    options = with_paper_settings(ctx, options)
     require_plots()  # before minutes of evaluation, not after
-    check_names(None if gate is None else [gate])
+    command_words, policy = command_line(ctx), None
+    if gate is not None and gate not in named_gates(ctx):
+        policy, ctx.params["gate"] = policy_entry(gate).name, None
     with Bank.open(bank, create=False) as opened:
-        evaluated = run_evaluation(panels_of(opened, options), settings_of(options))
-        written = write_report_on(evaluated, output, command=command_line(ctx), gate=gate, images=png)
+        evaluated = run_evaluation(panels_of(opened, options), settings_of({**options, "gate": gate_of(ctx)}))
+        written = write_report_on(evaluated, output, command=command_words, gate=policy, images=png)
     size = written.path.stat().st_size
     if as_json:
         write_json({"report": str(written.path), "bytes": size, "images": [str(image) for image in written.images]})

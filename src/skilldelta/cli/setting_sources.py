@@ -23,6 +23,7 @@ from click.core import ParameterSource
 from skilldelta.cli.settings import OutputPath, can_be_named
 from skilldelta.errors import InputError, SkillDeltaError, shown, unknown_name
 from skilldelta.files import check_destination, read_text
+from skilldelta.gate_settings import GATE_SETTINGS, SETTING
 from skilldelta.output_guard import guard_output
 from skilldelta.settings_text import MOST_SETTINGS, toml_table
 
@@ -35,15 +36,8 @@ SHARED_KEYS = (
     "encoder",
     "encoder_url",
     "encoder_model",
-    "estimator",
-    "k",
-    "scope",
-    "weighting",
-    "threshold",
-    "rule",
-    "interval",
-    "level",
-    "familiarity_limit",
+    "gate",
+    *(setting.name for setting in GATE_SETTINGS if setting.name != "paper"),
     "seed",
     "resamples",
     "fallback",
@@ -62,6 +56,8 @@ class ProjectFile:
     own: frozenset[str]
     """Options that the command's own table sets."""
     command: str
+    gates: Mapping[str, Mapping[str, Any]]
+    """The settings of named gates."""
 
     def defaults(self, command: click.Command) -> dict[str, Any]:
         """A default map for a command, or for each command of a group; an unknown key or an odd value is refused."""
@@ -108,13 +104,40 @@ def project_file(command: str, commands: Iterable[str] | None, start: Path | Non
     settings = toml_table(read_text(path, most=MOST_SETTINGS), str(path))
     shared = {_name(key): value for key, value in settings.items() if not isinstance(value, dict)}
     tables = {key: value for key, value in settings.items() if isinstance(value, dict)}
+    gates = _gates(path, tables.pop("gates", {}))
     names = tuple(tables) if commands is None else tuple(commands)
     for known, kind, keys in ((SHARED_KEYS, "setting", shared), (names, "command", tables)):
         for key in keys:
             if key not in known:
                 raise InputError(f"{path}: {unknown_name(kind, key, known)}")
     own = {_name(key): value for key, value in tables.get(command, {}).items()}
-    return ProjectFile(path, _relative_to(path, shared | own), frozenset(own), command)
+    return ProjectFile(path, _relative_to(path, shared | own), frozenset(own), command, gates)
+
+
+def _gates(path: Path, tables: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """[gates.NAME] by name; the keys are the settings of a gate."""
+    gates = {}
+    for name, table in tables.items():
+        if not isinstance(table, dict):
+            raise InputError(f"{path}: gates.{name} must be a table, [gates.{name}], got {shown(table)}")
+        gates[name] = {_name(key): value for key, value in table.items()}
+        for key, value in gates[name].items():
+            if key not in SETTING:
+                raise InputError(f"{path}: gates.{name}: {unknown_name('setting of a gate', key, SETTING)}")
+            setting = SETTING[key]
+            kinds = (int, float) if setting.kind is float else (setting.kind,)
+            if not isinstance(value, kinds) or (isinstance(value, bool) and setting.kind is not bool):
+                raise InputError(f"{path}: gates.{name}.{key} must be a {_KINDS[setting.kind]}, got {shown(value)}")
+    return gates
+
+
+_KINDS = {str: "text", int: "whole number", float: "number", bool: "true or false"}
+
+
+def named_gates(ctx: click.Context) -> Mapping[str, Mapping[str, Any]]:
+    """The named gates of the nearest file; none where there is no file."""
+    file: ProjectFile | None = ctx.meta.get(_FILE)
+    return {} if file is None else file.gates
 
 
 def option_name(option: click.Parameter) -> str:

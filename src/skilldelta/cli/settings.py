@@ -88,7 +88,7 @@ encoder_options = together(  # the key comes from the environment only
         "--encoder",
         envvar="SKILLDELTA_ENCODER",
         default="wordllama",
-        help="wordllama, tfidf, openai or sentence-transformers.",
+        help="wordllama, tfidf, openai, sentence-transformers, or another package's.",
     ),
     click.option(
         "--encoder-url", envvar="SKILLDELTA_ENCODER_URL", metavar="URL", help="An OpenAI-compatible endpoint."
@@ -133,7 +133,18 @@ def gate_option(setting: Setting, default: Any = None) -> Callable[[F], F]:
     )
 
 
-gate_options = together(*(gate_option(setting) for setting in GATE_SETTINGS))
+named_gate_option = click.option(
+    "--gate",
+    envvar="SKILLDELTA_GATE",
+    metavar="NAME",
+    help="A gate of skilldelta.toml: the settings in [gates.NAME]; flags go before them.",
+)
+gate_options = together(named_gate_option, *(gate_option(setting) for setting in GATE_SETTINGS))
+# Of studies that choose the threshold or have prices of their own.
+gate_options_without_prices = together(
+    named_gate_option,
+    *(gate_option(setting) for setting in GATE_SETTINGS if setting.name not in ("success_worth", "price")),
+)
 threshold_option = gate_option(SETTING["threshold"], SETTING["threshold"].default)
 rule_options = together(
     gate_option(SETTING["k"], SETTING["k"].default),
@@ -152,13 +163,6 @@ class EstimatorParam(click.ParamType[str]):
         return estimator_name(str(value))
 
 
-scores_option = click.option(
-    "--estimator",
-    type=EstimatorParam(),
-    default="blend",
-    help="Whose scores, as in predict: blend, paper or a control.",
-)
-
 seed_option = click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of everything random.")
 resamples_option = click.option(
     "--resamples",
@@ -175,9 +179,7 @@ margin_option = click.option(
 interval_options = together(seed_option, resamples_option, margin_option)
 evaluation_options = together(
     panel_options,
-    click.option("--paper", is_flag=True, help="The paper's settings: family, k=6, cosine weights, threshold 0."),
-    rule_options,
-    threshold_option,
+    gate_options,
     interval_options,
 )
 exclude_options = together(

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.arguments import rules_of
 from skilldelta.cli.evaluate import show_panel
 from skilldelta.cli.output import console, note, percent, progress, write_json
 from skilldelta.cli.settings import OutputPath
@@ -62,6 +61,7 @@ def command(pairs: Path | None, as_json: bool, output: Path | None, **options: A
 
     from skilldelta.evaluation.leave_one_out import evaluate_panel
     from skilldelta.evaluation.results import panel_to_dict
+    from skilldelta.gate import Gate
     from skilldelta.paper.simulation.simulated_panel import simulate_panel
     from skilldelta.paper.simulation.theory import check_theory
 
@@ -75,17 +75,11 @@ def command(pairs: Path | None, as_json: bool, output: Path | None, **options: A
             for name in ("kind", "tasks", "families", "effect", "smoothness", "residual", "base_rate")
         },
     )
-    rules = rules_of(options)
-    result = evaluate_panel(
-        panel.support,
-        rng=rng,
-        settings=rules.settings,
-        scope=rules.scope,
-        threshold=rules.threshold,
-        resamples=options["resamples"],
-    )
+    names = ("k", "weighting", "threshold")
+    gate = Gate.from_settings({"scope": options["scope"] or "family", **{name: options[name] for name in names}})
+    result = evaluate_panel(panel.support, rng=rng, gate=gate, resamples=options["resamples"])
     thresholds, delta = _thresholds(panel, options), options["delta"]
-    check = check_theory(panel, settings=rules.settings, scope=rules.scope, threshold=thresholds, delta=delta)
+    check = check_theory(panel, settings=gate.settings, scope=gate.scope, threshold=thresholds, delta=delta)
     if pairs is not None:
         write_text(pairs, _pairs_jsonl(panel))
         note(f"{plural(len(panel.support), 'pair')} written to {pairs}")

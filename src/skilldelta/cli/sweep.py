@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilldelta.cli import settings
-from skilldelta.cli.arguments import panels_in, refuse_idle_flags, rules_of
+from skilldelta.cli.arguments import gate_and_control, panels_in, refuse_idle_flags
 from skilldelta.cli.output import console, note, number, percent, progress, signed, table, write_json
-from skilldelta.evaluation.policy_table import policy_words
+from skilldelta.estimators.registry import policy_words
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
@@ -27,25 +27,24 @@ def command() -> None:
 
 @command.command("threshold")
 @settings.panel_options
-@settings.scores_option
-@settings.rule_options
-@settings.threshold_option
+@settings.gate_options
 @settings.document_options
 @click.pass_context
 @progress("sweeping thresholds")
 def threshold(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None, **options: Any) -> None:
     """Every policy that some threshold induces, from always-on to always-off; the default and the best in hindsight marked."""
-    refuse_idle_flags(ctx, options["estimator"])
+    gate, control = gate_and_control(ctx)
+    refuse_idle_flags(ctx, gate, control)
 
     from skilldelta.studies import sweep_thresholds
     from skilldelta.studies.threshold_studies import threshold_document
 
     documents = []
     for panel in panels_in(bank, options):
-        swept = sweep_thresholds(panel, options["estimator"], rules=rules_of(options))
-        documents.append(threshold_document(panel, swept, options["estimator"]))
+        swept = sweep_thresholds(panel, gate, control=control)
+        documents.append(threshold_document(panel, swept, control or gate.estimator))
         if not (as_json or output):
-            _show(f"{panel.title}: {policy_words(options['estimator'])}", swept)
+            _show(f"{panel.title}: {policy_words(control or gate.estimator)}", swept)
     if as_json or output:
         write_json({"sweeps": documents}, output)
 

@@ -1,4 +1,8 @@
-"""Task text to vectors: the one-method contract of an encoder, and the encoders by name, imported when asked for."""
+"""Task text to vectors: the one-method contract of an encoder, and the encoders by name, imported when asked for.
+
+Another package adds an encoder by an entry point of the group `skilldelta.encoders`: its name is the encoder's, and it leads
+to a class, or a function, that makes an `Encoder` without arguments.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,10 @@ from skilldelta.errors import InputError, SkillDeltaError
 __all__ = ["ENCODERS", "Encoder", "EncoderError", "load_encoder"]
 
 ENCODERS: tuple[str, ...] = ("wordllama", "tfidf", "openai", "sentence-transformers")
+
+
+# The entry points of other packages.
+GROUP = "skilldelta.encoders"
 
 
 class EncoderError(SkillDeltaError):
@@ -83,14 +91,42 @@ def load_encoder(
         from skilldelta.encoders.imported import ImportedEncoder
 
         return ImportedEncoder(name)
+    return _installed_encoder(name)
+
+
+def _installed_encoder(name: str) -> Encoder:
+    """The encoder that another package brings."""
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group=GROUP, name=name):
+        origin = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
+        try:
+            encoder: Encoder = point.load()()
+        except Exception as error:  # another package's code may raise anything
+            raise EncoderError(
+                f"the encoder {name!r} of {origin} cannot be made ({error}); repair or uninstall it"
+            ) from error
+        if not (isinstance(getattr(encoder, "identity", None), str) and callable(getattr(encoder, "encode", None))):
+            raise EncoderError(f"the encoder {name!r} of {origin} has no identity and encode(texts); repair it")
+        return encoder
     raise _unknown(name)
 
 
 def check_encoder_name(name: str) -> None:
     """Refuse a name that no encoder has, without loading any."""
-    if name not in ENCODERS and not name.startswith("imported/"):
+    if name not in ENCODERS and not name.startswith("imported/") and name not in _installed_names():
         raise _unknown(name)
 
 
 def _unknown(name: str) -> InputError:
-    return InputError(f"unknown encoder {name!r}; known are {', '.join(ENCODERS)}", setting="encoder")
+    names = (*ENCODERS, *_installed_names())
+    return InputError(
+        f"unknown encoder {name!r}; known are {', '.join(names)}; other packages add theirs in {GROUP}",
+        setting="encoder",
+    )
+
+
+def _installed_names() -> tuple[str, ...]:
+    from importlib.metadata import entry_points
+
+    return tuple(sorted(point.name for point in entry_points(group=GROUP)))

@@ -8,11 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from skilldelta.arrays import Flags, Floats, Strings, Vectors
 from skilldelta.errors import InputError
-from skilldelta.support import Support
+from skilldelta.predictor import PAPER, Settings
+from skilldelta.records import Judgement
+from skilldelta.support import Scope, Support
+
+if TYPE_CHECKING:  # a partition raises the error below
+    from skilldelta.estimators.partition import Partition
 
 
 class NotApplicableError(InputError):
@@ -30,6 +35,13 @@ class Target:
     task_id: str = ""
 
 
+def target_of(support: Support, row: int) -> Target:
+    """A recorded task as a target."""
+    text = support.texts[row] if support.texts else ""
+    names = (str(support.families[row]), str(support.skills[row]), str(support.task_ids[row]))
+    return Target(support.vectors[row], text, *names)
+
+
 @dataclass(frozen=True, slots=True)
 class Scores:
     """One score per row of a panel, and the threshold above which the policy uses the skill.
@@ -44,8 +56,18 @@ class Scores:
     router_tokens: Floats | None = None  # (n,) what routing itself cost, where there is a router call
     groups: Strings | None = None  # (n,) what was split and is resampled together, where it is not the task
     supported: Flags | None = None  # (n,) rows with evidence; the others are skipped at every threshold
+    familiarity: Floats | None = None  # (n,) how much rows resemble the others; NaN where these are too few to say
     notes: tuple[str, ...] = ()
     """What a reader of the result must know, in words."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scored:
+    """Scores of recorded rows, each made without its own outcome, beside the gains that were observed."""
+
+    scores: Floats  # (n,)
+    gains: Floats  # (n,)
+    families: Strings  # (n,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +100,20 @@ class Score:
     def of_one(cls, name: str, gain: float) -> Score:
         """The score of an estimator that is its own only component."""
         return cls(gain, {name: gain}, {name: 1.0})
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What an estimator may be made with besides a support; each takes what it knows how to use."""
+
+    settings: Settings = PAPER
+    """How neighbors are chosen and averaged."""
+    scope: Scope = "family"
+    skill_texts: Mapping[str, str] = field(default_factory=dict)
+    partition: Partition | None = None
+    """Where both Ridge controls train, validate and are tested; their own split unless given."""
+    judgements: tuple[Judgement, ...] = ()
+    """The agent's own recorded answers."""
 
 
 class FittedEstimator(Protocol):

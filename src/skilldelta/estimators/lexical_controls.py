@@ -65,7 +65,7 @@ class TfidfKnn:
 
     def fit(self, support: Support) -> FittedTfidfKnn:
         """The vocabulary and the word rows of the support."""
-        return FittedTfidfKnn(_inventory(support), RowsByScope.of(support, self.scope), self.k)
+        return FittedTfidfKnn(_inventory(support), RowsByScope(support, self.scope), self.k)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,24 +91,23 @@ class FittedTfidfKnn:
 def nearest_by_words(support: Support, k: int, scope: Scope) -> Neighbors:
     """The k rows of other tasks in scope with the most similar words, a block of rows at a time: no n x n matrix."""
     words = _inventory(support).inventory
-    blocks = list(support.blocks(scope))
-    width = min(k, max(len(block) for block in blocks))
+    groups = list(support.scope_groups(scope))
+    width = min(k, max(len(block) for _, block in groups))
     found = Neighbors(np.full((len(support), width), -1, np.int64), np.zeros((len(support), width)))
-    for block in blocks:
-        inside = words[block]
-        columns = csr_array(inside.T)
+    for targets, block in groups:
+        columns = csr_array(words[block].T)
         codes = support.task_codes[block]
         step = max(1, _BLOCK_CELLS // len(block))
-        for start in range(0, len(block), step):
-            part = slice(start, start + step)
-            similarity = (inside[part] @ columns).toarray()
-            barred = codes[None, :] == codes[part, None]
+        for start in range(0, len(targets), step):
+            part = targets[start : start + step]
+            similarity = (words[part] @ columns).toarray()
+            barred = codes[None, :] == support.task_codes[part, None]
             nearest = _largest(similarity, barred, k)
             there = ~np.take_along_axis(barred, nearest, axis=1)
             filled = nearest.shape[1]
-            found.rows[block[part], :filled] = np.where(there, block[nearest], -1)
+            found.rows[part, :filled] = np.where(there, block[nearest], -1)
             similar = np.take_along_axis(similarity, nearest, axis=1)
-            found.similarities[block[part], :filled] = np.where(there, similar, 0.0)
+            found.similarities[part, :filled] = np.where(there, similar, 0.0)
     return found
 
 

@@ -9,7 +9,7 @@ here?", with what asking cost.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -40,7 +40,7 @@ class PaperRule:
 
     def fit(self, support: Support) -> FittedNearest:
         """Nothing is fitted: the rows of each scope are looked up once."""
-        return FittedNearest(self.name, RowsByScope.of(support, self.scope), support.gains, self.settings)
+        return FittedNearest(self.name, RowsByScope(support, self.scope), support.gains, self.settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class WithSkillOnly:
 
     def fit(self, support: Support) -> FittedNearest:
         """Nothing is fitted: the rows of each scope are looked up once."""
-        rows = RowsByScope.of(support, self.scope)
+        rows = RowsByScope(support, self.scope)
         return FittedNearest(self.name, rows, support.y1, replace(self.settings, label="gain"))
 
 
@@ -84,18 +84,11 @@ class RowsByScope:
 
     support: Support
     scope: Scope
-    by_label: dict[str, Ints] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, support: Support, scope: Scope) -> RowsByScope:
-        """Rows keep record order within a scope, which breaks ties."""
-        labels = support.scope_labels(scope)
-        return cls(support, scope, {str(labels[block[0]]): block for block in support.blocks(scope)})
 
     def eligible(self, target: Target) -> Ints:
-        """The rows in the target's scope that are not its own task, in record order."""
-        label = scope_label(self.scope, family=target.family, skill=target.skill)
-        rows = self.by_label.get(label, np.empty(0, np.int64))
+        """The rows in the target's scope that are not its own task, in record order, which breaks ties."""
+        names = {"family": target.family, "skill": target.skill, "task_id": target.task_id}
+        _, rows = self.support.scope_of(self.scope, **names)
         return rows[self.support.task_ids[rows] != target.task_id] if target.task_id else rows
 
     def predict(self, target: Target, outcomes: Floats, settings: Settings) -> Prediction:
@@ -119,19 +112,21 @@ class FamilyMean:
         return Scores(_mean(total, count), supported=count > 0)
 
     def fit(self, support: Support) -> FittedFamilyMean:
-        """Rows by family, looked up once."""
-        return FittedFamilyMean(RowsByScope.of(support, "family"))
+        """The gains of a family are looked up for each target."""
+        return FittedFamilyMean(support)
 
 
 @dataclass(frozen=True, slots=True)
 class FittedFamilyMean:
     """The families' gains at hand."""
 
-    rows: RowsByScope
+    support: Support
 
     def score(self, target: Target) -> Score:
         """The mean gain of the family's other tasks, 0 where there is none."""
-        gains = self.rows.support.gains[self.rows.eligible(target)]
+        label = scope_label("family", family=target.family, skill=target.skill)
+        in_family = self.support.scope_labels("family") == label
+        gains = self.support.gains[in_family & (self.support.task_ids != target.task_id)]
         return Score.of_one("family_mean", float(_mean(np.array([gains.sum()]), np.array([len(gains)]))[0]))
 
 

@@ -58,8 +58,8 @@ class Comparison:
 
 
 def default_gate(panel: PanelResult) -> str:
-    """The policy that a verdict is about: the product's own estimator where it was evaluated, else the paper's rule."""
-    return "blend" if "blend" in panel.policies else "paper"
+    """The policy that a verdict is about: the gate, where it was evaluated; else SkillDelta's, else the paper's rule."""
+    return next((name for name in (panel.gate, "blend") if name in panel.policies), "paper")
 
 
 def compare(panel: PanelResult, policy: PolicyResult, against: Constant) -> Comparison | None:

@@ -15,10 +15,10 @@ import numpy as np
 from skilldelta.arrays import Floats
 from skilldelta.errors import InputError
 from skilldelta.estimators.partition import Partition
+from skilldelta.estimators.registry import policy_entry
 from skilldelta.evaluation.comparison import check_margin, few_tasks
 from skilldelta.evaluation.corrected_oracle import corrected_oracle
 from skilldelta.evaluation.panel_policy import policy_result
-from skilldelta.evaluation.policy_table import policy_entry
 from skilldelta.evaluation.repeated_folds import SMALL_PANEL, repeated_folds
 from skilldelta.evaluation.resampling.bootstrap import Inventory, percentile_range
 from skilldelta.evaluation.resampling.panel_intervals import (
@@ -43,12 +43,19 @@ from skilldelta.evaluation.results import (
     Range,
     RepeatedFolds,
 )
-from skilldelta.evaluation.roster import Holdout, Roster, Rules, as_scored, check_names, holdout_notes, score_policies
+from skilldelta.evaluation.roster import (
+    EvaluationPlan,
+    Holdout,
+    Roster,
+    as_scored,
+    check_names,
+    holdout_notes,
+    score_policies,
+)
 from skilldelta.evaluation.structure import family_counts, panel_notes, structure_of
-from skilldelta.gate import check_threshold
-from skilldelta.predictor import PAPER, Settings
+from skilldelta.gate import Gate
 from skilldelta.records import Judgement
-from skilldelta.support import Scope, Support
+from skilldelta.support import Support
 
 Progress = Callable[[int, int], None]
 """Told how many draws, or rounds, are done, and of how many."""
@@ -59,9 +66,7 @@ def evaluate_panel(
     *,
     rng: np.random.Generator,
     policies: Sequence[str] | None = None,
-    settings: Settings = PAPER,
-    scope: Scope = "family",
-    threshold: float = 0.0,
+    gate: Gate | None = None,
     resamples: int = 10_000,
     margin: float = MARGIN,
     shuffles: int = SHUFFLES,
@@ -72,7 +77,9 @@ def evaluate_panel(
     partition: Partition | None = None,
     progress: Progress | None = None,
 ) -> PanelResult:
-    """All policies on the pairs of one agent on one suite; `resamples=0` leaves the intervals out.
+    """All policies on the pairs of one agent on one suite, the gate among them; `resamples=0` leaves the intervals out.
+
+    The gate is judged as it decides: by its own rule, familiarity limit and cost rule. What it abstains from is skipped.
 
     `shuffles` of the outcomes show what chance gives, 0 leaves that out; `null_blend` fits the blend anew to each of
     twice as many. `holdout="family"` scores every task without its whole family, in the scope skill or global.
@@ -80,7 +87,7 @@ def evaluate_panel(
     return evaluate_panels(
         [support],
         rng=rng,
-        rules=Rules(settings, scope, threshold, skill_texts or {}, partition, holdout),
+        plan=EvaluationPlan(gate or Gate(), skill_texts or {}, partition, holdout),
         policies=policies,
         resamples=resamples,
         margin=margin,
@@ -95,7 +102,7 @@ def evaluate_panels(
     supports: Sequence[Support],
     *,
     rng: np.random.Generator,
-    rules: Rules | None = None,
+    plan: EvaluationPlan | None = None,
     policies: Sequence[str] | None = None,
     resamples: int = 10_000,
     margin: float = MARGIN,
@@ -108,36 +115,35 @@ def evaluate_panels(
 
     `judgements` are keyed by (agent, suite). Two panels of the same agent and suite are refused.
     """
-    rules = rules or Rules()
-    _check(supports, rules.threshold, resamples, shuffles)
+    plan = plan or EvaluationPlan()
+    _check(supports, resamples, shuffles)
     check_margin(margin)
     check_names(policies)
     rosters = [
-        score_policies(support, policies, rules, (judgements or {}).get((support.agent, support.suite)))
+        score_policies(support, policies, plan, (judgements or {}).get((support.agent, support.suite)))
         for support in supports
     ]
     linear = [
-        linear_rules(as_scored(support, rules.holdout), roster.policies, rules) if resamples or shuffles else {}
+        linear_rules(as_scored(support, plan.holdout), roster.plain, plan) if resamples or shuffles else {}
         for support, roster in zip(supports, rosters, strict=True)
     ]
     found = _resample(supports, rosters, linear, resamples, rng, progress)
     nulls = [
-        panel_nulls(support, roster.policies, rules, known, shuffles=shuffles, with_blend=null_blend, rng=rng)
+        panel_nulls(support, roster.policies, plan, known, shuffles=shuffles, with_blend=null_blend, rng=rng)
         for support, roster, known in zip(supports, rosters, linear, strict=True)
     ]
     folds = [
-        _small_panel_folds(support, roster, rules, rng.spawn(1)[0]) if resamples else None
+        _small_panel_folds(support, roster, plan, rng.spawn(1)[0]) if resamples else None
         for support, roster in zip(supports, rosters, strict=True)
     ]
     panels = tuple(
-        _panel(support, roster, rules, intervals, null, resamples, margin, of_folds)
+        _panel(support, roster, plan, intervals, null, resamples, margin, of_folds)
         for support, roster, intervals, null, of_folds in zip(supports, rosters, found, nulls, folds, strict=True)
     )
     return Evaluation(panels, _mean_over_panels(panels, found))
 
 
-def _check(supports: Sequence[Support], threshold: float, resamples: int, shuffles: int) -> None:
-    check_threshold(threshold)
+def _check(supports: Sequence[Support], resamples: int, shuffles: int) -> None:
     if shuffles < 0:
         raise InputError(f"shuffles must be 0 (no permutation null) or more, got {shuffles}")
     if resamples < 0:
@@ -190,21 +196,21 @@ def _ticker(progress: Progress | None, total: int) -> Callable[[int], None] | No
 
 
 def _small_panel_folds(
-    support: Support, roster: Roster, rules: Rules, rng: np.random.Generator
+    support: Support, roster: Roster, plan: EvaluationPlan, rng: np.random.Generator
 ) -> RepeatedFolds | None:
     """Of the policies that predict gains from a support and a target alone; None for a large panel."""
     if len(np.unique(support.task_ids)) >= SMALL_PANEL:
         return None
     entries = [policy_entry(name) for name in roster.policies]
-    estimators = {e.name: e.estimator(rules, ()) for e in entries if e.can_freeze and e.estimator is not None}
-    scored = as_scored(support, rules.holdout)
-    return repeated_folds(scored, estimators, rng=rng, threshold=rules.threshold) if estimators else None
+    estimators = {e.name: e.estimator(plan.needs()) for e in entries if e.can_freeze and e.estimator is not None}
+    scored = as_scored(support, plan.holdout)
+    return repeated_folds(scored, estimators, rng=rng, threshold=plan.gate.threshold) if estimators else None
 
 
 def _panel(
     support: Support,
     roster: Roster,
-    rules: Rules,
+    plan: EvaluationPlan,
     intervals: Intervals,
     nulls: Nulls,
     resamples: int,
@@ -220,10 +226,11 @@ def _panel(
             conditional_intervals=result.intervals,
             null=nulls.get(name, {}),
         )
-    scored, structure = as_scored(support, rules.holdout), structure_of(support, rules.scope)
+    scored, structure = as_scored(support, plan.holdout), structure_of(support, plan.scope)
     return PanelResult(
         agent=support.agent,
         suite=support.suite,
+        gate=plan.gate.estimator,
         tasks=len(np.unique(support.task_ids)),
         pairs=len(support),
         families=len(np.unique(support.scope_labels("family"))),
@@ -239,7 +246,7 @@ def _panel(
         resamples=resamples,
         notes=(
             *(few_tasks(support.task_ids) if resamples else ()),
-            *holdout_notes(support, scored, rules.scope),
+            *holdout_notes(support, scored, plan.scope),
             *panel_notes(support, structure),
             *below_chance(policies.values()),
             *roster.left_out,

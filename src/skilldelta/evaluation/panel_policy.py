@@ -19,6 +19,8 @@ from skilldelta.estimators.base import Scores
 from skilldelta.evaluation.comparison import few_tasks
 from skilldelta.evaluation.metrics import advantage, auroc, decompose
 from skilldelta.evaluation.results import PolicyResult, Range, unless_nan
+from skilldelta.gate import PanelDecisions
+from skilldelta.nouns import plural
 from skilldelta.support import Support
 
 
@@ -36,6 +38,8 @@ class PanelPolicy:
     groups: Strings | None = None  # (n,) what is resampled together, where it is not the task
     supported: Flags | None = None  # (n,) rows with evidence; None where every score is an estimate
     notes: tuple[str, ...] = ()
+    decisions: PanelDecisions | None = None
+    """What the gate decided, where the policy is the gate."""
 
     @classmethod
     def constant(cls, name: str, use: float, n: int) -> PanelPolicy:
@@ -62,6 +66,38 @@ class PanelPolicy:
             supported=scores.supported,
             notes=scores.notes,
         )
+
+    @classmethod
+    def from_decisions(cls, name: str, decisions: PanelDecisions) -> PanelPolicy:
+        """The gate's own row: its actions; what it abstains from is skipped, which is the fallback."""
+        scores, gate = decisions.scores, decisions.gate
+        notes = list(scores.notes)
+        if decisions.unlike.any():
+            unlike = plural(int(decisions.unlike.sum()), "pair is", "pairs are")
+            notes.append(f"{unlike} less familiar than {gate.familiarity_floor:.4g}, and skipped")
+        if decisions.abstains.any():
+            notes.append(f"abstains from {plural(int(decisions.abstains.sum()), 'pair')}, which the fallback skips")
+        return cls(
+            name,
+            actions=decisions.uses,
+            rows=np.flatnonzero(np.isfinite(scores.values)),
+            scores=scores.values,
+            threshold=gate.threshold,
+            is_gain=scores.is_gain,
+            router_tokens=scores.router_tokens,
+            groups=scores.groups,
+            supported=decisions.supported & ~decisions.unlike,
+            notes=tuple(notes),
+            decisions=decisions,
+        )
+
+    @property
+    def compared(self) -> Floats:
+        """(n,) what is compared with the threshold; minus infinity where no threshold uses a row."""
+        if self.decisions is not None:
+            return self.decisions.compared
+        assert self.scores is not None
+        return sweepable(self.scores, self.supported)
 
 
 def sweepable(scores: Floats, supported: Flags | None) -> Floats:
@@ -262,6 +298,8 @@ def policy_result(policy: PanelPolicy, support: Support, intervals: Mapping[str,
         actions=policy.actions,
         rows=policy.rows,
         supported=policy.supported,
+        abstained=None if policy.decisions is None else int(policy.decisions.abstains[policy.rows].sum()),
+        unlike=None if policy.decisions is None else int(policy.decisions.unlike[policy.rows].sum()),
         router_tokens=None if router is None or not np.isfinite(router).any() else float(np.nanmean(router)),
         notes=(*policy.notes, *(few_tasks(outcomes.task_ids) if intervals and is_part else ())),
     )

@@ -98,6 +98,10 @@ class PolicyResult:
     """Success of always using the skill on the same rows: the panel's own, or that of a test split."""
     router_tokens: float | None = None
     """Mean tokens of the routing call itself."""
+    abstained: int | None = None
+    """Pairs that the gate leaves to the fallback, which skips them; None where the policy is not the gate."""
+    unlike: int | None = None
+    """Pairs that are less familiar than the gate's limit; None where the policy is not the gate."""
     notes: tuple[str, ...] = ()
     null: Mapping[str, PermutationNull] = field(default_factory=dict)
     """Outcomes shuffled `within` families and `across` them; empty where no shuffle was made."""
@@ -230,6 +234,8 @@ class PanelResult:
     structure: Structure
     resamples: int
     notes: tuple[str, ...] = ()
+    gate: str = "blend"
+    """The policy that is the gate."""
     margin: float = MARGIN
     """Differences of success below this count as none in a verdict."""
     oracle_corrected: float | None = None
@@ -277,7 +283,7 @@ class Evaluation:
 
 def panel_to_dict(panel: PanelResult) -> dict[str, Any]:
     """One member of `panels` in `evaluate --json`; notes say in words why a value is null."""
-    names = ("agent", "suite", "tasks", "pairs", "families", "off", "on", "oracle", "oracle_corrected")
+    names = ("agent", "suite", "tasks", "pairs", "families", "off", "on", "oracle", "oracle_corrected", "gate")
     return {
         **{name: getattr(panel, name) for name in names},
         "repeated_folds": None if panel.repeated_folds is None else asdict(panel.repeated_folds),
@@ -318,6 +324,8 @@ def _policy_to_dict(policy: PolicyResult) -> dict[str, Any]:
         "conditional_intervals": _ranges_to_dict(policy.conditional_intervals),
         "tasks": len(policy.rows),
         "threshold": _number(policy.threshold),
+        "abstained": policy.abstained,
+        "unlike": policy.unlike,
         "notes": list(policy.notes),
         "null": {kind: asdict(found) for kind, found in policy.null.items()} or None,
     }

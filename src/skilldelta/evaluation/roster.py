@@ -13,13 +13,13 @@ import numpy as np
 
 from skilldelta.arrays import Floats
 from skilldelta.errors import InputError
-from skilldelta.estimators.base import NotApplicableError
+from skilldelta.estimators.base import Needs, NotApplicableError, Scores
 from skilldelta.estimators.partition import Partition
+from skilldelta.estimators.registry import PolicyEntry, policies, policy_entry
 from skilldelta.evaluation.panel_policy import PanelPolicy
-from skilldelta.evaluation.policy_table import PolicyEntry, policies, policy_entry
 from skilldelta.evaluation.structure import eligible_pairs
+from skilldelta.gate import Gate
 from skilldelta.nouns import plural
-from skilldelta.predictor import PAPER, Settings
 from skilldelta.probability import FOLDS, held_out_folds
 from skilldelta.records import Judgement
 from skilldelta.support import Scope, Support
@@ -33,18 +33,30 @@ Scorer = Callable[[Support], Floats]
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """Settings for every policy of an evaluation; nothing here may depend on the panel's outcomes."""
+class EvaluationPlan:
+    """The gate that is evaluated, and how; nothing here may depend on the panel's outcomes."""
 
-    settings: Settings = PAPER
-    scope: Scope = "family"
-    threshold: float = 0.0
-    """The cut of every policy that predicts gains; the others bring their own."""
+    gate: Gate = field(default_factory=Gate)
     skill_texts: Mapping[str, str] = field(default_factory=dict)
     partition: Partition | None = None
     """Where both Ridge controls train, validate and are tested; their own split unless given."""
     holdout: Holdout = "task"
     """What is left out together with a target."""
+
+    @property
+    def scope(self) -> Scope:
+        """The scope of the controls: the paper's, unless the gate has a wider one or whole families are held out."""
+        if self.gate.scope == "skill-family":
+            return "skill" if self.holdout == "family" else "family"
+        return self.gate.scope
+
+    def scope_of(self, policy: str) -> Scope:
+        """The scope of a policy: the gate's own, or that of the controls."""
+        return self.gate.scope if policy == self.gate.estimator else self.scope
+
+    def needs(self, judgements: Sequence[Judgement] = ()) -> Needs:
+        """What the estimators of the controls are made with."""
+        return Needs(self.gate.settings, self.scope, self.skill_texts, self.partition, tuple(judgements))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,19 +66,24 @@ class Roster:
     policies: Mapping[str, PanelPolicy]
     left_out: tuple[str, ...]
 
+    @property
+    def plain(self) -> list[str]:
+        """The policies whose actions follow from scores and one threshold alone."""
+        return [n for n, policy in self.policies.items() if policy.decisions is None or policy.decisions.is_plain]
+
 
 def score_policies(
-    support: Support, names: Sequence[str] | None, rules: Rules, judgements: Sequence[Judgement] | None
+    support: Support, names: Sequence[str] | None, plan: EvaluationPlan, judgements: Sequence[Judgement] | None
 ) -> Roster:
     """Every named policy on a panel (all of them unless named)."""
-    check_holdout(rules.holdout, rules.scope)
+    check_holdout(plan.holdout, plan.gate.scope)
     wanted = check_names(names)
-    n, scored = len(support), as_scored(support, rules.holdout)
+    n, scored = len(support), as_scored(support, plan.holdout)
     given = tuple(judgements or ())
     found: dict[str, PanelPolicy] = {
         "always_off": PanelPolicy.constant("always_off", 0.0, n),
         "always_on": PanelPolicy.constant("always_on", 1.0, n),
-        "paper": _scored(policy_entry("paper"), scored, rules, given),
+        "paper": _scored(policy_entry("paper"), scored, plan, given),
     }
     found["random_matched"] = PanelPolicy.constant("random_matched", float(found["paper"].actions.mean()), n)
     left_out = []
@@ -74,12 +91,12 @@ def score_policies(
         if name in found:
             continue
         entry = policy_entry(name)
-        if rules.holdout == "family" and entry.unfit_without_family:
+        if plan.holdout == "family" and entry.unfit_without_family:
             left_out.append(f"{entry.title}: left out, {entry.unfit_without_family}")
             continue
         try:
             panel = support if name == "self_judge" else scored  # judgements are found by task id
-            found[name] = _scored(entry, panel, rules, given)
+            found[name] = _scored(entry, panel, plan, given)
         except NotApplicableError as error:
             if name != "self_judge" or judgements:
                 left_out.append(f"{entry.title}: left out, {error}")
@@ -95,14 +112,22 @@ def check_names(names: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(name for name in policies() if names is None or name in names)
 
 
-def _scored(entry: PolicyEntry, support: Support, rules: Rules, judgements: Sequence[Judgement]) -> PanelPolicy:
+def _scored(entry: PolicyEntry, support: Support, plan: EvaluationPlan, judgements: Sequence[Judgement]) -> PanelPolicy:
     assert entry.estimator is not None  # policies of fixed actions are made by hand
-    scores = entry.estimator(rules, judgements).leave_one_out(support)
+    if entry.name == plan.gate.estimator:
+        decisions = plan.gate.leave_one_out(support, plan.needs(judgements))
+        _check_shape(entry, support, decisions.scores)
+        return PanelPolicy.from_decisions(entry.name, decisions)
+    scores = entry.estimator(plan.needs(judgements)).leave_one_out(support)
+    _check_shape(entry, support, scores)
+    return PanelPolicy.from_scores(entry.name, scores, threshold=plan.gate.threshold if entry.predicts_gain else None)
+
+
+def _check_shape(entry: PolicyEntry, support: Support, scores: Scores) -> None:
     if scores.values.shape != (len(support),):
         raise InputError(
             f"{entry.name} of {entry.version} gave scores of shape {scores.values.shape} for {len(support)} pairs"
         )
-    return PanelPolicy.from_scores(entry.name, scores, threshold=rules.threshold if entry.predicts_gain else None)
 
 
 def as_scored(support: Support, holdout: Holdout) -> Support:

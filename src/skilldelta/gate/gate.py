@@ -5,16 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skilldelta import intervals
 from skilldelta.costs import Cost, CostRule, check_price
 from skilldelta.errors import InputError, unknown_name
+from skilldelta.estimators.base import Needs
+from skilldelta.estimators.registry import deciding_entry
 from skilldelta.gate.decision import RULES, Action, Decision, Rule, check_threshold
 from skilldelta.gate_settings import GATE_SETTINGS, PAPER_SETTINGS, SETTING, SETTLED_BY_PAPER
 from skilldelta.predictor import Settings, Weighting
 from skilldelta.renames import INTERVALS, SCOPES, estimator_name, renamed
-from skilldelta.support import Scope
+from skilldelta.support import Scope, Support
+
+if TYPE_CHECKING:
+    from skilldelta.gate.fitted import FittedGate, PanelDecisions
 
 # One in a hundred tasks like the recorded ones falls below it, and nearly all tasks of other kinds do.
 FAMILIARITY_LIMIT = 0.01
@@ -74,13 +79,12 @@ class Gate:
                 raise InputError(
                     f"{name} must be one of {', '.join(choices)}, got {getattr(self, name)!r}", setting=name
                 )
-        if self.estimator not in ("paper", "blend"):
-            raise InputError(f"estimator must be blend or paper, got {self.estimator!r}", setting="estimator")
+        entry = deciding_entry(self.estimator)
         if self.interval_method not in intervals.NAMES:
             raise unknown_name("interval", self.interval_method, intervals.NAMES)
-        if self.interval_method == intervals.BLEND and self.estimator != "blend":
+        if self.interval_method == intervals.BLEND and not entry.own_interval:
             raise InputError(
-                "the interval blend belongs to the blend's gain; choose another for the paper's rule",
+                f"the interval blend belongs to the blend's gain; choose another for {self.estimator}",
                 setting="interval",
             )
         if not 0 <= self.familiarity_floor <= 1:
@@ -101,7 +105,7 @@ class Gate:
         for name, value in (("lipschitz", self.lipschitz), ("epsilon", self.epsilon)):
             if not (math.isfinite(value) and value >= 0):
                 raise InputError(f"{name} must be a number that is not negative, got {value}", setting=name)
-            if value and (self.estimator != "paper" or self.interval != "hoeffding"):
+            if value and not (entry.averages_neighbors and self.interval == "hoeffding"):
                 raise InputError(
                     f"{name} widens the paper's band around the paper's rule; choose the estimator paper and the interval "
                     "hoeffding",
@@ -148,14 +152,15 @@ class Gate:
     @property
     def interval_method(self) -> str:
         """The method that makes the interval."""
-        return self.interval or (intervals.BLEND if self.estimator == "blend" else intervals.DEFAULT)
+        own = intervals.BLEND if deciding_entry(self.estimator).own_interval else intervals.DEFAULT
+        return self.interval or own
 
     @property
     def familiarity_floor(self) -> float:
         """The familiarity below which a prediction is not acted on."""
         if self.familiarity_limit is not None:
             return self.familiarity_limit
-        return 0.0 if self.estimator == "paper" else FAMILIARITY_LIMIT
+        return 0.0 if deciding_entry(self.estimator).averages_neighbors else FAMILIARITY_LIMIT
 
     @property
     def cost_rule(self) -> CostRule | None:
@@ -170,6 +175,32 @@ class Gate:
         default = Gate()
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in values.items() if value != getattr(default, name)}
+
+    def fit(self, support: Support, needs: Needs | None = None) -> FittedGate:
+        """A gate that decides any target from a support.
+
+        Parameters:
+            support: The recorded pairs of one agent on one suite.
+            needs: What some estimators are made with besides, such as skill texts; k, weighting and scope are the gate's.
+
+        Examples:
+            >>> Gate(estimator="paper").fit(support).decide(target).decision.action
+            'use'
+        """
+        from skilldelta.gate.fitted import FittedGate, SupportEvidence
+
+        return FittedGate(self, SupportEvidence(self, support, needs or Needs()))
+
+    def leave_one_out(self, support: Support, needs: Needs | None = None) -> PanelDecisions:
+        """What the gate decides about every recorded task, each from the other tasks alone.
+
+        Examples:
+            >>> int(Gate(estimator="paper").leave_one_out(support).uses.sum())
+            4
+        """
+        from skilldelta.gate import fitted
+
+        return fitted.leave_one_out(self, support, needs or Needs())
 
     def threshold_at(self, cost: Cost | None) -> float:
         """What the gain must exceed, with the tokens' weight on the threshold's side: threshold + lambda * tokens."""

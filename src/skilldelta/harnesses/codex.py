@@ -49,6 +49,8 @@ HARNESS = Harness(
         claude_code.DIALECT, skill_tool="", start="", shows_messages=False, speaks_http=False, tokens=_tokens
     ),
     plugin_mark=("config.toml", "skilldelta@"),
+    trust_mark=("config.toml", "trusted_hash"),
+    tested_version="0.169.0",
     recipe=Recipe(
         # Hooks have to be trusted by a person first; the only hooks of this home are the ones that were put there.
         words=("exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-hook-trust"),

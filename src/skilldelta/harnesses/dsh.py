@@ -108,6 +108,7 @@ HARNESS = Harness(
     folder=lambda home, environment: told(environment, "DSH_HOME", home / ".dsh"),
     setup=CordisPatch(),
     next_step="Start a new session of dsh.",
+    tested_version="0.1.0-rc.8",
     recipe=Recipe(
         words=("--profile", "headless", "{prompt}"),
         model_option="",

@@ -52,6 +52,7 @@ HARNESS = Harness(
         tokens=_tokens,
     ),
     plugin_mark=("extensions/skilldelta", ""),
+    tested_version="0.61.0",
     recipe=Recipe(
         words=("--output-format", "json"),
         permissions={"default": (), "edits": ("--approval-mode", "auto_edit"), "full": ("--approval-mode", "yolo")},

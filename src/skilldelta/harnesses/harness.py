@@ -120,6 +120,12 @@ class Harness:
     """None where the harness runs an adapter in JavaScript instead of hooks."""
     recipe: Recipe | None = None
     """None where it cannot be collected with."""
+    tested_version: str = ""
+    """The version that the tests run; others may behave otherwise."""
+    has_plain_json: bool = False
+    """Whether the harness refuses a settings file with comments or trailing commas as a whole."""
+    trust_mark: tuple[str, str] = ("", "")
+    """A file below the folder of settings, and what it contains once the user has trusted hooks there."""
     plugin_mark: tuple[str, str] = ("", "")
     """A file below the folder of settings, and what it contains where SkillDelta is a plugin of the harness's own kind."""
 

@@ -48,6 +48,7 @@ HARNESS = Harness(
     project_folder=".opencode",
     setup=JavaScriptLoader("plugins/skilldelta.js", "opencode-skilldelta/plugin.mjs", _LOADER),
     next_step="Start a new session of OpenCode.",
+    tested_version="1.18.33",
     recipe=Recipe(
         words=("run", "--format", "json"),
         passed=ANY_PROVIDER,

@@ -40,6 +40,7 @@ HARNESS = Harness(
     project_folder=".pi",
     setup=JavaScriptLoader("extensions/skilldelta.js", "pi-skilldelta/extension.mjs", _LOADER),
     next_step="Start a new session of pi.",
+    tested_version="0.87.1",
     recipe=Recipe(
         words=("-p", "--mode", "json"),
         passed=ANY_PROVIDER,

@@ -141,8 +141,7 @@ class SkillGate:
     def from_bank(cls, skill: str, bank: str | Path, *, encoder: Encoder | None = None, **options: Any) -> SkillGate:
         """A gate that decides in this process; the bank is opened here and stays open, and must know the skill."""
         from skilldelta.bank.entries import RecordedOutcome
-        from skilldelta.gate import Gate
-        from skilldelta.serve.gate_question import GateQuestion
+        from skilldelta.gate import Gate, Question
         from skilldelta.serve.gate_service import GateService
 
         service = GateService.open(bank, encoder=encoder)
@@ -152,7 +151,7 @@ class SkillGate:
         gate = None if settings is None else Gate.from_settings(settings, service.settings.gate)
         return cls(
             skill,
-            lambda question: service.decide(GateQuestion(**{**question, "gate": gate})).to_dict(),
+            lambda question: service.decide(Question(**{**question, "gate": gate})).to_dict(),
             report=lambda outcome: service.record_outcome(RecordedOutcome(**outcome, time=time.time())),
             **options,
         )

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from skilldelta.evaluation.policy_table import policy_words
+from skilldelta.estimators.registry import policy_words
 from skilldelta.paper.printed_figures import AGENTS, BETWEEN, COUNTS, MEANS, WITHIN, paper_agent, printed
 from skilldelta.paper.suites import NAMES, find_suite
 from skilldelta.paper.table import Cell, PaperTable, TableColumn

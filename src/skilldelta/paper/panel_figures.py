@@ -11,8 +11,9 @@ from functools import partial
 from typing import Any
 
 from skilldelta.errors import InputError
-from skilldelta.evaluation.policy_table import policy_words
+from skilldelta.estimators.registry import policy_words
 from skilldelta.evaluation.results import PanelResult, Range
+from skilldelta.gate import Gate
 from skilldelta.report.content import Plot, Spec
 from skilldelta.report.palette import policy_scale, role
 from skilldelta.report.vega import layer, measured, number_axis, png, reference_line
@@ -169,7 +170,7 @@ def _effects(results: Sequence[PanelResult]) -> Plot | None:
         x={
             "field": "pairs",
             "type": "quantitative",
-            "stack": "normalize",
+            "blend": "normalize",
             "title": "Share of tasks",
             "axis": {"format": ".0%"},
         },
@@ -185,7 +186,10 @@ def _tradeoff(panels: Sequence[LoadedPanel]) -> Plot | None:
     rows: list[dict[str, Any]] = []
     marks: list[dict[str, Any]] = []
     for panel in panels:
-        swept, label = sweep_thresholds(panel, "paper"), _label(panel.support.agent, panel.suite)
+        swept, label = (
+            sweep_thresholds(panel, Gate.from_settings({"paper": True})),
+            _label(panel.support.agent, panel.suite),
+        )
         points = [swept.point(index) for index in range(len(swept))]
         rows += [
             {"panel": label, "saved": point.token_saving, "success": point.success, "order": order, "kind": ""}

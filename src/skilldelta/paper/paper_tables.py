@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 from statistics import fmean
 
-from skilldelta.evaluation.policy_table import policy_words
+from skilldelta.estimators.registry import policy_words
 from skilldelta.evaluation.results import Means, PanelResult, PolicyMeans
 from skilldelta.nouns import plural
 from skilldelta.paper.sweep_tables import (

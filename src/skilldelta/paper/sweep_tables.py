@@ -10,7 +10,8 @@ import numpy as np
 from skilldelta.errors import InputError
 from skilldelta.evaluation.leave_one_out import evaluate_panels
 from skilldelta.evaluation.results import PanelResult
-from skilldelta.evaluation.roster import Rules
+from skilldelta.evaluation.roster import EvaluationPlan
+from skilldelta.gate import Gate
 from skilldelta.paper.table import PANEL_COLUMNS, Cell, PanelFigure, PaperTable, TableColumn, panel_table
 from skilldelta.predictor import Settings
 from skilldelta.studies.loaded_panel import LoadedPanel
@@ -21,6 +22,10 @@ ABLATIONS = {
     "k = 3, cosine": Settings(k=3, weighting="cosine"),
     "k = 6, uniform": Settings(k=6, weighting="uniform"),
 }
+
+
+def _paper_gate(settings: Settings) -> Gate:
+    return Gate.from_settings({"paper": True, "k": settings.k, "weighting": settings.weighting})
 
 
 def ablation_table(panels: Sequence[LoadedPanel], seed: int) -> PaperTable:
@@ -38,7 +43,7 @@ def ablation_table(panels: Sequence[LoadedPanel], seed: int) -> PaperTable:
             supports,
             rng=np.random.default_rng(seed),
             policies=["paper"],
-            rules=Rules(settings),
+            plan=EvaluationPlan(_paper_gate(settings)),
             resamples=0,
             shuffles=0,
         ).means
@@ -68,7 +73,7 @@ def threshold_table(panels: Sequence[LoadedPanel]) -> PaperTable:
     )
 
     def row(panel: LoadedPanel) -> tuple[Cell, ...]:
-        swept = sweep_thresholds(panel, "paper")
+        swept = sweep_thresholds(panel, Gate.from_settings({"paper": True}))
         default, best = swept.point(swept.default), swept.point(swept.best)
         values = (default.success, default.token_saving, best.success, best.token_saving)
         cut = best.threshold if np.isfinite(best.threshold) else None

@@ -12,13 +12,14 @@ import numpy as np
 from skilldelta.arrays import Floats
 from skilldelta.encoders import Encoder
 from skilldelta.errors import InputError
+from skilldelta.estimators.base import Needs
+from skilldelta.estimators.registry import policies
 from skilldelta.evaluation.accounting import Account, Baseline, RoutingCost, account
 from skilldelta.evaluation.comparison import default_gate
 from skilldelta.evaluation.evidence_scaling import EvidenceCurve, neighbor_sweep, repetition_sweep, support_sweep
-from skilldelta.evaluation.policy_table import policies
 from skilldelta.evaluation.repeated_folds import SMALL_PANEL, held_out_uses
 from skilldelta.evaluation.results import PanelResult
-from skilldelta.evaluation.roster import Rules, Scorer
+from skilldelta.evaluation.roster import Scorer
 from skilldelta.evaluation.skill_verdicts import skill_verdicts
 from skilldelta.noise_floor import noise_of_executions
 from skilldelta.predictor import predict
@@ -94,7 +95,7 @@ def _held_out_uses(result: PanelResult, gate: str, seed: int) -> Floats | None:
         return None
     if result.tasks >= SMALL_PANEL or entry is None or entry.estimator is None or not entry.can_freeze:
         return np.asarray(own.actions, np.float64)[None, :]
-    return held_out_uses(result.support, entry.estimator(Rules(), ()), rng=np.random.default_rng(seed))
+    return held_out_uses(result.support, entry.estimator(Needs()), rng=np.random.default_rng(seed))
 
 
 def _account(result: PanelResult, gate: str, source: PanelSource) -> Account | None:

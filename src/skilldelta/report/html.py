@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from skilldelta.evaluation.policy_table import ORACLE, policies
+from skilldelta.estimators.registry import ORACLE, policies
 from skilldelta.files import jsonable
 from skilldelta.report.content import Cell, Column, Figure, Plot, Table
 from skilldelta.report.palette import role

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from importlib.resources import files
 from typing import Any
 
-from skilldelta.evaluation.policy_table import ORACLE, Colours, policies, policy_words
+from skilldelta.estimators.registry import ORACLE, Colours, policies, policy_words
 
 _PAGE = {
     "page": Colours("#ffffff", "#15191c"),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from skilldelta.estimators.registry import ORACLE, policies, policy_words
 from skilldelta.evaluation.accounting import Account
 from skilldelta.evaluation.comparison import default_gate
 from skilldelta.evaluation.evidence_scaling import EvidenceCurve
-from skilldelta.evaluation.policy_table import ORACLE, policies, policy_words
 from skilldelta.evaluation.results import PanelResult, PolicyResult, Range
 from skilldelta.evaluation.skill_verdicts import SkillVerdict
 from skilldelta.noise_floor import NoiseFloor

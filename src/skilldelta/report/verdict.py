@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from skilldelta.estimators.registry import policy_words
 from skilldelta.evaluation.comparison import Comparison, compare, compare_with_better_constant, held_out_value
-from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.evaluation.results import UNKNOWN, PanelResult, PolicyResult
 from skilldelta.nouns import plural
 from skilldelta.report.numbers import certainty, count, distance, percent, points, size, spread

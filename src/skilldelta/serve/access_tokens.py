@@ -58,20 +58,20 @@ class TokenFile:
     def tokens(self) -> tuple[AccessToken, ...]:
         """Every token, expired ones included, in order of creation."""
         with self._reading:
-            seen = self._stamp()
-            if seen != self._seen:
-                self._tokens = () if seen is None else _read(self.path)
-                self._seen = seen
+            stamp = self._stamp()
+            if stamp != self._seen:
+                self._tokens = () if stamp is None else _read(self.path)
+                self._seen = stamp
             return self._tokens
 
     def find(self, secret: str, now: float) -> AccessToken | None:
         """The valid token with that secret. Every stored digest is compared, in constant time."""
         offered = text_digest(secret)
-        found = None
+        match = None
         for token in self.tokens():
             if hmac.compare_digest(token.digest, offered) and (token.expires is None or now < token.expires):
-                found = token
-        return found
+                match = token
+        return match
 
     def create(self, name: str, scope: TokenScope, *, now: float, days: float | None = None) -> str:
         """Add a token and return its secret, which is not kept."""
@@ -84,7 +84,7 @@ class TokenFile:
         token = AccessToken(name, text_digest(secret), scope, now, expires)
 
         def added(tokens: Sequence[AccessToken]) -> list[AccessToken]:
-            if any(one.name == name for one in tokens):
+            if any(token.name == name for token in tokens):
                 raise InputError(f"there is a token {name!r} already; revoke it first, or choose another name")
             return [*tokens, token]
 
@@ -96,10 +96,10 @@ class TokenFile:
         gone: list[AccessToken] = []
 
         def without(tokens: Sequence[AccessToken]) -> list[AccessToken]:
-            gone.extend(one for one in tokens if one.name == name)
+            gone.extend(token for token in tokens if token.name == name)
             if not gone:
                 raise _unknown(name, tokens)
-            return [one for one in tokens if one.name != name]
+            return [token for token in tokens if token.name != name]
 
         self._change(without)
         return gone[0]
@@ -116,10 +116,10 @@ class TokenFile:
 
     def _stamp(self) -> tuple[int, int, int] | None:
         try:
-            found = self.path.stat()
+            state = self.path.stat()
         except FileNotFoundError:
             return None
-        return found.st_mtime_ns, found.st_ino, found.st_size
+        return state.st_mtime_ns, state.st_ino, state.st_size
 
 
 def _unknown(name: str, tokens: Sequence[AccessToken]) -> InputError:
@@ -133,12 +133,12 @@ def _read(path: Path) -> tuple[AccessToken, ...]:
     listed = document.get("tokens")
     if not isinstance(listed, list):
         raise _not_tokens(path)
-    return tuple(_token(one, path) for one in listed)
+    return tuple(_token(row, path) for row in listed)
 
 
-def _token(one: Any, path: Path) -> AccessToken:
+def _token(row: Any, path: Path) -> AccessToken:
     try:
-        token = AccessToken(**one)
+        token = AccessToken(**row)
     except TypeError:
         raise _not_tokens(path) from None
     texts = all(isinstance(value, str) for value in (token.name, token.digest))

@@ -123,10 +123,10 @@ class Admission:
     def _check_body(self, head: RequestHead) -> int:
         """How many bytes the body may have; its type must be one that no page of another origin can send unasked."""
         most = self._rules.most_import_bytes if head.path == "/v1/import" else self._rules.most_bytes
-        given = head.headers.get("content-length")
-        if given is not None and (not given.isdecimal() or int(given[:20]) > most):
+        length = head.headers.get("content-length")
+        if length is not None and (not length.isdecimal() or int(length[:20]) > most):
             raise Problem(413, f"the body may have {most:,} bytes at most")
-        has_body = given not in (None, "0") or "transfer-encoding" in head.headers
+        has_body = length not in (None, "0") or "transfer-encoding" in head.headers
         kind = head.headers.get("content-type", "").partition(";")[0].strip().lower()
         allowed = ("application/json", "application/octet-stream" if head.path == "/v1/import" else "application/json")
         if head.method not in _SAFE_METHODS and has_body and kind not in allowed:
@@ -134,6 +134,7 @@ class Admission:
         return most
 
 
+# Ours, because what exists for ASGI counts per route behind the application, or needs a store of its own.
 class _Rate:
     """A bucket per client that refills steadily; the least recently seen clients are forgotten."""
 
@@ -163,8 +164,8 @@ def is_loopback(host: str) -> bool:
 
 def _host_name(host: str) -> str:
     """The Host header without its port; nothing where it is no host at all."""
-    found = _HOST.fullmatch(host)
-    return "" if found is None else (found["address"] or found["name"]).lower()
+    match = _HOST.fullmatch(host)
+    return "" if match is None else (match["address"] or match["name"]).lower()
 
 
 def _is_open(path: str) -> bool:

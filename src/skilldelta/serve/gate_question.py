@@ -6,33 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from skilldelta.gate import Gate
-
-
-@dataclass(frozen=True, slots=True)
-class GateQuestion:
-    """A task, the skill on offer, who asks, and how to answer."""
-
-    text: str
-    skill: str
-    family: str = ""
-    task_id: str = ""
-    suite: str = ""
-    agent: str | None = None
-    """None is the only agent of the bank."""
-    skill_digest: str = ""
-    """The version on offer; evidence of another version is carried over at a discount. Empty is the recorded one."""
-    skill_sketch: str = ""
-    """The `text_sketch` of the version on offer, which tells how much changed."""
-    conversation: str = ""
-    """The same conversation gets the first decision about a skill again."""
-    source: str = ""
-    explain: bool = False
-    record: bool = True
-    include_skill_text: bool = False
-    gate: Gate | None = None
-    """None is the service's own."""
-
 
 @dataclass(frozen=True, slots=True)
 class GateAnswer:

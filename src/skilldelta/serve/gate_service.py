@@ -15,7 +15,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from skilldelta.advisor import Advice, Question
 from skilldelta.advisor.carried_over import carried_over, edit_cost, edits_of
 from skilldelta.advisor.failure import ROUTING_FAILURES, fallback_advice
 from skilldelta.advisor.recording import (
@@ -30,12 +29,12 @@ from skilldelta.bank.entries import DecisionFilter, DecisionRecord, Logged, Reco
 from skilldelta.bank.store import Bank
 from skilldelta.encoders import Encoder, load_encoder
 from skilldelta.errors import BankError, InputError, NotRecordedError, ReplacedBankError
-from skilldelta.gate import Action, Decision, Gate
+from skilldelta.gate import Action, Answer, Decision, Gate, Question
 from skilldelta.records import Agent, Skill
 from skilldelta.redaction import redacted
 from skilldelta.routing.applicability import Ranking
 from skilldelta.routing.task_text import read_message
-from skilldelta.serve.gate_question import GateAnswer, GateChoice, GateQuestion
+from skilldelta.serve.gate_question import GateAnswer, GateChoice
 from skilldelta.serve.learning import LearningProcess
 from skilldelta.serve.warm_bank import EncoderMaker, WarmBank
 from skilldelta.text_sketch import changed_share, text_sketch
@@ -149,14 +148,14 @@ class GateService:
 
     # -- deciding -------------------------------------------------------------------------------------------------
 
-    def decide(self, asked: GateQuestion, still_wanted: StillWanted = _always) -> GateAnswer:
+    def decide(self, asked: Question, still_wanted: StillWanted = _always) -> GateAnswer:
         """Use the skill, skip it, or abstain; a conversation that asks again gets its first answer.
 
         An answer that nobody waits for any more is recorded as not applied, and the conversation is not bound to it.
         """
         return self._on_bank(lambda warm: self._decided(warm, asked, still_wanted))
 
-    def advise(self, asked: GateQuestion) -> Advice:
+    def advise(self, asked: Question) -> Answer:
         """The advice behind a decision, for who wants to look at it; the log does not hear of it."""
         return self._on_bank(lambda warm: self._advice(warm, self._asked(warm, asked)))
 
@@ -164,7 +163,7 @@ class GateService:
         """What turns a text into a vector; recent texts are remembered."""
         return self._on_bank(lambda warm: warm.encoder())
 
-    def decide_batch(self, questions: Sequence[GateQuestion]) -> list[GateAnswer]:
+    def decide_batch(self, questions: Sequence[Question]) -> list[GateAnswer]:
         """One answer per question, in order; a question that cannot be answered fails the batch before any is recorded."""
 
         def decided(warm: WarmBank) -> list[GateAnswer]:
@@ -174,7 +173,7 @@ class GateService:
 
         return self._on_bank(decided)
 
-    def choose(self, questions: Sequence[GateQuestion], still_wanted: StillWanted = _always) -> GateChoice:
+    def choose(self, questions: Sequence[Question], still_wanted: StillWanted = _always) -> GateChoice:
         """The skill that the task is about and that the gate would use, with the largest gain if there are several.
 
         First all skills are ranked together, with *none* as a competitor. Only the gates of applicable skills are asked
@@ -268,12 +267,12 @@ class GateService:
                 self._warm = WarmBank(self._reopen(), self._make_encoder, self._learner)
             return self._warm
 
-    def _decided(self, warm: WarmBank, question: GateQuestion, still_wanted: StillWanted) -> GateAnswer:
+    def _decided(self, warm: WarmBank, question: Question, still_wanted: StillWanted) -> GateAnswer:
         asked = self._asked(warm, question)
         advice = self._first_answer(warm, asked) or self._advice(warm, asked)
         return self._recorded(warm, [(asked, advice)], still_wanted)[0]
 
-    def _chosen(self, warm: WarmBank, questions: Sequence[GateQuestion], still_wanted: StillWanted) -> GateChoice:
+    def _chosen(self, warm: WarmBank, questions: Sequence[Question], still_wanted: StillWanted) -> GateChoice:
         message = read_message(questions[0].text)
         if message.is_task:  # of a log with a question, the question
             questions = [replace(question, text=message.text) for question in questions]
@@ -284,7 +283,7 @@ class GateService:
         applicable = [one.skill.skill_id for one in asked] if ranking is None else ranking.applicable()
         advised = []
         for one in asked:
-            answer: Advice | GateAnswer | None = None
+            answer: Answer | GateAnswer | None = None
             if one.skill.skill_id in applicable or not one.is_known:
                 answer = self._first_answer(warm, one) or self._advice_or_none(warm, one)
             elif not applicable:  # a message that is no task, or about none of the skills, leaves a decision as it is
@@ -310,7 +309,7 @@ class GateService:
         except ROUTING_FAILURES:
             return None  # each gate says for itself what failed
 
-    def _asked(self, warm: WarmBank, question: GateQuestion, *, unknown_skills: bool = False) -> _Asked:
+    def _asked(self, warm: WarmBank, question: Question, *, unknown_skills: bool = False) -> _Asked:
         """The question with its names resolved; a skill that the bank does not know is an error unless it may be unknown."""
         names = warm.names()
         agent = names.agent(question.agent or self.settings.agent)
@@ -320,7 +319,7 @@ class GateService:
         is_current = not question.skill_digest or not versions or question.skill_digest == skill.digest
         return _Asked(question, agent, skill, question.gate or self.settings.gate, is_current, is_known)
 
-    def _carried_over(self, warm: WarmBank, asked: _Asked, advice: Advice) -> Advice:
+    def _carried_over(self, warm: WarmBank, asked: _Asked, advice: Answer) -> Answer:
         """The advice about the recorded version, for the edited one on offer."""
         if advice.decision.is_fallback:
             return _of_another_version(asked)
@@ -343,14 +342,17 @@ class GateService:
         record = warm.bank.decision_in(conversation_digest(conversation), asked.skill.skill_id)
         return None if record is None else _repeated(warm, record, asked)
 
-    def _advice(self, warm: WarmBank, asked: _Asked) -> Advice:
+    def _advice(self, warm: WarmBank, asked: _Asked) -> Answer:
         question = asked.question
         names = {"skill": asked.skill.skill_id, "family": question.family, "suite": question.suite}
         if not asked.is_current and asked.gate.estimator == "paper":
             return _of_another_version(asked)
         try:
-            told = Question(text=question.text, task_id=question.task_id, **names)
-            advice = warm.advice(told, asked.agent, asked.gate, explain=question.explain)
+            # Only what an answer depends on: the same question of another conversation is remembered.
+            asked_again = Question(
+                question.text, asked.skill.skill_id, question.family, question.task_id, question.suite
+            )
+            advice = warm.advice(asked_again, asked.agent, asked.gate, explain=question.explain)
             return advice if asked.is_current else self._carried_over(warm, asked, advice)
         except ReplacedBankError:
             raise
@@ -359,7 +361,7 @@ class GateService:
                 raise
             return fallback_advice(error, self.settings.fallback, asked.gate, agent=asked.agent.name, **names)
 
-    def _advice_or_none(self, warm: WarmBank, asked: _Asked) -> Advice | GateAnswer:
+    def _advice_or_none(self, warm: WarmBank, asked: _Asked) -> Answer | GateAnswer:
         """The advice about a skill of several; without evidence there is none, and the log does not hear of it."""
         if asked.is_known:
             return self._advice(warm, asked)
@@ -368,7 +370,7 @@ class GateService:
     def _recorded(
         self,
         warm: WarmBank,
-        advised: list[tuple[_Asked, Advice | GateAnswer]],
+        advised: list[tuple[_Asked, Answer | GateAnswer]],
         still_wanted: StillWanted = _always,
     ) -> list[GateAnswer]:
         """The answers with their ids, all of which are durable; what is a repetition is not recorded again.
@@ -379,7 +381,7 @@ class GateService:
         patience = time.monotonic() + LOG_PATIENCE
         waiting = [
             warm.log.submit(self._record(asked, advice, is_late))
-            if isinstance(advice, Advice) and asked.question.record
+            if isinstance(advice, Answer) and asked.question.record
             else None
             for asked, advice in advised
         ]
@@ -405,7 +407,7 @@ class GateService:
             answers.append(_new_answer(advice, asked, None) if first is None else _repeated(warm, first, asked))
         return answers
 
-    def _record(self, asked: _Asked, advice: Advice, is_late: bool) -> DecisionRecord:
+    def _record(self, asked: _Asked, advice: Answer, is_late: bool) -> DecisionRecord:
         question = asked.question
         record = decision_record(
             advice,
@@ -425,7 +427,7 @@ class GateService:
 class _Asked:
     """A question with its names resolved."""
 
-    question: GateQuestion
+    question: Question
     agent: Agent
     skill: Skill
     gate: Gate
@@ -443,7 +445,7 @@ def _maker(encoder: Encoder | EncoderMaker | None) -> EncoderMaker:
     return lambda bank: given
 
 
-def _new_answer(advice: Advice, asked: _Asked, decision_id: int | None) -> GateAnswer:
+def _new_answer(advice: Answer, asked: _Asked, decision_id: int | None) -> GateAnswer:
     wanted = asked.question.include_skill_text
     return GateAnswer(
         advice.to_dict(),
@@ -464,7 +466,7 @@ def _repeated(warm: WarmBank, record: DecisionRecord, asked: _Asked) -> GateAnsw
     )
 
 
-def _of_another_version(asked: _Asked) -> Advice:
+def _of_another_version(asked: _Asked) -> Answer:
     """No evidence is about the version on offer: hands off, and say so. The paper asks for a re-check after an edit."""
     offered, known = asked.question.skill_digest[:12], asked.skill.digest[:12]
     reason = f"no eligible support: the evidence is of version {known} of the skill, not of {offered}"
@@ -483,12 +485,12 @@ def _of_another_version(asked: _Asked) -> Advice:
     return replace(told, decision=decision)
 
 
-def _unrecorded(advice: Advice, asked: _Asked) -> GateAnswer:
+def _unrecorded(advice: Answer, asked: _Asked) -> GateAnswer:
     """An answer that the log does not hear of."""
     return GateAnswer(advice.to_dict(), has_skill_text=asked.question.include_skill_text)
 
 
-def _not_about(asked: _Asked, ranking: Ranking | None) -> Advice:
+def _not_about(asked: _Asked, ranking: Ranking | None) -> Answer:
     """The task is about another skill, or about none: hands off."""
     chances = ranking.chances if ranking else {}
     best = max(chances, key=lambda name: chances[name], default="")
@@ -507,7 +509,7 @@ def _not_about(asked: _Asked, ranking: Ranking | None) -> Advice:
     return replace(answer, decision=replace(decision, is_fallback=True))
 
 
-def _without_evidence(asked: _Asked) -> Advice:
+def _without_evidence(asked: _Asked) -> Answer:
     """Hands off: whoever asks leaves the skill as it is without a gate."""
     names = {"skill": asked.skill.skill_id, "family": asked.question.family, "suite": asked.question.suite}
     reason = f"no evidence about {asked.skill.skill_id}, so it is left as it is"

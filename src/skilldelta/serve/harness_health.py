@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -32,7 +33,7 @@ _HOOK_SECONDS = 20.0
 _RECENT_HOURS = 24
 
 
-def check_harness(harness: Harness, folder: Path) -> list[Finding]:
+def check_harness(harness: Harness, folder: Path, *, has_server: bool) -> list[Finding]:
     """What is set up in a folder of settings; nothing where SkillDelta is not in it."""
     if harness.dialect is not None and (mark := _plugin_in(harness, folder)) is not None:
         command = f"skilldelta hook {harness.name} --ask server"
@@ -46,8 +47,49 @@ def check_harness(harness: Harness, folder: Path) -> list[Finding]:
         remedy = "fix the file; the harness cannot read it either"
         return [Finding(harness.name, "wrong", f"{path}: {' '.join(str(error).split())}", remedy)]
     if harness.dialect is not None:
-        return [_version_of(harness), *_entries(harness.name, harness.dialect, path, commands)] if commands else []
-    return [_version_of(harness), _adapter_in(harness, path, modules)] if "skilldelta" in text else []
+        if not commands:
+            return []
+        findings = [_version_of(harness), *_entries(harness.name, harness.dialect, path, commands)]
+        return [*findings, *_refused_settings(harness, path, text), *_untrusted(harness, folder)]
+    if "skilldelta" not in text:
+        return []
+    return [_version_of(harness), _adapter_in(harness, path, modules), *_no_way_to_an_answer(harness, text, has_server)]
+
+
+def _refused_settings(harness: Harness, path: Path, text: str) -> list[Finding]:
+    """A file that SkillDelta can read and the harness cannot."""
+    try:
+        if harness.has_plain_json:
+            json.loads(text)
+    except ValueError:
+        told = f"{path}: has comments or trailing commas, and {harness.title} refuses such a file as a whole"
+        return [Finding(f"{harness.name} settings", "wrong", told, "take them out of the file")]
+    return []
+
+
+def _untrusted(harness: Harness, folder: Path) -> list[Finding]:
+    """Hooks that the harness leaves out without a word until its user has trusted them."""
+    file, mark = harness.trust_mark
+    if not file:
+        return []
+    try:
+        text = (content_of(folder / file) or b"").decode("utf-8", "replace")
+    except (InputError, OSError):
+        text = ""
+    if mark in text:
+        return []
+    told = f"{folder / file}: trusts no hook yet, and {harness.title} leaves hooks out until it does"
+    return [Finding(f"{harness.name} trust", "note", told, harness.next_step)]
+
+
+def _no_way_to_an_answer(harness: Harness, text: str, has_server: bool) -> list[Finding]:
+    """An adapter asks the server, else its command; without either it does nothing."""
+    named = re.search(r"\"?command\"?:\s*(?:\[\s*|\n\s*-\s*)\"?([^\s\",\]]+)", text)
+    if has_server or (named is not None and os.access(named[1], os.X_OK)):
+        return []
+    told = f"no server answers, and the command {named[1] if named else ''} is not there: the gate decides nothing"
+    remedy = f"skilldelta serve, or skilldelta install {harness.name} again"
+    return [Finding(f"{harness.name} answers", "wrong", told, remedy)]
 
 
 def _settings_text(harness: Harness, folder: Path) -> str:
@@ -69,14 +111,14 @@ def _plugin_in(harness: Harness, folder: Path) -> Path | None:
     return mark if is_named else None
 
 
-def installed_banks(harness: Harness, folder: Path) -> list[str]:
-    """The banks that installed hooks name."""
+def installed_values(harness: Harness, folder: Path, option: str) -> list[str]:
+    """What installed hooks name with an option, such as --bank or --server."""
     try:
         commands = harness.setup.commands(harness, _settings_text(harness, folder))
     except (OSError, ValueError):
         return []
     words = [_words(command) for several in commands.values() for command in several]
-    return sorted({line[line.index("--bank") + 1] for line in words if "--bank" in line[:-1]})
+    return sorted({line[line.index(option) + 1] for line in words if option in line[:-1]})
 
 
 def _version_of(harness: Harness) -> Finding:
@@ -93,6 +135,8 @@ def _version_of(harness: Harness) -> Finding:
     except (OSError, subprocess.TimeoutExpired):
         return Finding(harness.name, "note", f"{place} does not tell its version")
     version = (done.stdout.strip() or done.stderr.strip() or "an unknown version").splitlines()[0][:80]
+    if harness.tested_version and harness.tested_version not in version:
+        return Finding(harness.name, "note", f"{place}: {version}; SkillDelta was tested with {harness.tested_version}")
     return Finding(harness.name, "ok", f"{place}: {version}")
 
 

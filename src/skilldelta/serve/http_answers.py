@@ -46,8 +46,8 @@ _SAID = {
     503: "The bank or the encoder cannot be used at the moment",
 }
 PROBLEMS: dict[int | str, dict[str, Any]] = {
-    status: {"description": said, "content": {MEDIA_TYPE: {"schema": ProblemBody.model_json_schema()}}}
-    for status, said in _SAID.items()
+    status: {"description": words, "content": {MEDIA_TYPE: {"schema": ProblemBody.model_json_schema()}}}
+    for status, words in _SAID.items()
 }
 
 
@@ -143,13 +143,13 @@ def answer_with_problems(app: FastAPI) -> None:
 async def _invalid(request: Request, error: Exception) -> JSONResponse:
     """Where the body is wrong, without the values themselves, which may be a private text."""
     assert isinstance(error, RequestValidationError)
-    found = [
+    errors = [
         {
-            "at": ".".join(str(part) for part in one["loc"])[:200],
-            "reason": one["msg"][:300].encode("utf-8", "replace").decode(),
+            "at": ".".join(str(part) for part in problem["loc"])[:200],
+            "reason": problem["msg"][:300].encode("utf-8", "replace").decode(),
         }
-        for one in error.errors()[:_MOST_ERRORS]
+        for problem in error.errors()[:_MOST_ERRORS]
     ]
-    is_json = all(one["type"] != "json_invalid" for one in error.errors())
-    detail = "; ".join(f"{one['at']}: {one['reason']}" for one in found)
-    return problem_response(422 if is_json else 400, detail, errors=found)
+    is_json = all(problem["type"] != "json_invalid" for problem in error.errors())
+    detail = "; ".join(f"{problem['at']}: {problem['reason']}" for problem in errors)
+    return problem_response(422 if is_json else 400, detail, errors=errors)

@@ -13,7 +13,8 @@ from fastapi import APIRouter, Query, Request
 from pydantic import AliasChoices, Field
 
 from skilldelta.errors import InputError
-from skilldelta.evaluation.policy_table import policies
+from skilldelta.estimators.registry import policies
+from skilldelta.gate import Question
 from skilldelta.serve.bounded_body import BoundedRoute
 from skilldelta.serve.evidence_documents import (
     MapDocument,
@@ -23,7 +24,6 @@ from skilldelta.serve.evidence_documents import (
     SweepDocument,
     TrialDocument,
 )
-from skilldelta.serve.gate_question import GateQuestion
 from skilldelta.serve.http_answers import PROBLEMS, gate_of
 from skilldelta.serve.wire_formats import Name, SkillName, TaskText, WireModel
 
@@ -94,7 +94,7 @@ def try_it(request: Request, body: TrialBody) -> TrialDocument:
     if body.threshold is not None:
         chosen = replace(chosen, threshold=body.threshold)
     names = body.model_dump(exclude={"threshold"})
-    return trial_document(gate, views_of(request), GateQuestion(**names, explain=True, record=False, gate=chosen))
+    return trial_document(gate, views_of(request), Question(**names, explain=True, record=False, gate=chosen))
 
 
 @router.get("/policies", summary="What the policies of an evaluation are called and do")

@@ -54,9 +54,9 @@ class HttpGuard:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                given = list(message.get("headers", ()))
-                names = {name.lower() for name, _ in given}
-                message["headers"] = given + [header for header in _HEADERS if header[0] not in names]
+                headers = list(message.get("headers", ()))
+                names = {name.lower() for name, _ in headers}
+                message["headers"] = headers + [header for header in _HEADERS if header[0] not in names]
             await send(message)
 
         try:
@@ -88,13 +88,13 @@ def _head(scope: Scope) -> RequestHead:
 
 def _bounded(receive: Receive, most: int) -> Receive:
     """A body that grows beyond its bound ends the request, whatever length it declared."""
-    seen = 0
+    received = 0
 
     async def receive_bounded() -> Message:
-        nonlocal seen
+        nonlocal received
         message = await receive()
-        seen += len(message.get("body", b""))
-        if seen > most:
+        received += len(message.get("body", b""))
+        if received > most:
             raise HTTPException(413, f"the body may have {most:,} bytes at most")
         return message
 

@@ -18,11 +18,12 @@ from typing import Any
 from skilldelta.bank.store import Bank
 from skilldelta.costs import CostRule
 from skilldelta.errors import BankError, SkillDeltaError
+from skilldelta.estimators.registry import policy_entry
 from skilldelta.evaluation.amendments import Exclusion
 from skilldelta.evaluation.goals import BestValue, Goal, Margin, TokenBudget, UseRate
-from skilldelta.evaluation.roster import Rules, check_names
+from skilldelta.evaluation.roster import check_names
 from skilldelta.files import jsonable
-from skilldelta.predictor import Settings
+from skilldelta.gate import Gate
 from skilldelta.redaction import redacted
 from skilldelta.studies import (
     EvaluationSettings,
@@ -39,7 +40,6 @@ from skilldelta.studies import (
 )
 from skilldelta.studies.evaluation_study import evaluation_document
 from skilldelta.studies.threshold_studies import calibration_document, evidence_document, threshold_document
-from skilldelta.support import Scope
 
 _AT_MOST_EVERY = 0.1
 """Seconds between two lines of progress."""
@@ -111,15 +111,17 @@ def _swept(panels: list[LoadedPanel], options: dict[str, Any], progress: StudyPr
             found = sweep_evidence(panel, at_least=options["at_least"], seed=options["seed"])
             documents.append(evidence_document(panel, found))
         else:
-            swept = sweep_thresholds(panel, options["estimator"], rules=_rules(options))
-            documents.append(threshold_document(panel, swept, options["estimator"]))
+            gate, control = _gate_and_control(options)
+            swept = sweep_thresholds(panel, gate, control=control)
+            documents.append(threshold_document(panel, swept, control or gate.estimator))
     return {"sweeps": documents}
 
 
 def _calibrated(panels: list[LoadedPanel], options: dict[str, Any], progress: StudyProgress) -> dict[str, Any]:
     asked = {name: options[name] for name in ("seed", "resamples")}
-    estimator, rules = options["estimator"], _rules(options)
-    found = [calibrate(panel, _goal(options), estimator, rules=rules, **asked, progress=progress) for panel in panels]
+    gate, control = _gate_and_control(options)
+    goal, estimator = _goal(options), control or gate.estimator
+    found = [calibrate(panel, goal, gate, control=control, **asked, progress=progress) for panel in panels]
     return {
         "calibrations": [calibration_document(panel, one, estimator) for panel, one in zip(panels, found, strict=True)]
     }
@@ -135,13 +137,17 @@ def _reported(panels: list[LoadedPanel], options: dict[str, Any], progress: Stud
 
 def _settings(options: dict[str, Any]) -> EvaluationSettings:
     names = ("seed", "resamples", "margin", "shuffles", "refit_intervals")
-    return EvaluationSettings(_rules(options), **{name: options[name] for name in names})
+    gate, holdout = _gate_and_control(options)[0], options.get("holdout", "task")
+    return EvaluationSettings(gate, holdout, **{name: options[name] for name in names})
 
 
-def _rules(options: dict[str, Any]) -> Rules:
-    holdout = options.get("holdout", "task")
-    scope: Scope = options["scope"] or ("skill" if holdout == "family" else "family")
-    return Rules(Settings(k=options["k"], weighting=options["weighting"]), scope, options["threshold"], holdout=holdout)
+def _gate_and_control(options: dict[str, Any]) -> tuple[Gate, str | None]:
+    """The gate of a job's options; a policy that cannot decide is a control beside it."""
+    settings = {name: options.get(name) for name in ("estimator", "k", "weighting", "scope", "threshold")}
+    control = None
+    if settings["estimator"] is not None and not policy_entry(settings["estimator"]).predicts_gain:
+        control, settings["estimator"] = settings["estimator"], None
+    return Gate.from_settings(settings), control
 
 
 def _goal(options: dict[str, Any]) -> Goal:

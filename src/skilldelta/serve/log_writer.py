@@ -73,8 +73,8 @@ class LogWriter:
         unsettled = False
         while True:
             batch, is_last = self._gathered(_SETTLE_AFTER if unsettled else None)
-            decisions = [one for one in batch if isinstance(one.entry, DecisionRecord)]
-            outcomes = [one for one in batch if isinstance(one.entry, RecordedOutcome)]
+            decisions = [waiter for waiter in batch if isinstance(waiter.entry, DecisionRecord)]
+            outcomes = [waiter for waiter in batch if isinstance(waiter.entry, RecordedOutcome)]
             self._store(decisions, partial(self._bank.record_decisions, durable=False))
             self._store(outcomes, self._bank.record_outcomes)
             if is_last or (unsettled and not batch):
@@ -104,13 +104,13 @@ class LogWriter:
         if not waiting:
             return
         try:
-            answers = record([one.entry for one in waiting])  # type: ignore[misc]
+            answers = record([waiter.entry for waiter in waiting])  # type: ignore[misc]
         except BaseException as error:  # whoever waits gets it
-            for one in waiting:
-                one.answer.set_exception(error)
+            for waiter in waiting:
+                waiter.answer.set_exception(error)
             return
-        for one, answer in zip(waiting, answers, strict=True):
+        for waiter, answer in zip(waiting, answers, strict=True):
             if isinstance(answer, InputError):
-                one.answer.set_exception(answer)
+                waiter.answer.set_exception(answer)
             else:
-                one.answer.set_result(answer)
+                waiter.answer.set_result(answer)

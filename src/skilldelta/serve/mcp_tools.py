@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from skilldelta.bank.entries import RecordedOutcome
 from skilldelta.errors import InputError, MissingExtraError, SkillDeltaError
-from skilldelta.gate import Gate
-from skilldelta.serve.gate_question import GateQuestion
+from skilldelta.gate import Gate, Question
 from skilldelta.serve.gate_service import GateService
 from skilldelta.version import __version__
 
@@ -206,11 +205,11 @@ def _add_resources(server: MCPServer[Any], service: GateService) -> None:
 
 def _question(
     service: GateService, text: str, skill: str, threshold: float | None, paper: bool, **told: Any
-) -> GateQuestion:
+) -> Question:
     settings = {"threshold": threshold, **({"paper": True} if paper else {})}
     gate = _told(lambda: Gate.from_settings(settings, service.settings.gate))
     given = {name: value for name, value in told.items() if value is not None}
-    return GateQuestion(text=text, skill=skill, gate=gate, source="mcp", **given)
+    return Question(text=text, skill=skill, gate=gate, source="mcp", **given)
 
 
 def _bank(service: GateService) -> dict[str, Any]:

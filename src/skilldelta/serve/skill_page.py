@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from skilldelta.advisor import Advice
+from skilldelta.advisor import Answer
 from skilldelta.advisor.turning_points import turning_points
 from skilldelta.arrays import Floats, Ints
+from skilldelta.gate import Question
 from skilldelta.report.figures.help_harm import NO_FAMILY
 from skilldelta.report.numbers import shorten
 from skilldelta.serve.evidence_documents import (
@@ -30,7 +31,6 @@ from skilldelta.serve.evidence_documents import (
     VersionLine,
 )
 from skilldelta.serve.evidence_views import Catalogue, EvidenceViews, PanelKey, ShownPanel
-from skilldelta.serve.gate_question import GateQuestion
 from skilldelta.serve.gate_service import GateService
 from skilldelta.serve.overview_page import panel_name, skill_line
 from skilldelta.studies.gated_panel import GatedRows, fixed_sample
@@ -168,7 +168,7 @@ def _finite(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def trial_document(gate: GateService, views: EvidenceViews, asked: GateQuestion) -> TrialDocument:
+def trial_document(gate: GateService, views: EvidenceViews, asked: Question) -> TrialDocument:
     """The answer to a question that is only tried; it is not recorded."""
     advice = gate.advise(asked)
     shown = views.panel(asked.agent, advice.suite or None)
@@ -193,7 +193,7 @@ def trial_document(gate: GateService, views: EvidenceViews, asked: GateQuestion)
     )
 
 
-def _family_answers(gate: GateService, shown: ShownPanel, asked: GateQuestion, advice: Advice) -> list[FamilyAnswer]:
+def _family_answers(gate: GateService, shown: ShownPanel, asked: Question, advice: Answer) -> list[FamilyAnswer]:
     """The same question with each of the nearest pairs' families: the family is the first thing a harness could tell."""
     support = shown.gated.rows.support
     rows = [support.row_of_task[one.task_id][0] for one in advice.neighbors if one.task_id in support.row_of_task]
@@ -202,7 +202,7 @@ def _family_answers(gate: GateService, shown: ShownPanel, asked: GateQuestion, a
     return [FamilyAnswer(family, one.action, one.gain) for family, one in zip(families, answers, strict=True)]
 
 
-def _nearest(rows: GatedRows, advice: Advice) -> Ints:
+def _nearest(rows: GatedRows, advice: Answer) -> Ints:
     """The rows of the nearest pairs that are of this skill, which the map may have left out."""
     known = rows.support.row_of_task
     found = [known[one.task_id][0] for one in advice.neighbors if one.task_id in known]

@@ -59,6 +59,7 @@ class StudyJob:
         return {**document, "result": self.result} if with_result else document
 
 
+# Not concurrent.futures: a future that runs can be neither stopped nor asked how far it is.
 class StudyJobs:
     """The jobs of one server, all on its bank. Threads may share it.
 
@@ -81,7 +82,7 @@ class StudyJobs:
         with self._lock:
             if self._is_closed:
                 raise Problem(503, "the server is shutting down")
-            if sum(one.status == "queued" for one in self._jobs.values()) >= MOST_WAITING:
+            if sum(other.status == "queued" for other in self._jobs.values()) >= MOST_WAITING:
                 raise Problem(429, f"{MOST_WAITING} jobs are waiting already; cancel one, or try later")
             self._jobs[job.job_id] = job
             self._forget_oldest()
@@ -170,10 +171,10 @@ class StudyJobs:
             self._fail(job, {"status": 500, "detail": "the job ended without a result; the server's log says why"})
 
     def _tell(self, process: subprocess.Popen[bytes], job: StudyJob) -> None:
-        said = {"kind": job.kind, "options": dict(job.options), "report_file": str(self._report_file(job))}
+        request = {"kind": job.kind, "options": dict(job.options), "report_file": str(self._report_file(job))}
         assert process.stdin is not None
         try:
-            process.stdin.write(json.dumps({**said, **self._ground}).encode())
+            process.stdin.write(json.dumps({**request, **self._ground}).encode())
             process.stdin.close()
         except BrokenPipeError:  # stopped before it began
             return
@@ -181,17 +182,17 @@ class StudyJobs:
     def _follow(self, process: subprocess.Popen[bytes], job: StudyJob) -> None:
         assert process.stdout is not None
         while line := process.stdout.readline(_LONGEST_LINE):
-            told = json.loads(line)
+            message = json.loads(line)
             with self._lock:
                 if job.status != "running":
                     return
-                if "result" in told:
-                    job.result = told["result"]
+                if "result" in message:
+                    job.result = message["result"]
                     self._end(job, "done")
-                elif "error" in told:
-                    self._fail(job, told["error"])
+                elif "error" in message:
+                    self._fail(job, message["error"])
                 else:
-                    job.step, job.done, job.total = told["step"], told["done"], told["total"]
+                    job.step, job.done, job.total = message["step"], message["done"], message["total"]
                     job.version += 1
 
     def _fail(self, job: StudyJob, error: Mapping[str, Any]) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from skilldelta.advisor import Advice, Advisor, Question
+from skilldelta.advisor import Advisor, Answer, Question
 from skilldelta.advisor.learned_states import Learner, NotLearnedYetError
 from skilldelta.advisor.skill_ranking import SkillRanking
 from skilldelta.arrays import Vectors
@@ -84,7 +84,7 @@ class WarmBank:
         self._suites: dict[tuple[Agent, str, str], str] = {}
         self._advisors: dict[Agent, Advisor] = {}
         self._rankings: dict[Agent, SkillRanking] = {}
-        self._answers: OrderedDict[_Key, Advice] = OrderedDict()
+        self._answers: OrderedDict[_Key, Answer] = OrderedDict()
         self._learning = threading.Lock()
         self._asking = threading.Lock()
 
@@ -111,7 +111,7 @@ class WarmBank:
                 self._names = KnownNames(revision, bank.agents(), bank.skills(), bank.suites(), bank.defaults().agent)
             return self._names
 
-    def advice(self, question: Question, agent: Agent, gate: Gate, *, explain: bool) -> Advice:
+    def advice(self, question: Question, agent: Agent, gate: Gate, *, explain: bool) -> Answer:
         """The answer to a question, remembered until the evidence changes."""
         names = self.names()
         encoder = self._current_encoder(names.revision)
@@ -140,7 +140,7 @@ class WarmBank:
                 finally:
                     self._waiting.release()
 
-    def _remember(self, key: _Key, advice: Advice, revision: int, answers: OrderedDict[_Key, Advice]) -> None:
+    def _remember(self, key: _Key, advice: Answer, revision: int, answers: OrderedDict[_Key, Answer]) -> None:
         """Keep an answer for the next one who asks the same, until the evidence, or what was learned from it, changes."""
         is_short = len(key.question.text) <= _LONGEST_REMEMBERED and len(advice.neighbors) <= _MOST_NEIGHBORS
         if is_short and not advice.of_previous_revision and self.bank.revision() == revision:

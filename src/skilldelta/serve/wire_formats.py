@@ -6,9 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, create_model
 
-from skilldelta.gate import Gate
+from skilldelta.gate import Gate, Question
 from skilldelta.gate_settings import GATE_SETTINGS, Setting
-from skilldelta.serve.gate_question import GateQuestion
 
 Name = Annotated[str, Field(max_length=1_000)]
 TaskText = Annotated[str, Field(min_length=1, max_length=400_000)]
@@ -63,11 +62,11 @@ class AskedBody(WireModel):
     include_skill_text: bool = False
     gate: GateBody | None = Field(None, validation_alias=AliasChoices("gate", "policy"))  # type: ignore[valid-type]
 
-    def about(self, skill: str, skill_digest: str, default: Gate, skill_sketch: str = "") -> GateQuestion:
+    def about(self, skill: str, skill_digest: str, default: Gate, skill_sketch: str = "") -> Question:
         """The question about one skill."""
         fields = self.model_dump(include=set(AskedBody.model_fields) - {"gate"})
         gate = None if self.gate is None else Gate.from_settings(self.gate.model_dump(exclude_none=True), default)
-        return GateQuestion(**fields, skill=skill, skill_digest=skill_digest, skill_sketch=skill_sketch, gate=gate)
+        return Question(**fields, skill=skill, skill_digest=skill_digest, skill_sketch=skill_sketch, gate=gate)
 
 
 class DecideBody(AskedBody):
@@ -77,7 +76,7 @@ class DecideBody(AskedBody):
     skill_digest: Name = ""
     skill_sketch: Sketch = ""
 
-    def question(self, default: Gate) -> GateQuestion:
+    def question(self, default: Gate) -> Question:
         """The question as the gate takes it."""
         return self.about(self.skill, self.skill_digest, default, self.skill_sketch)
 
@@ -96,7 +95,7 @@ class ChooseBody(AskedBody):
     """The versions on offer, by skill, as far as they are known."""
     skill_sketches: Annotated[dict[SkillName, Sketch], Field(max_length=200)] = {}
 
-    def questions(self, default: Gate) -> list[GateQuestion]:
+    def questions(self, default: Gate) -> list[Question]:
         """One question per skill."""
         digests, sketches = self.skill_digests, self.skill_sketches
         return [

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skilldelta.advisor import Advice, Advisor, Question
+from skilldelta.advisor import Advisor, Answer, Question
 from skilldelta.bank.store import Bank
 from skilldelta.demo.bundled import bundled_batch
 from skilldelta.encoders import load_encoder
@@ -19,7 +19,7 @@ class AskedTask:
     """A recorded task, the advice without its own executions, and what really happened."""
 
     text: str
-    advice: Advice
+    advice: Answer
     y0: float
     y1: float
 

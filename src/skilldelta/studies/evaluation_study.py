@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
 from skilldelta.arrays import Floats
 from skilldelta.errors import InputError
+from skilldelta.estimators.partition import Partition
 from skilldelta.evaluation.comparison import default_gate, gate_comparison
 from skilldelta.evaluation.leave_one_out import evaluate_panels
 from skilldelta.evaluation.panel_policy import PanelPolicy
 from skilldelta.evaluation.resampling.permutation import SHUFFLES
 from skilldelta.evaluation.resampling.refitted import GROUPS, refitted_ranges
 from skilldelta.evaluation.results import MARGIN, Means, PanelResult, Range, means_to_dict, panel_to_dict
-from skilldelta.evaluation.roster import Rules, Scorer, score_policies
+from skilldelta.evaluation.roster import EvaluationPlan, Holdout, Scorer, score_policies
 from skilldelta.evaluation.structure import CoveragePoint, of_panel
+from skilldelta.gate import Gate
 from skilldelta.nouns import plural
 from skilldelta.renames import estimator_name
 from skilldelta.report.verdict import gate_headline
@@ -32,8 +34,12 @@ RefittedRanges = Mapping[str, Mapping[str, Range]]
 class EvaluationSettings:
     """What the numbers of an evaluation depend on besides the panels."""
 
-    rules: Rules = field(default_factory=Rules)
-    """What every policy is told; skill texts come from the bank."""
+    gate: Gate = field(default_factory=Gate)
+    """What is judged, beside the controls; it decides as it would in `predict`."""
+    holdout: Holdout = "task"
+    """What is left out together with a target."""
+    partition: Partition | None = None
+    """Where both Ridge controls train, validate and are tested; their own split unless given."""
     seed: int = 0
     resamples: int = 10_000
     """Bootstrap draws; 0 switches intervals off."""
@@ -59,7 +65,7 @@ class EvaluatedPanel:
     refitted: RefittedRanges
     """Empty unless asked for."""
     risk: tuple[CoveragePoint, ...]
-    """Of the blend, when its most unlike tasks are left to the fallback."""
+    """Of SkillDelta's estimator, when its most unlike tasks are left to the fallback."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,12 +96,12 @@ def evaluate(
         0.5
     """
     texts = {skill: text for panel in panels for skill, text in panel.skill_texts.items()}
-    rules = with_skill_texts(settings.rules, texts)
+    plan = EvaluationPlan(settings.gate, texts, settings.partition, settings.holdout)
     rng = np.random.default_rng(settings.seed)
     evaluation = evaluate_panels(
         [panel.support for panel in panels],
         rng=rng,
-        rules=rules,
+        plan=plan,
         resamples=settings.resamples,
         margin=settings.margin,
         shuffles=settings.shuffles,
@@ -107,12 +113,19 @@ def evaluate(
         EvaluatedPanel(
             panel,
             result,
-            _refitted(panel, result, rules, rng, progress) if settings.refit_intervals else {},
-            of_panel(result, scope=rules.scope),
+            _refitted(panel, result, plan, rng, progress) if settings.refit_intervals else {},
+            of_panel(result, scope=plan.scope),
         )
         for panel, result in zip(panels, evaluation.panels, strict=True)
     )
     return Evaluated(evaluated, evaluation.means, settings)
+
+
+def plan_of(evaluated: Evaluated) -> EvaluationPlan:
+    """How panels were evaluated."""
+    texts = {skill: text for one in evaluated.panels for skill, text in one.panel.skill_texts.items()}
+    settings = evaluated.settings
+    return EvaluationPlan(settings.gate, texts, settings.partition, settings.holdout)
 
 
 def evaluation_document(evaluated: Evaluated) -> dict[str, Any]:
@@ -147,7 +160,11 @@ def refitting_note(panel: LoadedPanel) -> str:
 
 
 def _refitted(
-    panel: LoadedPanel, result: PanelResult, rules: Rules, rng: np.random.Generator, progress: StudyProgress | None
+    panel: LoadedPanel,
+    result: PanelResult,
+    plan: EvaluationPlan,
+    rng: np.random.Generator,
+    progress: StudyProgress | None,
 ) -> RefittedRanges:
     """Nothing for a panel of one task, which leaves none to score from."""
     groups = _groups(panel)
@@ -157,7 +174,7 @@ def _refitted(
         result.support,
         list(result.policies),
         rng=rng,
-        rules=rules,
+        plan=plan,
         judgements=panel.judgements or None,
         groups=groups,
         progress=step_of(progress, "refitting"),
@@ -168,15 +185,15 @@ def _groups(panel: LoadedPanel) -> int:
     return min(GROUPS, len(np.unique(panel.support.task_ids)))
 
 
-def with_skill_texts(rules: Rules, texts: Mapping[str, str]) -> Rules:
-    """The rules with the bank's skill texts, unless they bring others."""
-    return replace(rules, skill_texts={**texts, **rules.skill_texts})
+def plan_for(panel: LoadedPanel, gate: Gate) -> EvaluationPlan:
+    """The plan of a study of one panel by one gate."""
+    return EvaluationPlan(gate, panel.skill_texts)
 
 
-def scored_policy(name: str, support: Support, rules: Rules) -> PanelPolicy:
+def scored_policy(name: str, support: Support, plan: EvaluationPlan) -> PanelPolicy:
     """One policy with its scores; constant policies have none and are refused."""
     name = estimator_name(name)
-    roster = score_policies(support, [name], rules, None)
+    roster = score_policies(support, [name], plan, None)
     if name not in roster.policies:
         raise InputError("; ".join(roster.left_out) or f"{name} cannot be scored on this panel")
     if roster.policies[name].scores is None:
@@ -184,11 +201,11 @@ def scored_policy(name: str, support: Support, rules: Rules) -> PanelPolicy:
     return roster.policies[name]
 
 
-def scorer_of(name: str, rules: Rules) -> Scorer:
+def scorer_of(name: str, plan: EvaluationPlan) -> Scorer:
     """How a policy scores a part of a panel."""
 
     def score(support: Support) -> Floats:
-        scores = scored_policy(name, support, rules).scores
+        scores = scored_policy(name, support, plan).scores
         assert scores is not None  # scored_policy refuses policies without
         return scores
 

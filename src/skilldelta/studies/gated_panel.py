@@ -13,16 +13,16 @@ import numpy as np
 
 from skilldelta.arrays import Flags, Floats, Ints, Vectors, exceeds
 from skilldelta.errors import unknown_name
-from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, Totals, sweepable
+from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, Totals
 from skilldelta.evaluation.results import FamilyCounts
-from skilldelta.evaluation.roster import Rules
 from skilldelta.evaluation.structure import family_counts
 from skilldelta.evaluation.sweeps import ThresholdSweep, threshold_sweep
 from skilldelta.gate import Gate
-from skilldelta.studies.evaluation_study import scored_policy, with_skill_texts
+from skilldelta.studies.evaluation_study import plan_for, scored_policy
 from skilldelta.studies.loaded_panel import LoadedPanel
 from skilldelta.support import Support
 
+_DEFAULT_GATE = Gate()
 PLANE_ROWS = 2_000
 """Rows that a plane is learned from; of more, this many drawn with a fixed seed stand for all."""
 
@@ -85,7 +85,7 @@ class GatedRows:
     """Rows of a panel and the gate's scores of them."""
 
     support: Support
-    scores: Floats  # (n,) predicted gains; minus infinity without support, which no threshold uses
+    scores: Floats  # (n,) what is compared with the threshold; minus infinity where no threshold uses the skill
     threshold: float
 
     @cached_property
@@ -153,11 +153,7 @@ class GatedPanel:
         return self._skills[skill]
 
 
-def gated_panel(panel: LoadedPanel, gate: Gate | None = None) -> GatedPanel:
-    """Score a panel leave-one-task-out by a gate, that of `predict` unless given."""
-    chosen = gate or Gate()
-    rules = Rules(chosen.settings, chosen.scope, chosen.threshold)
-    policy = scored_policy(chosen.estimator, panel.support, with_skill_texts(rules, panel.skill_texts))
-    assert policy.scores is not None  # scored_policy refuses policies without
-    scores = sweepable(policy.scores, policy.supported)
-    return GatedPanel(panel, GatedRows(panel.support, scores, policy.threshold or 0.0))
+def gated_panel(panel: LoadedPanel, gate: Gate = _DEFAULT_GATE) -> GatedPanel:
+    """Decide every task of a panel from the others, as the gate would decide it in `predict`."""
+    policy = scored_policy(gate.estimator, panel.support, plan_for(panel, gate))
+    return GatedPanel(panel, GatedRows(panel.support, policy.compared, gate.threshold))

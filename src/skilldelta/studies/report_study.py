@@ -14,7 +14,7 @@ from skilldelta.records import Execution
 from skilldelta.report.gathering import gather, measured_routing
 from skilldelta.report.panel import PanelReport
 from skilldelta.report.write import write_images, write_report
-from skilldelta.studies.evaluation_study import Evaluated, scorer_of, with_skill_texts
+from skilldelta.studies.evaluation_study import Evaluated, plan_of, scorer_of
 from skilldelta.studies.loaded_panel import LoadedPanel, StudyProgress, step_of
 from skilldelta.studies.skill_study import task_votes
 
@@ -59,7 +59,7 @@ def panel_reports(
     return gather(
         evaluated.results,
         seed=evaluated.settings.seed,
-        scope=evaluated.settings.rules.scope,
+        scope=plan_of(evaluated).scope,
         gate=gate,
         source=_Source(evaluated),
         progress=step_of(progress, "evidence curves"),
@@ -71,7 +71,7 @@ class _Source:
 
     def __init__(self, evaluated: Evaluated) -> None:
         self._panels = {(one.result.agent, one.result.suite): one.panel for one in evaluated.panels}
-        self._rules = evaluated.settings.rules
+        self._plan = plan_of(evaluated)
 
     def executions(self, result: PanelResult) -> Sequence[Execution]:
         return self._panel(result).executions
@@ -86,8 +86,7 @@ class _Source:
         return task_votes(self._panel(result))
 
     def scorer(self, policy: str) -> Scorer:
-        texts = {skill: text for panel in self._panels.values() for skill, text in panel.skill_texts.items()}
-        return scorer_of(policy, with_skill_texts(self._rules, texts))
+        return scorer_of(policy, self._plan)
 
     def _panel(self, result: PanelResult) -> LoadedPanel:
         return self._panels[result.agent, result.suite]
@@ -95,13 +94,14 @@ class _Source:
 
 def report_settings(evaluated: Evaluated) -> dict[str, str]:
     """The settings that numbers depend on, as they were used."""
-    rules, encoders = evaluated.settings.rules, {one.panel.encoder.identity for one in evaluated.panels}
+    gate, encoders = evaluated.settings.gate, {one.panel.encoder.identity for one in evaluated.panels}
     return {
         "encoder": ", ".join(sorted(encoders)),
-        "neighbours (k)": str(rules.settings.k),
-        "scope": rules.scope,
-        "weights": rules.settings.weighting,
-        "threshold": f"{rules.threshold:g}",
+        "gate": ", ".join(f"{name} {value}" for name, value in gate.changed.items()) or "default",
+        "neighbors (k)": str(gate.k),
+        "scope": plan_of(evaluated).scope,
+        "weights": gate.weighting,
+        "threshold": f"{gate.threshold:g}",
         "seed": str(evaluated.settings.seed),
         "bootstrap draws": f"{evaluated.settings.resamples:,}",
     }

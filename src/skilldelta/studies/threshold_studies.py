@@ -13,15 +13,15 @@ from skilldelta.evaluation.calibration import Calibration
 from skilldelta.evaluation.calibration import calibrate as choose_threshold
 from skilldelta.evaluation.evidence_scaling import EvidenceCurve, EvidenceCurves, evidence_curves
 from skilldelta.evaluation.goals import Goal
-from skilldelta.evaluation.panel_policy import sweepable
-from skilldelta.evaluation.roster import Rules, scores_without_folds
+from skilldelta.evaluation.roster import EvaluationPlan, scores_without_folds
 from skilldelta.evaluation.sweeps import ThresholdSweep, threshold_sweep
+from skilldelta.gate import Gate
 from skilldelta.predictor import predict_each
-from skilldelta.studies.evaluation_study import scored_policy, with_skill_texts
+from skilldelta.studies.evaluation_study import plan_for, scored_policy
 from skilldelta.studies.loaded_panel import LoadedPanel, StudyProgress, step_of
 from skilldelta.support import Support
 
-PAPER_RULES = Rules()
+_DEFAULT_GATE = Gate()
 _HELD_OUT = (
     "success",
     "use_rate",
@@ -34,17 +34,18 @@ _HELD_OUT = (
 )
 
 
-def sweep_thresholds(panel: LoadedPanel, estimator: str = "blend", *, rules: Rules = PAPER_RULES) -> ThresholdSweep:
-    """Every policy that some threshold induces on an estimator's scores, from always-on to always-off.
+def sweep_thresholds(panel: LoadedPanel, gate: Gate = _DEFAULT_GATE, *, control: str | None = None) -> ThresholdSweep:
+    """Every policy that some threshold makes of a gate, from always-on to always-off; its other settings stay.
+
+    `control` names a policy that is no gate, such as relevance; then its scores are swept.
 
     Examples:
-        >>> swept = sweep_thresholds(panel, "paper")
+        >>> swept = sweep_thresholds(panel, Gate(estimator="paper"))
         >>> swept.point(swept.best).success >= swept.point(swept.default).success
         True
     """
-    policy = scored_policy(estimator, panel.support, with_skill_texts(rules, panel.skill_texts))
-    assert policy.scores is not None  # scored_policy refuses policies without
-    return threshold_sweep(sweepable(policy.scores, policy.supported), panel.support, default=policy.threshold or 0.0)
+    policy = scored_policy(control or gate.estimator, panel.support, plan_for(panel, gate))
+    return threshold_sweep(policy.compared, panel.support, default=policy.threshold or 0.0)
 
 
 def sweep_evidence(panel: LoadedPanel, *, at_least: int = 1, seed: int = 0) -> EvidenceCurves:
@@ -60,9 +61,9 @@ def sweep_evidence(panel: LoadedPanel, *, at_least: int = 1, seed: int = 0) -> E
 def calibrate(
     panel: LoadedPanel,
     goal: Goal,
-    estimator: str = "blend",
+    gate: Gate = _DEFAULT_GATE,
     *,
-    rules: Rules = PAPER_RULES,
+    control: str | None = None,
     seed: int = 0,
     resamples: int = 10_000,
     progress: StudyProgress | None = None,
@@ -71,17 +72,15 @@ def calibrate(
 
     Examples:
         >>> from skilldelta.evaluation.goals import UseRate
-        >>> found = calibrate(panel, UseRate(0.5), "family_mean", resamples=0)
+        >>> found = calibrate(panel, UseRate(0.5), Gate(estimator="family_mean"), resamples=0)
         >>> found.hindsight.use_rate <= 0.5
         True
     """
-    told = with_skill_texts(rules, panel.skill_texts)
+    plan = plan_for(panel, gate)
 
     def score(support: Support) -> Floats:
-        policy = scored_policy(estimator, support, told)
-        assert policy.scores is not None  # scored_policy refuses policies without
-        scores = sweepable(policy.scores, policy.supported)
-        return _net(scores, support, goal.per_token, told) if goal.per_token else scores
+        policy = scored_policy(control or gate.estimator, support, plan)
+        return _net(policy.compared, support, goal.per_token, plan) if goal.per_token else policy.compared
 
     return choose_threshold(
         score(panel.support),
@@ -140,9 +139,9 @@ def calibration_document(panel: LoadedPanel, found: Calibration, estimator: str)
     }
 
 
-def _net(scores: Floats, support: Support, per_token: float, rules: Rules) -> Floats:
+def _net(scores: Floats, support: Support, per_token: float, plan: EvaluationPlan) -> Floats:
     """Scores less what their tokens cost: what `predict` compares with the threshold when it is given the same prices."""
-    near = predict_each(support, rules.scope, settings=rules.settings).rows
+    near = predict_each(support, plan.scope, settings=plan.gate.settings).rows
     return CostRule(per_token).net_gains(scores, TokenCosts.of(support).predict_each(near))
 
 

@@ -13,7 +13,8 @@ from skilldelta.evaluation.leave_one_out import evaluate_panel
 from skilldelta.evaluation.resampling.permutation import _sources, panel_nulls
 from skilldelta.evaluation.resampling.rescoring import LINEAR, averaged_outcomes, linear_rules
 from skilldelta.evaluation.results import PanelResult
-from skilldelta.evaluation.roster import Rules, score_policies
+from skilldelta.evaluation.roster import EvaluationPlan, score_policies
+from skilldelta.gate import Gate
 from skilldelta.paper.simulation.simulated_panel import simulate_panel
 from skilldelta.predictor import Settings
 from skilldelta.support import Support
@@ -36,10 +37,10 @@ def _evaluated(support: Support, rng: np.random.Generator, **options: object) ->
     return evaluate_panel(support, policies=LINEAR, rng=rng, resamples=0, **options)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("settings", [Settings(), Settings(k=3, weighting="uniform"), Settings(label="positive")])
+@pytest.mark.parametrize("settings", [Settings(), Settings(k=3, weighting="uniform")])
 def test_linear_rules_score_as_their_estimators_do(rng: np.random.Generator, settings: Settings) -> None:
     support = simulate_panel(rng, tasks=60, families=9, dimension=16, skew=1.0).support
-    rules = Rules(settings)
+    rules = EvaluationPlan(Gate(estimator="paper", k=settings.k, weighting=settings.weighting, scope="family"))
     policies = score_policies(support, LINEAR, rules, None).policies
     for name, rule in linear_rules(support, LINEAR, rules).items():
         outcomes = averaged_outcomes(rule.averaged, support.y0, support.y1)
@@ -51,11 +52,11 @@ def test_linear_rules_score_a_panel_without_some_tasks_as_if_they_had_never_been
     support = simulate_panel(rng, tasks=90, families=5, dimension=16).support
     left_out = rng.random(90) < 0.25
     rest = support.rows(~left_out)
-    for name, rule in linear_rules(support, LINEAR, Rules()).items():
+    for name, rule in linear_rules(support, LINEAR, EvaluationPlan()).items():
         if name == "tfidf_knn":  # its vocabulary is that of the whole inventory
             continue
         found = rule.scores_without(left_out, averaged_outcomes(rule.averaged, support.y0, support.y1))
-        expected = score_policies(rest, [name], Rules(), None).policies[name]
+        expected = score_policies(rest, [name], EvaluationPlan(), None).policies[name]
         assert found.values[~left_out] == pytest.approx(expected.scores, abs=1e-11), name
         assert (found.supported[~left_out] == expected.supported).all() if expected.supported is not None else True
 
@@ -135,9 +136,11 @@ def test_p_values_are_uniform_when_nothing_explains_the_gains(rng: np.random.Gen
     found: dict[str, list[float]] = {"within": [], "across": []}
     for _ in range(400):
         support = _random_panel(rng, tasks=60, families=families)
-        policies = score_policies(support, ["paper"], Rules(), None).policies
-        rule = linear_rules(support, ["paper"], Rules())["paper"]
-        nulls = panel_nulls(support, policies, Rules(), {"paper": rule}, shuffles=99, with_blend=False, rng=rng)
+        policies = score_policies(support, ["paper"], EvaluationPlan(), None).policies
+        rule = linear_rules(support, ["paper"], EvaluationPlan())["paper"]
+        nulls = panel_nulls(
+            support, policies, EvaluationPlan(), {"paper": rule}, shuffles=99, with_blend=False, rng=rng
+        )
         for kind, values in found.items():
             auroc = nulls["paper"][kind].auroc
             assert auroc is not None

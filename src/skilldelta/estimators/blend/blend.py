@@ -9,7 +9,7 @@ others is pulled towards that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
@@ -18,7 +18,7 @@ import numpy as np
 
 from skilldelta import resemblance
 from skilldelta.arrays import Flags, Floats, Ints, SmallInts, Strings
-from skilldelta.estimators.base import Score, Scores, Target
+from skilldelta.estimators.base import Score, Scored, Scores, Target, target_of
 from skilldelta.estimators.blend.blend_panel import FOLDS, BlendPanel, Key, fold_of, folds_of
 from skilldelta.estimators.blend.components import COMPONENTS, DEFAULT, cross_fit, departures_without_task
 from skilldelta.estimators.blend.fitted import FittedPanel, Model, Transfer, credits_of, reported_gains
@@ -47,6 +47,19 @@ class Blend:
         _, views = Lens.learn(support)
         return _leave_one_out(BlendPanel.of(support, views))
 
+    def score_each(self, support: Support) -> Iterator[tuple[int, Score]]:
+        """Every row with the score that a fitted blend gives its task, which it never saw: one fit per task or fold.
+
+        Unlike `leave_one_out` this costs as many fits as there are tasks, in a large support as many as there are folds.
+        """
+        tasks = support.row_of_task
+        rows_by_name: dict[str, list[int]] = {}
+        for task_id, rows in tasks.items():
+            rows_by_name.setdefault(left_out_with(task_id, len(tasks)), []).extend(rows.tolist())
+        for name, left_out in rows_by_name.items():
+            fitted = self.fit(support.rows(rows_without(support.task_ids, name)))
+            yield from ((row, fitted.score(target_of(support, row))) for row in left_out)
+
     def fit(self, support: Support) -> FittedBlend:
         """Learn lens and weights. Weights are learned on departures that did not see their own fold."""
         if not len(support):
@@ -57,15 +70,6 @@ class Blend:
         by_family = FittedPanel.of(panel, weights)
         model = Model(lens, by_family, partial(_by_skill, support, views, by_family))
         return FittedBlend(support, model, Scored(out_of_fold, support.gains, support.families))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Scored:
-    """Scores of recorded rows, each made without its own outcome, beside the gains that were observed."""
-
-    scores: Floats  # (n,)
-    gains: Floats  # (n,)
-    families: Strings  # (n,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +170,8 @@ def _leave_one_out(panel: BlendPanel) -> Scores:
     residuals = _held_out_residuals(panel)
     departures = departures_without_task(panel, found.plain)
     left = panel.without_task
-    own_share = credits_of(_familiarity(panel, found.nearest))
+    familiarity = _familiarity(panel, found.nearest)
+    own_share = credits_of(familiarity)
     values = np.zeros(len(panel))
     shares = np.zeros(len(COMPONENTS))
     for f in range(FOLDS):
@@ -185,7 +190,7 @@ def _leave_one_out(panel: BlendPanel) -> Scores:
         new = new_families(panel.sums.without([f]), panel.nesting).level[panel.nesting.skill_of[group]]
         values[rows] = new + own_share[rows] * (own - new)
         shares += weights.groups[group].sum(axis=0) / len(panel)
-    return Scores(reported_gains(values), notes=(shares_in_words(COMPONENTS, shares),))
+    return Scores(reported_gains(values), familiarity=familiarity, notes=(shares_in_words(COMPONENTS, shares),))
 
 
 def _familiarity(panel: BlendPanel, nearest: SmallInts) -> Floats:

@@ -31,7 +31,8 @@ from skilldelta.packing import DamagedError, pack, unpack
 from skilldelta.support import Support
 
 if TYPE_CHECKING:
-    from skilldelta.estimators.blend.blend import FittedBlend, Scored
+    from skilldelta.estimators.base import Scored
+from skilldelta.estimators.blend.blend import FittedBlend
 
 T = TypeVar("T")
 
@@ -120,7 +121,7 @@ class KeptBlend:
     @cached_property
     def scored(self) -> Scored:
         """The scores of recorded rows."""
-        from skilldelta.estimators.blend.blend import Scored
+        from skilldelta.estimators.base import Scored
 
         return _unpacked(self.read, "scored", Scored)
 

@@ -18,9 +18,9 @@ import numpy as np
 
 from skilldelta.arrays import Floats, Ints
 from skilldelta.errors import InputError, unknown_name
-from skilldelta.estimators.base import Estimator, Target
+from skilldelta.estimators.base import Estimator, Needs, Target
 from skilldelta.estimators.paper_rule import RowsByScope
-from skilldelta.evaluation.policy_table import freezable, policies
+from skilldelta.estimators.registry import freezable, policies
 from skilldelta.evaluation.prospective.seal import SealedSettings
 from skilldelta.evaluation.sweeps import distinct_cuts, last_best
 from skilldelta.gate import check_threshold
@@ -72,8 +72,8 @@ class FrozenRule:
 
     def predict(self, support: Support, targets: Sequence[Target]) -> list[Prediction]:
         """Algorithm 1 for new targets; rows are rows of the support."""
-        in_scope = RowsByScope.of(support, self.scope)
-        anywhere = RowsByScope.of(support, "global")
+        in_scope = RowsByScope(support, self.scope)
+        anywhere = RowsByScope(support, "global")
         return [self._predict(support, in_scope, anywhere, target) for target in targets]
 
     def _predict(self, support: Support, in_scope: RowsByScope, anywhere: RowsByScope, target: Target) -> Prediction:
@@ -157,10 +157,8 @@ def frozen_estimator(name: str) -> Estimator | None:
     name = estimator_name(name)
     if name not in freezable():
         raise unknown_name("estimator", name, freezable())
-    from skilldelta.evaluation.roster import Rules  # slow to import; a rule alone does without
-
     make = policies()[name].estimator
-    return None if name == PAPER_RULE or make is None else make(Rules(), ())
+    return None if name == PAPER_RULE or make is None else make(Needs())
 
 
 def version_of(name: str) -> str:

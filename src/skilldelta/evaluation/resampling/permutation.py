@@ -19,7 +19,7 @@ from skilldelta.evaluation.metrics import advantage, aurocs
 from skilldelta.evaluation.panel_policy import PanelPolicy
 from skilldelta.evaluation.resampling.rescoring import LinearRule, averaged_outcomes
 from skilldelta.evaluation.results import NullDistribution, PermutationNull, PolicyResult
-from skilldelta.evaluation.roster import Rules, as_scored
+from skilldelta.evaluation.roster import EvaluationPlan, as_scored
 from skilldelta.support import Support
 
 Shuffled = Literal["within", "across"]
@@ -42,7 +42,7 @@ Nulls = Mapping[str, Mapping[str, PermutationNull]]
 def panel_nulls(
     support: Support,
     policies: Mapping[str, PanelPolicy],
-    rules: Rules,
+    plan: EvaluationPlan,
     linear: Mapping[str, LinearRule],
     *,
     shuffles: int,
@@ -54,7 +54,7 @@ def panel_nulls(
         return {}
     scorings = {name: _linear_scoring(rule) for name, rule in linear.items()}
     if with_blend and "blend" in policies:
-        scorings["blend"] = _blend_scoring(as_scored(support, rules.holdout))
+        scorings["blend"] = _blend_scoring(as_scored(support, plan.holdout))
     nulls: dict[str, dict[str, PermutationNull]] = {name: {} for name in scorings}
     for kind in KINDS:
         shuffled: dict[str, list[tuple[Floats, Floats]]] = {name: [] for name in scorings}

@@ -19,7 +19,7 @@ from skilldelta.evaluation.panel_policy import policy_result
 from skilldelta.evaluation.resampling.bootstrap import LEVEL
 from skilldelta.evaluation.resampling.rescoring import standard_error, symmetric_range
 from skilldelta.evaluation.results import METRICS, Range
-from skilldelta.evaluation.roster import Rules, score_policies
+from skilldelta.evaluation.roster import EvaluationPlan, score_policies
 from skilldelta.nouns import plural
 from skilldelta.records import Judgement
 from skilldelta.support import Support
@@ -35,7 +35,7 @@ def refitted_ranges(
     policies: Sequence[str],
     *,
     rng: np.random.Generator,
-    rules: Rules | None = None,
+    plan: EvaluationPlan | None = None,
     judgements: Sequence[Judgement] | None = None,
     groups: int = GROUPS,
     level: float = LEVEL,
@@ -52,7 +52,7 @@ def refitted_ranges(
     scored = []
     for left_out in (None, *range(groups)):
         rows = support if left_out is None else support.rows(group != left_out)
-        scored.append(_values(rows, policies, rules or Rules(), judgements))
+        scored.append(_values(rows, policies, plan or EvaluationPlan(), judgements))
         if progress:
             progress(len(scored), groups + 1)
     whole, *parts = scored
@@ -67,9 +67,9 @@ def refitted_ranges(
 
 
 def _values(
-    support: Support, policies: Sequence[str], rules: Rules, judgements: Sequence[Judgement] | None
+    support: Support, policies: Sequence[str], plan: EvaluationPlan, judgements: Sequence[Judgement] | None
 ) -> dict[str, Mapping[str, float]]:
-    roster = score_policies(support, policies, rules, judgements)
+    roster = score_policies(support, policies, plan, judgements)
     refitted = [metric for metric in METRICS if metric not in _NOT_REFITTED]
     results = {name: policy_result(policy, support, {}) for name, policy in roster.policies.items()}
     return {

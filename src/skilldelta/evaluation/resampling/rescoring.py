@@ -27,7 +27,7 @@ from skilldelta.evaluation.metrics import auroc, summing_matrix
 from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, Totals
 from skilldelta.evaluation.resampling.bootstrap import LEVEL, Inventory
 from skilldelta.evaluation.results import UNKNOWN, Range
-from skilldelta.evaluation.roster import Rules
+from skilldelta.evaluation.roster import EvaluationPlan
 from skilldelta.predictor import predict_each
 from skilldelta.support import Support
 
@@ -48,18 +48,18 @@ class Rescored:
     supported: Flags  # (n,)
 
 
-def linear_rules(scored: Support, names: Collection[str], rules: Rules) -> dict[str, LinearRule]:
+def linear_rules(scored: Support, names: Collection[str], plan: EvaluationPlan) -> dict[str, LinearRule]:
     """The linear rules among the named policies, for a panel as it was scored."""
-    wide = _SPARE * rules.settings.k
+    wide = _SPARE * plan.gate.settings.k
     made: dict[str, LinearRule] = {}
     if "paper" in names or "with_skill_only" in names:
-        found = predict_each(scored, rules.scope, settings=replace(rules.settings, k=wide))
-        uniform = rules.settings.weighting == "uniform"
-        of_gains = NeighborRule(rules.settings.label, found.rows, found.similarities, rules.settings.k, uniform)
+        found = predict_each(scored, plan.scope_of("paper"), settings=replace(plan.gate.settings, k=wide))
+        uniform = plan.gate.settings.weighting == "uniform"
+        of_gains = NeighborRule(plan.gate.settings.label, found.rows, found.similarities, plan.gate.settings.k, uniform)
         made = {"paper": of_gains, "with_skill_only": replace(of_gains, averaged="y1")}
     if "tfidf_knn" in names:
-        words = nearest_by_words(scored, wide, rules.scope)
-        made["tfidf_knn"] = NeighborRule("gain", words.rows, words.similarities, rules.settings.k)
+        words = nearest_by_words(scored, wide, plan.scope_of("tfidf_knn"))
+        made["tfidf_knn"] = NeighborRule("gain", words.rows, words.similarities, plan.gate.settings.k)
     if "family_mean" in names:
         made["family_mean"] = FamilyRule.of(scored)
     return {name: made[name] for name in LINEAR if name in names}

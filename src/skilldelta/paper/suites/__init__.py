@@ -22,9 +22,9 @@ def find_suite(name: str) -> PaperSuite:
     """
     if name not in NAMES:
         raise unknown_name("benchmark", name, NAMES)
-    found = import_module(f"skilldelta.paper.suites.{name}").SUITE
-    assert isinstance(found, PaperSuite)
-    return found
+    suite = import_module(f"skilldelta.paper.suites.{name}").SUITE
+    assert isinstance(suite, PaperSuite)
+    return suite
 
 
 def paper_suites() -> list[PaperSuite]:

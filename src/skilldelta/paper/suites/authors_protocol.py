@@ -73,9 +73,9 @@ def needed_repository(suite: str) -> str:
     return "SkillOpt" if suite == "spreadsheetbench" else "SR-Agents"
 
 
-def with_authors_protocol(suite: str, reading: BenchmarkData, given: GivenFiles) -> BenchmarkData:
+def with_authors_protocol(suite: str, reading: BenchmarkData, sources: GivenFiles) -> BenchmarkData:
     """What was read from the benchmark's data, asked in the authors' words and graded as their runners grade."""
-    checkouts = find_checkouts((given.data, *given.checkouts))
+    checkouts = find_checkouts((sources.data, *sources.checkouts))
     apply = {
         "toolqa": _toolqa,
         "medcalc": _medcalc,
@@ -83,7 +83,7 @@ def with_authors_protocol(suite: str, reading: BenchmarkData, given: GivenFiles)
         "bigcodebench": _bigcodebench,
         "spreadsheetbench": _spreadsheetbench,
     }[suite]
-    made = apply(reading, given, checkouts)
+    made = apply(reading, sources, checkouts)
     judge = read_self_judge(checkouts)
     notes = list(made.notes)
     if judge is None:
@@ -96,19 +96,19 @@ def with_authors_protocol(suite: str, reading: BenchmarkData, given: GivenFiles)
     return replace(made, settings=settings, notes=[*notes, *checkouts.notes()], record=record)
 
 
-def _logicbench(reading: BenchmarkData, given: GivenFiles, checkouts: Checkouts) -> BenchmarkData:
+def _logicbench(reading: BenchmarkData, sources: GivenFiles, checkouts: Checkouts) -> BenchmarkData:
     agent = AgentSettings(skill_prompt=read_joining(checkouts).skill_prompt, max_tokens=1024, thinking=False)
     return replace(reading, agent=agent, grader={"type": "logic_answer", "mode": "exact"})
 
 
-def _bigcodebench(reading: BenchmarkData, given: GivenFiles, checkouts: Checkouts) -> BenchmarkData:
+def _bigcodebench(reading: BenchmarkData, sources: GivenFiles, checkouts: Checkouts) -> BenchmarkData:
     joining = read_joining(checkouts)
     agent = AgentSettings(skill_prompt=joining.skill_prompt, max_tokens=4096, thinking=False)
     grader = {"type": "unit_tests", "mode": "exact", "seconds": 61, "memory_mb": 4096}
     return replace(reading, agent=agent, grader=grader, settings={"skill_separator": joining.separator})
 
 
-def _medcalc(reading: BenchmarkData, given: GivenFiles, checkouts: Checkouts) -> BenchmarkData:
+def _medcalc(reading: BenchmarkData, sources: GivenFiles, checkouts: Checkouts) -> BenchmarkData:
     system, prompt = read_medcalc(checkouts)
     agent = AgentSettings(
         solver="calculators.py@calculators",
@@ -122,9 +122,9 @@ def _medcalc(reading: BenchmarkData, given: GivenFiles, checkouts: Checkouts) ->
     return replace(reading, agent=agent, grader=grader, written={"calculators.py": _MEDCALC_SOLVER}, notes=())
 
 
-def _toolqa(reading: BenchmarkData, given: GivenFiles, checkouts: Checkouts) -> BenchmarkData:
+def _toolqa(reading: BenchmarkData, sources: GivenFiles, checkouts: Checkouts) -> BenchmarkData:
     texts = read_toolqa(checkouts)
-    corpora = given.corpora or _corpora_of(checkouts)
+    corpora = sources.corpora or _corpora_of(checkouts)
     if corpora is None:
         raise InputError(
             "ToolQA's agent needs its corpora; unpack data/external/external_corpus.zip of SR-Agents into its "
@@ -135,7 +135,7 @@ def _toolqa(reading: BenchmarkData, given: GivenFiles, checkouts: Checkouts) -> 
         notes.append("no dblp/*.pkl: questions about its graphs have no tool")
     wording = {
         "frame": texts.frame,
-        "examples": read_examples(checkouts, given.examples),
+        "examples": read_examples(checkouts, sources.examples),
         "sentences": dict(texts.sentences),
     }
     agent = AgentSettings(
@@ -159,7 +159,7 @@ def _corpora_of(checkouts: Checkouts) -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def _spreadsheetbench(reading: BenchmarkData, given: GivenFiles, checkouts: Checkouts) -> BenchmarkData:
+def _spreadsheetbench(reading: BenchmarkData, sources: GivenFiles, checkouts: Checkouts) -> BenchmarkData:
     texts = read_spreadsheet(checkouts)
     skills = reading.skills
     if not skills:

@@ -24,12 +24,12 @@ _REFERENCE_FAILS = {
 }
 
 
-def _read(given: GivenFiles) -> BenchmarkData:
-    instances = read_instances(given, "bigcodebench")
-    kept = [one for one in instances if one.instance_id not in _REFERENCE_FAILS]
-    found = {one.instance_id for one in instances}
-    left_out = [OmittedTask(task_id, reason) for task_id, reason in _REFERENCE_FAILS.items() if task_id in found]
-    return BenchmarkData([_task(one) for one in kept], skills_of(given, kept), left_out=left_out)
+def _read(sources: GivenFiles) -> BenchmarkData:
+    instances = read_instances(sources, "bigcodebench")
+    usable = [instance for instance in instances if instance.instance_id not in _REFERENCE_FAILS]
+    ids = {instance.instance_id for instance in instances}
+    left_out = [OmittedTask(task_id, reason) for task_id, reason in _REFERENCE_FAILS.items() if task_id in ids]
+    return BenchmarkData([_task(instance) for instance in usable], skills_of(sources, usable), left_out=left_out)
 
 
 def _task(instance: Instance) -> TaskSheet:

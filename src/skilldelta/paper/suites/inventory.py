@@ -78,7 +78,7 @@ class Inspection:
 
     @property
     def differences(self) -> tuple[CountedDifference, ...]:
-        return tuple(one for one in self.figures if not one.is_equal)
+        return tuple(figure for figure in self.figures if not figure.is_equal)
 
     @property
     def is_as_in_the_paper(self) -> bool:
@@ -102,9 +102,9 @@ def inspect_folder(folder: Path) -> Inspection | None:
     name = benchmark_of(folder)
     if name is None:
         return None
-    suite, found = find_suite(name), inventory_of(folder)
-    missing = tuple(one for one in found.skills if not (folder / "skills" / one / "SKILL.md").is_file())
-    return Inspection(suite, found, tuple(compared(found, suite.counts)), missing)
+    suite, inventory = find_suite(name), inventory_of(folder)
+    missing = tuple(skill for skill in inventory.skills if not (folder / "skills" / skill / "SKILL.md").is_file())
+    return Inspection(suite, inventory, tuple(compared(inventory, suite.counts)), missing)
 
 
 def benchmark_of(folder: Path) -> str | None:
@@ -133,7 +133,11 @@ def compared(here: TaskInventory, paper: PaperCounts) -> list[CountedDifference]
         ("skills per task", _span(paper.fewest_skills, paper.most_skills), _span(per_task[0], per_task[-1])),
         *((name, tasks, here.groups.get(name, 0)) for name, tasks in paper.named_groups.items()),
     ]
-    return [CountedDifference(what, _shown(said), _shown(found)) for what, said, found in figures if said is not None]
+    return [
+        CountedDifference(what, _shown(printed), _shown(counted))
+        for what, printed, counted in figures
+        if printed is not None
+    ]
 
 
 def _shown(figure: float | str) -> str:

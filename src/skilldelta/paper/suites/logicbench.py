@@ -10,12 +10,12 @@ _PROMPT = """\
 {task}
 
 Reason briefly, then end with one line. For a question that can be answered with yes or no: The answer is: yes (or no).
-Where choices are given, the number of the right one: The answer is: choice_1 (or choice_2, and so on)."""
+Where choices are sources, the number of the right one: The answer is: choice_1 (or choice_2, and so on)."""
 
 
-def _read(given: GivenFiles) -> BenchmarkData:
-    instances = read_instances(given, "logicbench")
-    return BenchmarkData([_task(one) for one in instances], skills_of(given, instances))
+def _read(sources: GivenFiles) -> BenchmarkData:
+    instances = read_instances(sources, "logicbench")
+    return BenchmarkData([_task(instance) for instance in instances], skills_of(sources, instances))
 
 
 def _task(instance: Instance) -> TaskSheet:

@@ -107,13 +107,13 @@ class TableDesk:
         """Narrow the table down; a condition that leaves nothing is not kept."""
         if self._file is None:
             return "Load a table first."
-        wanted = []
+        added = []
         for text in conditions.split(", "):
-            found = _CONDITION.fullmatch(text)
-            if not found or found[1] not in self._columns:
+            condition = _CONDITION.fullmatch(text)
+            if not condition or condition[1] not in self._columns:
                 return f"The condition {text!r} cannot be read. Write COLUMN=VALUE with a column of the table."
-            wanted.append((found[1], found[2], found[3].strip("\"'")))
-        before, self.conditions = self.conditions, [*self.conditions, *wanted]
+            added.append((condition[1], condition[2], condition[3].strip("\"'")))
+        before, self.conditions = self.conditions, [*self.conditions, *added]
         number = self._query("SELECT COUNT(*)")[0][0]
         if not number:
             self.conditions = before
@@ -133,10 +133,10 @@ class TableDesk:
         assert self._file is not None
         where = " AND ".join(f"{quoted(name)} {sign} ?" for name, sign, _ in self.conditions) or "1"
         with _opened(self._file) as connection:
-            found = connection.execute(
+            cursor = connection.execute(
                 f"{select} FROM data WHERE {where} LIMIT {limit}", [value for *_, value in self.conditions]
             )
-            return found.fetchall()
+            return cursor.fetchall()
 
 
 @dataclass(slots=True)
@@ -191,10 +191,10 @@ def _value(node: ast.AST) -> float:
 
 
 def _tools(desk: TableDesk, search: PassageSearch, tables: list[str], texts: list[str]) -> list[Any]:
-    made = []
+    tools = []
     if tables:
         names = ", ".join(tables)
-        made += [
+        tools += [
             _tool("load_table", f"Load a table: {names}.", desk.load, table="Its name."),
             _tool(
                 "filter_table",
@@ -209,11 +209,11 @@ def _tools(desk: TableDesk, search: PassageSearch, tables: list[str], texts: lis
         def find(question: str, corpus: str = name) -> str:
             return search.find(corpus, question)
 
-        made.append(_tool(f"search_{name}", f"Passages of {name} near a question.", find, question="The question."))
-    made.append(
+        tools.append(_tool(f"search_{name}", f"Passages of {name} near a question.", find, question="The question."))
+    tools.append(
         _tool("compute", "The value of a formula.", compute, formula="Such as (3 + 4) / 2, mean(3, 4) or sqrt(2).")
     )
-    return made
+    return tools
 
 
 def _tool(name: str, description: str, function: Callable[..., str], **parameters: str) -> Any:

@@ -34,10 +34,10 @@ def calculators():
 '''
 
 
-def _read(given: GivenFiles) -> BenchmarkData:
-    instances = read_instances(given, "medcalcbench")
-    skills = skills_of(given, instances)
-    tasks = [_task(one) for one in instances]
+def _read(sources: GivenFiles) -> BenchmarkData:
+    instances = read_instances(sources, "medcalcbench")
+    skills = skills_of(sources, instances)
+    tasks = [_task(instance) for instance in instances]
     if not any(sheet.tools for sheet in skills.values()):
         notes = ["the skill texts bring no tools, so calculators are applied in words"] if skills else []
         return BenchmarkData(tasks, skills, notes=notes)

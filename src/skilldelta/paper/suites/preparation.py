@@ -50,7 +50,7 @@ class PreparedFolder:
 
 
 def prepare(
-    suite: PaperSuite, given: GivenFiles, folder: Path, *, families: Sequence[str] = (), all_skills: bool = False
+    suite: PaperSuite, sources: GivenFiles, folder: Path, *, families: Sequence[str] = (), all_skills: bool = False
 ) -> PreparedFolder:
     """Write a suite folder from the benchmark's own files; the first fault is an InputError, and nothing is left behind.
 
@@ -58,16 +58,16 @@ def prepare(
     fault; otherwise its text can be added later.
     """
     check_new_folder(folder, "name a new folder with --output")
-    reading = suite.read(given)
-    if given.protocol == "authors":
+    reading = suite.read(sources)
+    if sources.protocol == "authors":
         from skilldelta.paper.suites.authors_protocol import with_authors_protocol
 
-        reading, all_skills = with_authors_protocol(suite.name, reading, given), True
+        reading, all_skills = with_authors_protocol(suite.name, reading, sources), True
     reading = _of_families(reading, families)
     if not reading.tasks:
-        raise InputError(f"{given.data}: no task of {suite.title} in it")
-    found = count([(task.family, task.skills) for task in reading.tasks])
-    missing = tuple(name for name in found.skills if name not in reading.skills)
+        raise InputError(f"{sources.data}: no task of {suite.title} in it")
+    inventory = count([(task.family, task.skills) for task in reading.tasks])
+    missing = tuple(name for name in inventory.skills if name not in reading.skills)
     if missing and all_skills:
         raise InputError(
             f"no text for {plural(len(missing), 'skill')} of {suite.title}, such as {missing[0]}; name a corpus or a folder "
@@ -77,33 +77,35 @@ def prepare(
         check_inside(place, "a file of the prepared suite")
     unfinished = folder.with_name(f".skilldelta-{uuid.uuid4().hex[:12]}.partial")
     try:
-        _write(suite, reading, given, unfinished, families)
+        _write(suite, reading, sources, unfinished, families)
         if folder.exists():
             folder.rmdir()
         unfinished.rename(folder)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
-    return PreparedFolder(suite, folder, found, missing, tuple(reading.left_out), tuple(reading.notes), given.protocol)
+    return PreparedFolder(
+        suite, folder, inventory, missing, tuple(reading.left_out), tuple(reading.notes), sources.protocol
+    )
 
 
 def _of_families(reading: BenchmarkData, families: Sequence[str]) -> BenchmarkData:
     if not families:
         return reading
-    known = {task.family for task in reading.tasks}
+    all_families = {task.family for task in reading.tasks}
     for family in families:
-        if family not in known:
-            raise unknown_name("family", family, known)
+        if family not in all_families:
+            raise unknown_name("family", family, all_families)
     tasks = [task for task in reading.tasks if task.family in families]
     named = {name for task in tasks for name in task.skills}
     skills = {name: sheet for name, sheet in reading.skills.items() if name in named}
     return replace(reading, tasks=tasks, skills=skills)
 
 
-def source_digests(given: GivenFiles) -> dict[str, str]:
+def source_digests(sources: GivenFiles) -> dict[str, str]:
     """SHA-256 of the given files by what they are, so that a study that goes on can tell other files from the same ones."""
-    named = {"data": given.data, "skills": given.skills, "corpora": given.corpora}
-    digests = {kind: _digest(path) for kind, path in named.items() if path is not None}
-    return {**digests, "protocol": given.protocol}
+    paths = {"data": sources.data, "skills": sources.skills, "corpora": sources.corpora}
+    digests = {kind: _digest(path) for kind, path in paths.items() if path is not None}
+    return {**digests, "protocol": sources.protocol}
 
 
 def recorded_sources(folder: Path) -> Mapping[str, str]:
@@ -123,7 +125,9 @@ def _record(folder: Path) -> Mapping[str, Any]:
     return json_document(path) if path.is_file() else {}
 
 
-def _write(suite: PaperSuite, reading: BenchmarkData, given: GivenFiles, folder: Path, families: Sequence[str]) -> None:
+def _write(
+    suite: PaperSuite, reading: BenchmarkData, sources: GivenFiles, folder: Path, families: Sequence[str]
+) -> None:
     folder.mkdir(parents=True)
     (folder / "skills").mkdir()
     for sheet in reading.skills.values():
@@ -137,14 +141,14 @@ def _write(suite: PaperSuite, reading: BenchmarkData, given: GivenFiles, folder:
     record = {
         "benchmark": suite.name,
         "skilldelta": __version__,
-        "sources": source_digests(given),
-        "protocol": given.protocol,
+        "sources": source_digests(sources),
+        "protocol": sources.protocol,
         **reading.record,
         "families": sorted(families),
-        "left_out": [asdict(one) for one in reading.left_out],
+        "left_out": [asdict(task) for task in reading.left_out],
     }
     _write_file(folder / RECORD_FILE, json.dumps(record, indent=2) + "\n")
-    _write_file(folder / SUITE_FILE, _settings(suite, reading, given.protocol))
+    _write_file(folder / SUITE_FILE, _settings(suite, reading, sources.protocol))
 
 
 def _settings(suite: PaperSuite, reading: BenchmarkData, protocol: str) -> str:
@@ -200,6 +204,6 @@ def _digest(path: Path) -> str:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     listed: Sequence[str] = sorted(
-        f"{one.relative_to(path).as_posix()}\t{one.stat().st_size}" for one in path.rglob("*") if one.is_file()
+        f"{file.relative_to(path).as_posix()}\t{file.stat().st_size}" for file in path.rglob("*") if file.is_file()
     )
     return hashlib.sha256("\n".join(listed).encode("utf-8", "replace")).hexdigest()

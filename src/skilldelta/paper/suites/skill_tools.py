@@ -70,8 +70,8 @@ class SkillTool:
 
     async def call(self, arguments: Mapping[str, Any], sandbox: Sandbox, wrapper: str = _WRAPPER) -> str:
         """What the function returns as text, or why it did not; it runs in the sandbox."""
-        given = {"implementation": self.implementation, "name": self.name, "arguments": dict(arguments)}
-        stdin = json.dumps(given, default=str)
+        call = {"implementation": self.implementation, "name": self.name, "arguments": dict(arguments)}
+        stdin = json.dumps(call, default=str)
         finished = await sandbox.run(Payload([sandbox.python, "-I", "-c", wrapper], _LIMITS, stdin))
         if finished.exit_code == 0:
             return finished.stdout[:_MOST_RESULT]
@@ -203,7 +203,7 @@ async def answer_written_call(state: Any, offered: Sequence[SkillTool], sandbox:
     from inspect_ai.model import ChatMessageUser
 
     for name, written in _WRITTEN_CALL.findall(state.output.completion or ""):
-        tool = next((one for one in offered if one.name == name), None)
+        tool = next((offer for offer in offered if offer.name == name), None)
         if tool is not None:
             arguments = read_arguments(written, tool)
             result = "Error: the arguments cannot be read" if arguments is None else await tool.call(arguments, sandbox)
@@ -219,7 +219,7 @@ def read_arguments(written: str, tool: SkillTool) -> dict[str, Any] | None:
         assert isinstance(call, ast.Call)
         assert isinstance(call.func, ast.Name)
         by_place = dict(zip(tool.parameters, map(ast.literal_eval, call.args), strict=False))
-        by_name = {one.arg: ast.literal_eval(one.value) for one in call.keywords if one.arg}
+        by_name = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords if keyword.arg}
     except (SyntaxError, ValueError, AssertionError, RecursionError, MemoryError):
         return None
     return {**by_place, **by_name}

@@ -47,15 +47,16 @@ class Instance:
         return value
 
 
-def read_instances(given: GivenFiles, dataset: str) -> list[Instance]:
+def read_instances(sources: GivenFiles, dataset: str) -> list[Instance]:
     """The instances of a dataset from its file, or from the folder of a checkout that holds it."""
-    path = instance_file(given.data, dataset)
+    path = instance_file(sources.data, dataset)
     instances = [_instance(row, dataset, f"{path}: [{number}]") for number, row in enumerate(json_list(path))]
-    seen: dict[str, str] = {}
-    for one in instances:
-        if one.instance_id in seen:
-            raise InputError(f"{one.where}: the instance {one.instance_id} is already at {seen[one.instance_id]}")
-        seen[one.instance_id] = one.where
+    places: dict[str, str] = {}
+    for instance in instances:
+        if instance.instance_id in places:
+            first = places[instance.instance_id]
+            raise InputError(f"{instance.where}: the instance {instance.instance_id} is already at {first}")
+        places[instance.instance_id] = instance.where
     return instances
 
 
@@ -76,23 +77,23 @@ def instance_file(data: Path, dataset: str) -> Path:
     raise InputError(f"{data}: no {dataset}.json in this folder; name the file itself with --from")
 
 
-def skills_of(given: GivenFiles, instances: list[Instance]) -> dict[str, SkillSheet]:
+def skills_of(sources: GivenFiles, instances: list[Instance]) -> dict[str, SkillSheet]:
     """The texts of the annotated skills, from `--skills` or from a checkout's own corpus; none where there is neither."""
-    path = given.skills
-    folders = [folder for folder in (given.data, *given.checkouts) if folder.is_dir()]
+    path = sources.skills
+    folders = [folder for folder in (sources.data, *sources.checkouts) if folder.is_dir()]
     if path is None:
         places = [f"{place}{ending}" for place in _CORPORA for ending in ("", ".zip")]
         path = next((folder / place for folder in folders for place in places if (folder / place).is_file()), None)
     if path is None:
         return {}
     names = sorted({skill for instance in instances for skill in instance.skills})
-    return read_corpus(path, names, is_verbatim=given.protocol == "authors")
+    return read_corpus(path, names, is_verbatim=sources.protocol == "authors")
 
 
 def _instance(row: Mapping[str, Any], dataset: str, where: str) -> Instance:
-    found = row.get("dataset")
-    if found != dataset:
-        raise InputError(f"{where}: an instance of {shown(found)}, not of {dataset}; name the file of {dataset}")
+    own_dataset = row.get("dataset")
+    if own_dataset != dataset:
+        raise InputError(f"{where}: an instance of {shown(own_dataset)}, not of {dataset}; name the file of {dataset}")
     question, data, skills = row.get("question"), row.get("eval_data"), row.get("skill_annotations")
     if not isinstance(question, str) or not question.strip():
         raise InputError(f"{where}: question must be a text, got {shown(question)}")
@@ -118,19 +119,19 @@ def check_name(name: Any, where: str) -> str:
     return name
 
 
-def read_corpus(path: Path, wanted: Iterable[str], *, is_verbatim: bool = False) -> dict[str, SkillSheet]:
-    """The wanted skills that the corpus has, in the order in which they are wanted. A wanted one may be missing."""
-    names = list(dict.fromkeys(wanted))
+def read_corpus(path: Path, skill_ids: Iterable[str], *, is_verbatim: bool = False) -> dict[str, SkillSheet]:
+    """The skills of these ids that the corpus has, in the order of the ids; one may be missing."""
+    names = list(dict.fromkeys(skill_ids))
     if not path.exists():
         raise InputError(f"{path}: there is no such file or folder; --skills names a corpus file or a folder of skills")
     if path.is_dir():
         return {name: sheet for name in names if (sheet := _from_folder(path, name)) is not None}
-    wanted_names, found = set(names), dict[str, SkillSheet]()
+    needed, sheets = set(names), dict[str, SkillSheet]()
     for where, row in _rows(path):
         skill_id = check_name(row.get("skill_id"), f"{where}: skill_id")
-        if skill_id in wanted_names:
-            found[skill_id] = _sheet(skill_id, row, where, is_verbatim=is_verbatim)
-    return {name: found[name] for name in names if name in found}
+        if skill_id in needed:
+            sheets[skill_id] = _sheet(skill_id, row, where, is_verbatim=is_verbatim)
+    return {name: sheets[name] for name in names if name in sheets}
 
 
 def read_one_skill(path: Path, skill_id: str) -> SkillSheet:

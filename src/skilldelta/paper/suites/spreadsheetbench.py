@@ -37,18 +37,18 @@ the path in OUTPUT_PATH. Both variables are set. The rows above may be only the 
 workbook has, and leave every other cell as it is. Write values, not formulas. Answer with one block of Python code."""
 
 
-def _read(given: GivenFiles) -> BenchmarkData:
-    if not given.data.is_dir():
-        raise InputError(f"{given.data}: --from names the data folder of SpreadsheetBench, with dataset.json in it")
+def _read(sources: GivenFiles) -> BenchmarkData:
+    if not sources.data.is_dir():
+        raise InputError(f"{sources.data}: --from names the data folder of SpreadsheetBench, with dataset.json in it")
     tasks, left_out = [], []
-    for where, row in _rows(given.data):
+    for where, row in _rows(sources.data):
         task_id = check_name(str(row.get("id")), f"{where}: id")
-        cases = _cases(given.data, row, task_id)
+        cases = _cases(sources.data, row, task_id)
         if not cases:
             left_out.append(OmittedTask(task_id, _NO_CASE))
             continue
-        tasks.append(_task(row, task_id, cases, where, is_authors=given.protocol == "authors"))
-    skills = {SKILL: read_one_skill(given.skills, SKILL)} if given.skills else {}
+        tasks.append(_task(row, task_id, cases, where, is_authors=sources.protocol == "authors"))
+    skills = {SKILL: read_one_skill(sources.skills, SKILL)} if sources.skills else {}
     return BenchmarkData(tasks, skills, left_out=left_out)
 
 
@@ -67,13 +67,13 @@ def _cases(folder: Path, row: Mapping[str, Any], task_id: str) -> dict[str, tupl
     places = [folder / "spreadsheet" / task_id]
     if isinstance(named, str) and ".." not in Path(named).parts and not Path(named).is_absolute():
         places.insert(0, folder / named)
-    return next((found for place in places if place.is_dir() and (found := _pairs_in(place))), {})
+    return next((pairs for place in places if place.is_dir() and (pairs := _pairs_in(place))), {})
 
 
 def _pairs_in(place: Path) -> dict[str, tuple[Path, Path]]:
     files = sorted(path for path in place.iterdir() if path.is_file() and not path.is_symlink())
-    inputs = {found[1] or "1": path for path in files if (found := _INPUT.fullmatch(path.name))}
-    answers = {found[1] or "1": path for path in files if (found := _ANSWER.fullmatch(path.name))}
+    inputs = {name[1] or "1": path for path in files if (name := _INPUT.fullmatch(path.name))}
+    answers = {name[1] or "1": path for path in files if (name := _ANSWER.fullmatch(path.name))}
     return {number: (inputs[number], answers[number]) for number in sorted(inputs) if number in answers}
 
 

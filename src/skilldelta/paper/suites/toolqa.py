@@ -32,13 +32,13 @@ def lookup(corpora={{corpora}}, encoder="wordllama"):
 '''
 
 
-def _read(given: GivenFiles) -> BenchmarkData:
-    instances = read_instances(given, "toolqa")
-    tasks, skills = [_task(one) for one in instances], skills_of(given, instances)
-    if given.corpora is None:
+def _read(sources: GivenFiles) -> BenchmarkData:
+    instances = read_instances(sources, "toolqa")
+    tasks, skills = [_task(instance) for instance in instances], skills_of(sources, instances)
+    if sources.corpora is None:
         return BenchmarkData(tasks, skills, notes=[_NO_CORPORA])
-    notes = check_corpora(given.corpora)
-    solver = _SOLVER.format(corpora=repr(str(given.corpora.resolve())))
+    notes = check_corpora(sources.corpora)
+    solver = _SOLVER.format(corpora=repr(str(sources.corpora.resolve())))
     agent = replace(SUITE.preset.agent, solver="lookup.py@lookup")
     return BenchmarkData(tasks, skills, agent=agent, written={"lookup.py": solver}, notes=notes)
 

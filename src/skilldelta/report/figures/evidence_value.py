@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from skilldelta.estimators.registry import policy_words
 from skilldelta.evaluation.accounting import Account, Unit, UnitAccount
 from skilldelta.evaluation.evidence_scaling import Axis, EvidenceCurve
-from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.nouns import plural
 from skilldelta.report import vega
 from skilldelta.report.content import Cell, Figure, Plot, Spec, Table, columns

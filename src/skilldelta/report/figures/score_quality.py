@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from skilldelta.arrays import Flags, Floats
+from skilldelta.estimators.registry import policy_words
 from skilldelta.evaluation.metrics import ReliabilityBin, reliability_curve
-from skilldelta.evaluation.policy_table import policy_words
 from skilldelta.evaluation.results import PanelResult, PolicyResult
 from skilldelta.evaluation.roster import Scorer, scores_without_folds
 from skilldelta.nouns import plural

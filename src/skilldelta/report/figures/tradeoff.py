@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from skilldelta.estimators.registry import policies, policy_words
 from skilldelta.evaluation.panel_policy import sweepable
-from skilldelta.evaluation.policy_table import policies, policy_words
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.evaluation.sweeps import SweepPoint, ThresholdSweep, threshold_sweep
 from skilldelta.report import vega

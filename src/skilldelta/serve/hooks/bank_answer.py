@@ -14,9 +14,9 @@ from skilldelta.advisor.failure import fallback_advice
 from skilldelta.advisor.recording import decision_record
 from skilldelta.bank.entries import RecordedOutcome
 from skilldelta.errors import InputError
-from skilldelta.gate import Action, Gate
+from skilldelta.gate import Action, Gate, Question
 from skilldelta.records import Agent, Skill
-from skilldelta.serve.gate_question import GateAnswer, GateQuestion
+from skilldelta.serve.gate_question import GateAnswer
 from skilldelta.serve.gate_service import GateService
 from skilldelta.serve.hooks.hook_run import CHOOSE, OUTCOMES
 
@@ -40,7 +40,7 @@ def answer_from(
         return {"choice": choice, "decisions": answers} if path == CHOOSE else answers[0]
 
 
-def _question(service: GateService, document: Mapping[str, Any], skill: str) -> GateQuestion:
+def _question(service: GateService, document: Mapping[str, Any], skill: str) -> Question:
     apart = ("skill", "skills", "skill_digests", "skill_sketches", "gate")
     fields = {name: value for name, value in document.items() if name not in apart}
     for name, of_skills in (("skill_digest", "skill_digests"), ("skill_sketch", "skill_sketches")):
@@ -48,10 +48,10 @@ def _question(service: GateService, document: Mapping[str, Any], skill: str) -> 
         if skill in values:
             fields[name] = values[skill]
     gate = Gate.from_settings(document.get("gate", {}), service.settings.gate)
-    return GateQuestion(skill=skill, gate=gate, **fields)
+    return Question(skill=skill, gate=gate, **fields)
 
 
-def _unanswered(service: GateService, question: GateQuestion, error: InputError, fallback: Action) -> dict[str, Any]:
+def _unanswered(service: GateService, question: Question, error: InputError, fallback: Action) -> dict[str, Any]:
     gate = question.gate or service.settings.gate
     agent = question.agent or ""
     advice = fallback_advice(error, fallback, gate, skill=question.skill, agent=agent, suite=question.suite)

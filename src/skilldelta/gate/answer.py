@@ -1,4 +1,4 @@
-"""A question, and the advice: the decision with everything it rests on."""
+"""The answer: a decision with everything it rests on; one type on every surface, and one document made of it."""
 
 from __future__ import annotations
 
@@ -7,40 +7,18 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from skilldelta import bounds, intervals
-from skilldelta.advisor.basis import Basis
 from skilldelta.costs import Cost
-from skilldelta.errors import InputError
-from skilldelta.gate import Decision
+from skilldelta.gate.basis import Basis
 from skilldelta.gate.certainty import Certainty, certainty_of
+from skilldelta.gate.decision import Decision
 from skilldelta.intervals import Interval
 from skilldelta.nouns import plural
-from skilldelta.predictor import Prediction, Settings
+from skilldelta.predictor import PAPER, Prediction, Settings
 from skilldelta.probability import Chance
 from skilldelta.support import Scope, Support
 
 _UNLIKE, _ODD = 0.01, 0.1
 """Familiarity in words: tasks of the scope fall below these in one case of a hundred and of ten."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A task, the skill on offer, and what else is known before the first step."""
-
-    text: str
-    skill: str
-    family: str = ""
-    """Empty is unknown; a task that the bank knows by id keeps the family it has there."""
-    task_id: str = ""
-    suite: str = ""
-    """Whose evidence may answer; empty is the only suite in which the agent was run with the skill."""
-
-    def __post_init__(self) -> None:
-        for name in ("text", "skill", "family", "task_id"):
-            value = getattr(self, name)
-            if not isinstance(value, str):
-                raise InputError(f"{name} of a question must be a string, got {value!r}")
-        if not self.skill:
-            raise InputError("a question needs a skill; name the one on offer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,17 +101,22 @@ class CarriedOver:
 
 
 @dataclass(frozen=True, slots=True)
-class Advice:
+class Answer:
     """A decision and everything it rests on."""
 
     decision: Decision
-    agent: str
-    skill: str
-    suite: str
-    family: str
-    estimator: str
-    settings: Settings
-    scope: Scope
+    agent: str = ""
+    skill: str = ""
+    suite: str = ""
+    family: str = ""
+    estimator: str = ""
+    settings: Settings = PAPER
+    scope: Scope = "skill"
+    """The scope that was used; a family that is not known gives way to the skill."""
+    settings_choose: Literal["gain", "neighbors"] = "neighbors"
+    """What k, weighting and scope decide: the gain of the paper's rule, else which pairs are shown and bounded."""
+    other_skills: int = 0
+    """Pairs in scope that are of other skills."""
     eligible: int = 0
     neighbors: tuple[Neighbor, ...] = ()
     effective: float | None = None
@@ -148,6 +131,8 @@ class Advice:
     basis: Basis | None = None
     """What the gain is made of; None without evidence, and for estimators that do not say."""
     explanation: Explanation | None = None
+    decision_id: int | None = None
+    """Its place in the decision log; None where it was not recorded."""
 
     @property
     def certainty(self) -> Certainty | None:
@@ -157,8 +142,8 @@ class Advice:
             return None
         return certainty_of(decision.action, decision.gain, decision.threshold, self.interval)
 
-    def resting_on(self, rows: Support, near: Prediction) -> Advice:
-        """The advice with the pairs that its prediction was made of."""
+    def resting_on(self, rows: Support, near: Prediction) -> Answer:
+        """The answer with the pairs that its prediction was made of."""
         evidence = bounds.evidence(near.weights, near.similarities, rows.r0[near.rows], rows.r1[near.rows])
         return replace(
             self,
@@ -167,11 +152,6 @@ class Advice:
             effective=evidence.effective,
             radius=evidence.radius,
         )
-
-    @property
-    def settings_choose(self) -> Literal["gain", "neighbors"]:
-        """What k, weighting and scope decide: the gain of the paper's rule, else which pairs are shown and bounded."""
-        return "gain" if self.estimator == "paper" else "neighbors"
 
     @property
     def is_odd(self) -> bool:
@@ -200,7 +180,7 @@ class Advice:
         if self.interval.method.startswith(intervals.CONFORMAL):
             return "The interval is for the gain that one more recorded pair would show, run-to-run noise included"
         nearest = plural(len(self.neighbors), "nearest pair")
-        if self.estimator == "paper":
+        if self.settings_choose == "gain":
             return f"The interval is for the mean gain of the {nearest}"
         return (
             f"The gain rests on all pairs of the suite, the interval on the {nearest} alone, "
@@ -231,6 +211,7 @@ class Advice:
             "support": {
                 "eligible": self.eligible,
                 "used": len(self.neighbors),
+                "other_skills": self.other_skills,
                 "effective": self.effective,
                 "radius": self.radius,
                 "familiarity": self.familiarity,
@@ -242,4 +223,6 @@ class Advice:
         }
         if self.explanation is not None:
             document["explanation"] = self.explanation.to_dict()
+        if self.decision_id is not None:
+            document["decision_id"] = self.decision_id
         return document

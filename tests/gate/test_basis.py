@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from skilldelta.advisor.basis import basis_of, chance_sentence
 from skilldelta.estimators.base import Score
 from skilldelta.estimators.blend.fitted import pulled_to
+from skilldelta.gate.basis import basis_of, chance_sentence
 from skilldelta.probability import Chance
 
 
