@@ -16,7 +16,7 @@ DOCUMENTED = {
 def test_the_json_document_has_exactly_the_documented_keys(skilldelta: Skilldelta, toy_bank: str) -> None:
     found = skilldelta("predict", "--bank", toy_bank, "--skill", "units-skill", "--json", "convert four miles").document
     assert set(found) == DOCUMENTED
-    assert set(found["support"]) == {"eligible", "used", "effective", "radius", "familiarity"}
+    assert set(found["support"]) == {"eligible", "used", "effective", "radius", "familiarity", "other_skills"}
     assert set(found["interval"]) == {"low", "high", "level", "method"}
     assert set(found["neighbors"][0]) == {"task_id", "similarity", "weight", "gain", "y0", "y1", "r0", "r1", "text"}
 

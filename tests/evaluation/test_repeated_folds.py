@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from skilldelta.encoders import load_encoder
 from skilldelta.estimators.base import Score, Scores, Target
+from skilldelta.estimators.blend import Blend
 from skilldelta.estimators.paper_rule import FamilyMean
 from skilldelta.evaluation.leave_one_out import evaluate_panel
 from skilldelta.evaluation.repeated_folds import divided_by_family, repeated_folds
+from skilldelta.paper.simulation.simulated_panel import Kind, simulate_panel
 from skilldelta.support import Support
 
 
@@ -97,3 +103,66 @@ def test_the_same_seed_gives_the_same_numbers() -> None:
         repeated_folds(support, {"family_mean": FamilyMean()}, rng=np.random.default_rng(3)) for _ in range(2)
     )
     assert first == second
+
+
+def _truth(bank: Support, others: Support, gains: np.ndarray) -> float:
+    """What the gate fitted to a bank is worth on other tasks, against the constant that the bank favors."""
+    fitted = Blend().fit(bank)
+    uses = [
+        fitted.score(Target(vector, text, family, skill)).gain > 0
+        for vector, text, family, skill in zip(
+            others.vectors, others.texts, others.families.tolist(), others.skills.tolist(), strict=True
+        )
+    ]
+    return float(((np.array(uses, float) - (bank.gains.mean() > 0)) * gains).mean())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "families", "tasks"), [("no_effect", 3, 60), ("mixed", 4, 60), ("family_only", 5, 100)]
+)
+def test_on_simulated_truth_verdicts_hold_and_twice_the_spread_covers(kind: Kind, families: int, tasks: int) -> None:
+    banks, covered, reversed_ = 40, 0, 0
+    for seed in range(banks):
+        rng = np.random.default_rng([seed, tasks])
+        panel = simulate_panel(rng, tasks=tasks + 400, families=families, kind=kind)
+        order = rng.permutation(tasks + 400)
+        bank, others = panel.support.rows(order[:tasks]), panel.support.rows(order[tasks:])
+        folds = repeated_folds(bank, {"blend": Blend()}, rng=rng)
+        assert folds is not None
+        value, truth = folds.policies["blend"], _truth(bank, others, panel.tau[order[tasks:]])
+        covered += abs(value.difference - truth) <= 2 * value.spread + 1e-9
+        reversed_ += abs(value.difference) > 2 * value.spread and value.difference * truth < -1e-9
+    assert covered / banks >= 0.9
+    assert reversed_ / banks <= 0.05
+
+
+@pytest.mark.slow
+def test_in_small_real_banks_no_verdict_is_reversed_more_often_than_it_says(shared_data: Path) -> None:
+    rows = [json.loads(line) for line in (shared_data / "bbh_cot" / "pairs.jsonl").read_text().splitlines()]
+    texts = [row["question"] for row in rows]
+    support = Support.from_arrays(
+        task_ids=[row["task_id"] for row in rows],
+        families=[row["family"] for row in rows],
+        skills=[row["skill"] for row in rows],
+        vectors=load_encoder().encode(texts),
+        y0=[float(row["y0"][0]) for row in rows],
+        y1=[float(row["y1"][0]) for row in rows],
+        texts=tuple(texts),
+        agent="a",
+        suite="x",
+    )
+    names, called, reversed_ = np.unique(support.families), 0, 0
+    for seed in range(30):  # three draws of each of ten kinds of bank
+        rng = np.random.default_rng([seed % 10, 11])
+        chosen = rng.choice(names, int(rng.integers(1, 7)), replace=False)
+        order = np.random.default_rng(seed).permutation(np.flatnonzero(np.isin(support.families, chosen)))
+        tasks = min(int(rng.integers(30, 160)), len(order) - 90)
+        bank, others = support.rows(order[:tasks]), support.rows(order[tasks : tasks + 500])
+        folds = repeated_folds(bank, {"blend": Blend()}, rng=np.random.default_rng(seed))
+        assert folds is not None
+        value = folds.policies["blend"]
+        if abs(value.difference) > 2 * value.spread:
+            called += 1
+            reversed_ += value.difference * _truth(bank, others, others.gains) < 0
+    assert reversed_ <= max(1, 0.05 * called)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import replace
 
+from skilldelta.advisor.carried_over import edits_of, for_text
 from skilldelta.advisor.learned_states import Learner
 from skilldelta.advisor.panel_view import PanelViews
 from skilldelta.bank.store import Bank
@@ -50,9 +51,26 @@ class Advisor:
         question = self._completed(question)
         vector = self._encoder.encode([question.text])[0]
         target = Target(vector, question.text, question.family, question.skill, question.task_id)
-        fitted = self._panels.fitted(question.suite, question.gate or self._gate)
-        answer = fitted.decide(target, explain=explain or question.explain)
+        gate = question.gate or self._gate
+        answer = self._panels.fitted(question.suite, gate).decide(target, explain=explain or question.explain)
+        if answer.decision.is_fallback:
+            answer = self._from_previous_version(question, target, gate) or answer
         return replace(answer, agent=self._agent.name, suite=question.suite)
+
+    def _from_previous_version(self, question: Question, target: Target, gate: Gate) -> Answer | None:
+        """What runs with earlier versions of the skill say, where the current one has none; never under the paper's rule."""
+        agent, suite, skill_id = self._agent, question.suite or None, question.skill
+        if gate.estimator == "paper":
+            return None
+        digests = {pair.skill_digest for pair in self._bank.pairing(agent=agent, suite=suite, skill_id=skill_id).stale}
+        versions = [skill for skill in self._bank.skills() if skill.skill_id == skill_id]
+        recorded = next((skill for skill in reversed(versions) if skill.digest in digests), None)
+        if recorded is None:
+            return None
+        rows = self._bank.support(self._encoder, agent=agent, suite=suite, skill_id=skill_id, include_stale=True)
+        answer = gate.fit(rows).decide(target, explain=question.explain)
+        edits = edits_of(self._bank.skills(), self._bank.executions(agent=agent))
+        return for_text(answer, gate, recorded, versions[-1].text, edits)
 
     def _completed(self, question: Question) -> Question:
         """The question with the suite that may answer it and, for a task that the suite has, the family it has there."""

@@ -68,7 +68,8 @@ def for_text(advice: Answer, gate: Gate, recorded: Skill, text: str, edits: Iter
     changed = changed_since(recorded, text)
     if changed is None:
         return advice
-    return carried_over(advice, gate, recorded.digest, changed if recorded.text else None, edit_cost(edits))
+    is_known = bool(recorded.text and text)
+    return carried_over(advice, gate, recorded.digest, changed if is_known else None, edit_cost(edits))
 
 
 def changed_since(recorded: Skill, text: str) -> float | None:

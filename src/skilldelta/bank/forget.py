@@ -16,7 +16,7 @@ from skilldelta.bank import schema
 from skilldelta.bank.database import Backend
 from skilldelta.bank.learned import drop_all
 from skilldelta.bank.reading import read_versions
-from skilldelta.bank.revisions import move_revisions, panels_with, panels_with_skills
+from skilldelta.bank.revisions import drop_revisions_without_agents, move_revisions, panels_with, panels_with_skills
 from skilldelta.bank.schema import chunked, count_rows, read_counter, write_counter
 from skilldelta.errors import InputError
 from skilldelta.records import Agent
@@ -90,6 +90,7 @@ def forget(connection: Connection, backend: Backend, removal: Removal) -> tuple[
         left = read_versions(connection)
         panels |= panels_with_skills(connection, {name for key, name in names.items() if key not in left})
         move_revisions(connection, backend, panels)
+        drop_revisions_without_agents(connection)
         write_counter(connection, schema.REMOVALS, read_counter(connection, schema.REMOVALS) + 1)
     forgotten = Forgotten(
         executions=executions,

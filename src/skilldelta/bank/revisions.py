@@ -12,10 +12,10 @@ import secrets
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, delete, select, update
 
 from skilldelta.bank import schema
-from skilldelta.bank.schema import insert_rows, read_counter, write_counter
+from skilldelta.bank.schema import insert_rows, read_counter, row_checksum, write_counter
 from skilldelta.records import Agent
 
 if TYPE_CHECKING:
@@ -66,19 +66,30 @@ def read_evidence_mark(connection: Connection) -> int:
 
 def move_revisions(connection: Connection, backend: Backend, panels: Iterable[Panel]) -> None:
     """Move the bank's revision, and those of the panels that have changed. Only under the write lock."""
-    revision = read_counter(connection, schema.REVISION)
+    counters = (schema.REVISION, schema.PANELS_REVISION)
+    meta, table = schema.meta, schema.panel_revisions
+    query = select(meta.c.name, meta.c.value).where(meta.c.name.in_(counters))
+    values = {row.name: int(row.value) for row in connection.execute(query)}
+    revision = values.get(schema.REVISION, 0)
     changed = set(panels)
-    if read_counter(connection, schema.PANELS_REVISION) != revision:  # nobody knows what an older program changed
+    if values.get(schema.PANELS_REVISION, 0) != revision:  # nobody knows what an older program changed
         changed |= panels_with(connection)
-    table = schema.panel_revisions
-    for agent_key, suite in changed:
-        connection.execute(delete(table).where(table.c.agent_key == agent_key, table.c.suite == suite))
-    connection.execute(delete(table).where(table.c.agent_key.not_in(select(schema.agents.c.key))))
-    agents = set(connection.execute(select(schema.agents.c.key)).scalars())
-    rows = [(*panel, secrets.randbits(_BITS)) for panel in sorted(changed) if panel[0] in agents]
+    rows = []
+    for panel in sorted(changed):
+        row = (*panel, secrets.randbits(_BITS))
+        is_panel = (table.c.agent_key == panel[0]) & (table.c.suite == panel[1])
+        moved = update(table).where(is_panel).values(revision=row[2], checksum=row_checksum(row))
+        if not connection.execute(moved).rowcount:
+            rows.append(row)
     insert_rows(connection, backend, table, rows)
-    for counter in (schema.REVISION, schema.PANELS_REVISION):
+    for counter in counters:
         write_counter(connection, counter, revision + 1)
+
+
+def drop_revisions_without_agents(connection: Connection) -> None:
+    """Forget the panels of agents that are gone: their keys may be given to others."""
+    table = schema.panel_revisions
+    connection.execute(delete(table).where(table.c.agent_key.not_in(select(schema.agents.c.key))))
 
 
 def panels_with(connection: Connection, *conditions: Any) -> set[Panel]:

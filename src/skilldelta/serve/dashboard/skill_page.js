@@ -124,11 +124,11 @@ const harmed = ({ harmed: tasks, line }) => {
 
 const versions = ({ versions: lines, stale }) => [
   lines.length ? table([
-    { title: "Version", cell: (one) => [h("code", {}, one.digest ? one.digest.slice(0, 12) : "not recorded"), one.is_current ? h("small", {}, "current") : h("small", {}, "stale: does not count")], css: "name" },
+    { title: "Version", cell: (one) => [h("code", {}, one.digest ? one.digest.slice(0, 12) : "not recorded"), one.is_current ? h("small", {}, "current") : h("small", {}, "earlier: counts, at a discount, only while the current one has no runs")], css: "name" },
     { title: "Text", numeric: true, cell: (one) => (one.characters === null ? "not in the bank" : plural(one.characters, "character")) },
     { title: "Executions", numeric: true, cell: (one) => count(one.executions) },
     { title: "First recorded", numeric: true, cell: (one) => moment(one.first) },
     { title: "Last recorded", numeric: true, cell: (one) => moment(one.last) },
   ], lines) : h("p", {}, "The executions do not say which version of the skill they were run with."),
-  stale ? h("p", { class: "quiet" }, `${plural(stale, "pair")} of older versions are stale and do not count. Run the tasks again with the current version.`) : null,
+  stale ? h("p", { class: "quiet" }, `${plural(stale, "pair")} of older versions count, at a discount, only while the current version has no runs: run its tasks again.`) : null,
 ];
