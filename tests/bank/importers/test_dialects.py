@@ -120,3 +120,20 @@ def test_a_run_whose_skill_failed_to_load_is_no_run_with_it(tmp_path: Path) -> N
     reading = read_any(write_tree(tmp_path, files), ME)
     assert [run.condition for run in reading.executions] == ["skip"]
     assert "its skill was not there" in reading.left_out[0].reason
+
+
+def test_a_benchmark_beside_gradings_never_adds_their_runs_again(tmp_path: Path) -> None:
+    files: dict[str, object] = {
+        f"adding-workspace/iteration-1/eval-{name}/{arm}/grading.json": graded(arm == "with_skill", True)
+        for name in ("sum", "carry")
+        for arm in ("with_skill", "without_skill")
+    }
+    rows = [
+        {"eval_name": name, "configuration": arm, "result": {"passed": 0, "total": 2}}
+        for name in ("sum", "Carry", "of another day")
+        for arm in ("with_skill", "without_skill")
+    ]
+    files["adding-workspace/iteration-1/benchmark.json"] = {"metadata": {"skill_name": "adding"}, "runs": rows}
+    reading = read_any(write_tree(tmp_path, files), ME)
+    assert len(reading.executions) == 4
+    assert sum(len(omission) for omission in reading.left_out) == 6

@@ -449,8 +449,8 @@ def _name_tasks(runs: Sequence[GradedRun]) -> None:
         links[at] = at
         for kind, name in (
             ("id", run.eval_id),
-            ("name", plain_words(run.name)),
-            ("name", plain_words(run.folder_name)),
+            ("name", _bare_name(run.name)),
+            ("name", _bare_name(run.folder_name)),
         ):
             if name:
                 by_key[run.skill, kind, name].append(at)
@@ -490,6 +490,11 @@ def _link(runs: Sequence[GradedRun], members: Sequence[int], links: dict[int, in
             leaders.append(at)
 
 
+def _bare_name(name: str) -> str:
+    """A name without the word that says what it names: `eval-sum` is `sum`."""
+    return re.sub(r"\A(?:eval|case|test|task)_(?=\D)", "", plain_words(name))
+
+
 def _plain_text(run: GradedRun) -> str:
     return " ".join(run.text.split())
 
@@ -506,7 +511,7 @@ def _may_be_one(a: GradedRun, b: GradedRun) -> bool:
     # Within one iteration an id is one evaluation, however a summary words its name.
     if a.eval_id and a.eval_id == b.eval_id and _same_place(a, b):
         return True
-    names = [plain_words(run.name or ("" if run.eval_id else run.folder_name)) for run in (a, b)]
+    names = [_bare_name(run.name or ("" if run.eval_id else run.folder_name)) for run in (a, b)]
     same_text = bool(a.text and b.text)
     return same_text or not all(names) or names[0] == names[1]
 
@@ -562,6 +567,7 @@ def _drop_repeated(found: WorkspaceRuns) -> None:
     ordered = sorted(found.runs, key=lambda run: (run.is_summary, run.time or 0.0, run.iteration, run.place))
     _refuse_two_gradings_of_one_run(found)
     ordered = [run for run in ordered if run in found.runs] if len(ordered) != len(found.runs) else ordered
+    graded_places = {_place_of(run) for run in ordered if not _is_benchmark(run)}
     for run in ordered:
         same_task = by_run[run.skill, run.task, run.text, run.meaning]
         twin = next((other for other in same_task if _is_copy(run, other)), None)
@@ -577,10 +583,21 @@ def _drop_repeated(found: WorkspaceRuns) -> None:
                 "a summary says otherwise than the grading, which counts", f"{run.place} ({graded[0].place})"
             )
             continue
+        if _is_benchmark(run) and _place_of(run) in graded_places:
+            found.leave_out("a benchmark lists it beside gradings, and no grading of it is there", run.place)
+            continue
         same_task.append(run)
         kept.append(run)
     places = {run.place: at for at, run in enumerate(found.runs)}
     found.runs = sorted(kept, key=lambda run: places[run.place])
+
+
+def _is_benchmark(run: GradedRun) -> bool:
+    return "benchmark" in run.file.rpartition("/")[2].lower()
+
+
+def _place_of(run: GradedRun) -> tuple[str, str, str]:
+    return _workspace(run), run.iteration if run.meaning == "use" else "", run.meaning
 
 
 def _refuse_two_gradings_of_one_run(found: WorkspaceRuns) -> None:
