@@ -46,7 +46,7 @@ def test_the_command_writes_the_report_and_says_where(
     assert {Path(image).name for image in told["images"]} >= {"ranking.png", "tradeoff-tokens.png", "accounting.png"}
     page = parse(output)
     made = page.all("section", id="made")[0].text
-    assert f"skilldelta report --bank {bank} --paper --resamples 50 --gate paper" in made
+    assert f"skilldelta report --bank {bank} --gate paper --paper --resamples 50" in made
     assert "1 task lacks an arm and is left out: odd" in page.all("section", id="panel-1-remarks")[0].text
     assert "Unknown, no task was run twice under one condition" in page.all("div", id="panel-1")[0].text
     assert "25 executions" in page.all("section", id="panel-1-accounting")[0].text

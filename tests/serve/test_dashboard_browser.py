@@ -109,6 +109,18 @@ def test_the_slider_moves_through_every_policy_by_keyboard(visitor: Visitor) -> 
     assert page.locator("section:has-text('Tasks that it harmed') tbody tr").count() == 8
 
 
+def test_any_skill_is_judged_as_in_a_harness(visitor: Visitor) -> None:
+    page = visitor.open("#/try")
+    page.select_option("#skill", "")
+    page.fill("#task", "How many cans are in 9 pallets and 2 crates of chickpeas?")
+    page.click("button.primary")
+    page.wait_for_selector(".about")
+    assert "the task is about warehouse-units" in page.inner_text(".about")
+    page.fill("#task", "Write a poem about the sea.")
+    page.click("button.primary")
+    page.wait_for_selector("text=No skill applies")
+
+
 def test_a_task_is_tried_and_nothing_is_recorded(visitor: Visitor) -> None:
     page = visitor.open("#/try?skill=warehouse-units")
     assert page.input_value("#skill") == "warehouse-units"

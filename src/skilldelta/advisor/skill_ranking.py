@@ -23,8 +23,13 @@ from skilldelta.support import Support
 _LONGEST_DESCRIPTION = 400
 
 
+# A judgment stays good until the bank has grown by this share; with 20,000 tasks a new one takes seconds.
+_GROWTH = 0.02
+
+
 class _Fitted(NamedTuple):
     revision: int
+    rows: int
     applicability: Applicability | None
 
 
@@ -58,20 +63,26 @@ class SkillRanking:
         with self._fitting:
             fitted = self._fitted.get(suite)
             if fitted is None or fitted.revision != revision:
-                fitted = self._fitted[suite] = _Fitted(revision, self._fit(suite))
+                fitted = self._fitted[suite] = self._refitted(suite, revision, fitted)
             return fitted.applicability
 
-    def _fit(self, suite: str) -> Applicability | None:
+    def _refitted(self, suite: str, revision: int, old: _Fitted | None) -> _Fitted:
+        """The judgment for the rows as they are now; the old one where hardly anything was added."""
         if suite not in self._indexes:
             # What an earlier version of a skill was about, the current one is about too.
             self._indexes[suite] = Index(
                 self._bank, self._encoder, self._agent, suite=suite or None, include_stale=True
             )
         rows = self._indexes[suite].scope()
+        if old is not None and old.applicability is not None:
+            is_same_size = old.rows <= len(rows) <= (1 + _GROWTH) * old.rows
+            if is_same_size and set(old.applicability.tasks.skills) == set(rows.skills.tolist()):
+                return old._replace(revision=revision)
         everyday = encoded_everyday(self._encoder)
         if not len(rows) or len(everyday) < 2:
-            return None
-        return fitted_applicability(rows, everyday, self._encoder, self._bank.skills())
+            return _Fitted(revision, len(rows), None)
+        fitted = fitted_applicability(rows, everyday, self._encoder, self._bank.skills())
+        return _Fitted(revision, len(rows), fitted)
 
 
 def fitted_applicability(rows: Support, everyday: Vectors, encoder: Encoder, skills: Iterable[Skill]) -> Applicability:

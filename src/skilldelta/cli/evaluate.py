@@ -15,6 +15,7 @@ from skilldelta.cli.output import console, note, percent, plain_minus, progress,
 from skilldelta.cli.settings import GivenPath
 from skilldelta.errors import InputError
 from skilldelta.estimators.registry import policy_words
+from skilldelta.evaluation.comparison import FEWEST_FOR_AUROC
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ _BOUGHT = ("policy", "success", "vs off", "vs on", "95%", "uses", "saved")
 _CHOSE = ("policy", "AUROC", "95%", "vs random", "95%", "p in", "p all")
 _CONSTANTS = ("always_off", "always_on")
 _BRIEF = ("policy", "success", "points vs off", "points vs on", "uses", "tokens saved")
-# With fewer tasks an AUROC is little more than a draw: 0.00 and 1.00 are common.
-_FEWEST_FOR_AUROC = 30
 _MEANS = ("policy", "success", "vs on", "95%", "wins", "vs random", "95%", "wins")
 
 
@@ -238,7 +237,7 @@ def show_panel(panel: PanelResult) -> None:
         words = f"{policy_words('oracle')}, without noise"
         bought.append([words, percent(panel.oracle_corrected), _points(off), _points(on), "", "", ""])
     with_p = len(_CHOSE) if any(policy.null for policy in panel.policies.values()) else len(_CHOSE) - 2
-    is_ranked = panel.tasks >= _FEWEST_FOR_AUROC
+    is_ranked = panel.tasks >= FEWEST_FOR_AUROC
     chose = [_chose(p)[:with_p] for p in panel.policies.values() if p.auroc is not None] if is_ranked else []
     out = console()
     out.print(table(title, _BOUGHT, bought))

@@ -27,6 +27,8 @@ _METRICS: dict[Constant, str] = {"always_on": "success_vs_always_on", "always_of
 ENOUGH = 10
 """Below this a percentile bootstrap is far too narrow, and of zero width where the few outcomes agree."""
 _SOME = 3
+# With fewer tasks an AUROC is little more than a draw: 0.00 and 1.00 are common, and it is not shown to people.
+FEWEST_FOR_AUROC = 30
 # The chance with which a stated number of tasks shows a difference that is there.
 POWER = 0.8
 # More tasks than this are more than anybody will run to settle one verdict.

@@ -170,7 +170,7 @@ def _effects(results: Sequence[PanelResult]) -> Plot | None:
         x={
             "field": "pairs",
             "type": "quantitative",
-            "blend": "normalize",
+            "stack": "normalize",
             "title": "Share of tasks",
             "axis": {"format": ".0%"},
         },

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from skilldelta.estimators.registry import ORACLE, policies, policy_words
 from skilldelta.evaluation.accounting import Account
-from skilldelta.evaluation.comparison import default_gate
+from skilldelta.evaluation.comparison import FEWEST_FOR_AUROC, default_gate
 from skilldelta.evaluation.evidence_scaling import EvidenceCurve
 from skilldelta.evaluation.results import PanelResult, PolicyResult, Range
 from skilldelta.evaluation.skill_verdicts import SkillVerdict
@@ -96,7 +96,7 @@ def _tiles(result: PanelResult, gate: str) -> list[Tile]:
     ]
     if own.token_saving is not None:
         tiles.append(Tile(percent(own.token_saving, 0), "of always-on's tokens saved"))
-    if own.auroc is not None:
+    if own.auroc is not None and result.tasks >= FEWEST_FOR_AUROC:
         tiles.append(Tile(decimal(own.auroc, 2), "AUROC; 0.5 is a coin"))
     return tiles
 

@@ -36,7 +36,7 @@ from skilldelta.routing.applicability import Ranking
 from skilldelta.routing.task_text import read_message
 from skilldelta.serve.gate_question import GateAnswer, GateChoice
 from skilldelta.serve.learning import LearningProcess
-from skilldelta.serve.warm_bank import EncoderMaker, WarmBank
+from skilldelta.serve.warm_bank import EncoderMaker, KnownNames, WarmBank
 from skilldelta.text_sketch import changed_share, text_sketch
 
 T = TypeVar("T")
@@ -157,7 +157,7 @@ class GateService:
 
     def advise(self, asked: Question) -> Answer:
         """The advice behind a decision, for who wants to look at it; the log does not hear of it."""
-        return self._on_bank(lambda warm: self._advice(warm, self._asked(warm, asked)))
+        return self._on_bank(lambda warm: self._advice(warm, self._asked(warm.names(), asked)))
 
     def encoder(self) -> Encoder:
         """What turns a text into a vector; recent texts are remembered."""
@@ -167,7 +167,7 @@ class GateService:
         """One answer per question, in order; a question that cannot be answered fails the batch before any is recorded."""
 
         def decided(warm: WarmBank) -> list[GateAnswer]:
-            asked = [self._asked(warm, question) for question in questions]
+            asked = [self._asked(warm.names(), question) for question in questions]
             advised = [self._first_answer(warm, one) or self._advice(warm, one) for one in asked]
             return self._recorded(warm, list(zip(asked, advised, strict=True)))
 
@@ -268,19 +268,21 @@ class GateService:
             return self._warm
 
     def _decided(self, warm: WarmBank, question: Question, still_wanted: StillWanted) -> GateAnswer:
-        asked = self._asked(warm, question)
+        asked = self._asked(warm.names(), question)
         advice = self._first_answer(warm, asked) or self._advice(warm, asked)
         return self._recorded(warm, [(asked, advice)], still_wanted)[0]
 
     def _chosen(self, warm: WarmBank, questions: Sequence[Question], still_wanted: StillWanted) -> GateChoice:
         message = read_message(questions[0].text)
-        if message.is_task:  # of a log with a question, the question
+        if message.is_task and message.text != questions[0].text:  # of a log with a question, the question
             questions = [replace(question, text=message.text) for question in questions]
-        asked = [self._asked(warm, question, unknown_skills=True) for question in questions]
+        names = warm.names()
+        asked = [self._asked(names, question, unknown_skills=True) for question in questions]
         ranking: Ranking | None = Ranking({one.skill.skill_id: 0.0 for one in asked if one.is_known})
         if message.is_task and any(one.is_known for one in asked):
             ranking = self._ranking(warm, asked)
         applicable = [one.skill.skill_id for one in asked] if ranking is None else ranking.applicable()
+        unrelated = {} if ranking is None else _unrelated(asked, ranking)
         advised = []
         for one in asked:
             answer: Answer | GateAnswer | None = None
@@ -288,10 +290,10 @@ class GateService:
                 answer = self._first_answer(warm, one) or self._advice_or_none(warm, one)
             elif not applicable:  # a message that is no task, or about none of the skills, leaves a decision as it is
                 answer = self._first_answer(warm, one)
-            advised.append((one, answer or _unrecorded(_not_about(one, ranking), one)))
+            advised.append((one, answer or unrelated[one.skill.skill_id]))
         chances = {} if ranking is None else ranking.chances
         answers = [
-            replace(answer, applies=chances.get(one.skill.skill_id))
+            answer if answer.applies is not None else replace(answer, applies=chances.get(one.skill.skill_id))
             for one, answer in zip(asked, self._recorded(warm, advised, still_wanted), strict=True)
         ]
         used = [answer.document for answer in answers if answer.document["action"] == "use"]
@@ -309,13 +311,12 @@ class GateService:
         except ROUTING_FAILURES:
             return None  # each gate says for itself what failed
 
-    def _asked(self, warm: WarmBank, question: Question, *, unknown_skills: bool = False) -> _Asked:
+    def _asked(self, names: KnownNames, question: Question, *, unknown_skills: bool = False) -> _Asked:
         """The question with its names resolved; a skill that the bank does not know is an error unless it may be unknown."""
-        names = warm.names()
         agent = names.agent(question.agent or self.settings.agent)
-        is_known = any(skill.skill_id == question.skill for skill in names.skills)
+        is_known = question.skill in names.versions
         skill = Skill(question.skill) if unknown_skills and not is_known else names.skill(question.skill)
-        versions = [one for one in names.skills if one.skill_id == skill.skill_id and one.digest]
+        versions = [one for one in names.versions.get(skill.skill_id, ()) if one.digest]
         is_current = not question.skill_digest or not versions or question.skill_digest == skill.digest
         return _Asked(question, agent, skill, question.gate or self.settings.gate, is_current, is_known)
 
@@ -490,23 +491,31 @@ def _unrecorded(advice: Answer, asked: _Asked) -> GateAnswer:
     return GateAnswer(advice.to_dict(), has_skill_text=asked.question.include_skill_text)
 
 
-def _not_about(asked: _Asked, ranking: Ranking | None) -> Answer:
-    """The task is about another skill, or about none: hands off."""
-    chances = ranking.chances if ranking else {}
-    best = max(chances, key=lambda name: chances[name], default="")
-    own = chances.get(asked.skill.skill_id)
-    if own is None:
-        reason = f"no recorded task of {asked.skill.skill_id!r} says what the skill is about"
-    elif ranking is not None and ranking.applicable():
-        reason = f"the task is about another skill: {best} ({chances[best]:.0%}), this one {own:.0%}"
-    elif not any(chances.values()):
-        reason = "the message is no task"
+def _unrelated(asked: Sequence[_Asked], ranking: Ranking) -> dict[str, GateAnswer]:
+    """Hands off, for each skill that the task is not about; one document serves for all but their names and reasons."""
+    first, chances, applicable = asked[0], ranking.chances, ranking.applicable()
+    names = {"skill": first.skill.skill_id, "family": first.question.family, "suite": first.question.suite}
+    advice = fallback_advice(InputError(""), "abstain", first.gate, agent=first.agent.name, **names)
+    document = advice.to_dict() | {"would_change": "a task like the recorded ones of the skill"}
+    if applicable:
+        general = f"the task is about another skill: {applicable[0]} ({chances[applicable[0]]:.0%}), this one "
+    elif ranking.any_skill:
+        general = f"the task is like those of no recorded skill ({ranking.any_skill:.0%} that any applies)"
     else:
-        reason = f"the task is like those of no recorded skill ({sum(chances.values()):.0%} that any applies)"
-    decision = Decision("abstain", 0.0, asked.gate.threshold, reason, "a task like the recorded ones of the skill")
-    names = {"skill": asked.skill.skill_id, "family": asked.question.family, "suite": asked.question.suite}
-    answer = fallback_advice(InputError(reason), "abstain", asked.gate, agent=asked.agent.name, **names)
-    return replace(answer, decision=replace(decision, is_fallback=True))
+        general = "the message is no task"
+    answers = {}
+    for one in asked:
+        skill = one.skill.skill_id
+        if skill in chances:
+            reason = f"{general}{chances[skill]:.0%}" if applicable else general
+        else:
+            reason = f"no recorded task of {skill!r} says what the skill is about"
+        answers[skill] = GateAnswer(
+            {**document, "skill": skill, "reason": reason},
+            has_skill_text=one.question.include_skill_text,
+            applies=chances.get(skill),
+        )
+    return answers
 
 
 def _without_evidence(asked: _Asked) -> Answer:

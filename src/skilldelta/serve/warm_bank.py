@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -50,6 +50,8 @@ class KnownNames:
     skills: Sequence[Skill]
     suites: Sequence[str]
     default_agent: Agent | None
+    versions: Mapping[str, Sequence[Skill]]
+    """Of each skill, by its name: a choice among 200 skills looks each of them up."""
 
     def agent(self, name: str | None) -> Agent:
         """The agent of that name, or the default one for None; an unknown name is refused."""
@@ -57,7 +59,7 @@ class KnownNames:
 
     def skill(self, name: str) -> Skill:
         """The current version of a skill; an unknown one is refused."""
-        return current_skill(self.skills, name)
+        return current_skill(self.versions.get(name) or self.skills, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,12 @@ class WarmBank:
                     for key, suite in self._suites.items()
                     if all(agent != key[0] or other == suite for agent, other in grown)
                 }
-                self._names = KnownNames(revision, bank.agents(), bank.skills(), bank.suites(), bank.defaults().agent)
+                skills = bank.skills()
+                versions: dict[str, list[Skill]] = {}
+                for skill in skills:
+                    versions.setdefault(skill.skill_id, []).append(skill)
+                default = bank.defaults().agent
+                self._names = KnownNames(revision, bank.agents(), skills, bank.suites(), default, versions)
             return self._names
 
     def advice(self, question: Question, agent: Agent, gate: Gate, *, explain: bool) -> Answer:

@@ -40,6 +40,7 @@ def sweep_thresholds(panel: LoadedPanel, gate: Gate = _DEFAULT_GATE, *, control:
     `control` names a policy that is no gate, such as relevance; then its scores are swept.
 
     Examples:
+        >>> from skilldelta import Gate
         >>> swept = sweep_thresholds(panel, Gate(estimator="paper"))
         >>> swept.point(swept.best).success >= swept.point(swept.default).success
         True
@@ -71,6 +72,7 @@ def calibrate(
     """The threshold that meets a goal, with what it gives on tasks that it was not chosen on.
 
     Examples:
+        >>> from skilldelta import Gate
         >>> from skilldelta.evaluation.goals import UseRate
         >>> found = calibrate(panel, UseRate(0.5), Gate(estimator="family_mean"), resamples=0)
         >>> found.hindsight.use_rate <= 0.5

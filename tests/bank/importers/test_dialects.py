@@ -67,3 +67,73 @@ def test_a_dialect_with_repetitions_gives_each_of_them(name: str, tmp_path: Path
     dialect = DIALECTS[name]
     write_tree(tmp_path, dialect.write("adding-workspace/iteration-2", REPEATED))
     assert found(read_any(tmp_path, ME)) == written(REPEATED, dialect)
+
+
+def graded(*marks: bool) -> dict[str, object]:
+    return {"expectations": [{"text": f"check {at}", "passed": mark} for at, mark in enumerate(marks)]}
+
+
+def test_evaluations_of_a_benchmark_without_names_are_told_apart_by_their_ids_and_skills(tmp_path: Path) -> None:
+    runs = [
+        {"skill": skill, "eval_id": eval_id, "configuration": arm, "result": {"passed": passed, "total": 2}}
+        for skill in ("adding", "naming")
+        for eval_id in (1, 2)
+        for arm, passed in (("with_skill", 2), ("without_skill", 1))
+    ]
+    reading = read_any(write_tree(tmp_path, {"benchmark.json": {"runs": runs}}), Defaults(agent="me"))
+    assert sorted((task.suite, task.task_id) for task in reading.tasks) == [
+        (skill, f"eval-{number}") for skill in ("adding", "naming") for number in (1, 2)
+    ]
+    assert len(reading.pairing().pairs) == 4
+
+
+def test_folders_of_models_are_agents_and_never_repetitions(tmp_path: Path) -> None:
+    files = {
+        f"adding-workspace/{model}/eval-1/{arm}/grading.json": graded(arm == "with_skill", model == "opus")
+        for model in ("opus", "sonnet")
+        for arm in ("with_skill", "without_skill")
+    }
+    reading = read_any(write_tree(tmp_path, files), Defaults(skill="adding"))
+    assert [(pair.agent.name, pair.y0, pair.y1, pair.r1) for pair in reading.pairing().pairs] == [
+        ("opus", 0.5, 1.0, 1),
+        ("sonnet", 0.0, 0.5, 1),
+    ]
+
+
+def test_a_file_that_contradicts_its_folder_is_left_out_with_both_readings(tmp_path: Path) -> None:
+    files = {
+        "adding-workspace/sum/with_skill/grading.json": {**graded(True), "configuration": "without_skill"},
+        "adding-workspace/sum/without_skill/grading.json": graded(False),
+    }
+    reading = read_any(write_tree(tmp_path, files), ME)
+    assert [run.condition for run in reading.executions] == ["skip"]
+    assert [omission.reason for omission in reading.left_out] == [
+        "it is not clear which arm it is (configuration: 'without_skill' in the file, but the folder 'with_skill')"
+    ]
+
+
+def test_a_run_whose_skill_failed_to_load_is_no_run_with_it(tmp_path: Path) -> None:
+    files = {
+        "adding-workspace/sum/with_skill/grading.json": {**graded(True), "notes": "The skill failed to load."},
+        "adding-workspace/sum/without_skill/grading.json": graded(False),
+    }
+    reading = read_any(write_tree(tmp_path, files), ME)
+    assert [run.condition for run in reading.executions] == ["skip"]
+    assert "its skill was not there" in reading.left_out[0].reason
+
+
+def test_a_benchmark_beside_gradings_never_adds_their_runs_again(tmp_path: Path) -> None:
+    files: dict[str, object] = {
+        f"adding-workspace/iteration-1/eval-{name}/{arm}/grading.json": graded(arm == "with_skill", True)
+        for name in ("sum", "carry")
+        for arm in ("with_skill", "without_skill")
+    }
+    rows = [
+        {"eval_name": name, "configuration": arm, "result": {"passed": 0, "total": 2}}
+        for name in ("sum", "Carry", "of another day")
+        for arm in ("with_skill", "without_skill")
+    ]
+    files["adding-workspace/iteration-1/benchmark.json"] = {"metadata": {"skill_name": "adding"}, "runs": rows}
+    reading = read_any(write_tree(tmp_path, files), ME)
+    assert len(reading.executions) == 4
+    assert sum(len(omission) for omission in reading.left_out) == 6

@@ -86,14 +86,16 @@ const made = (job, panel) => {
 
 const evaluated = (found, titles, running) => found.panels.map((panel) => {
   const own = panel.policies[running];
+  // In a small panel the verdict rests on held-out fifths, and so do the numbers beside it.
+  const value = panel.repeated_folds?.policies[running] ?? own;
   return [
     h("div", { class: `verdict ${panel.headline?.tone ?? "open"}` },
       overline("Should I use the gate here?"), h("h2", {}, panel.headline?.text ?? "No verdict")),
     h("div", { class: "tiles" },
       tile(percent(panel.off), "success without skills"), tile(percent(panel.on), "success with them, always"),
-      tile(percent(own?.success), "success with the gate", { own: true }), tile(percent(own?.use_rate, 0), "of tasks use the skill"),
-      tile(percent(own?.token_saving, 0), "of always-on's tokens saved"), tile(decimal(own?.auroc), "AUROC; 0.5 is a coin"),
-      tile(percent(panel.oracle), "if every outcome were known")),
+      tile(percent(value?.success), "success with the gate", { own: true }), tile(percent(value?.use_rate, 0), "of tasks use the skill"),
+      tile(percent(own?.token_saving, 0), "of always-on's tokens saved"), panel.tasks < 30 ? null : tile(decimal(own?.auroc), "AUROC; 0.5 is a coin"),
+      tile(percent(panel.oracle_corrected ?? panel.oracle), panel.oracle_corrected === null ? "if every outcome were known" : "if the better condition of every task were known")),
     section("Every policy on the same tasks", policies(panel, titles, running),
       h("p", { class: "quiet small note" }, "Small print below a number is its 95% interval. A dash is unknown, never zero. Click a heading to sort."),
       h("details", {}, h("summary", {}, "What each policy does"), facts(titles.filter((one) => one.name in panel.policies).map((one) => [one.title, one.meaning]))),

@@ -26,11 +26,19 @@ export const tryPage = async ({ query, overview, settings, signal, chooser }) =>
     result.setAttribute("aria-busy", "true");
     try {
       const at = { signal: AbortSignal.any([signal, asking.signal]) };
+      const about = asked.skill ? null : await whichSkill(asked, skills, panel, at);
+      if (about && !about.skill) {
+        replace(result, h("div", { class: "verdict calm" }, h("h2", {}, about.heading), h("p", {}, about.words)));
+        announce(`${about.heading}. ${about.words}`);
+        result.removeAttribute("aria-busy");
+        return null;
+      }
+      if (about) asked.skill = about.skill;
       const [answer, map] = await Promise.all([
         post("v1/dashboard/try", { ...asked, ...panel }, at),
         get("v1/dashboard/map", { skill: asked.skill, ...panel }, at),
       ]);
-      replace(result, answered(answer, map));
+      replace(result, about ? h("p", { class: "about" }, about.words) : null, answered(answer, map));
       history.replaceState(null, "", link("try", "", { skill: asked.skill }));
       announce(`${HEADINGS[answer.decision.action]}. ${answer.decision.reason}`);
     } catch (error) {
@@ -42,6 +50,7 @@ export const tryPage = async ({ query, overview, settings, signal, chooser }) =>
 
   form.onAsk(ask);
   const suggest = async () => {
+    if (!form.skill()) return form.suggest([]);
     try { form.suggest(examples(await get("v1/dashboard/map", { skill: form.skill(), ...panel }, { signal }))); } catch { form.suggest([]); }
   };
   form.onSkill(suggest);
@@ -56,9 +65,20 @@ export const tryPage = async ({ query, overview, settings, signal, chooser }) =>
   );
 };
 
+// Which of all skills a harness would ask about, if any: the same judgment as /v1/choose.
+const whichSkill = async (asked, skills, panel, at) => {
+  const body = { text: asked.text, skills, ...panel, record: false };
+  const { any_applies: any, decisions } = await post("v1/choose", body, at);
+  const [best] = [...decisions].sort((a, b) => (b.applies ?? 0) - (a.applies ?? 0));
+  if (any !== null && any < 0.5) return { skill: null, heading: "No skill applies", words: `${sentence(best.reason)} Nothing is injected, and nothing is denied.` };
+  return { skill: best.skill, words: `Of ${plural(skills.length, "skill")} the task is about ${best.skill}${best.applies === undefined ? "" : ` (${percent(best.applies)})`}.` };
+};
+
 const fields = (skills, chosen, running) => {
   const task = h("textarea", { id: "task", rows: 4, placeholder: "The task as the agent would see it", spellcheck: "true", maxlength: 100_000 });
-  const skill = h("select", { id: "skill" }, skills.map((name) => h("option", { value: name, selected: name === chosen }, name)));
+  const skill = h("select", { id: "skill" },
+    skills.map((name) => h("option", { value: name, selected: name === chosen }, name)),
+    skills.length > 1 ? h("option", { value: "" }, `any of the ${skills.length}, as in a harness`) : null);
   const family = h("input", { id: "family", placeholder: "unknown", autocomplete: "off" });
   const threshold = h("input", { id: "threshold", type: "number", min: -1, max: 1, step: "any", value: running });
   const hint = h("p", { class: "quiet small suggestions" });

@@ -116,8 +116,8 @@ def fallback_answer(settings: HookSettings, content: bytes) -> str:
         is_silent = settings.shadow or settings.fallback != "use"
         if event.kind != "prompt" or not event.text or not settings.skills or is_silent:
             return ""
-        found = _fallen_back(settings, "no time left")._replace(texts=_file_texts(settings).texts)
-        return _delivery(settings, found, settings.part)
+        result = _fallen_back(settings, "no time left")._replace(texts=_file_texts(settings).texts)
+        return _delivery(settings, result, settings.part)
     except Exception:
         return ""
 
@@ -143,19 +143,19 @@ def _prompt(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answered
         return _another_task(settings, event, tasks, ask_bank)
     if not same.claim(settings.part.number):
         return Answered()
-    found = _Decided(same.known() or (), _file_texts(settings).texts)
-    if _lacks_text(settings, found):
-        found = found._replace(texts=_decided(settings, event, ask_bank).texts)
-    return Answered(_delivery(settings, found, settings.part))
+    result = _Decided(same.known() or (), _file_texts(settings).texts)
+    if _lacks_text(settings, result):
+        result = result._replace(texts=_decided(settings, event, ask_bank).texts)
+    return Answered(_delivery(settings, result, settings.part))
 
 
 def _another_task(settings: HookSettings, event: HookEvent, tasks: list[Conversation], ask_bank: Ask) -> Answered:
     """The answer to a later task: a skill that is not in the conversation yet, or nothing."""
     asked = event._replace(conversation=f"{event.conversation}#{len(tasks)}")
-    found = _decided(settings, asked, ask_bank)
-    if any(one.chosen and one.skill in _injected(tasks) for one in found.decisions):
-        return Answered(failure=found.failure)
-    return _first_prompt(settings, event, tasks[0]._replace(task=len(tasks)), found)
+    result = _decided(settings, asked, ask_bank)
+    if any(decision.chosen and decision.skill in _injected(tasks) for decision in result.decisions):
+        return Answered(failure=result.failure)
+    return _first_prompt(settings, event, tasks[0]._replace(task=len(tasks)), result)
 
 
 def _injected(tasks: list[Conversation]) -> set[str]:
@@ -179,15 +179,15 @@ def _granted(settings: HookSettings, event: HookEvent, skill: OfferedSkill, ask_
     """An explicit wish always wins: the text, unless it is in the conversation already. It is a task of its own."""
     conversation = _conversation(settings, event)
     tasks = conversation.tasks() if conversation else []
-    found = _Decided((HookDecision(skill.name, "use", WISHED, chosen=True),), _file_texts(settings).texts)
+    result = _Decided((HookDecision(skill.name, "use", WISHED, chosen=True),), _file_texts(settings).texts)
     if conversation is not None:
         task = conversation._replace(task=len(tasks))
-        task.keep(found.decisions, event.text)
+        task.keep(result.decisions, event.text)
         if not task.claim(settings.part.number) or skill.name in _injected(tasks):
             return Answered()
-    if _lacks_text(settings, found):
-        found = found._replace(texts=_texts_of_bank(settings, skill, ask_bank))
-    return Answered(_delivery(settings, found, settings.part))
+    if _lacks_text(settings, result):
+        result = result._replace(texts=_texts_of_bank(settings, skill, ask_bank))
+    return Answered(_delivery(settings, result, settings.part))
 
 
 def _texts_of_bank(settings: HookSettings, skill: OfferedSkill, ask_bank: Ask) -> dict[str, str]:
@@ -196,10 +196,10 @@ def _texts_of_bank(settings: HookSettings, skill: OfferedSkill, ask_bank: Ask) -
     return _decided(replace(settings, skills=(skill,), record=False), question, ask_bank).texts
 
 
-def _is_in_transcript(settings: HookSettings, found: _Decided, transcript: str) -> bool:
+def _is_in_transcript(settings: HookSettings, result: _Decided, transcript: str) -> bool:
     """Whether the harness's record of the conversation has the skill's text: a fork repeats what was said before it."""
-    skill = _chosen(settings, found)
-    text = found.texts.get(skill.name) if skill else None
+    skill = _chosen(settings, result)
+    text = result.texts.get(skill.name) if skill else None
     if not transcript or not text:
         return False
     try:
@@ -219,41 +219,41 @@ class _FileTexts(NamedTuple):
 
 def _file_texts(settings: HookSettings) -> _FileTexts:
     """The texts of the skills that have files, each read once: what is asked about is what is injected."""
-    found = _FileTexts({}, {})
+    result = _FileTexts({}, {})
     for skill in settings.skills:
         try:
             if skill.file is not None:
-                found.texts[skill.name] = skill_body(skill.file)
+                result.texts[skill.name] = skill_body(skill.file)
         except OSError as error:
-            found.unreadable[skill.name] = f"{skill.file}: cannot be read ({error.strerror or error})"
-    return found
+            result.unreadable[skill.name] = f"{skill.file}: cannot be read ({error.strerror or error})"
+    return result
 
 
 def _first_prompt(
-    settings: HookSettings, event: HookEvent, conversation: Conversation | None, found: _Decided
+    settings: HookSettings, event: HookEvent, conversation: Conversation | None, result: _Decided
 ) -> Answered:
     """The answer with which the decision is known; of hooks that decide at the same moment, the first one counts."""
     part = Part(settings.part.number, 1)
-    is_decided = any(one.action != "abstain" or one.has_evidence for one in found.decisions)
+    is_decided = any(decision.action != "abstain" or decision.has_evidence for decision in result.decisions)
     if len(settings.skills) > 1 and not is_decided:
-        return Answered(failure=found.failure)  # about none of the skills: the next task is asked about anew
-    if conversation is not None and conversation.keep(found.decisions, event.text):
+        return Answered(failure=result.failure)  # about none of the skills: the next task is asked about anew
+    if conversation is not None and conversation.keep(result.decisions, event.text):
         part = settings.part
-        found = found._replace(decisions=conversation.known() or found.decisions)
+        result = result._replace(decisions=conversation.known() or result.decisions)
         conversation.tidy()
         if not conversation.claim(part.number):
-            return Answered(failure=found.failure)
+            return Answered(failure=result.failure)
     # Whoever decided before has injected; a fork repeats what was said before it.
-    if (found.repeated and part.of == 1) or _is_in_transcript(settings, found, event.transcript):
-        return Answered(failure=found.failure)
-    output = _delivery(settings, found, part) if _chosen(settings, found) else _message(settings, found)
-    return Answered(output, found.failure)
+    if (result.repeated and part.of == 1) or _is_in_transcript(settings, result, event.transcript):
+        return Answered(failure=result.failure)
+    output = _delivery(settings, result, part) if _chosen(settings, result) else _message(settings, result)
+    return Answered(output, result.failure)
 
 
-def _lacks_text(settings: HookSettings, found: _Decided) -> bool:
+def _lacks_text(settings: HookSettings, result: _Decided) -> bool:
     """Whether the skill to inject is in the bank only."""
-    skill = _chosen(settings, found)
-    return settings.delivery == "text" and skill is not None and skill.file is None and skill.name not in found.texts
+    skill = _chosen(settings, result)
+    return settings.delivery == "text" and skill is not None and skill.file is None and skill.name not in result.texts
 
 
 def _conversation(settings: HookSettings, event: HookEvent) -> Conversation | None:
@@ -273,18 +273,18 @@ def _decided(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> _Decide
     several = len(offered.skills) > 1
     try:
         document = _asked(settings, CHOOSE if several else DECIDE, _question(offered, event, files.texts), ask_bank)
-        found = _of_choice(document if several else {"choice": None, "decisions": [document]})
+        result = _of_choice(document if several else {"choice": None, "decisions": [document]})
     except Exception as error:
-        found = _fallen_back(offered, _one_line(error))
+        result = _fallen_back(offered, _one_line(error))
     # A server hands out the text that was set up, or none: whoever could change it there would speak to the model.
     pinned = {skill.name: skill.digest for skill in offered.skills if skill.digest}
-    foreign = [name for name, text in found.texts.items() if _digest(text) != pinned.get(name, _digest(text))]
-    texts = {name: text for name, text in found.texts.items() if name not in foreign}
+    foreign = [name for name, text in result.texts.items() if _digest(text) != pinned.get(name, _digest(text))]
+    texts = {name: text for name, text in result.texts.items() if name not in foreign}
     changed = [
         f"the text of {name} is not the one that was installed; run skilldelta install again" for name in foreign
     ]
-    reasons = "; ".join(reason for reason in (failure, found.failure, *changed) if reason)
-    return found._replace(texts={**texts, **files.texts}, failure=reasons)
+    reasons = "; ".join(reason for reason in (failure, result.failure, *changed) if reason)
+    return result._replace(texts={**texts, **files.texts}, failure=reasons)
 
 
 def _digest(text: str) -> str:
@@ -341,7 +341,7 @@ def _of_choice(document: dict[str, Any]) -> _Decided:
         tuple(decision._replace(chosen=decision.skill == choice) for decision in decisions),
         {row["skill"]: row["skill_text"] for row in rows if isinstance(row.get("skill_text"), str)},
         repeated=any(row.get("repeated") is True for row in rows),
-        failure="; ".join(one.reason for one in decisions if one.reason.startswith(ROUTING_FAILED)),
+        failure="; ".join(decision.reason for decision in decisions if decision.reason.startswith(ROUTING_FAILED)),
     )
 
 
@@ -353,32 +353,32 @@ def _fallen_back(settings: HookSettings, reason: str) -> _Decided:
     return _Decided((first, *decisions[1:]), {}, failure=reason)
 
 
-def _delivery(settings: HookSettings, found: _Decided, part: Part, at: str = "") -> str:
+def _delivery(settings: HookSettings, result: _Decided, part: Part, at: str = "") -> str:
     """The skill's text for the model, beside a prompt or at another event."""
-    skill = _chosen(settings, found)
+    skill = _chosen(settings, result)
     if skill is None:
         return ""
-    text = found.texts.get(skill.name) if settings.delivery == "text" else None
+    text = result.texts.get(skill.name) if settings.delivery == "text" else None
     if text is not None and skill.file is None and len(in_parts(skill.name, text, settings.dialect.longest)) > part.of:
         skill = skill._replace(file=_written_down(settings, text))
     context = delivered(skill, text, settings.dialect, part=part, delivery=settings.delivery)
     if not context:
         return ""
-    line = {"systemMessage": _line(found)} if settings.dialect.shows_messages and part.number == 1 else {}
+    line = {"systemMessage": _line(result)} if settings.dialect.shows_messages and part.number == 1 else {}
     return _written({**settings.dialect.context(context, at), **line})
 
 
-def _message(settings: HookSettings, found: _Decided) -> str:
+def _message(settings: HookSettings, result: _Decided) -> str:
     """One quiet line for the person about a skill that was skipped, where the harness can show one."""
     is_told = settings.dialect.shows_messages and settings.part.number == 1
-    line = _line(found) if is_told and any(decision.has_evidence for decision in found.decisions) else ""
+    line = _line(result) if is_told and any(decision.has_evidence for decision in result.decisions) else ""
     return _written({"systemMessage": line}) if line else ""
 
 
-def _line(found: _Decided) -> str:
+def _line(result: _Decided) -> str:
     verbs = {"use": "used", "skip": "skipped", "abstain": "left alone"}
-    decision = next((decision for decision in found.decisions if decision.chosen), None)
-    decision = decision or next(decision for decision in found.decisions if decision.has_evidence)
+    decision = next((decision for decision in result.decisions if decision.chosen), None)
+    decision = decision or next(decision for decision in result.decisions if decision.has_evidence)
     certainty = f", {decision.certainty}" if decision.certainty else ""
     gain = f" ({100 * decision.gain:+.0f} points{certainty})" if decision.has_evidence else ""
     return f"SkillDelta: {verbs[decision.action]} {decision.skill}{gain} · skilldelta why"
@@ -410,8 +410,8 @@ def _written_down(settings: HookSettings, text: str) -> Path | None:
     return path
 
 
-def _chosen(settings: HookSettings, found: _Decided) -> OfferedSkill | None:
-    name = next((decision.skill for decision in found.decisions if decision.chosen), None)
+def _chosen(settings: HookSettings, result: _Decided) -> OfferedSkill | None:
+    name = next((decision.skill for decision in result.decisions if decision.chosen), None)
     return next((skill for skill in settings.skills if skill.name == name), None)
 
 
@@ -420,7 +420,7 @@ def _chosen(settings: HookSettings, found: _Decided) -> OfferedSkill | None:
 
 def _skill_call(settings: HookSettings, event: HookEvent) -> Answered:
     # What the latest task that was about the skill has decided.
-    decision = next((one for one in reversed(_taken(settings, event)) if one.skill == event.skill), None)
+    decision = next((decision for decision in reversed(_taken(settings, event)) if decision.skill == event.skill), None)
     # Unless the evidence of harm is sure, it is hands off: the harness works as it does without a gate.
     if decision is not None and decision.action == "skip" and decision.certainty == "sure":
         reason = f"SkillDelta: {decision.reason} (sure). Proceed without this skill."
@@ -431,27 +431,27 @@ def _skill_call(settings: HookSettings, event: HookEvent) -> Answered:
 def _taken(settings: HookSettings, event: HookEvent) -> list[HookDecision]:
     """The decisions of a conversation, those of its first task first, without skills that a task was not about."""
     conversation = _conversation(settings, event)
-    taken = [one for task in (conversation.tasks() if conversation else ()) for one in task.known() or ()]
-    return [one for one in taken if one.action != "abstain" or one.has_evidence]
+    taken = [decision for task in (conversation.tasks() if conversation else ()) for decision in task.known() or ()]
+    return [decision for decision in taken if decision.action != "abstain" or decision.has_evidence]
 
 
 def _compacted(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answered:
     """The text of the skill that was used last, again: a compaction has taken it out of the conversation."""
     chosen = [decision for decision in _taken(settings, event) if decision.chosen]
-    found = _Decided(tuple(chosen[-1:]), _file_texts(settings).texts)
-    skill = _chosen(settings, found)
+    result = _Decided(tuple(chosen[-1:]), _file_texts(settings).texts)
+    skill = _chosen(settings, result)
     if skill is None:
         return Answered()
-    if _lacks_text(settings, found):
-        found = found._replace(texts=_texts_of_bank(settings, skill, ask_bank))
-    return Answered(_delivery(settings, found, settings.part, settings.dialect.start))
+    if _lacks_text(settings, result):
+        result = result._replace(texts=_texts_of_bank(settings, skill, ask_bank))
+    return Answered(_delivery(settings, result, settings.part, settings.dialect.start))
 
 
 def _end(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answered:
     """The tokens of the conversation, with each decision that was taken in it; the same end twice adds nothing."""
     from skilldelta.harnesses.session_transcript import transcript_tokens
 
-    recorded = [one.decision_id for one in _taken(settings, event) if one.decision_id]
+    recorded = [decision.decision_id for decision in _taken(settings, event) if decision.decision_id]
     tokens = transcript_tokens(settings.dialect, event.transcript) if recorded and event.transcript else None
     for decision_id in recorded if tokens is not None else []:
         _asked(settings, OUTCOMES, {"decision_id": decision_id, "tokens": tokens}, ask_bank)

@@ -49,11 +49,12 @@ def found_anywhere(tree: ResultTree) -> str:
 
 def _has_runs(name: str, document: object) -> bool:
     gradings = gradings_in(document)
+    parts = name.split("/")
+    named = [(arm := arm_of_name(part)) is not None and arm.is_sure for part in parts]
     if not any(grading.assertions for grading in gradings):
-        return False
-    return _names_arms(document) or any(
-        (arm := arm_of_name(part)) is not None and arm.is_sure for part in name.split("/")
-    )
+        # Rates alone are runs only in the folder of an arm; elsewhere they are rows of a table.
+        return any(named[:-1]) and isinstance(document, dict) and bool(gradings)
+    return _names_arms(document) or any(named)
 
 
 def _found_in_file(tree: ResultTree) -> str:

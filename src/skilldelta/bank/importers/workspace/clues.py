@@ -199,6 +199,11 @@ def is_run_folder(folder: str) -> bool:
     return bool(_RUN_FOLDER.match(folder))
 
 
+def is_numbered_eval(folder: str) -> bool:
+    """Whether a folder is a numbered evaluation: eval-1, case_2."""
+    return bool(_NUMBERED.match(folder))
+
+
 @lru_cache(maxsize=8192)
 def base_of_rerun(name: str) -> str:
     """The iteration that a re-run repeats: `iteration-7-rerun` is iteration-7."""

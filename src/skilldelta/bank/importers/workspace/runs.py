@@ -17,7 +17,7 @@ from typing import Any
 from skilldelta.bank.importers.result_tree import ResultTree
 from skilldelta.bank.importers.tools.plain_values import text_of
 from skilldelta.bank.importers.workspace import clues
-from skilldelta.bank.importers.workspace.arm_words import ArmName, Meaning, plain_words
+from skilldelta.bank.importers.workspace.arm_words import ArmName, Meaning, arm_of_name, plain_words
 from skilldelta.bank.importers.workspace.clues import ArmClue, ConflictingCluesError, Level, Spending
 from skilldelta.bank.importers.workspace.gradings import Assertion, Fields, Grading
 from skilldelta.bank.importers.workspace.workspace_files import WorkspaceFiles, prompt_of
@@ -131,6 +131,7 @@ def find_runs(
     _name_skills(tree, files, found)
     _add_prompts(files, found)
     _name_tasks(found.runs)
+    _tell_groups_apart(found)
     _drop_repeated(found)
     return found
 
@@ -239,6 +240,8 @@ def _run(
     place: str,
 ) -> GradedRun:
     evaluation = clues.eval_clue(levels)
+    if is_summary and (evaluation.eval_id or evaluation.name):
+        evaluation = evaluation._replace(folder="")  # a summary's own folder names none of its evaluations
     folder, field_ = clues.iteration(levels)
     own = [level.fields for level in levels if level.kind == "object" and level.fields]
     # A benchmark's numbers are of the run only in the objects inside it.
@@ -446,8 +449,8 @@ def _name_tasks(runs: Sequence[GradedRun]) -> None:
         links[at] = at
         for kind, name in (
             ("id", run.eval_id),
-            ("name", plain_words(run.name)),
-            ("name", plain_words(run.folder_name)),
+            ("name", _bare_name(run.name)),
+            ("name", _bare_name(run.folder_name)),
         ):
             if name:
                 by_key[run.skill, kind, name].append(at)
@@ -456,11 +459,15 @@ def _name_tasks(runs: Sequence[GradedRun]) -> None:
     groups: defaultdict[int, list[GradedRun]] = defaultdict(list)
     for at, run in enumerate(runs):
         groups[root(at)].append(run)
+    taken: set[tuple[str, str, str]] = set()
     for group in groups.values():
         name = next((run.name for run in sorted(group, key=lambda run: run.is_summary) if run.name), "")
         name = name or next((run.folder_name for run in group if run.folder_name), "")
         name = name or f"eval-{next((run.eval_id for run in group if run.eval_id), '')}"
         text = next((run.text for run in group if run.text), "")
+        if (group[0].skill, name, text) in taken:  # another evaluation of the same name, which only its id tells apart
+            name = f"{name}-{next((run.eval_id for run in group if run.eval_id), len(taken))}"
+        taken.add((group[0].skill, name, text))
         for run in group:
             run.task, run.text = name, text
 
@@ -483,6 +490,11 @@ def _link(runs: Sequence[GradedRun], members: Sequence[int], links: dict[int, in
             leaders.append(at)
 
 
+def _bare_name(name: str) -> str:
+    """A name without the word that says what it names: `eval-sum` is `sum`."""
+    return re.sub(r"\A(?:eval|case|test|task)_(?=\D)", "", plain_words(name))
+
+
 def _plain_text(run: GradedRun) -> str:
     return " ".join(run.text.split())
 
@@ -499,9 +511,50 @@ def _may_be_one(a: GradedRun, b: GradedRun) -> bool:
     # Within one iteration an id is one evaluation, however a summary words its name.
     if a.eval_id and a.eval_id == b.eval_id and _same_place(a, b):
         return True
-    names = [plain_words(run.name or ("" if run.eval_id else run.folder_name)) for run in (a, b)]
+    names = [_bare_name(run.name or ("" if run.eval_id else run.folder_name)) for run in (a, b)]
     same_text = bool(a.text and b.text)
     return same_text or not all(names) or names[0] == names[1]
+
+
+def _tell_groups_apart(found: WorkspaceRuns) -> None:
+    """Folders that hold runs of the same tasks and are no iterations: models where they are called so, else versions."""
+    groups: defaultdict[tuple[str, ...], dict[str, None]] = defaultdict(dict)
+    for run in found.runs:
+        if not run.is_summary:
+            groups[run.skill, run.task, run.text, run.meaning, run.iteration, run.model][_group(run)] = None
+    several = {group for listed in groups.values() if len(listed) > 1 for group in listed}
+    for run in found.runs:
+        group = _group(run)
+        if run.is_summary or group not in several or not group:
+            continue
+        if _MODEL.search(group) and not run.model:
+            run.model = group
+        else:
+            run.iteration = f"{run.iteration}/{group}" if run.iteration else group
+    if named := sorted(several - {""}):
+        found.notes.append(f"the folders {', '.join(named[:6])} hold runs of the same tasks, and are kept apart")
+
+
+_MODEL = re.compile(
+    r"claude|opus|sonnet|haiku|fable|gpt|gemini|llama|qwen|mistral|deepseek|codex|kimi|glm|grok|\bo[134]\b",
+    re.IGNORECASE,
+)
+
+
+def _group(run: GradedRun) -> str:
+    """The folders of a run that are neither its arm, its task, its iteration nor a run."""
+    own = {
+        plain_words(name) for name in (run.folder_name, run.name, run.task, run.skill, f"eval-{run.eval_id}") if name
+    }
+    parts = []
+    for part in run.file.split("/")[:-1]:
+        is_named = clues.is_generic(part) or clues.is_iteration(part) or clues.is_run_folder(part)
+        is_task = (
+            plain_words(part) in own or plain_words(part).removeprefix("eval_") in own or clues.is_numbered_eval(part)
+        )
+        if not is_named and not is_task and part != run.arm and arm_of_name(part) is None:
+            parts.append(part)
+    return "/".join(parts)
 
 
 # Each run once
@@ -514,6 +567,7 @@ def _drop_repeated(found: WorkspaceRuns) -> None:
     ordered = sorted(found.runs, key=lambda run: (run.is_summary, run.time or 0.0, run.iteration, run.place))
     _refuse_two_gradings_of_one_run(found)
     ordered = [run for run in ordered if run in found.runs] if len(ordered) != len(found.runs) else ordered
+    graded_places = {_place_of(run) for run in ordered if not _is_benchmark(run)}
     for run in ordered:
         same_task = by_run[run.skill, run.task, run.text, run.meaning]
         twin = next((other for other in same_task if _is_copy(run, other)), None)
@@ -529,10 +583,21 @@ def _drop_repeated(found: WorkspaceRuns) -> None:
                 "a summary says otherwise than the grading, which counts", f"{run.place} ({graded[0].place})"
             )
             continue
+        if _is_benchmark(run) and _place_of(run) in graded_places:
+            found.leave_out("a benchmark lists it beside gradings, and no grading of it is there", run.place)
+            continue
         same_task.append(run)
         kept.append(run)
     places = {run.place: at for at, run in enumerate(found.runs)}
     found.runs = sorted(kept, key=lambda run: places[run.place])
+
+
+def _is_benchmark(run: GradedRun) -> bool:
+    return "benchmark" in run.file.rpartition("/")[2].lower()
+
+
+def _place_of(run: GradedRun) -> tuple[str, str, str]:
+    return _workspace(run), run.iteration if run.meaning == "use" else "", run.meaning
 
 
 def _refuse_two_gradings_of_one_run(found: WorkspaceRuns) -> None:

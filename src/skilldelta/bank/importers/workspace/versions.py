@@ -11,6 +11,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from skilldelta.bank.importers.workspace.gradings import Assertion
 from skilldelta.bank.importers.workspace.runs import GradedRun
@@ -41,6 +42,11 @@ def name_versions(runs: Sequence[GradedRun]) -> dict[int, str]:
         if run.meaning == "use":
             said = recorded[run.skill, run.iteration]
             names[id(run)] = run.version or (next(iter(said)) if len(said) == 1 else run.iteration)
+    several = {run.skill for run in runs if run.meaning == "use" and names[id(run)]}
+    for run in runs:
+        # Beside an old_skill the runs with the skill are of a version, too, whose only name is their arm's.
+        if run.meaning == "use" and not names[id(run)] and run.skill in several:
+            names[id(run)] = run.arm
     return names
 
 
@@ -54,7 +60,7 @@ def order_versions(runs: Iterable[GradedRun], names: Mapping[int, str], newest: 
             continue
         version = names[id(run)]
         known = times[run.skill].get(version)
-        moment = max(filter(None, (known, run.time)), default=None)
+        moment = max(filter(None, (known, run.time, _date_of(version))), default=None)
         times[run.skill][version] = moment
         if (run.skill, version, run.task) not in seen:
             seen.add((run.skill, version, run.task))
@@ -66,9 +72,13 @@ def _ordered(times: Mapping[str, float | None], newest: str, overlap: int) -> Ve
     names = list(times)
     if len(names) == 1:
         return VersionOrder(tuple(names), True, "there is one")
-    if newest in names:
+    if newest and newest in names:
         others = _ordered({name: time for name, time in times.items() if name != newest}, "", overlap)
         return VersionOrder((*others.names, newest), True, f"{newest} the newest as was said, the others {others.by}")
+    ages = [_age(name) for name in names]
+    if len(names) == 2 and sorted(ages) in ([-1, 0], [-1, 1], [0, 1]):
+        ordered = sorted(names, key=_age)
+        return VersionOrder(tuple(ordered), True, "as their names say")
     timed = [name for name in names if times[name] is not None]
     numbered = [name for name in names if _number(name) is not None]
     by_number = sorted(numbered, key=lambda name: _number(name) or 0)
@@ -96,6 +106,25 @@ def _ordered(times: Mapping[str, float | None], newest: str, overlap: int) -> Ve
         )
     ordered = sorted(names, key=lambda name: (_number(name) is not None, _number(name) or 0, times[name] or 0.0))
     return VersionOrder(tuple(ordered), False, "by the numbers of the folders only: no times are recorded")
+
+
+def _date_of(name: str) -> float | None:
+    """The day that a folder is named after."""
+    match = re.match(r"(\d{4})-?(\d\d)-?(\d\d)(?!\d)", name)
+    try:
+        return datetime(int(match[1]), int(match[2]), int(match[3]), tzinfo=UTC).timestamp() if match else None
+    except ValueError:
+        return None
+
+
+def _age(name: str) -> int:
+    """-1 for an old_skill, 1 for a new_skill, 0 for names that say nothing of the kind."""
+    last = name.rpartition("/")[2].lower()
+    if re.search(r"\b(?:old|previous|prev|original|earlier)\b", last.replace("_", " ").replace("-", " ")):
+        return -1
+    return int(
+        bool(re.search(r"\b(?:new|updated|improved|latest|revised)\b", last.replace("_", " ").replace("-", " ")))
+    )
 
 
 def _merged(numbered: list[str], others: list[str], times: Mapping[str, float | None]) -> list[str]:

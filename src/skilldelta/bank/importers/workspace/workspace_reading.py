@@ -54,7 +54,7 @@ def read_workspace(tree: ResultTree, said: Defaults) -> ToolResults:
 
 
 def _notes(said: Defaults, files: WorkspaceFiles, found: WorkspaceRuns) -> list[str]:
-    notes = []
+    notes = list(found.notes)
     if not said.score and found.runs:
         notes.append("the outcome is the share of assertions that passed; --score all_passed counts whole runs")
     for repair, names in _by_value(files.repaired).items():
