@@ -10,18 +10,22 @@ import pytest
 
 from docs.pages import PAGES, ROOT, read
 from docs.test_links import anchor_on_host, headings, links
+from docsite.import_layers import import_layers
 
 SOURCE = ROOT / "src/skilldelta"
 PATH = (
     "records.py",
     "pairing.py",
     "support.py",
-    "neighbors.py",
-    "predictor.py",
-    "gate/decision.py",
+    "gate/question.py",
+    "advisor/advisor.py",
+    "advisor/panel_view.py",
+    "estimators/base.py",
+    "estimators/blend/fitted.py",
     "gate/gate.py",
     "gate/fitted.py",
-    "advisor/advisor.py",
+    "gate/decision.py",
+    "gate/answer.py",
 )
 
 
@@ -49,6 +53,32 @@ def test_every_folder_of_the_package_is_a_room() -> None:
     rooms = re.findall(r"^\| `(\w+)` \|", section("docs/architecture.md", "The rooms"), re.MULTILINE)
     folders = sorted(path.parent.name for path in SOURCE.glob("*/__init__.py"))
     assert rooms == folders
+
+
+CHANGES = """add an estimator; add a harness; change the default threshold; add a column to executions; add a metric;
+another database; a new importer; the wording of a verdict; a dashboard page; drop a component of the blend; log retention;
+an encoder per suite"""
+
+
+def test_every_change_names_its_files_and_counts_them() -> None:
+    table = section("docs/architecture.md", "Where do I change …?")
+    rows = re.findall(r"^\| ([\w ]+) \| (\d+) \| (.*?) \| (.*) \|$", table, re.MULTILINE)
+    assert [change for change, *_ in rows] == re.split(r";\s+", CHANGES)
+    for change, number, files, remark in rows:
+        touched = re.findall(r"`([\w/]+\.(?:py|js|html))`", files)
+        assert len(set(touched)) == int(number), f"{change}: {len(set(touched))} files, the page says {number}"
+        mentioned = {path for path in (*touched, *re.findall(r"`(\w+/[\w/]+\.(?:py|js))`", remark)) if "NEW" not in path}
+        assert [path for path in sorted(mentioned) if not (SOURCE / path).is_file()] == [], change
+
+
+def test_every_file_at_the_root_of_the_package_is_on_the_page() -> None:
+    rooms = section("docs/architecture.md", "The rooms")
+    files = {path.name for path in SOURCE.glob("*.py")} - {"__init__.py", "__main__.py"}
+    assert {name for name in files if f"`{name}`" not in rooms} == set()
+
+
+def test_the_layers_are_drawn_as_they_are_checked() -> None:
+    assert f"<!-- generated: layers -->\n{import_layers()}<!-- end -->\n" in read("docs/architecture.md")
 
 
 def test_what_the_import_rule_forbids_is_what_is_checked() -> None:
