@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import importlib
 import re
+import sys
 import tomllib
+from pathlib import Path
+from types import FrameType
 
 import pytest
 
+import skilldelta
 from docs.pages import PAGES, ROOT, read
 from docs.test_links import anchor_on_host, headings, links
 from docsite.import_layers import import_layers
+from serve.conftest import bank_path  # noqa: F401
 
 SOURCE = ROOT / "src/skilldelta"
 PATH = (
@@ -44,6 +49,25 @@ def test_the_path_for_newcomers_is_as_long_as_the_page_says() -> None:
     )
 
 
+def test_a_default_decision_runs_through_every_file_of_the_path(bank_path: Path) -> None:  # noqa: F811
+    called: set[str] = set()
+
+    def note_file(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_name != "<module>":
+            called.add(frame.f_code.co_filename)
+
+    with skilldelta.open_bank(bank_path) as bank:
+        skill = bank.skills()[0].skill_id
+        sys.setprofile(note_file)
+        try:
+            answer = skilldelta.advise("How many days are in 3 weeks?", skill, bank=bank)
+        finally:
+            sys.setprofile(None)
+    assert answer.estimator == "blend"
+    files = [file for file in PATH if file not in ("records.py", "pairing.py", "estimators/base.py")]  # nouns and contracts
+    assert [file for file in files if str(SOURCE / file) not in called] == []
+
+
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
 def test_the_path_is_signposted(page: str) -> None:
     assert "docs/architecture.md#start-reading-here" in links(page)
@@ -67,7 +91,9 @@ def test_every_change_names_its_files_and_counts_them() -> None:
     for change, number, files, remark in rows:
         touched = re.findall(r"`([\w/]+\.(?:py|js|html))`", files)
         assert len(set(touched)) == int(number), f"{change}: {len(set(touched))} files, the page says {number}"
-        mentioned = {path for path in (*touched, *re.findall(r"`(\w+/[\w/]+\.(?:py|js))`", remark)) if "NEW" not in path}
+        mentioned = {
+            path for path in (*touched, *re.findall(r"`(\w+/[\w/]+\.(?:py|js))`", remark)) if "NEW" not in path
+        }
         assert [path for path in sorted(mentioned) if not (SOURCE / path).is_file()] == [], change
 
 

@@ -238,8 +238,9 @@ def _nearest(similarity: Floats | Vectors) -> Ints:
 _EVEN = 0.001
 """The familiarity at which both are equally likely: one target in twenty of another family, spread evenly over log steps."""
 
+# From this familiarity on, a target counts fully as one of the family. A credit just below 1 would give rows of equal gain
+# slightly different ones, and so an order that means nothing.
 _USUAL = 0.05
-"""From this familiarity on a target is one of the family. Rows that tie must not be told apart by dust."""
 
 
 @dataclass(frozen=True, slots=True)
