@@ -46,8 +46,8 @@ def skill_name(file: Path) -> str:
         front = split_front_matter(_read(file)).front
     except OSError:
         front = ()
-    named = (line.removeprefix("name:").strip().strip("'\"") for line in front if line.startswith("name:"))
-    return next(named, "") or file.absolute().parent.name
+    names = (line.removeprefix("name:").strip().strip("'\"") for line in front if line.startswith("name:"))
+    return next(names, "") or file.absolute().parent.name
 
 
 def skill_body(file: Path) -> str:

@@ -86,7 +86,7 @@ def read_runs(
     format: str = "auto",
     choice: ArmChoice = EVERYTHING,
     stands_for: Condition | None = None,
-    said: Defaults | None = None,
+    defaults: Defaults | None = None,
 ) -> RecordedRuns:
     """What a result file or folder of any known format holds.
 
@@ -101,7 +101,7 @@ def read_runs(
     source = path if isinstance(path, Source) else Source(Path(path))
     skill = choice.skill.partition("@")[0] if choice.skill else UNNAMED
     stand_ins = Defaults(choice.agent or UNNAMED, skill, condition=stands_for)
-    reading = read_any(source, said, format=format, stand_ins=stand_ins)
+    reading = read_any(source, defaults, format=format, stand_ins=stand_ins)
     label = source.path.name or str(source.path)
     order = {name: list(digests) for name, digests in reading.versions.items()}
     unsure = dict(reading.unsure_newest)
