@@ -18,8 +18,8 @@ from skilldelta.errors import InputError
 from skilldelta.nouns import plural
 from skilldelta.support import Support, scope_label
 
+# How many pairs the wider mean counts for: four neighbours and the family mean weigh the same.
 PSEUDO_PAIRS = 4.0
-"""How many pairs the wider mean counts for: four neighbours and the family mean weigh the same."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,10 @@ from skilldelta.errors import InputError
 from skilldelta.nouns import plural
 
 FOLDS = 5
+# Pseudo-observations of harm, tie and help at the mean score: one comparison in all, so that no chance is 0 or 1.
 _PRIOR = np.array([1.0, 1.0, 1.0]) / 3
-"""Pseudo-observations of harm, tie and help at the mean score: one comparison in all, so that no chance is 0 or 1."""
+# Precision of the slope's prior around zero, in standard deviations of the score: few rows, little slope.
 _RIDGE = 1.0
-"""Precision of the slope's prior around zero, in standard deviations of the score: few rows, little slope."""
 
 
 @dataclass(frozen=True, slots=True)

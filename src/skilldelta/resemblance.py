@@ -23,14 +23,14 @@ _BLOCK_BYTES = 16 * 2**20
 _SPARE_CANDIDATES = 4
 
 NEAREST = 3
+# Recorded tasks of a scope below which nobody can say what is usual in it: familiarity is unknown.
 FEWEST = 8
-"""Recorded tasks of a scope below which nobody can say what is usual in it: familiarity is unknown."""
 
+# In a larger scope this many recorded tasks, drawn with a fixed seed, stand for all; they are compared with all.
 _SAMPLE = 1_000
-"""In a larger scope this many recorded tasks, drawn with a fixed seed, stand for all; they are compared with all."""
 
+# Recorded tasks up to which `leave_one_out` takes a task out of the others' nearest as well.
 _EXACT = 500
-"""Recorded tasks up to which `leave_one_out` takes a task out of the others' nearest as well."""
 
 
 def nearest_to_each(

@@ -15,8 +15,8 @@ from skilldelta.renames import ESTIMATORS
 
 KeptText = Literal["whole", "digest", "nothing"]
 
+# What a decision has a column for; the rest of its document is its evidence.
 _IN_COLUMNS = ("action", "gain", "threshold", "reason", "agent", "skill")
-"""What a decision has a column for; the rest of its document is its evidence."""
 
 
 def decision_record(

@@ -12,10 +12,10 @@ from skilldelta.arrays import exceeds
 from skilldelta.gate import Answer
 from skilldelta.intervals import Interval
 
+# Times the evidence beyond which nobody collects; nothing is said then.
 _MOST = 100
-"""Times the evidence beyond which nobody collects; nothing is said then."""
+# A gain nearer to the threshold than this may be on either side: no amount of evidence is promised to tell.
 _SURE = 0.02
-"""A gain nearer to the threshold than this may be on either side: no amount of evidence is promised to tell."""
 
 
 def turning_points(advice: Answer, *, familiarity_limit: float) -> tuple[str, ...]:

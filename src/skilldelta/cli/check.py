@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from skilldelta.records import Condition
     from skilldelta.studies import ComparedSide, SkillGains, SkillsChecked
 
+# Shells keep the codes above for themselves.
 _LARGEST_CODE = 125
-"""Shells keep the codes above for themselves."""
 
 
 @click.command("check")
@@ -112,7 +112,9 @@ def _of_version(sources: Sequence[Path], options: dict[str, Any]) -> list[SkillG
 
     choice = ArmChoice(agent=options["agent"], skill=options["skill"], suite=options["suite"])
     if sources:
-        recorded = [read_runs(path, format=options["format_"], choice=choice, defaults=options["said"]) for path in sources]
+        recorded = [
+            read_runs(path, format=options["format_"], choice=choice, defaults=options["said"]) for path in sources
+        ]
     else:
         from skilldelta.bank import Bank
         from skilldelta.studies.version_history import in_bank_order

@@ -18,8 +18,8 @@ from skilldelta.errors import InputError
 from skilldelta.nouns import listed, plural
 from skilldelta.redaction import redacted
 
+# More than a person answers one by one; a mapping file is the better way then.
 _MOST_QUESTIONS = 12
-"""More than a person answers one by one; a mapping file is the better way then."""
 
 if TYPE_CHECKING:
     from skilldelta.bank import Known

@@ -118,8 +118,8 @@ def shorten(text: str, width: int) -> str:
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
+# Called with what is done and what there is to do.
 Progress = Callable[[int, int], None]
-"""Called with what is done and what there is to do."""
 
 _bar: Bar | None = None
 

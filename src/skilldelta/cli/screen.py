@@ -21,14 +21,14 @@ from rich.text import Text
 
 from skilldelta.cli.output import paused, readable
 
+# Columns of an output that is no terminal and has no COLUMNS.
 PIPED_WIDTH = 120
-"""Columns of an output that is no terminal and has no COLUMNS."""
+# Characters to which a column of words may be shortened.
 _SHORTEST_WORDS = 18
-"""Characters to which a column of words may be shortened."""
+# Where not even the words would fit into one table.
 _SHORTEST_AT_ALL = 6
-"""Where not even the words would fit into one table."""
+# Spaces between two columns, as SIMPLE_HEAD sets them.
 _BETWEEN = 3
-"""Spaces between two columns, as SIMPLE_HEAD sets them."""
 
 
 class Screen(Console):

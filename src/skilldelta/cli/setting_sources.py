@@ -43,8 +43,8 @@ SHARED_KEYS = (
     "fallback",
 )
 
+# Files may hold larger numbers, which break on their way to a float.
 _LARGEST = 2**63 - 1
-"""Files may hold larger numbers, which break on their way to a float."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from skilldelta.renames import SCOPES, estimator_name, renamed
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+# Bootstrap draws, and shuffles: ten times what the paper takes, in a memory that every machine has.
 MOST_DRAWS = 100_000
-"""Bootstrap draws, and shuffles: ten times what the paper takes, in a memory that every machine has."""
 
 
 class GivenPath(click.Path):

@@ -27,8 +27,8 @@ from skilldelta.harnesses.offered_skill import OfferedSkill
 from skilldelta.harnesses.wanted_setup import WantedSetup
 from skilldelta.records import Agent
 
+# Bytes. Linux refuses a single argument of 128 KiB.
 _LONGEST_ARGUMENT = 120_000
-"""Bytes. Linux refuses a single argument of 128 KiB."""
 _ADAPTER_SECONDS = 10.0
 _STATE = ".local/state"
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from skilldelta.harnesses.wanted_setup import WantedSetup
 
 MOST_BYTES = 16 << 20
+# From what a file holds to what it holds without SkillDelta; None is no file.
 Cleaner = Callable[[Path, bytes], bytes | None]
-"""From what a file holds to what it holds without SkillDelta; None is no file."""
 
 
 @dataclass(frozen=True, slots=True)

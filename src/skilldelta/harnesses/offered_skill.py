@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 Delivery = Literal["text", "invoke"]
 
+# Characters that are left for saying which part of a skill this is.
 _LABEL = 100
-"""Characters that are left for saying which part of a skill this is."""
 _MOST_BYTES = 4 << 20
 
 

@@ -18,8 +18,8 @@ from skilldelta.report.numbers import cell, outcome_words, percent, points
 from skilldelta.report.page import document_html, header_html, sentence, verdict_html
 from skilldelta.report.palette import role
 
+# Tasks that the page lists, so that it stays small however large the runs are.
 MOST_ROWS = 2_000
-"""Tasks that the page lists, so that it stays small however large the runs are."""
 
 
 def write_comparison(report: ComparisonReport, path: Path) -> None:

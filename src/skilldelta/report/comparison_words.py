@@ -21,8 +21,8 @@ from skilldelta.report.markdown import code, details, pipe_table, plain
 from skilldelta.report.numbers import outcome_words, percent, points, size, spread
 from skilldelta.report.verdict import Headline, settling
 
+# Tasks listed for each direction; a comment has to stay readable, and hosts bound its size.
 MOST_TASKS = 50
-"""Tasks listed for each direction; a comment has to stay readable, and hosts bound its size."""
 _UNITS: Mapping[Unit, str] = {"tokens": "Tokens", "seconds": "Seconds", "usd": "Cost"}
 
 

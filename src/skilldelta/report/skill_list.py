@@ -15,11 +15,11 @@ from skilldelta.report.numbers import cell, count, excludes_zero, percent, point
 from skilldelta.report.verdict import settling
 from skilldelta.support import Support
 
+# Families, groups, and tasks of each, that one skill shows.
 MOST_LISTED = 12
-"""Families, groups, and tasks of each, that one skill shows."""
 _TEXT_WIDTH = 120
+# Families that a sentence names.
 _NAMED = 3
-"""Families that a sentence names."""
 _COLUMNS = [
     *columns("Skill", "Verdict", "Gain, points", "Tasks", "Helped", "Harmed", words=2),
     Column("Why", numeric=False),

@@ -23,8 +23,8 @@ RUNS = frozenset((*TASK, "condition", "repetition", "success", "tokens", "second
 FIELDS = PAIRS | RUNS
 _BY_PLAIN_NAME = {plain_name(name): name for name in FIELDS}
 _REPEATED = frozenset(("y0", "y1", "tokens0", "tokens1"))
+# Keys that files in the field carry beside the outcomes: neither guessed at nor taken for misspelled ones.
 _NEVER_STORED = frozenset(("score0", "score1", "metadata", "source"))
-"""Keys that files in the field carry beside the outcomes: neither guessed at nor taken for misspelled ones."""
 
 
 @dataclass(frozen=True, slots=True)

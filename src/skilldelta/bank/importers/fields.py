@@ -125,8 +125,8 @@ def repetition_count(row: Row, own: str, default: int | None) -> int | None:
 
 
 _MOST_REPETITIONS = 1000
+# How far a mean that was written with two digits may lie from the mean itself.
 _ROUNDED = 0.005
-"""How far a mean that was written with two digits may lie from the mean itself."""
 
 
 def _mean_of(value: Any, costs: list[Any], count: int, y: str, tokens: str) -> ArmRuns:

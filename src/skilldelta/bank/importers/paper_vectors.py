@@ -21,8 +21,8 @@ from skilldelta.bank.batch import TextVector
 from skilldelta.errors import InputError, shown
 from skilldelta.records import Task, text_digest
 
+# Bytes of one array of an NPZ: 700,000 vectors of 384 numbers.
 MOST_BYTES = 1 << 30
-"""Bytes of one array of an NPZ: 700,000 vectors of 384 numbers."""
 _ROWS_AT_ONCE = 8192
 _SAME = 0.999  # cosine above which two vectors of one text are one vector that a service made twice
 

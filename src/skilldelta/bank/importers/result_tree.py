@@ -27,13 +27,13 @@ from skilldelta.files import MOST_DOCUMENT, MOST_TEXT, check_file
 
 MOST_FILES = 500_000
 MOST_DEPTH = 32
+# Bytes that an archive may unpack to, all members together.
 MOST_UNPACKED = 4 << 30
-"""Bytes that an archive may unpack to, all members together."""
+# Bytes of a tar archive that are held in memory, which has no index to read single members by.
 MOST_KEPT = 512 << 20
-"""Bytes of a tar archive that are held in memory, which has no index to read single members by."""
 
+# JSON files of a folder that are opened to tell its format.
 MOST_LOOKED_AT = 2_000
-"""JSON files of a folder that are opened to tell its format."""
 _SMALL = 256 << 10
 
 _PASSED_OVER = frozenset(("node_modules", "__pycache__", ".git", ".venv", "__MACOSX"))

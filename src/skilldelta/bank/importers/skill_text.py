@@ -14,8 +14,8 @@ from skilldelta.records import Skill
 _FILE = "SKILL.md"
 _MOST_BYTES = 4 << 20
 _PLAIN = re.compile(r"\w[\w .+-]{0,127}")
+# Where a run leaves what it made, which may be a skill, too, and where older versions are kept.
 _NOT_THE_SKILL = re.compile(r"(^|/)(outputs?|artifacts|workspace|agent|verifier|skill-snapshot|old_skill|transcripts)/")
-"""Where a run leaves what it made, which may be a skill, too, and where older versions are kept."""
 
 
 class SkillTexts:

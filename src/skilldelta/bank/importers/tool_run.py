@@ -123,11 +123,11 @@ def parse_arms(texts: Iterable[str]) -> dict[str, str]:
 
 
 GROUP = "skilldelta.importers"
+# The modules of `tools`, the most telling layouts first.
 _OWN = (
     *("skill_creator", "inspect_logs", "agent_skill_evals", "harbor_jobs", "benchflow_jobs", "skillevaluation"),
     *("promptfoo", "waza", "dotnet_validator", "vally", "skillgrade", "benchmark_reports"),
 )
-"""The modules of `tools`, the most telling layouts first."""
 
 
 @cache

@@ -39,8 +39,8 @@ ALIASES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "repetitions": ("n_repetitions", "num_repetitions", "n_runs", "num_runs", "n_trials", "num_trials"),
     }
 )
+# What a data frame calls the column of its row numbers, as `plain_name` writes it.
 INDEXES = frozenset(("", "index", "unnamed_0", "level_0", "index_level_0"))
-"""What a data frame calls the column of its row numbers, as `plain_name` writes it."""
 
 _SCORES = frozenset(
     (

@@ -14,8 +14,8 @@ from skilldelta.collect.suite import SuiteTask
 from skilldelta.collect.workspace import check_inside, intact, temporary_folder, write_below
 
 COMMAND_LIMITS = Limits(seconds=60.0, memory_mb=2048, disk_mb=2048)
+# How a shell ends when a command is missing or not executable, and how any script may choose to end.
 _CANNOT_RUN = (126, 127)
-"""How a shell ends when a command is missing or not executable, and how any script may choose to end."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from skilldelta.collect.graders.final_answer import without_thoughts
 from skilldelta.collect.reply_text import unique_label
 from skilldelta.collect.suite import SuiteTask
 
+# Name of the call for the ledger, messages; the judge's text.
 AskJudge = Callable[[str, list[Message]], Awaitable[str]]
-"""Name of the call for the ledger, messages; the judge's text."""
 
 JUDGE_PROMPT = """\
 You grade the answer of an assistant. Judge only whether it is correct.

@@ -25,8 +25,8 @@ _FENCE = re.compile(r"```[ \t]*(?:[\w+-]*)[ \t]*\n(.*?)(?:\n?```|\Z)", re.DOTALL
 _CODE_LINE = re.compile(r"(?:from|import|def|class|async)\b|@")
 _MOST_LINES = 2000
 _MOST_STARTS = 20
+# Hostile replies have many lines that look like code; an ordinary one is found at once.
 _MOST_CUTS = 50
-"""Hostile replies have many lines that look like code; an ordinary one is found at once."""
 _KEPT = (ast.Import, ast.ImportFrom)
 
 

@@ -25,8 +25,8 @@ from skilldelta.predictor import PAPER, Predictions, Settings, predict_each
 from skilldelta.support import Scope, Support
 
 ALPHA = 1.0
+# Targets of a panel whose surroundings are measured.
 _TARGETS = 500
-"""Targets of a panel whose surroundings are measured."""
 
 
 @dataclass(frozen=True, eq=False)

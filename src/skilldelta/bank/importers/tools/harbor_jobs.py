@@ -29,10 +29,10 @@ from skilldelta.bank.importers.tools.result_folders import found_result, read_re
 from skilldelta.records import bundle_name, text_digest
 
 ARMS: Mapping[str, ArmMeaning] = {"with skills": "use", "without skills": "skip"}
+# Exceptions after which the reward is the agent's: its budget ran out, or it refused the task.
 AGENTS_OWN = re.compile(
     r"AgentTimeout|ContextWindowExceeded|ContextLengthExceeded|OutputTokenExceeded|OutputLengthExceeded|MaxTurns|Refus"
 )
-"""Exceptions after which the reward is the agent's: its budget ran out, or it refused the task."""
 _WITHOUT = re.compile(r"(?:without|no|zero|w/o)[-_ ]?skills?|baseline|control|vanilla", re.IGNORECASE)
 _WITH = re.compile(r"with[-_ ]?skills?|(?:^|[-_ ])skills?(?:$|[-_ ])|treatment", re.IGNORECASE)
 
