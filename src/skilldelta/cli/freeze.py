@@ -69,7 +69,13 @@ def command(targets: Path, output: Path, bank: str, overwrite: bool, as_json: bo
     used = sum(prediction.action == "use" for prediction in sealed.predictions)
     if as_json:
         document = {"output": str(output), "seal": sealed.seal, "targets": len(sealed.targets), "use": used}
-        write_json({**document, "estimator": sealed.settings.estimator, "excluded": [asdict(one) for one in excluded]})
+        write_json(
+            {
+                **document,
+                "estimator": sealed.settings.estimator,
+                "excluded": [asdict(exclusion) for exclusion in excluded],
+            }
+        )
         return
     note(
         f"{plural(len(sealed.targets), 'prediction')} from {plural(len(sealed.support), 'pair')} sealed in {output}; "

@@ -153,11 +153,11 @@ def _question(bank: Bank, agent: Agent, text: str | None, options: dict[str, Any
     skill = bank.resolve_skill(options["skill"]).skill_id
     suite = known_suite(bank, options["suite"]) or bank.resolve_suite(agent, skill_id=skill, task_id=task_id)
     if text is None:
-        known = bank.tasks(suite, task_id)
-        if not known:
+        tasks = bank.tasks(suite, task_id)
+        if not tasks:
             where = f" in suite {options['suite']!r}" if options["suite"] else ""
             raise InputError(f"the bank has no task {task_id!r}{where}; give the task's text")
-        text = known[0].text
+        text = tasks[0].text
     text = text_from_stdin() if text == "-" else text
     return Question(text=text, skill=skill, family=options["family"] or "", task_id=task_id, suite=suite or "")
 

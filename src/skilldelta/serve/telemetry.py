@@ -59,19 +59,19 @@ class Telemetry:
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """One answered request."""
-        named: dict[str, str | int] = {
+        attributes: dict[str, str | int] = {
             "http.request.method": method,
             "http.route": route,
             "http.response.status_code": status,
         }
-        self._requests.record(seconds, named)
+        self._requests.record(seconds, attributes)
 
     def decision(
         self, answer: GateAnswer, *, seconds: float, source: str = "", conversation: str = "", parent: str = ""
     ) -> None:
         """One decision; `parent` is the caller's traceparent, whose trace it becomes part of."""
         document = answer.document
-        named: dict[str, str | int | float | bool] = {
+        attributes: dict[str, str | int | float | bool] = {
             "gen_ai.operation.name": "decide_skill",
             "gen_ai.agent.name": str(document["agent"]),
             "skilldelta.skill": str(document["skill"]),
@@ -82,15 +82,15 @@ class Telemetry:
             "skilldelta.repeated": answer.repeated,
         }
         if answer.decision_id is not None:
-            named["skilldelta.decision_id"] = answer.decision_id
+            attributes["skilldelta.decision_id"] = answer.decision_id
         if conversation:
-            named["gen_ai.conversation.id"] = conversation_digest(conversation)
+            attributes["gen_ai.conversation.id"] = conversation_digest(conversation)
         if source:
-            named["skilldelta.source"] = source
+            attributes["skilldelta.source"] = source
         end = time.time_ns()
         context = self._propagator.extract({"traceparent": parent}) if parent else None
         begin = end - int(seconds * 1e9)
-        span = self._tracer.start_span("decide_skill", context, SpanKind.SERVER, named, start_time=begin)
+        span = self._tracer.start_span("decide_skill", context, SpanKind.SERVER, attributes, start_time=begin)
         span.end(end)
         self._decisions.add(1, {"skilldelta.action": str(document["action"]), "skilldelta.repeated": answer.repeated})
 
