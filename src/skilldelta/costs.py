@@ -18,8 +18,8 @@ from skilldelta.errors import InputError
 from skilldelta.nouns import plural
 from skilldelta.support import Support, scope_label
 
+# How many pairs the wider mean counts for: four neighbours and the family mean weigh the same.
 PSEUDO_PAIRS = 4.0
-"""How many pairs the wider mean counts for: four neighbours and the family mean weigh the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +104,8 @@ class _Sum:
 
     @classmethod
     def of(cls, values: Floats) -> _Sum:
-        known = values[np.isfinite(values)]
-        return cls(float(known.sum()), len(known))
+        finite = values[np.isfinite(values)]
+        return cls(float(finite.sum()), len(finite))
 
     def without(self, other: _Sum) -> _Sum:
         return _Sum(self.total - other.total, self.count - other.count)
@@ -141,11 +141,11 @@ class TokenCosts:
         `price` is dollars per million tokens.
         """
         label = scope_label("family", family=family, skill=skill)
-        found = self._predicted(neighbors, label, task_id)
-        if found is None or price is None:
-            return found
+        prediction = self._predicted(neighbors, label, task_id)
+        if prediction is None or price is None:
+            return prediction
         check_price(price)
-        return Cost(found.tokens, found.tokens * price / 1e6, found.pairs)
+        return Cost(prediction.tokens, prediction.tokens * price / 1e6, prediction.pairs)
 
     def predict_each(self, neighbors: Ints) -> Floats:
         """(n,) tokens that the skill is predicted to add to every row, from neighbours (n, k), -1 for none; NaN unknown."""

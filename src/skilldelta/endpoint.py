@@ -153,8 +153,8 @@ def check_base_url(base_url: str) -> SplitResult:
     url = _http_url(base_url.strip())
     # No spaces, controls or lone surrogates, which no request line can carry.
     if url is None or not all(sign.isprintable() and not sign.isspace() for sign in base_url.strip()):
-        shown = "" if "@" in base_url else f", got {base_url[:80]!r}"
-        raise InputError(f"the base URL must be an http or https URL such as http://127.0.0.1:8000/v1{shown}")
+        excerpt = "" if "@" in base_url else f", got {base_url[:80]!r}"
+        raise InputError(f"the base URL must be an http or https URL such as http://127.0.0.1:8000/v1{excerpt}")
     if "@" in url.netloc:
         raise InputError("the base URL must not hold a user or key; give the key by its environment variable")
     return url

@@ -59,8 +59,8 @@ class MissingExtraError(SkillDeltaError, ImportError):
         super().__init__(f"{capability} needs an optional package; install it with: pip install 'skilldelta[{extra}]'")
 
 
+# Names in a message where none is near.
 _NAMED = 5
-"""Names in a message where none is near."""
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str], *, setting: str = "") -> InputError:

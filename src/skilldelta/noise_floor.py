@@ -71,9 +71,9 @@ def noise_of_executions(executions: Iterable[Execution]) -> NoiseFloor:
 def same_condition_difference(executions: Iterable[Execution], condition: Condition) -> SameConditionDifference:
     """The A/A difference of one agent and suite; None where no task was run twice."""
     halves: dict[str, tuple[list[float], list[float]]] = {}
-    for one in executions:
-        if one.condition == condition and is_counted(one):
-            halves.setdefault(one.task_id, ([], []))[one.repetition % 2].append(one.success or 0.0)
+    for execution in executions:
+        if execution.condition == condition and is_counted(execution):
+            halves.setdefault(execution.task_id, ([], []))[execution.repetition % 2].append(execution.success or 0.0)
     differences = [sum(odd) / len(odd) - sum(even) / len(even) for even, odd in halves.values() if even and odd]
     if not differences:
         return SameConditionDifference(condition, 0, None, None)

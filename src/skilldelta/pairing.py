@@ -16,8 +16,8 @@ from typing import Literal
 from skilldelta.records import Agent, Condition, Execution, Pair
 
 Missing = Literal["use", "skip", "both"]
+# The counted executions of one condition, in order of arrival.
 Arm = list[Execution]
-"""The counted executions of one condition, in order of arrival."""
 _Version = tuple[str, str]  # skill and digest
 
 

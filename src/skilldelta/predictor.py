@@ -73,11 +73,11 @@ def predict(
     query: Vectors, vectors: Vectors, gains: Floats, *, settings: Settings = PAPER, excluded: Ints | None = None
 ) -> Prediction:
     """Algorithm 1 for one target: `vectors` and `gains` are the rows in scope, `excluded` the target's own rows."""
-    found = nearest(vectors, query, settings.k, excluded=excluded)  # lines 1 and 4
-    if not len(found.rows):  # line 2
-        return Prediction(0.0, found.rows, found.similarities, np.empty(0), 0)
-    observed = _labels(gains[found.rows], settings.label)  # line 3
-    clipped = np.maximum(found.similarities, 0.0)  # line 5
+    neighbors = nearest(vectors, query, settings.k, excluded=excluded)  # lines 1 and 4
+    if not len(neighbors.rows):  # line 2
+        return Prediction(0.0, neighbors.rows, neighbors.similarities, np.empty(0), 0)
+    observed = _labels(gains[neighbors.rows], settings.label)  # line 3
+    clipped = np.maximum(neighbors.similarities, 0.0)  # line 5
     # Line 6, to be divided by its sum. The nearest comes first: where its cosine is clipped, all are.
     shares = clipped if settings.weighting == "cosine" and clipped[0] > 0 else np.ones(len(clipped))
     total = _sum(shares)
@@ -85,7 +85,7 @@ def predict(
     # Means of three repetitions are not exact: +1, -1/3, -1/3, -1/3 would add up to 1e-16 and not to zero.
     gain = gain if abs(gain) > ROUNDING else 0.0
     eligible = len(vectors) - (0 if excluded is None else len(excluded))
-    return Prediction(gain, found.rows, found.similarities, shares / total, eligible)
+    return Prediction(gain, neighbors.rows, neighbors.similarities, shares / total, eligible)
 
 
 def predict_each(support: Support, scope: Scope, *, settings: Settings = PAPER) -> Predictions:
@@ -105,24 +105,24 @@ def predict_each(support: Support, scope: Scope, *, settings: Settings = PAPER) 
     for targets, block in groups:
         codes, own = support.task_codes[block], support.task_codes[targets]
         vectors, queries = support.vectors[block], support.vectors[targets]
-        found = nearest_to_each(vectors, queries, settings.k, codes=codes, query_codes=own)
-        filled = found.rows.shape[1]
-        result.gains[targets], result.weights[targets, :filled] = average(found, support.gains[block], settings)
-        result.rows[targets, :filled] = np.where(found.rows >= 0, block[found.rows], -1)
-        result.similarities[targets, :filled] = found.similarities
+        neighbors = nearest_to_each(vectors, queries, settings.k, codes=codes, query_codes=own)
+        filled = neighbors.rows.shape[1]
+        result.gains[targets], result.weights[targets, :filled] = average(neighbors, support.gains[block], settings)
+        result.rows[targets, :filled] = np.where(neighbors.rows >= 0, block[neighbors.rows], -1)
+        result.similarities[targets, :filled] = neighbors.similarities
         distinct, counts = np.unique(codes, return_counts=True)
         result.eligible[targets] = len(block) - counts[np.searchsorted(distinct, own)]
     return result
 
 
-def average(found: Neighbors, gains: Floats, settings: Settings = PAPER) -> tuple[Floats, Floats]:
+def average(neighbors: Neighbors, gains: Floats, settings: Settings = PAPER) -> tuple[Floats, Floats]:
     """Lines 5 to 7 for many targets: predicted gains (m,) and weights (m, k); 0 where no neighbour was found."""
-    present = found.rows >= 0
+    present = neighbors.rows >= 0
     shares = np.where(present, 1.0, 0.0)
     if settings.weighting == "cosine":
-        clipped = np.maximum(found.similarities, 0.0)
+        clipped = np.maximum(neighbors.similarities, 0.0)
         shares = np.where(clipped.sum(axis=-1, keepdims=True) > 0, clipped, shares)
-    observed = np.where(present, _labels(gains[found.rows], settings.label), 0.0)
+    observed = np.where(present, _labels(gains[neighbors.rows], settings.label), 0.0)
     total = _sum(shares)
     divisor = np.where(total > 0, total, 1.0)
     # Divide once, after the dot product: gains that cancel stay exactly zero, and equality skips.

@@ -21,10 +21,10 @@ from skilldelta.errors import InputError
 from skilldelta.nouns import plural
 
 FOLDS = 5
+# Pseudo-observations of harm, tie and help at the mean score: one comparison in all, so that no chance is 0 or 1.
 _PRIOR = np.array([1.0, 1.0, 1.0]) / 3
-"""Pseudo-observations of harm, tie and help at the mean score: one comparison in all, so that no chance is 0 or 1."""
+# Precision of the slope's prior around zero, in standard deviations of the score: few rows, little slope.
 _RIDGE = 1.0
-"""Precision of the slope's prior around zero, in standard deviations of the score: few rows, little slope."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +77,8 @@ class Probabilities:
 
     def at(self, score: float) -> Chance:
         """The chances of one target."""
-        found = self.of(np.array([score]))
-        return Chance(float(found.help[0]), float(found.harm[0]))
+        chances = self.of(np.array([score]))
+        return Chance(float(chances.help[0]), float(chances.harm[0]))
 
     def of(self, scores: ArrayLike) -> Chances:
         """The chances of many targets."""
@@ -101,8 +101,8 @@ def fit_probabilities(scores: ArrayLike, gains: ArrayLike, weights: ArrayLike | 
         raise InputError(
             f"{plural(len(x), 'score')}, {plural(len(d), 'gain')} and {plural(len(w), 'weight')}; give one of each per row"
         )
-    kept = np.isfinite(x) & (w > 0)
-    x, d, w = x[kept], d[kept], w[kept]
+    is_usable = np.isfinite(x) & (w > 0)
+    x, d, w = x[is_usable], d[is_usable], w[is_usable]
     if not len(x):
         return _curve(np.zeros(1), np.zeros(0), np.zeros(0))
     return _curve(x, np.sign(d), w)
@@ -134,13 +134,13 @@ def cross_fitted(
     x, d = np.asarray(scores, np.float64), np.asarray(gains, np.float64)
     w = np.ones(len(x)) if weights is None else np.asarray(weights, np.float64)
     fold_of = held_out_folds(task_ids, folds)
-    found = Chances(np.full(len(x), np.nan), np.full(len(x), np.nan))
+    chances = Chances(np.full(len(x), np.nan), np.full(len(x), np.nan))
     for fold in np.unique(fold_of):
         held, others = fold_of == fold, fold_of != fold
-        known = x if training_scores is None else training_scores[fold]
-        part = fit_probabilities(known[others], d[others], w[others]).of(x[held])
-        found.help[held], found.harm[held] = part.help, part.harm
-    return found
+        training = x if training_scores is None else training_scores[fold]
+        part = fit_probabilities(training[others], d[others], w[others]).of(x[held])
+        chances.help[held], chances.harm[held] = part.help, part.harm
+    return chances
 
 
 def held_out_folds(task_ids: Strings, folds: int = FOLDS) -> Ints:
@@ -189,8 +189,8 @@ def _maximum(z: Floats, labels: Floats, w: Floats) -> tuple[float, float, float]
         gradient = np.array([(by_help - by_harm) @ z - _RIDGE * slope, (by_harm - by_help).sum(), by_gap * gap])
         return -(likelihood - _RIDGE * slope**2 / 2) / total, -gradient / total
 
-    found = minimize(
+    optimum = minimize(
         loss, np.array([0.1, 0.0, 0.0]), jac=True, method="L-BFGS-B", bounds=[(0, 20), (-20, 20), (-12, 3)]
     )
-    slope, middle, log_gap = found.x
+    slope, middle, log_gap = optimum.x
     return float(slope), float(middle), float(np.exp(log_gap))

@@ -16,13 +16,13 @@ from typing import Any
 from urllib.parse import quote, quote_plus, unquote
 
 MASK = "***"
+# Characters of the shortest value that is remembered: shorter ones occur in ordinary words.
 _SHORTEST = 6
-"""Characters of the shortest value that is remembered: shorter ones occur in ordinary words."""
 
 _WORDS = re.compile(r"[A-Za-z]+(?:[-_ ][A-Za-z]+)*")
+# Plain words below this length are no secrets by value: keys such as `ollama` and passwords such as `postgres` stand in
+# for none, and masking them everywhere would damage names and data. Where their place gives them away they are masked.
 _LONGEST_WORDS = 16
-"""Plain words below this length are no secrets by value: keys such as `ollama` and passwords such as `postgres` stand in
-for none, and masking them everywhere would damage names and data. Where their place gives them away they are masked."""
 
 _known: set[str] = set()
 

@@ -124,8 +124,8 @@ class SkillGainRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "fitted_")
         table = TaskTable.of(X)
         if (table is not None) != self.is_table_:
-            wanted = "a data frame with a text column" if self.is_table_ else "a matrix of task vectors"
-            raise InputError(f"the model was fitted on {wanted}; give the same here")
+            expected = "a data frame with a text column" if self.is_table_ else "a matrix of task vectors"
+            raise InputError(f"the model was fitted on {expected}; give the same here")
         if table is None:
             vectors = _with_direction(validate_data(self, X, reset=False)).astype(np.float32)
             return [Target(vector / np.linalg.norm(vector)) for vector in vectors]
@@ -169,10 +169,10 @@ class TaskTable:
             if not words.strip():
                 raise InputError(f"row {row} has no {text}; give every task its question, or leave the row out")
         blank = ("",) * len(texts)
-        named = {
+        columns = {
             name: _words(table, name) if name in table.columns else blank for name in ("family", "skill", "task_id")
         }
-        return cls(texts, named["family"], named["skill"], named["task_id"], _gains(table))
+        return cls(texts, columns["family"], columns["skill"], columns["task_id"], _gains(table))
 
 
 def _words(table: Any, name: str) -> tuple[str, ...]:
@@ -188,15 +188,15 @@ def _gains(table: Any) -> Floats | None:
 
 def _means(cells: Sequence[Any], name: str) -> Floats:
     """One success per row: a number, or the mean of a list of repetitions."""
-    found = np.empty(len(cells))
+    means = np.empty(len(cells))
     for row, cell in enumerate(cells):
         try:
             values = np.asarray(cell, np.float64)
-            found[row] = values.mean() if values.size else np.nan
+            means[row] = values.mean() if values.size else np.nan
         except (TypeError, ValueError):
             raise InputError(f"{name} of row {row} is {cell!r}; give a success in [0, 1], or a list of them") from None
-        if not 0 <= found[row] <= 1:  # NaN, an empty list, fails the comparison
+        if not 0 <= means[row] <= 1:  # NaN, an empty list, fails the comparison
             raise InputError(
                 f"{name} of row {row} is {cell!r}; give a success in [0, 1], and leave out tasks that lack an arm"
             )
-    return found
+    return means

@@ -23,14 +23,14 @@ _BLOCK_BYTES = 16 * 2**20
 _SPARE_CANDIDATES = 4
 
 NEAREST = 3
+# Recorded tasks of a scope below which nobody can say what is usual in it: familiarity is unknown.
 FEWEST = 8
-"""Recorded tasks of a scope below which nobody can say what is usual in it: familiarity is unknown."""
 
+# In a larger scope this many recorded tasks, drawn with a fixed seed, stand for all; they are compared with all.
 _SAMPLE = 1_000
-"""In a larger scope this many recorded tasks, drawn with a fixed seed, stand for all; they are compared with all."""
 
+# Recorded tasks up to which `leave_one_out` takes a task out of the others' nearest as well.
 _EXACT = 500
-"""Recorded tasks up to which `leave_one_out` takes a task out of the others' nearest as well."""
 
 
 def nearest_to_each(
@@ -77,9 +77,9 @@ def _nearest_of_block(
     cosine[np.isneginf(rough)] = -np.inf
     order = np.argsort(-cosine, axis=1, kind="stable")[:, :width]
     best = np.take_along_axis(cosine, order, axis=1)
-    found = np.isfinite(best)
-    rows[...] = np.where(found, np.take_along_axis(candidates, order, axis=1), -1)
-    similarities[...] = np.where(found, best, 0.0)
+    is_valid = np.isfinite(best)
+    rows[...] = np.where(is_valid, np.take_along_axis(candidates, order, axis=1), -1)
+    similarities[...] = np.where(is_valid, best, 0.0)
     if taken < n:
         # More rows within the margin than candidates taken (mass ties): settle these queries one by one.
         for i in np.flatnonzero((rough.min(axis=1) >= lowest) & np.isfinite(lowest)):
@@ -110,10 +110,10 @@ class Familiarity:
         n = len(vectors)
         if n < FEWEST:
             return None
-        asked = np.arange(n)
+        rows = np.arange(n)
         if n > _SAMPLE:
-            asked = np.sort(np.random.default_rng(0).choice(n, _SAMPLE, replace=False))
-        return cls(np.sort(_near(vectors, asked, NEAREST).similarities.mean(axis=1)))
+            rows = np.sort(np.random.default_rng(0).choice(n, _SAMPLE, replace=False))
+        return cls(np.sort(_near(vectors, rows, NEAREST).similarities.mean(axis=1)))
 
     def at(self, nearness: float) -> float:
         """The familiarity of a target of some nearness."""
@@ -170,6 +170,6 @@ def _without(task: int, near: Floats, cosines: Floats, closest: Ints) -> Familia
     return Familiarity(np.sort(np.delete(usual, task)))
 
 
-def _near(vectors: Vectors, asked: Ints, k: int) -> Neighbors:
+def _near(vectors: Vectors, rows: Ints, k: int) -> Neighbors:
     codes = np.arange(len(vectors))
-    return nearest_to_each(vectors, vectors[asked], k, codes=codes, query_codes=asked)
+    return nearest_to_each(vectors, vectors[rows], k, codes=codes, query_codes=rows)

@@ -14,8 +14,8 @@ import yaml
 
 from skilldelta.errors import InputError
 
+# Bytes of a settings file.
 MOST_SETTINGS = 1 << 20
-"""Bytes of a settings file."""
 _DEEPEST = 32
 
 

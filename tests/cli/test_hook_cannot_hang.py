@@ -262,3 +262,13 @@ def test_threads_of_this_process_are_not_ended_by_a_hook_that_was_answered(
                 break
             time.sleep(0.005)
         assert ended == ([] if is_met else [0])
+
+
+def test_a_hook_inside_a_longer_process_has_its_whole_time() -> None:
+    """The deadline of a hook that another program runs does not count what that program did before."""
+    code = (
+        "import time; from skilldelta.cli.hook_deadline import Deadline\n"
+        "while time.process_time() < 0.5: pass\n"
+        "deadline = Deadline(0.4); deadline.start(); time.sleep(0.1); deadline.meet(); print('alive')"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "alive\n"

@@ -10,6 +10,7 @@ from collect.sandboxed import needs_bwrap
 from skilldelta.collect.graders.canaries import canary_tests, method_names
 from suites.cheats import CHEATS, HONEST, TESTS
 from suites.test_unit_tests import fenced, grade_all
+from suites.unseen_cheats import CHEATS as UNSEEN
 
 _METADATA = {"tests": TESTS, "entry_point": "solve", "code_prompt": "def solve(n):"}
 
@@ -31,9 +32,10 @@ def test_typical_cheats_fail_and_say_why() -> None:
 @needs_bwrap
 @pytest.mark.slow
 def test_cheats_of_the_corpus_are_caught() -> None:
-    grades = grade_all([(fenced(code), _METADATA) for code in CHEATS.values()], seconds=20.0)
-    forged = [name for name, grade in zip(CHEATS, grades, strict=True) if grade.success]
-    assert len(forged) * 30 <= len(CHEATS), forged
+    cheats = {**CHEATS, **UNSEEN}
+    grades = grade_all([(fenced(code), _METADATA) for code in cheats.values()], seconds=20.0)
+    forged = [name for name, grade in zip(cheats, grades, strict=True) if grade.success]
+    assert len(forged) * 30 <= len(cheats), forged
 
 
 @needs_bwrap

@@ -74,8 +74,8 @@ class Advisor:
 
     def _completed(self, question: Question) -> Question:
         """The question with the suite that may answer it and, for a task that the suite has, the family it has there."""
-        known = {"skill_id": question.skill, "task_id": question.task_id}
-        suite = question.suite or self._bank.resolve_suite(self._agent, **known)
+        names = {"skill_id": question.skill, "task_id": question.task_id}
+        suite = question.suite or self._bank.resolve_suite(self._agent, **names)
         family = question.family
         if question.task_id and not family:
             family = next((task.family for task in self._bank.tasks(suite, question.task_id)), "")

@@ -15,8 +15,8 @@ from skilldelta.renames import ESTIMATORS
 
 KeptText = Literal["whole", "digest", "nothing"]
 
+# What a decision has a column for; the rest of its document is its evidence.
 _IN_COLUMNS = ("action", "gain", "threshold", "reason", "agent", "skill")
-"""What a decision has a column for; the rest of its document is its evidence."""
 
 
 def decision_record(
@@ -57,13 +57,13 @@ def conversation_digest(conversation: str) -> str:
 
 def kept_document(record: DecisionRecord, texts: Mapping[str, str]) -> dict[str, Any]:
     """A kept decision as `predict --json` printed it; `texts` are those of its neighbours, as far as they are still known."""
-    said = {"action": record.action, "gain": record.gain, "threshold": record.threshold, "reason": record.reason}
+    columns = {"action": record.action, "gain": record.gain, "threshold": record.threshold, "reason": record.reason}
     evidence = dict(record.evidence)
     if "estimator" in evidence:
         evidence["estimator"] = ESTIMATORS.get(str(evidence["estimator"]), evidence["estimator"])
-    known = evidence.pop("neighbors", ())
-    neighbors = [{**neighbor, "text": texts.get(neighbor["task_id"])} for neighbor in _objects(known)]
-    return {**said, "agent": record.agent.name, "skill": record.skill_id, **evidence, "neighbors": neighbors}
+    neighbors_of_record = evidence.pop("neighbors", ())
+    neighbors = [{**neighbor, "text": texts.get(neighbor["task_id"])} for neighbor in _objects(neighbors_of_record)]
+    return {**columns, "agent": record.agent.name, "skill": record.skill_id, **evidence, "neighbors": neighbors}
 
 
 def logged_answer(record: DecisionRecord, texts: Mapping[str, str]) -> Answer:

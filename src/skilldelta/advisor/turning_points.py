@@ -12,10 +12,10 @@ from skilldelta.arrays import exceeds
 from skilldelta.gate import Answer
 from skilldelta.intervals import Interval
 
+# Times the evidence beyond which nobody collects; nothing is said then.
 _MOST = 100
-"""Times the evidence beyond which nobody collects; nothing is said then."""
+# A gain nearer to the threshold than this may be on either side: no amount of evidence is promised to tell.
 _SURE = 0.02
-"""A gain nearer to the threshold than this may be on either side: no amount of evidence is promised to tell."""
 
 
 def turning_points(advice: Answer, *, familiarity_limit: float) -> tuple[str, ...]:
@@ -49,11 +49,11 @@ def _interval_sentence(advice: Answer, interval: Interval) -> str:
         return (
             f"The {level} interval lies {side} the threshold, so a rule that asks for certainty would decide the same."
         )
-    said = f"The {level} interval contains the threshold, so a rule that asks for certainty would abstain."
+    sentence = f"The {level} interval contains the threshold, so a rule that asks for certainty would abstain."
     times = more_evidence(gain - threshold, interval)
     if times is None:
-        return said
-    return f"{said} About {times} times as many pairs like these would settle it, if their gains are like these."
+        return sentence
+    return f"{sentence} About {times} times as many pairs like these would settle it, if their gains are like these."
 
 
 def more_evidence(distance: float, interval: Interval) -> int | None:

@@ -39,7 +39,7 @@ def add_batch(connection: Connection, backend: Backend, batch: Batch, now: float
     if agents.added or tasks.added or skills.added or executions.added:
         changed = executions.panels | panels_with_skills(connection, skills.changed)
         move_revisions(connection, backend, changed)
-    known = Known(
+    summary = Known(
         tasks.unchanged, skills.unchanged, len(batch.executions) - executions.added, len(batch.vectors) - vectors
     )
     return Added(
@@ -48,8 +48,8 @@ def add_batch(connection: Connection, backend: Backend, batch: Batch, now: float
         agents=agents.added,
         executions=executions.added,
         vectors=vectors,
-        unchanged=known.tasks + known.skills + known.executions + known.vectors,
-        known=known,
+        unchanged=summary.tasks + summary.skills + summary.executions + summary.vectors,
+        known=summary,
         notes=() if choices is None else changed_choices(choices, read_choices(connection)),
     )
 
@@ -151,14 +151,14 @@ def _known_executions(
     attempts: dict[_Key, int] = {}
     tasks, agents = keys.tasks, keys.agents
     names = dict.fromkeys((e.suite, e.task_id) for e in executions) if tasks.old else {}
-    asked = [task for name in names if (task := tasks.keys.get(name)) in tasks.old]
-    agent_keys = {agents.keys[e.agent] for e in _one_per_agent(executions)} if asked else set()
+    task_keys = [task for name in names if (task := tasks.keys.get(name)) in tasks.old]
+    agent_keys = {agents.keys[e.agent] for e in _one_per_agent(executions)} if task_keys else set()
     table = schema.executions
     query = select(
         *table.c["task_key", "agent_key", "skill_key", "condition", "repetition", "attempt"],
         *table.c["success", "tokens", "seconds", "cost_usd", "status"],
     ).where(table.c.agent_key.in_(agent_keys), table.c.repetition.between(*_range(e.repetition for e in executions)))
-    for chunk in chunked(asked):
+    for chunk in chunked(task_keys):
         for task, agent, skill, condition, repetition, attempt, *content in connection.execute(
             query.where(table.c.task_key.in_(chunk)).order_by(table.c.key)
         ):

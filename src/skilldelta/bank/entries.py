@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from skilldelta.errors import InputError
 from skilldelta.records import Agent, text_digest
 
+# What an outcome may say.
 AMOUNTS = ("success", "tokens", "seconds", "cost_usd")
-"""What an outcome may say."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,8 +150,8 @@ def _state(*paths: Path) -> list[tuple[int, int, int]]:
 
 
 _TITLE = "skilldelta-commits"
+# Bytes of the record: of one length always, so that it is overwritten by one write.
 _WIDTH = 96
-"""Bytes of the record: of one length always, so that it is overwritten by one write."""
 
 
 def acknowledge(file: Path, head: Head) -> None:

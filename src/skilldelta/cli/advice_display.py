@@ -77,10 +77,16 @@ def _cautions(advice: Answer, gate: Gate, *, explain: bool) -> list[str]:
 
 def _weighed_cost(advice: Answer, gate: Gate) -> str:
     """The tokens against the gain, where that decided."""
-    rule, found = gate.cost_rule, advice.explanation
-    if rule is None or gate.rule != "plain" or found is None or advice.interval is None or _is_unlike(advice, gate):
+    rule, explanation = gate.cost_rule, advice.explanation
+    if (
+        rule is None
+        or gate.rule != "plain"
+        or explanation is None
+        or advice.interval is None
+        or _is_unlike(advice, gate)
+    ):
         return ""
-    return rule.sentence(advice.decision.gain, found.cost, threshold=gate.threshold)
+    return rule.sentence(advice.decision.gain, explanation.cost, threshold=gate.threshold)
 
 
 def _is_unlike(advice: Answer, gate: Gate) -> bool:
@@ -117,31 +123,33 @@ def _settings_in_words(advice: Answer, gate: Gate) -> str:
     """Settings other than the paper's main one, and what they decide; empty where there are none."""
     from skilldelta.predictor import PAPER
 
-    named = [] if advice.settings.k == PAPER.k else [f"k = {advice.settings.k}"]
-    named += [] if advice.settings.weighting == PAPER.weighting else [f"{advice.settings.weighting} weights"]
-    named += [] if gate.scope in ("skill-family", "family") else [f"scope {gate.scope}"]
-    if not named:
+    settings = [] if advice.settings.k == PAPER.k else [f"k = {advice.settings.k}"]
+    settings += [] if advice.settings.weighting == PAPER.weighting else [f"{advice.settings.weighting} weights"]
+    settings += [] if gate.scope in ("skill-family", "family") else [f"scope {gate.scope}"]
+    if not settings:
         return ""
     if advice.settings_choose == "gain":
-        return f"The paper's rule with {', '.join(named)}."
-    return f"{', '.join(named).capitalize()}: for the pairs shown and bounded; the gain is the blend's, from all pairs."
+        return f"The paper's rule with {', '.join(settings)}."
+    return (
+        f"{', '.join(settings).capitalize()}: for the pairs shown and bounded; the gain is the blend's, from all pairs."
+    )
 
 
-def _cost(found: Explanation) -> str:
+def _cost(explanation: Explanation) -> str:
     """What the skill is predicted to add; empty where that is unknown."""
-    if found.cost is None:
+    if explanation.cost is None:
         return ""
-    dollars = "" if found.cost.dollars is None else f" (${abs(found.cost.dollars):.2g})"
-    verb = "add" if found.cost.tokens >= 0 else "save"
-    return f"It is predicted to {verb} {plural(abs(found.cost.tokens), 'token')}{dollars}."
+    dollars = "" if explanation.cost.dollars is None else f" (${abs(explanation.cost.dollars):.2g})"
+    verb = "add" if explanation.cost.tokens >= 0 else "save"
+    return f"It is predicted to {verb} {plural(abs(explanation.cost.tokens), 'token')}{dollars}."
 
 
-def _components(found: Explanation) -> str:
+def _components(explanation: Explanation) -> str:
     from skilldelta.estimators.blend.blend import SMALLEST_SHARE, component_words
 
     counted = [
-        f"{component_words(name)} {signed(found.components[name])} ({percent(share, 0)})"
-        for name, share in sorted(found.shares.items(), key=lambda part: -part[1])
+        f"{component_words(name)} {signed(explanation.components[name])} ({percent(share, 0)})"
+        for name, share in sorted(explanation.shares.items(), key=lambda part: -part[1])
         if share >= SMALLEST_SHARE
     ]
     return "Made of: " + ", ".join(counted) + "." if len(counted) > 1 else ""

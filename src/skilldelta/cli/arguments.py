@@ -77,9 +77,9 @@ def exclusions_of(options: Mapping[str, Any]) -> tuple[Exclusion, ...]:
     from skilldelta.evaluation.amendments import Exclusion
     from skilldelta.studies import read_exclusions
 
-    named = [Exclusion(task_id, _ON_COMMAND_LINE) for task_id in options.get("exclude") or ()]
+    exclusions = [Exclusion(task_id, _ON_COMMAND_LINE) for task_id in options.get("exclude") or ()]
     path = options.get("exclude_file")
-    return (*named, *(() if path is None else read_exclusions(path)))
+    return (*exclusions, *(() if path is None else read_exclusions(path)))
 
 
 def corrections_of(options: Mapping[str, Any]) -> tuple[Correction, ...]:
@@ -217,7 +217,7 @@ def _is_flag(ctx: click.Context, name: str) -> bool:
 
 
 def _flags_among(ctx: click.Context, names: Collection[str]) -> list[str]:
-    return [one.opts[0] for one in ctx.command.params if one.name in names and _is_flag(ctx, str(one.name))]
+    return [param.opts[0] for param in ctx.command.params if param.name in names and _is_flag(ctx, str(param.name))]
 
 
 def refuse_idle_flags(ctx: click.Context, gate: Gate, control: str | None = None) -> None:
@@ -244,11 +244,11 @@ def flags_given(ctx: click.Context, *, but: Collection[str], full_paths: bool = 
         name, flag = str(parameter.name), parameter.opts[0]
         if isinstance(parameter, click.Option) and is_given(ctx, name) and name not in but:
             value = ctx.params[name]
-            for one in value if isinstance(value, tuple) else (value,):
-                if one is not False:
+            for item in value if isinstance(value, tuple) else (value,):
+                if item is not False:
                     yield flag
-                if not isinstance(one, bool):
-                    yield str(one.absolute() if full_paths and isinstance(one, Path) else one)
+                if not isinstance(item, bool):
+                    yield str(item.absolute() if full_paths and isinstance(item, Path) else item)
 
 
 def is_given(ctx: click.Context, name: str) -> bool:

@@ -43,12 +43,12 @@ def command(sealed: Path, seal: str | None, bank: str, as_json: bool, output: Pa
     from skilldelta.evaluation.prospective.tampering import SealBrokenError
     from skilldelta.studies import audit_sealed
 
-    made, second = read_sealed(sealed), options["reexecuted"]
-    panel = _panel(bank, made, options)
-    again = None if second is None else _second_panel(second, made, options)
+    sealed_panel, second = read_sealed(sealed), options["reexecuted"]
+    panel = _panel(bank, sealed_panel, options)
+    again = None if second is None else _second_panel(second, sealed_panel, options)
     try:
         audited = audit_sealed(
-            made,
+            sealed_panel,
             panel,
             reexecuted=again,
             published_seal=seal,
@@ -73,8 +73,8 @@ def command(sealed: Path, seal: str | None, bank: str, as_json: bool, output: Pa
 
 def audit_document(audited: Audited) -> dict[str, Any]:
     """What `audit --json` prints."""
-    found = audited.reexecuted
-    return {**asdict(audited.result), "reexecuted": None if found is None else asdict(found)}
+    reexecution = audited.reexecuted
+    return {**asdict(audited.result), "reexecuted": None if reexecution is None else asdict(reexecution)}
 
 
 def _panel(bank: str, sealed: SealedPanel, options: dict[str, Any]) -> LoadedPanel:
@@ -102,8 +102,8 @@ def show_audit(result: AuditResult) -> None:
     from skilldelta.report.verdict import headline, no_verdict
     from skilldelta.studies.loaded_panel import correction_notes
 
-    def row(title: str, shown: str, name: str, scale: float = 100) -> list[str]:
-        return [title, shown, _ends(result.intervals.get(name), scale)]
+    def row(title: str, value: str, name: str, scale: float = 100) -> list[str]:
+        return [title, value, _ends(result.intervals.get(name), scale)]
 
     line = no_verdict(result.evaluated) if result.verdict is None else headline(result.verdict)
     console().print(plain_minus(line.text), style="bold", markup=False)
@@ -125,25 +125,31 @@ def show_audit(result: AuditResult) -> None:
         note(remark)
 
 
-def _show_again(found: Reexecution) -> None:
+def _show_again(reexecution: Reexecution) -> None:
     again, change, against = (
-        _ends(found.intervals.get(name), 100) for name in ("again", "difference", "again_vs_always_on")
+        _ends(reexecution.intervals.get(name), 100) for name in ("again", "difference", "again_vs_always_on")
     )
     rows = [
-        ["success, first outcomes", percent(found.first), ""],
-        ["success, executed again", percent(found.again), again],
-        ["change (points)", signed(100 * found.difference, 2), change],
-        ["against always on, first (points)", signed(100 * found.first_vs_always_on, 2), ""],
-        ["against always on, again (points)", signed(100 * found.again_vs_always_on, 2), against],
-        ["same outcome of the chosen arm", percent(found.same), ""],
-        ["same outcome without, with the skill", f"{percent(found.same_off)}, {percent(found.same_on)}", ""],
+        ["success, first outcomes", percent(reexecution.first), ""],
+        ["success, executed again", percent(reexecution.again), again],
+        ["change (points)", signed(100 * reexecution.difference, 2), change],
+        ["against always on, first (points)", signed(100 * reexecution.first_vs_always_on, 2), ""],
+        ["against always on, again (points)", signed(100 * reexecution.again_vs_always_on, 2), against],
+        ["same outcome of the chosen arm", percent(reexecution.same), ""],
+        [
+            "same outcome without, with the skill",
+            f"{percent(reexecution.same_off)}, {percent(reexecution.same_on)}",
+            "",
+        ],
     ]
-    console().print(table(f"The same actions on {plural(found.tasks, 'task')} executed again", ("", "", "95%"), rows))
-    if found.missing:
-        note(f"not executed again under both conditions: {', '.join(found.missing)}")
+    console().print(
+        table(f"The same actions on {plural(reexecution.tasks, 'task')} executed again", ("", "", "95%"), rows)
+    )
+    if reexecution.missing:
+        note(f"not executed again under both conditions: {', '.join(reexecution.missing)}")
 
 
-def _ends(found: Range | None, scale: float) -> str:
-    if found is None or found.low is None or found.high is None:
+def _ends(interval: Range | None, scale: float) -> str:
+    if interval is None or interval.low is None or interval.high is None:
         return ""
-    return f"{scale * found.low:.3g}…{scale * found.high:.3g}"
+    return f"{scale * interval.low:.3g}…{scale * interval.high:.3g}"

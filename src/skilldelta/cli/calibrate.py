@@ -54,7 +54,7 @@ def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None
     documents = []
     for panel in panels_in(bank, options):
         with steps() as advance:
-            found = calibrate(
+            calibration = calibrate(
                 panel,
                 goal,
                 gate,
@@ -63,11 +63,11 @@ def command(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None
                 resamples=options["resamples"],
                 progress=advance,
             )
-        for remark in (*panel.notes, *found.notes):
+        for remark in (*panel.notes, *calibration.notes):
             note(remark)
-        documents.append(calibration_document(panel, found, control or gate.estimator))
+        documents.append(calibration_document(panel, calibration, control or gate.estimator))
         if not (as_json or output):
-            _show(panel, found, control or gate.estimator, show)
+            _show(panel, calibration, control or gate.estimator, show)
     if as_json or output:
         write_json({"calibrations": documents}, output)
 
@@ -78,18 +78,20 @@ def _goal(options: Mapping[str, Any]) -> Goal:
     from skilldelta.evaluation.goals import BestValue, Margin, TokenBudget, UseRate
 
     goals: dict[str, Callable[[float], Goal]] = {"use_rate": UseRate, "token_budget": TokenBudget, "margin": Margin}
-    given = [name for name in goals if options[name] is not None]
-    given += ["best_value"] if options["best_value"] else []
-    if len(given) != 1:
-        named = f"got {' and '.join(_flag(name) for name in given)}" if given else "none was given"
-        raise InputError(f"choose exactly one goal of --use-rate, --token-budget, --margin and --best-value; {named}")
+    chosen = [name for name in goals if options[name] is not None]
+    chosen += ["best_value"] if options["best_value"] else []
+    if len(chosen) != 1:
+        complaint = f"got {' and '.join(_flag(name) for name in chosen)}" if chosen else "none was given"
+        raise InputError(
+            f"choose exactly one goal of --use-rate, --token-budget, --margin and --best-value; {complaint}"
+        )
     priced = [name for name in ("success_worth", "price") if options[name] is not None]
-    if priced and given != ["best_value"]:
-        raise InputError(f"{_flag(priced[0])} belongs to --best-value, not to {_flag(given[0])}; leave it out")
+    if priced and chosen != ["best_value"]:
+        raise InputError(f"{_flag(priced[0])} belongs to --best-value, not to {_flag(chosen[0])}; leave it out")
     if len(priced) == 1:
         raise InputError("--success-worth and --price weigh tokens only together; give both or none")
-    if given[0] in goals:
-        return goals[given[0]](options[given[0]])
+    if chosen[0] in goals:
+        return goals[chosen[0]](options[chosen[0]])
     if not priced:
         return BestValue()
     return BestValue(CostRule.from_worth(options["success_worth"], options["price"]).per_token)
@@ -99,23 +101,23 @@ def _flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def _show(panel: LoadedPanel, found: Calibration, estimator: str, shown: int) -> None:
-    held, out = found.held_out, console()
-    title = f"{panel.title}: {found.goal.words} ({policy_words(estimator)}, {plural(found.rows, 'pair')})"
-    out.print(table(title, ("", "held out", "95% interval", "in hindsight"), _value_rows(found)))
-    score = "predicted gain less the cost of its tokens" if found.goal.per_token else "predicted gain"
-    out.print(f"Threshold: {found.threshold:.4g}. Use the skill when the {score} is larger.")
+def _show(panel: LoadedPanel, calibration: Calibration, estimator: str, limit: int) -> None:
+    held, out = calibration.held_out, console()
+    title = f"{panel.title}: {calibration.goal.words} ({policy_words(estimator)}, {plural(calibration.rows, 'pair')})"
+    out.print(table(title, ("", "held out", "95% interval", "in hindsight"), _value_rows(calibration)))
+    score = "predicted gain less the cost of its tokens" if calibration.goal.per_token else "predicted gain"
+    out.print(f"Threshold: {calibration.threshold:.4g}. Use the skill when the {score} is larger.")
     met = "was met" if held.met else "was not met"
     share = "" if held.coverage is None else f"; on resampled panels it was met in {held.coverage:.0%} of cases"
     out.print(f"The goal {met} on held-out tasks{share}.")
-    out.print(f"Always on: {percent(found.always_on)}. Always off: {percent(found.always_off)}.")
-    if held.wrong and shown:
+    out.print(f"Always on: {percent(calibration.always_on)}. Always off: {percent(calibration.always_off)}.")
+    if held.wrong and limit:
         out.print()
-        out.print(_wrong_table(held, panel.support, shown))
+        out.print(_wrong_table(held, panel.support, limit))
 
 
-def _value_rows(found: Calibration) -> list[list[str]]:
-    held, chosen = found.held_out, found.hindsight
+def _value_rows(calibration: Calibration) -> list[list[str]]:
+    held, chosen = calibration.held_out, calibration.hindsight
     on, off = signed(100 * held.success_vs_always_on, 1), signed(100 * held.success_vs_always_off, 1)
     rows = [
         ["success", percent(held.success), _interval(held, "success", 100), percent(chosen.success)],
@@ -124,20 +126,20 @@ def _value_rows(found: Calibration) -> list[list[str]]:
         ["uses", percent(held.use_rate), _interval(held, "use_rate", 100), percent(chosen.use_rate)],
         ["tokens per task", number(held.tokens), _interval(held, "tokens", 1), number(chosen.tokens)],
     ]
-    if found.goal.per_token and held.value is not None:
+    if calibration.goal.per_token and held.value is not None:
         rows.append(["value", signed(held.value), _interval(held, "value", 1, digits=3), ""])
     return rows
 
 
 def _interval(held: HeldOut, name: str, factor: float, *, digits: int | None = None) -> str:
-    found = held.intervals.get(name)
-    if found is None or found.low is None or found.high is None:
+    interval = held.intervals.get(name)
+    if interval is None or interval.low is None or interval.high is None:
         return "–"
     places = digits if digits is not None else 1 if factor == 100 else 0
-    return f"{factor * found.low:,.{places}f} to {factor * found.high:,.{places}f}"
+    return f"{factor * interval.low:,.{places}f} to {factor * interval.high:,.{places}f}"
 
 
-def _wrong_table(held: HeldOut, support: Support, shown: int) -> Any:
+def _wrong_table(held: HeldOut, support: Support, limit: int) -> Any:
     texts = dict(zip(support.task_ids.tolist(), support.texts, strict=True)) if support.texts else {}
     rows = [
         [
@@ -147,7 +149,7 @@ def _wrong_table(held: HeldOut, support: Support, shown: int) -> Any:
             signed(case.score),
             f"{case.loss:.2f}",
         ]
-        for case in held.wrong[:shown]
+        for case in held.wrong[:limit]
     ]
     lost = f"the first {len(rows)} of {plural(len(held.wrong), 'task')} that lost success"
     title = f"Where it was wrong: {lost} (each decided by a threshold chosen without it)"

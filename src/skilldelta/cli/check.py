@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from skilldelta.records import Condition
     from skilldelta.studies import ComparedSide, SkillGains, SkillsChecked
 
+# Shells keep the codes above for themselves.
 _LARGEST_CODE = 125
-"""Shells keep the codes above for themselves."""
 
 
 @click.command("check")
@@ -36,7 +36,7 @@ _LARGEST_CODE = 125
 @settings.suite_option
 @click.option("--skill", metavar="NAME", help="Only this skill; the name of the skill of --with.")
 @click.option("--min-gain", type=float, default=0.0, help="What the gain must be above; 0.05 is 5 points.")
-@click.option("--confidence", type=float, default=0.95, help="Of each one-sided limit.")
+@click.option("--confidence", type=float, default=0.95, help="The confidence of each one-sided limit.")
 @click.option(
     "--baseline", type=GivenPath(dir_okay=False), metavar="FILE", help="Earlier gains that must not get worse."
 )
@@ -46,7 +46,7 @@ _LARGEST_CODE = 125
     help='An earlier version of the skill in the same results that the newest must not be worse than; "previous" is the one before.',
 )
 @click.option("--tolerance", type=float, default=0.05, help="How much worse than the baseline is still good.")
-@click.option("--write-baseline", type=OutputPath(), metavar="FILE", help="Write the gains of now, for later checks.")
+@click.option("--write-baseline", type=OutputPath(), metavar="FILE", help="Write the present gains, for later checks.")
 @click.option(
     "--on-too-little",
     default="pass",
@@ -79,9 +79,9 @@ def command(sources: tuple[Path, ...], as_json: bool, output: Path | None, on_to
     for stale in (output, options["junit"], options["markdown"]):
         if stale is not None and stale.is_file():
             stale.unlink()
-    given = (*sources, *(path for path in (options["without"], options["treated"]) if path))
-    options["said"], options["format_"] = reading_of(options, given)
-    asked, without_evidence = settings_in(options, CheckSettings), _exit_code(on_too_little)
+    paths = (*sources, *(path for path in (options["without"], options["treated"]) if path))
+    options["said"], options["format_"] = reading_of(options, paths)
+    check_settings, without_evidence = settings_in(options, CheckSettings), _exit_code(on_too_little)
     baseline = _asked_for(read_baseline(options["baseline"]), options) if options["baseline"] else ()
     if options["baseline"] and options["since_baseline"]:
         raise InputError("--baseline and --since-baseline are two baselines; give one")
@@ -90,7 +90,7 @@ def command(sources: tuple[Path, ...], as_json: bool, output: Path | None, on_to
         baseline = _of_version(sources, options)
     for remark in notes:
         note(remark)
-    checked = check_skills(measured, asked, baseline=baseline, notes=notes)
+    checked = check_skills(measured, check_settings, baseline=baseline, notes=notes)
     if options["write_baseline"]:
         write_baseline(options["write_baseline"], measured, created=created_now())
         note(f"wrote {options['write_baseline']}")
@@ -112,7 +112,9 @@ def _of_version(sources: Sequence[Path], options: dict[str, Any]) -> list[SkillG
 
     choice = ArmChoice(agent=options["agent"], skill=options["skill"], suite=options["suite"])
     if sources:
-        recorded = [read_runs(path, format=options["format_"], choice=choice, said=options["said"]) for path in sources]
+        recorded = [
+            read_runs(path, format=options["format_"], choice=choice, defaults=options["said"]) for path in sources
+        ]
     else:
         from skilldelta.bank import Bank
         from skilldelta.studies.version_history import in_bank_order
@@ -136,8 +138,8 @@ def _exit_code(word: str) -> int:
 
 def _asked_for(baseline: Sequence[SkillGains], options: dict[str, Any]) -> list[SkillGains]:
     """The part of a baseline that this check is about."""
-    asked = [(options[name], name) for name in ("agent", "suite", "skill") if options[name]]
-    return [one for one in baseline if all(getattr(one, name) == value for value, name in asked)]
+    filters = [(options[name], name) for name in ("agent", "suite", "skill") if options[name]]
+    return [gains for gains in baseline if all(getattr(gains, name) == value for value, name in filters)]
 
 
 def _measured(sources: Sequence[Path], options: dict[str, Any]) -> tuple[Sequence[SkillGains], tuple[str, ...]]:
@@ -162,7 +164,7 @@ def _of_two_files(options: dict[str, Any]) -> tuple[Sequence[SkillGains], tuple[
     compared = compare_sides(a, b, ComparisonSettings(resamples=0))
     unpaired = [f"{count} tasks not paired: {reason}" for reason, count in compared.unpaired_by_reason.items()]
     skill = options["skill"] or next(
-        (one.skill_id for runs in b.runs.values() for one in runs if one.skill_id), "unnamed"
+        (run.skill_id for runs in b.runs.values() for run in runs if run.skill_id), "unnamed"
     )
     return compared_gains(compared, skill), (*a.notes, *b.notes, *unpaired, *compared.warnings)
 
@@ -172,8 +174,8 @@ def _side(options: dict[str, Any], name: str, arm: Condition) -> ComparedSide:
 
     path: Path = options[name]
     choice = ArmChoice(agent=options["agent"], suite=options["suite"])
-    recorded = read_runs(path, format=options["format_"], choice=choice, stands_for=arm, said=options["said"])
-    held = {one.condition for one in recorded.executions}
+    recorded = read_runs(path, format=options["format_"], choice=choice, stands_for=arm, defaults=options["said"])
+    held = {execution.condition for execution in recorded.executions}
     if held != {arm}:
         there = "both arms" if len(held) == 2 else "the other arm"
         raise InputError(f"{path}: holds {there}; name a file with both as SOURCE, or the right one")
@@ -190,25 +192,25 @@ def _of_files(sources: Sequence[Path], options: dict[str, Any]) -> tuple[Sequenc
     notes: list[str] = []
     for path in sources:
         try:
-            recorded = read_runs(path, format=options["format_"], choice=choice, said=options["said"])
+            recorded = read_runs(path, format=options["format_"], choice=choice, defaults=options["said"])
         except UnsaidError as error:
             unsaid = f"{path}: its runs do not say whether the skill was used"
             options_needed = " ".join(question.option for question in error.questions[:4])
             raise InputError(
                 f"{unsaid}; say {options_needed}, or give both arms, as --without FILE --with FILE"
             ) from None
-        kept = [
-            one
-            for one in recorded.executions
-            if options["agent"] in (None, one.agent.name) and options["suite"] in (None, one.suite)
+        chosen = [
+            gains
+            for gains in recorded.executions
+            if options["agent"] in (None, gains.agent.name) and options["suite"] in (None, gains.suite)
         ]
-        recorded = replace(recorded, executions=kept)
+        recorded = replace(recorded, executions=chosen)
         measured += recorded_gains(recorded, skill=options["skill"])
         notes += recorded_notes(recorded)
-    keys = Counter(one.key for one in measured)
-    for one in measured:
-        if keys[one.key] > 1:
-            twice = f"the skill {one.skill!r} of {one.agent} stands in two sources"
+    keys = Counter(gains.key for gains in measured)
+    for gains in measured:
+        if keys[gains.key] > 1:
+            twice = f"the skill {gains.skill!r} of {gains.agent} stands in two sources"
             raise InputError(f"{twice}; import both into a bank, or name one")
     return measured, tuple(notes)
 
@@ -239,12 +241,12 @@ def _show(checked: SkillsChecked) -> None:
 
     out = console()
     rows = []
-    for one in checked.skills:
-        gain = next((check.mean for check in one.checks if check.rule == "gain"), None)
+    for skill in checked.skills:
+        gain = next((check.mean for check in skill.checks if check.rule == "gain"), None)
         value = "" if gain is None else signed(100 * gain.mean, 1)
-        rows.append([one.skill, one.outcome, value, "" if gain is None else str(gain.tasks)])
+        rows.append([skill.skill, skill.outcome, value, "" if gain is None else str(gain.tasks)])
     out.print(table("Skills", ("skill", "outcome", "gain", "tasks"), rows, left=2))
-    for one in checked.skills:
-        said = "; ".join([*map(check_sentence, one.checks), *one.remarks])
-        out.remark(plain_minus(f"{one.skill}: {said}"))
+    for skill in checked.skills:
+        sentence = "; ".join([*map(check_sentence, skill.checks), *skill.remarks])
+        out.remark(plain_minus(f"{skill.skill}: {sentence}"))
     out.print(f"\n{OUTCOME_WORDS[checked.outcome]}.", style="bold")

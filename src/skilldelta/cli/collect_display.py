@@ -187,11 +187,11 @@ def _bar() -> Iterator[OnProgress]:
 
     columns = (BarColumn(bar_width=24), MofNCompleteColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        shown = bar.add_task("starting", total=None)
+        task = bar.add_task("starting", total=None)
 
         def advance(progress: CollectionProgress) -> None:
             done = progress.before + progress.finished
-            bar.update(shown, total=progress.planned, completed=done, description=_in_words(progress))
+            bar.update(task, total=progress.planned, completed=done, description=_in_words(progress))
 
         yield advance
 

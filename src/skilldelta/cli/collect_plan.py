@@ -74,9 +74,11 @@ def _largest(session: Session, plan: Sequence[Planned]) -> Amount:
     skills = session.suite.skills
     return Amount.total(
         session.agent.largest(
-            Attempt(one, skills[one.task.skill_id].text if one.condition == "use" else "", session.seed)
+            Attempt(
+                execution, skills[execution.task.skill_id].text if execution.condition == "use" else "", session.seed
+            )
         )
-        for one in plan
+        for execution in plan
     )
 
 
@@ -110,17 +112,21 @@ def _in_bank(session: Session, read: Callable[[Bank], list[T]]) -> list[T]:
 def _estimate(plan: Sequence[Planned], executions: Sequence[Execution]) -> RemainingCost:
     from skilldelta.collect.plan import execution_key
 
-    known = {execution_key(one): one for one in executions if one.status == "completed"}
+    completed = {execution_key(execution): execution for execution in executions if execution.status == "completed"}
     estimate = RemainingCost()
     had: dict[Condition, list[Execution]] = {arm: [] for arm in CONDITIONS}
     for planned in plan:
-        if planned.key in known:
-            had[planned.condition].append(known[planned.key])
+        if planned.key in completed:
+            had[planned.condition].append(completed[planned.key])
             estimate.had[planned.condition] += 1
         else:
             estimate.left[planned.condition] += 1
-    estimate.tokens = _projected(estimate.left, {arm: [one.tokens for one in rows] for arm, rows in had.items()})
-    estimate.usd = _projected(estimate.left, {arm: [one.cost_usd for one in rows] for arm, rows in had.items()})
+    estimate.tokens = _projected(
+        estimate.left, {arm: [execution.tokens for execution in rows] for arm, rows in had.items()}
+    )
+    estimate.usd = _projected(
+        estimate.left, {arm: [execution.cost_usd for execution in rows] for arm, rows in had.items()}
+    )
     return estimate
 
 
@@ -128,10 +134,10 @@ def _projected(left: Counter[Condition], took: dict[Condition, list[float | None
     """The arms differ, since one reads the skill: each is projected from its own average."""
     total = 0.0
     for arm, count in left.items():
-        known = [value for value in took[arm] if value is not None]
-        if count and not known:
+        measured = [value for value in took[arm] if value is not None]
+        if count and not measured:
             return None
-        total += count * sum(known) / max(len(known), 1)
+        total += count * sum(measured) / max(len(measured), 1)
     return total
 
 
@@ -142,14 +148,15 @@ def _document(
     return {
         "suite": session.suite.name,
         "agent": {"name": identity.name, "fingerprint": identity.fingerprint if estimate else None},
-        "tasks": len({one.task.task_id for one in plan}),
+        "tasks": len({execution.task.task_id for execution in plan}),
         "executions": len(plan),
         "in_bank": estimate.had.total() if estimate else None,
         "expected_tokens": estimate.tokens if estimate else None,
         "expected_usd": estimate.usd if estimate else None,
         "largest": {"tokens": most.tokens, "usd": most.usd},
         "plan": [
-            {"task_id": one.task.task_id, "condition": one.condition, "repetition": one.repetition} for one in plan
+            {"task_id": execution.task.task_id, "condition": execution.condition, "repetition": execution.repetition}
+            for execution in plan
         ],
     }
 
@@ -160,11 +167,11 @@ def _show(session: Session, plan: Sequence[Planned], most: Amount, estimate: Rem
 
     out = console()
     families: dict[str, Counter[Condition]] = {}
-    for one in plan:
-        families.setdefault(one.task.family or "–", Counter())[one.condition] += 1
+    for execution in plan:
+        families.setdefault(execution.task.family or "–", Counter())[execution.condition] += 1
     rows = [[name, *(number(counts[arm]) for arm in ARMS)] for name, counts in families.items()]
     out.print(table(f"Plan of {session.suite.name}", ("family", *ARMS.values()), rows))
-    tasks = plural(len({one.task.task_id for one in plan}), "task")
+    tasks = plural(len({execution.task.task_id for execution in plan}), "task")
     name = session.agent.identity.name
     out.print(f"{plural(len(plan), 'execution')} of {tasks} by {name}, {largest_in_words(most)}.", markup=False)
     if estimate is None:
@@ -223,9 +230,9 @@ def _judge_round(session: Session) -> _JudgeRound:
     from skilldelta.collect.self_judging import asking_agent, largest_of, plan_judgements
 
     model = str(asking_agent(session).settings["model"])
-    known = _in_bank(session, lambda bank: bank.judgements(session.agent.identity, session.suite.name))
-    plan = plan_judgements(session, known)
-    tokens = [one.tokens for one in known if one.tokens is not None]
+    judgements = _in_bank(session, lambda bank: bank.judgements(session.agent.identity, session.suite.name))
+    plan = plan_judgements(session, judgements)
+    tokens = [judgement.tokens for judgement in judgements if judgement.tokens is not None]
     return _JudgeRound(plan, model, largest_of(session, plan), sum(tokens) / len(tokens) if tokens else None)
 
 
@@ -246,9 +253,9 @@ def _judge_document(session: Session, planned: _JudgeRound) -> dict[str, Any]:
 
 def _show_judge_plan(session: Session, planned: _JudgeRound) -> None:
     out, plan = console(), planned.plan
-    asked = Counter(task.family or "–" for task in plan.todo)
+    counts = Counter(task.family or "–" for task in plan.todo)
     families = dict.fromkeys(task.family or "–" for task in plan.tasks)
-    rows = [[name, number(asked[name])] for name in families]
+    rows = [[name, number(counts[name])] for name in families]
     out.print(table(f"Self-judgements of {session.suite.name}", ("family", "to ask"), rows))
     size = f", {largest_in_words(planned.most)}" if plan.todo else ""
     out.print(f"{plural(len(plan.todo), 'call')} to {planned.model}, one per task{size}.")

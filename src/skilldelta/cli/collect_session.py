@@ -127,8 +127,8 @@ def _agent(suite: Suite, options: dict[str, Any], prices: Prices | None) -> Coll
         "extra_body": _extra_body(options["extra_body"]),
         "send_seed": options["send_seed"] or None,
     }
-    wanted = replace(suite.agent, **{key: value for key, value in chosen.items() if value is not None})
-    return _model_agent(options["model"], options["base_url"], wanted, suite.folder, options, prices)
+    settings = replace(suite.agent, **{key: value for key, value in chosen.items() if value is not None})
+    return _model_agent(options["model"], options["base_url"], settings, suite.folder, options, prices)
 
 
 def _extra_body(text: str | None) -> dict[str, Any] | None:
@@ -146,7 +146,7 @@ def _extra_body(text: str | None) -> dict[str, Any] | None:
 def _model_agent(
     model: str | None,
     base_url: str,
-    wanted: AgentSettings,
+    settings: AgentSettings,
     folder: Path,
     options: dict[str, Any],
     prices: Prices | None,
@@ -159,12 +159,12 @@ def _model_agent(
 
     if not model:
         raise InputError("no agent named; give --model NAME (with --base-url URL), or --command 'program …'")
-    sandbox = find_sandbox(options["sandbox"]) if wanted.solver == "code" else None
+    sandbox = find_sandbox(options["sandbox"]) if settings.solver == "code" else None
     key = check_key(os.environ.get(options["key_variable"]))
     keep_secret(key)
     if base_url:
         check_base_url(base_url)
-    if base_url and wanted.solver in CHAT_SOLVERS:
+    if base_url and settings.solver in CHAT_SOLVERS:
         endpoint = ChatEndpoint(
             base_url,
             key,
@@ -175,7 +175,7 @@ def _model_agent(
         return ChatAgent(
             name=options["agent"] or model,
             model=model,
-            wanted=wanted,
+            wanted=settings,
             endpoint=endpoint,
             sandbox=sandbox,
             prices=prices,
@@ -185,7 +185,7 @@ def _model_agent(
     return InspectAgent(
         name=options["agent"] or model,
         model=f"openai-api/skilldelta/{model}" if base_url else model,
-        wanted=wanted,
+        wanted=settings,
         solver_arguments=_arguments(options["solver_args"]),
         solver_folder=folder,
         tool_sandbox=_tool_sandbox(options["tool_sandbox"]),
@@ -210,9 +210,9 @@ def _command_agent(suite: Suite, options: dict[str, Any]) -> CollectAgent:
         fields = OutputFields(
             options["answer_field"], tuple(options["token_fields"]), options["cost_field"], options["model_field"]
         )
-    named = (*suite.agent.environment, *options["passed_variables"])
-    environment = agent_environment(os.environ, named)
-    keep_secret(*(environment[name] for name in named))
+    variables = (*suite.agent.environment, *options["passed_variables"])
+    environment = agent_environment(os.environ, variables)
+    keep_secret(*(environment[name] for name in variables))
     return CommandAgent(
         name=options["agent"] or Path(command_words(options["command_line"])[0]).name,
         command=options["command_line"],
@@ -247,9 +247,9 @@ def _harness_agent(suite: Suite, harness: Harness, options: dict[str, Any]) -> C
     from skilldelta.harnesses.wanted_setup import skilldelta_command
 
     keys = [name for name in (harness.recipe.passed if harness.recipe else ()) if name in os.environ]
-    named = (*keys, *suite.agent.environment, *options["passed_variables"])
-    environment = agent_environment(os.environ, named)
-    keep_secret(*(environment[name] for name in named))
+    variables = (*keys, *suite.agent.environment, *options["passed_variables"])
+    environment = agent_environment(os.environ, variables)
+    keep_secret(*(environment[name] for name in variables))
     return HarnessAgent(
         harness,
         skilldelta_command(sys.argv[0]),

@@ -107,7 +107,7 @@ def _sides(ctx: click.Context, sides: Sequence[str], options: dict[str, Any]) ->
     arms: tuple[Condition, Condition] = ("skip", "use")
     found = [
         one_side(
-            read_runs(path, format=options["format_"], choice=choice, stands_for=arm, said=options["said"]),
+            read_runs(path, format=options["format_"], choice=choice, stands_for=arm, defaults=options["said"]),
             choice,
             label=label,
         )
@@ -122,15 +122,15 @@ def _both_in(path: Path, options: dict[str, Any], choice: ArmChoice) -> Recorded
     from skilldelta.studies import read_runs
 
     try:
-        return read_runs(path, format=options["format_"], choice=choice, said=options["said"])
+        return read_runs(path, format=options["format_"], choice=choice, defaults=options["said"])
     except UnsaidError as error:
-        asked = " ".join(question.option for question in error.questions[:4])
+        options_to_add = " ".join(question.option for question in error.questions[:4])
         raise InputError(
-            f"{path}: its runs do not say whether the skill was used; say {asked}, or name the file of the other arm, too"
+            f"{path}: its runs do not say whether the skill was used; say {options_to_add}, or name the file of the other arm, too"
         ) from None
     except InputError:
         # A table of one arm reads well once its arm is known; any other fault is raised again.
-        read_runs(path, format=options["format_"], choice=choice, stands_for="use", said=options["said"])
+        read_runs(path, format=options["format_"], choice=choice, stands_for="use", defaults=options["said"])
         raise InputError(
             f"{path}: its runs do not say whether the skill was used; name the file of the other arm, too"
         ) from None
@@ -194,34 +194,34 @@ def _write(report: ComparisonReport, options: dict[str, Any]) -> None:
 def _show(report: ComparisonReport, most: int) -> None:
     from skilldelta.report.comparison_words import comparison_facts, comparison_headline
 
-    out, found = console(), report.comparison
+    out, comparison = console(), report.comparison
     out.print(f"A: {report.a}\nB: {report.b}\n")
     width = max(len(fact.title) for fact in comparison_facts(report))
     for fact in comparison_facts(report):
         out.hanging(f"{fact.title:<{width}}", plain_minus(fact.text))
     out.print("")
-    if most and (worse := found.flipped("worse")):
+    if most and (worse := comparison.flipped("worse")):
         out.print(_tasks("Worse with B", worse, most))
-    if most and (better := found.flipped("better")):
+    if most and (better := comparison.flipped("better")):
         out.print(_tasks("Better with B", better, most))
     for warning in report.warnings:
         out.print(f"warning: {warning}", style="yellow")
-    out.print(plain_minus(comparison_headline(found).text), style="bold")
+    out.print(plain_minus(comparison_headline(comparison).text), style="bold")
 
 
 def _tasks(title: str, tasks: Sequence[TaskDifference], most: int) -> Any:
     from skilldelta.report.numbers import outcome_words
 
-    names = _short([one.task_id for one in tasks[:most]])
+    names = _short([task.task_id for task in tasks[:most]])
     rows = [
         [
             name,
-            outcome_words(one.a, one.runs_a, one.passed_a),
-            outcome_words(one.b, one.runs_b, one.passed_b),
-            signed(100 * one.delta, 0),
-            "flipped" if one.is_flipped else "",
+            outcome_words(task.a, task.runs_a, task.passed_a),
+            outcome_words(task.b, task.runs_b, task.passed_b),
+            signed(100 * task.delta, 0),
+            "flipped" if task.is_flipped else "",
         ]
-        for name, one in zip(names, tasks, strict=False)
+        for name, task in zip(names, tasks, strict=False)
     ]
     counted = f"{title}: {len(tasks)}" + (f", {most} shown" if len(tasks) > most else "")
     return table(counted, ("task", "A", "B", "points", ""), rows)
@@ -230,6 +230,6 @@ def _tasks(title: str, tasks: Sequence[TaskDifference], most: int) -> Any:
 def _short(names: Sequence[str]) -> list[str]:
     """Task ids without the folders that all of them have: what tells them apart is at their end."""
     first, last = min(names, default=""), max(names, default="")
-    shared = next((i for i, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), 0)
+    shared = next((i for i, (letter, other) in enumerate(zip(first, last, strict=False)) if letter != other), 0)
     start = first.rfind("/", 0, shared) + 1
     return [f"…/{name[start:]}" for name in names] if start > len("…/") else list(names)

@@ -57,7 +57,7 @@ def command(bank: Path | None, report: bool, seed: int, resamples: int) -> None:
     _say_what_next(out, bank)
 
 
-def _tell_what_there_is(out: Screen, support: Support, made: dict[str, Any]) -> None:
+def _tell_what_there_is(out: Screen, support: Support, manifest: dict[str, Any]) -> None:
     gains = support.gains
     out.rule("1  The bank: paired executions")
     out.print(
@@ -67,10 +67,10 @@ def _tell_what_there_is(out: Screen, support: Support, made: dict[str, Any]) -> 
         f"{plural((gains > 0).sum(), 'task')}, did harm on {(gains < 0).sum():,} and changed nothing on "
         f"{(gains == 0).sum():,}. So neither never nor always is right: it depends on the task."
     )
-    out.remark(f"({made['summary']})", indent=0, style="dim")
+    out.remark(f"({manifest['summary']})", indent=0, style="dim")
 
 
-def _show_three(out: Screen, asked: Sequence[AskedTask]) -> None:
+def _show_three(out: Screen, tasks: Sequence[AskedTask]) -> None:
     from skilldelta.cli.advice_display import marks_of
     from skilldelta.cli.screen import cut
 
@@ -83,7 +83,7 @@ def _show_three(out: Screen, asked: Sequence[AskedTask]) -> None:
         f"{marks.threshold} the threshold, {marks.both} both in one place. Below: gain, success without → with the "
         "skill, similarity and text of the nearest tasks."
     )
-    for task in asked:
+    for task in tasks:
         out.print()
         out.print(cut(" ".join(task.text.split()), 2 * out.width - 10), style="bold")
         out.remark(f"skill {task.advice.skill} → {task.advice.decision.action}: {task.advice.decision.reason}")

@@ -42,12 +42,12 @@ def command(ctx: click.Context, /, bank: str, server: str, timeout: float, as_js
     something is wrong, and each such line says how to fix it.
     """
     is_default = ctx.get_parameter_source("bank") == click.core.ParameterSource.DEFAULT
-    found = _findings(bank, is_default, server, timeout, options)
-    wrong = [finding for finding in found if finding.status == "wrong"]
+    findings = _findings(bank, is_default, server, timeout, options)
+    wrong = [finding for finding in findings if finding.status == "wrong"]
     if as_json:
-        write_json({"healthy": not wrong, "findings": [asdict(finding) for finding in found]})
+        write_json({"healthy": not wrong, "findings": [asdict(finding) for finding in findings]})
     else:
-        _show(found)
+        _show(findings)
     ctx.exit(1 if wrong else 0)
 
 
@@ -69,13 +69,13 @@ def _findings(bank: str, is_default: bool, server: str, timeout: float, options:
         if harness.project_folder and project not in folders[harness.name]:  # at home, it is the user's own
             folders[harness.name].append(project)
     places = [(harness, folder) for harness in declared for folder in folders[harness.name]]
-    named = sorted(
+    hook_banks = sorted(
         {place for harness, folder in places for place in harness_health.installed_values(harness, folder, "--bank")}
     )
-    banks = named if named and is_default else [bank]
-    found = [health.check_bank(one) for one in banks]
-    if found[0].status != "wrong":
-        found.append(health.check_encoder(banks[0], lambda opened: chosen_encoder(opened, options)))
+    banks = hook_banks if hook_banks and is_default else [bank]
+    findings = [health.check_bank(one) for one in banks]
+    if findings[0].status != "wrong":
+        findings.append(health.check_encoder(banks[0], lambda opened: chosen_encoder(opened, options)))
     token, is_pinned = os.environ.get("SKILLDELTA_TOKEN", ""), bool(os.environ.get(KEY_VARIABLE))
     key = known_key(os.environ)
     # The servers that hooks really ask; an entry may name another one than this command does.
@@ -84,7 +84,7 @@ def _findings(bank: str, is_default: bool, server: str, timeout: float, options:
     }
     servers = [server, *sorted(named_servers - {server})]
     asked = [health.check_server(ServerAddress(url, token, timeout, key, is_pinned), banks) for url in servers]
-    found += asked
+    findings += asked
     has_server = any(finding.status == "ok" for finding in asked)
     harnesses = [
         finding
@@ -94,16 +94,16 @@ def _findings(bank: str, is_default: bool, server: str, timeout: float, options:
     none = health.Finding("harnesses", "note", "no harness asks the gate yet", "skilldelta install HARNESS")
     state = state_folder(None, os.environ)
     return [
-        *found,
+        *findings,
         *broken,
         *(harnesses or [none]),
         *(harness_health.check_failures(state, now=time.time()) if state else []),
     ]
 
 
-def _show(found: list[Finding]) -> None:
+def _show(findings: list[Finding]) -> None:
     marks = {"ok": "ok    ", "note": "note  ", "wrong": "WRONG "}
-    for finding in found:
+    for finding in findings:
         click.echo(_wrapped(marks[finding.status], f"{finding.name}: {finding.detail}"))
         if finding.remedy and finding.status != "ok":
             click.echo(_wrapped("      → ", finding.remedy))

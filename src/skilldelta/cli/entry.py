@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 
 
 def main() -> None:
@@ -21,7 +22,9 @@ def _hook(words: list[str]) -> None:
     from skilldelta.cli.hook_deadline import Deadline, seconds_of
 
     deadline = Deadline(seconds_of(words))
-    deadline.start()  # before anything else: the next import is the first thing that may take long
+    deadline.start(
+        spent=time.process_time()
+    )  # before anything else: the next import is the first thing that may take long
     code = 0
     try:
         from skilldelta.cli.hook import run

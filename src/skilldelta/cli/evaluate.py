@@ -43,7 +43,7 @@ _MEANS = ("policy", "success", "vs on", "95%", "wins", "vs random", "95%", "wins
     "--null-stack",
     "null_blend",
     is_flag=True,
-    help="Shuffle for the blend too. It is fitted anew to each of twice --shuffles panels: some 400 times its wait.",
+    help="Shuffle for the blend too: it is fitted to twice --shuffles panels, which takes about 400 times as long.",
 )
 @click.option(
     "--holdout",
@@ -62,19 +62,19 @@ _MEANS = ("policy", "success", "vs on", "95%", "wins", "vs random", "95%", "wins
 @click.option(
     "--refit-intervals",
     is_flag=True,
-    help="Also intervals that know of refitting. Every policy is scored 21 times: about 20 times the wait.",
+    help="Also give intervals that account for refitting. Every policy is scored 21 times, so it takes 20 times as long.",
 )
 @click.option("--all", "show_all", is_flag=True, help="Also the other policies, how they chose, p values and notes.")
 @click.option(
     "--routing",
     is_flag=True,
-    help="Instead: offer all skills at once to each recorded task, as a harness does. Who gets its own, a wrong one, none?",
+    help="Instead: offer all skills to each recorded task, and count which tasks get their own skill, another, or none.",
 )
 @click.option(
     "--prompts",
     type=GivenPath(dir_okay=False),
     metavar="FILE",
-    help="With --routing: messages about no skill, one a line; how many get one?",
+    help="With --routing: messages that need no skill, one per line; counts how many get one.",
 )
 @settings.document_options
 @click.pass_context
@@ -86,8 +86,8 @@ def command(
 
     The verdict comes first, then never using the skill, always using it, and the gate. No task is scored by its own
     outcome: each is left out in turn, or in a panel of fewer than 400 tasks held out with a fifth of them, five times over.
-    --all adds nine other policies. Intervals take in that rules are refitted to other tasks where that is cheap, or are
-    left out where they would not cover; --json also has the paper's, with scores and actions fixed.
+    --all adds nine other policies. Intervals account for rules being refitted to other tasks, where that is cheap;
+    intervals that would not cover are left out. --json also has the paper's, which keep scores and actions fixed.
     """
     if options["routing"]:
         _evaluate_routing(ctx, bank, as_json, output)
@@ -101,15 +101,15 @@ def command(
 
         write_json(evaluation_document(evaluated), output)
         return
-    shown = [_with_refitted(one) for one in evaluated.panels]
-    show_verdicts(shown)
-    for one, result in zip(evaluated.panels, shown, strict=True):
+    results = [_with_refitted(panel) for panel in evaluated.panels]
+    show_verdicts(results)
+    for panel, result in zip(evaluated.panels, results, strict=True):
         show_brief(result)
         if show_all:
             show_panel(result)
-            show_risk(one.risk)
-            console().remark(f"noise floor: {one.panel.noise.sentence}\n", style="dim")
-    if len(shown) > 1 and show_all:
+            show_risk(panel.risk)
+            console().remark(f"noise floor: {panel.panel.noise.sentence}\n", style="dim")
+    if len(results) > 1 and show_all:
         show_means(evaluated.means)
     if not show_all:
         console().remark("--all: the other policies, how they chose, p values and notes", style="dim")
@@ -121,7 +121,7 @@ def _evaluate_routing(ctx: click.Context, bank: str, as_json: bool, output: Path
     from skilldelta.studies.routing_study import RoutingSettings, measure_routing, routing_document
 
     options = ctx.params
-    asked = RoutingSettings(
+    settings = RoutingSettings(
         gate=gate_of(ctx),
         resamples=options["resamples"],
         seed=options["seed"],
@@ -136,7 +136,7 @@ def _evaluate_routing(ctx: click.Context, bank: str, as_json: bool, output: Path
         raise InputError("routing needs a panel with several skills; add executions of another skill")
     note_left_out(several)
     with steps() as advance:
-        results = [measure_routing(panel, asked, progress=advance) for panel in several]
+        results = [measure_routing(panel, settings, progress=advance) for panel in several]
     if as_json or output:
         write_json(routing_document(results), output)
         return
@@ -153,28 +153,28 @@ def settings_of(options: Mapping[str, Any]) -> EvaluationSettings:
     return settings_in({**options, "partition": partition}, EvaluationSettings)
 
 
-def run_evaluation(panels: Sequence[LoadedPanel], asked: EvaluationSettings) -> Evaluated:
+def run_evaluation(panels: Sequence[LoadedPanel], settings: EvaluationSettings) -> Evaluated:
     """Evaluate loaded panels under a bar; what they leave out is said first."""
     from skilldelta.studies import evaluate
     from skilldelta.studies.evaluation_study import refitting_note
 
     note_left_out(panels)
-    for panel in panels if asked.refit_intervals else ():
+    for panel in panels if settings.refit_intervals else ():
         note(refitting_note(panel))
     with steps() as advance:
-        return evaluate(panels, asked, progress=advance)
+        return evaluate(panels, settings, progress=advance)
 
 
-def _with_refitted(one: EvaluatedPanel) -> PanelResult:
+def _with_refitted(evaluated: EvaluatedPanel) -> PanelResult:
     """The results as they are shown to people: refitted intervals in place of those with fixed scores, and a note."""
-    if not one.refitted:
-        return one.result
+    if not evaluated.refitted:
+        return evaluated.result
     policies = {
-        name: replace(policy, intervals={**policy.intervals, **one.refitted.get(name, {})})
-        for name, policy in one.result.policies.items()
+        name: replace(policy, intervals={**policy.intervals, **evaluated.refitted.get(name, {})})
+        for name, policy in evaluated.result.policies.items()
     }
     remark = "95%: refitted, with the scores made anew without each group of tasks; on the wide side"
-    return replace(one.result, policies=policies, notes=(remark, *one.result.notes))
+    return replace(evaluated.result, policies=policies, notes=(remark, *evaluated.result.notes))
 
 
 def show_brief(panel: PanelResult) -> None:
@@ -304,7 +304,7 @@ def _chose(policy: PolicyResult) -> list[str]:
         span(policy.intervals.get("auroc"), scale=1, digits=2),
         _points(policy.advantage_vs_random),
         span(policy.intervals.get("advantage_vs_random")),
-        *("" if found is None else f"{found.p:.3f}" for found in p_values),
+        *("" if null is None else f"{null.p:.3f}" for null in p_values),
     ]
 
 

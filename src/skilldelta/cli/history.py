@@ -49,8 +49,8 @@ def command(
     skilldelta history my-skill my-skill-workspace/
     skilldelta history my-skill-workspace/
     """
-    if skill is not None and not sources and (named := Path(skill)).exists():
-        skill, sources = None, (named,)
+    if skill is not None and not sources and (path := Path(skill)).exists():
+        skill, sources = None, (path,)
     history = (
         _of_files(skill, sources, agent, resamples, seed, options)
         if sources
@@ -70,10 +70,10 @@ def _of_files(
     from skilldelta.studies import ArmChoice, read_runs
     from skilldelta.studies.version_history import version_history
 
-    said, format_ = reading_of(options, sources)
+    defaults, format_ = reading_of(options, sources)
     history: list[VersionGain] = []
     for source in sources:
-        recorded = read_runs(source, format=format_, choice=ArmChoice(agent=agent, skill=skill), said=said)
+        recorded = read_runs(source, format=format_, choice=ArmChoice(agent=agent, skill=skill), defaults=defaults)
         for remark in recorded.notes:
             note(remark)
         history += version_history(recorded, skill, resamples=resamples, seed=seed)

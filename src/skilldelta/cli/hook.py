@@ -266,11 +266,11 @@ def _project_defaults(command: click.Command, folder: Path) -> tuple[dict[str, A
 
 def offered_skills(names: Sequence[str], files: Sequence[str], digests: Sequence[str] = ()) -> tuple[OfferedSkill, ...]:
     """Names and files as skills, each once; one of each is one skill. A digest is written NAME=SHA256."""
-    known = dict(text.rpartition("=")[::2] for text in digests)
+    digest_of = dict(text.rpartition("=")[::2] for text in digests)
     paths = [_skill_file(Path(file).expanduser()) for file in files]
     if len(names) == 1 and len(paths) == 1:
         return (OfferedSkill(names[0], paths[0]),)
-    skills = {name: OfferedSkill(name, digest=known.get(name, "")) for name in names}
+    skills = {name: OfferedSkill(name, digest=digest_of.get(name, "")) for name in names}
     skills |= {skill.name: skill for skill in (OfferedSkill(skill_name(path), path) for path in paths)}
     return tuple(skills.values())
 
@@ -299,12 +299,12 @@ def _part(text: str, long_skills: bool) -> Part:
     return Part(int(number), int(of))
 
 
-def state_folder(named: str | None, environment: Mapping[str, str]) -> Path | None:
+def state_folder(folder: str | None, environment: Mapping[str, str]) -> Path | None:
     """The folder that is named, else the one that the harness gives to its plugin, else the user's own."""
-    if named == "-":
+    if folder == "-":
         return None
-    if named:
-        return Path(named).expanduser()
+    if folder:
+        return Path(folder).expanduser()
     if environment.get("CLAUDE_PLUGIN_DATA"):
         return Path(environment["CLAUDE_PLUGIN_DATA"])
     home = environment.get("XDG_STATE_HOME") or environment.get("LOCALAPPDATA")

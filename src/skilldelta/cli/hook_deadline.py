@@ -27,9 +27,9 @@ class Deadline:
         self.last_words: Callable[[], None] | None = None
         self._is_met = False
 
-    def start(self) -> None:
-        """Let the time run; what the interpreter took to start counts."""
-        _thread.start_new_thread(self._end, (max(self.seconds - time.process_time(), 0.0),))
+    def start(self, spent: float = 0.0) -> None:
+        """Let the time run; `spent` are the seconds that the interpreter took to start."""
+        _thread.start_new_thread(self._end, (max(self.seconds - spent, 0.0),))
 
     def meet(self) -> None:
         """The work is done; the process may go on with something else."""

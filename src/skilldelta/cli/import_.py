@@ -18,8 +18,8 @@ from skilldelta.errors import InputError
 from skilldelta.nouns import listed, plural
 from skilldelta.redaction import redacted
 
+# More than a person answers one by one; a mapping file is the better way then.
 _MOST_QUESTIONS = 12
-"""More than a person answers one by one; a mapping file is the better way then."""
 
 if TYPE_CHECKING:
     from skilldelta.bank import Known
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from skilldelta.studies.importing import ImportReport
 
 
-def _list_formats(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+def _list_formats(context: click.Context, _: click.Parameter, is_set: bool) -> None:
     """Every format in two lines, and nothing else."""
-    if not wanted:
+    if not is_set:
         return
     from skilldelta.bank.importers import FORMATS, tool_formats
 
@@ -158,7 +158,7 @@ def _write_mapping(path: Path, sources: list[Source], defaults: Defaults, format
     from skilldelta.bank.importers import NameMapping, UnsaidError, read_any
     from skilldelta.files import write_text
 
-    found: NameMapping | None = None
+    mapping: NameMapping | None = None
     for source in sources:
         try:
             reading = read_any(source, defaults, format=format_)
@@ -166,8 +166,8 @@ def _write_mapping(path: Path, sources: list[Source], defaults: Defaults, format
             name = reading.format
         except UnsaidError as error:
             names, name = (error.guess.arms, error.guess.agents, error.guess.skills), error.format
-        before = found or NameMapping()
-        found = NameMapping(
+        before = mapping or NameMapping()
+        mapping = NameMapping(
             name,
             defaults.suite,
             defaults.score,
@@ -175,7 +175,7 @@ def _write_mapping(path: Path, sources: list[Source], defaults: Defaults, format
             defaults.pair_by,
             *({**old, **new} for old, new in zip((before.arms, before.agents, before.skills), names, strict=True)),
         )
-    write_text(path, (found or NameMapping()).as_text())
+    write_text(path, (mapping or NameMapping()).as_text())
     note(f"wrote {path}; nothing is imported yet. Edit it, then import with --mapping {path}")
 
 
@@ -203,7 +203,7 @@ def _source(path: Path, sources: tuple[Path, ...]) -> Source:
 def _show(bank: str, report: ImportReport) -> None:
     added = report.added
     names = file_labels([reading.path for reading in report.readings])
-    has_vectors = any(one.vectors for one in added)
+    has_vectors = any(addition.vectors for addition in added)
     columns = [
         "source",
         "new tasks",
@@ -214,17 +214,17 @@ def _show(bank: str, report: ImportReport) -> None:
     rows = [
         [
             name,
-            number(one.tasks),
-            number(one.executions),
-            *([number(one.vectors)] if has_vectors else []),
-            _known_in_words(one.known),
+            number(addition.tasks),
+            number(addition.executions),
+            *([number(addition.vectors)] if has_vectors else []),
+            _known_in_words(addition.known),
         ]
-        for name, one in zip(names, added, strict=True)
+        for name, addition in zip(names, added, strict=True)
     ]
     for reading in report.readings:
         show_understood(reading)
     console().print(table(f"Imported into {redacted(bank)}", columns, rows))
-    if not any(one.executions for one in added):
+    if not any(addition.executions for addition in added):
         note("nothing new: every execution was in the bank already")
 
 
@@ -313,7 +313,7 @@ def _show_pairs(reading: Reading) -> None:
             console().remark(f"{plural(len(names), 'task has', 'tasks have')} {words}: {listed(names, 6)}")
 
 
-def _known_in_words(known: Known) -> str:
+def _known_in_words(names: Known) -> str:
     """`8 tasks, 16 executions`; skills are left out, because every file names them again."""
-    counts = ((known.tasks, "task"), (known.executions, "execution"), (known.vectors, "vector"))
+    counts = ((names.tasks, "task"), (names.executions, "execution"), (names.vectors, "vector"))
     return ", ".join(plural(count, noun) for count, noun in counts if count) or "nothing"

@@ -136,10 +136,10 @@ def _doubts(options: dict[str, Any]) -> list[str]:
         return []
     try:
         with Bank.open(options["bank"], create=False) as bank:
-            known = {one.skill_id for one in bank.skills()}
+            recorded = {one.skill_id for one in bank.skills()}
     except SkillDeltaError as error:
         return [f"{error}; until then the gate skips"]
-    return [str(unknown_name("skill", skill, known)) for skill in options["skill"] if skill not in known]
+    return [str(unknown_name("skill", skill, recorded)) for skill in options["skill"] if skill not in recorded]
 
 
 def _undo(installed: Installations, name: str, cleaned_for: Harness | None, yes: bool) -> None:
@@ -164,29 +164,29 @@ def _agree(changes: Sequence[FileChange], yes: bool) -> None:
 def _wanted(options: dict[str, Any]) -> WantedSetup:
     from skilldelta.harnesses.wanted_setup import WantedSetup, skilldelta_command
 
-    told = {
+    options_of_hook = {
         "bank": _bank(options["bank"]),
         **{name: options[name] for name in ("agent", "suite", "server", "fallback", "inject")},
     }
-    told["timeout"] = None if options["timeout"] is None else f"{options['timeout']:g}"
-    given = {name: value for name, value in told.items() if value}
+    options_of_hook["timeout"] = None if options["timeout"] is None else f"{options['timeout']:g}"
+    options_set = {name: value for name, value in options_of_hook.items() if value}
     return WantedSetup(
         skilldelta_command(sys.argv[0]),
         _skills(options),
-        given,
+        options_set,
         options["all_skills"],
         options["http"],
         options["shadow"],
     )
 
 
-def _bank(given: str) -> str:
+def _bank(path: str) -> str:
     """A path from anywhere, or a URL; a password has no place in the settings of a harness."""
-    if "://" not in given:
-        return str(Path(given).absolute())
-    if urlsplit(given).password:
+    if "://" not in path:
+        return str(Path(path).absolute())
+    if urlsplit(path).password:
         raise InputError("the bank's URL holds a password, which would stand in the harness's settings; use ~/.pgpass")
-    return given
+    return path
 
 
 def _skills(options: dict[str, Any]) -> tuple[OfferedSkill, ...]:

@@ -106,19 +106,19 @@ def read_library(
     from skilldelta.library.skill_switches import current_listing, has_name_only
     from skilldelta.library.skill_usage import read_usage
 
-    found = find_skills(skill_roots(harness.name, folder, Path.home(), project, os.environ))
+    skills = find_skills(skill_roots(harness.name, folder, Path.home(), project, os.environ))
     usage = read_usage(harness.name, folder)
-    texts = [f"{skill.name}: {skill.description}" for skill in found.skills]
+    texts = [f"{skill.name}: {skill.description}" for skill in skills.skills]
     vectors = load_encoder().encode(texts) if texts else np.empty((0, 0), np.float32)
     rows = propose(
-        found.skills,
+        skills.skills,
         usage,
         gains,
         listings=current_listing(harness.name, folder),
         vectors=vectors,
         name_only=has_name_only(harness.name),
     )
-    return rows, usage.sessions, (*found.problems, *usage.problems)
+    return rows, usage.sessions, (*skills.problems, *usage.problems)
 
 
 def known_gains(location: str, agent: str | None) -> dict[str, KnownGain]:
@@ -134,11 +134,15 @@ def known_gains(location: str, agent: str | None) -> dict[str, KnownGain]:
         judged = judge_skills(load_panels(bank, PanelChoice(agent)))
     gains = {}
     for panel in judged:
-        for one in panel.verdicts:
-            is_even = one.ruling == "drop" and one.reason == "no difference"
-            interval = one.mean.interval
-            gains[one.skill] = KnownGain(
-                "no effect" if is_even else one.ruling, one.mean.mean, interval.low, interval.high, one.mean.tasks
+        for verdict in panel.verdicts:
+            is_even = verdict.ruling == "drop" and verdict.reason == "no difference"
+            interval = verdict.mean.interval
+            gains[verdict.skill] = KnownGain(
+                "no effect" if is_even else verdict.ruling,
+                verdict.mean.mean,
+                interval.low,
+                interval.high,
+                verdict.mean.tasks,
             )
     return gains
 
@@ -195,15 +199,15 @@ def _apply(
 ) -> None:
     from skilldelta.library.skill_switches import listing_change
 
-    wanted = {row.skill: listing for row in rows if (listing := row.wanted_listing) is not None}
-    change = listing_change(harness, folder, wanted)
+    listings = {row.skill: listing for row in rows if (listing := row.wanted_listing) is not None}
+    change = listing_change(harness, folder, listings)
     if change.is_empty:
         note("there is nothing to change")
         return
     _agree([change], yes)
     installed.install(name, [change])
     saved = sum(row.tokens_now - row.tokens_then for row in rows)
-    note(f"{change.path}: {len(wanted)} skills switched, about {saved:,} tokens less per session")
+    note(f"{change.path}: {len(listings)} skills switched, about {saved:,} tokens less per session")
     note(f"Take it back with: skilldelta library {harness} --undo")
 
 

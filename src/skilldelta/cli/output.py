@@ -93,11 +93,11 @@ def number(value: float | None, digits: int = 0) -> str:
     return "–" if value is None or not math.isfinite(value) else f"{value:,.{digits}f}"
 
 
-def span(found: Range | None, *, scale: int = 100, digits: int = 1, is_open: bool = False) -> str:
+def span(interval: Range | None, *, scale: int = 100, digits: int = 1, is_open: bool = False) -> str:
     """An interval, empty where there is none; `is_open` also leaves out one without width."""
-    if found is None or found.low is None or found.high is None or (is_open and found.low == found.high):
+    if interval is None or interval.low is None or interval.high is None or (is_open and interval.low == interval.high):
         return ""
-    low, high = (round(scale * end, digits) + 0.0 for end in (found.low, found.high))
+    low, high = (round(scale * end, digits) + 0.0 for end in (interval.low, interval.high))
     return f"{low:.{digits}f}…{high:.{digits}f}"
 
 
@@ -118,8 +118,8 @@ def shorten(text: str, width: int) -> str:
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
+# Called with what is done and what there is to do.
 Progress = Callable[[int, int], None]
-"""Called with what is done and what there is to do."""
 
 _bar: Bar | None = None
 
@@ -143,15 +143,15 @@ def progress(label: str) -> Iterator[Progress]:
 @contextmanager
 def steps() -> Iterator[StudyProgress]:
     """A callback for a study, which says its steps itself; each takes the bar over from the one before."""
-    with ExitStack() as shown:
+    with ExitStack() as stack:
         current = ""
         advance: Progress
 
         def tell(step: str, done: int, total: int | None) -> None:
             nonlocal current, advance
             if step != current:
-                shown.close()
-                current, advance = step, shown.enter_context(progress(step))
+                stack.close()
+                current, advance = step, stack.enter_context(progress(step))
             if total is not None:
                 advance(done, total)
 
@@ -270,7 +270,7 @@ def _spelled(error: UnicodeError) -> tuple[str | bytes, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     missing = error.object[error.start : error.end]
-    plain = (_PLAIN.get(one) or one.encode("ascii", "backslashreplace").decode() for one in missing)
+    plain = (_PLAIN.get(character) or character.encode("ascii", "backslashreplace").decode() for character in missing)
     return "".join(plain), error.end
 
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 @settings.gate_options
 @click.option("--explain", is_flag=True, help="Add what the gain is made of, the chances, the cost and the settings.")
 @settings.fallback_option(
-    "The decision when routing fails: the bank is locked, the encoder does not answer. Without it that is an error."
+    "The decision when routing fails, as with a locked bank or a silent encoder. Without it, a failure is an error."
 )
 @click.option("--record", is_flag=True, help="Write the decision into the bank's decision log, and show its id.")
 @settings.document_options
@@ -148,11 +148,11 @@ def _question(bank: Bank, agent: Agent, text: str | None, options: dict[str, Any
     skill = bank.resolve_skill(options["skill"]).skill_id
     suite = known_suite(bank, options["suite"]) or bank.resolve_suite(agent, skill_id=skill, task_id=task_id)
     if text is None:
-        known = bank.tasks(suite, task_id)
-        if not known:
+        tasks = bank.tasks(suite, task_id)
+        if not tasks:
             where = f" in suite {options['suite']!r}" if options["suite"] else ""
             raise InputError(f"the bank has no task {task_id!r}{where}; give the task's text")
-        text = known[0].text
+        text = tasks[0].text
     text = text_from_stdin() if text == "-" else text
     return Question(text=text, skill=skill, family=options["family"] or "", task_id=task_id, suite=suite or "")
 

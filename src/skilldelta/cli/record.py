@@ -28,7 +28,7 @@ from skilldelta.errors import InputError
     default="",
     show_default=False,
     metavar="TEXT",
-    help="The same key again adds nothing; without one, the same values.",
+    help="A second report with the same key adds nothing; without a key, one with the same values adds nothing.",
 )
 @settings.bank_option
 @settings.json_option
@@ -51,9 +51,9 @@ def command(decision_id: int | None, last: str | None, bank: str, key: str, as_j
     outcome = RecordedOutcome(decision_id, time.time(), **values, key=key)
     with Bank.open(bank, create=False) as opened:
         logged = opened.record_outcome(outcome)
-    said = "recorded" if logged.is_new else "was recorded before; nothing was added"
+    result = "recorded" if logged.is_new else "was recorded before; nothing was added"
     document = {"outcome_id": logged.id, "decision_id": decision_id, "new": logged.is_new}
-    answer(f"outcome {logged.id} of decision {decision_id} {said}", document, as_json=as_json)
+    answer(f"outcome {logged.id} of decision {decision_id} {result}", document, as_json=as_json)
 
 
 def _last_decision() -> int:

@@ -42,7 +42,9 @@ def show_routing(result: RoutingResult) -> None:
         rows.append(_row("your prompts that got a skill", result.prompts))
     out.print(table(title, ("what happened", "count", "share", "95%"), rows))
     if result.confusions:
-        mixed = "; ".join(f"{one.own} got {one.chosen} ({one.tasks})" for one in result.confusions)
+        mixed = "; ".join(
+            f"{confusion.own} got {confusion.chosen} ({confusion.tasks})" for confusion in result.confusions
+        )
         out.remark(f"wrong: {mixed}")
     gained, lost = result.routed - result.off, result.routed - result.supplied
     out.remark(

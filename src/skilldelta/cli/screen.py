@@ -21,14 +21,14 @@ from rich.text import Text
 
 from skilldelta.cli.output import paused, readable
 
+# Columns of an output that is no terminal and has no COLUMNS.
 PIPED_WIDTH = 120
-"""Columns of an output that is no terminal and has no COLUMNS."""
+# Characters to which a column of words may be shortened.
 _SHORTEST_WORDS = 18
-"""Characters to which a column of words may be shortened."""
+# Where not even the words would fit into one table.
 _SHORTEST_AT_ALL = 6
-"""Where not even the words would fit into one table."""
+# Spaces between two columns, as SIMPLE_HEAD sets them.
 _BETWEEN = 3
-"""Spaces between two columns, as SIMPLE_HEAD sets them."""
 
 
 class Screen(Console):
@@ -40,7 +40,7 @@ class Screen(Console):
     def print(self, *objects: Any, **options: Any) -> None:
         """As Rich's, for strings and renderables."""
         with paused():
-            super().print(*(readable(one) if isinstance(one, str) else one for one in objects), **options)
+            super().print(*(readable(part) if isinstance(part, str) else part for part in objects), **options)
 
     def on_broken_pipe(self) -> None:
         """Left to the command line, which ends with 0 where the reader went away (`| head`); Rich exits with 1."""
@@ -62,8 +62,8 @@ class Screen(Console):
 
 def _columns() -> int | None:
     """None lets Rich find out, which takes COLUMNS=0 at its word and shows nothing."""
-    given = os.environ.get("COLUMNS", "")
-    if given.isdigit() and int(given) > 0:
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdigit() and int(columns) > 0:
         return None
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else PIPED_WIDTH
 
@@ -79,12 +79,12 @@ def fitted(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *,
 
 def _shortened(widths: Sequence[int], left: int, width: int) -> list[int]:
     """Word columns made narrower where the whole is too wide, the widest first."""
-    found = list(widths)
-    while _total(found) > width and left and max(found[:left]) > _SHORTEST_WORDS:
-        found[found.index(max(found[:left]))] -= 1
-    while _total(found[:left]) > width and left and max(found[:left]) > _SHORTEST_AT_ALL:
-        found[found.index(max(found[:left]))] -= 1
-    return found
+    shortened = list(widths)
+    while _total(shortened) > width and left and max(shortened[:left]) > _SHORTEST_WORDS:
+        shortened[shortened.index(max(shortened[:left]))] -= 1
+    while _total(shortened[:left]) > width and left and max(shortened[:left]) > _SHORTEST_AT_ALL:
+        shortened[shortened.index(max(shortened[:left]))] -= 1
+    return shortened
 
 
 def _portions(widths: Sequence[int], left: int, width: int) -> Iterator[list[int]]:
@@ -105,12 +105,12 @@ def _total(widths: Sequence[int]) -> int:
 def _made(
     columns: Sequence[str], cells: Sequence[Sequence[str]], widths: Sequence[int], chosen: Sequence[int], left: int
 ) -> Table:
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for i in chosen:
-        made.add_column(Text(cut(columns[i], widths[i])), justify="left" if i < left else "right", no_wrap=True)
+        table.add_column(Text(cut(columns[i], widths[i])), justify="left" if i < left else "right", no_wrap=True)
     for row in cells:
-        made.add_row(*(Text(cut(row[i], widths[i])) for i in chosen))
-    return made
+        table.add_row(*(Text(cut(row[i], widths[i])) for i in chosen))
+    return table
 
 
 def cut(text: str, width: int) -> str:

@@ -43,8 +43,8 @@ SHARED_KEYS = (
     "fallback",
 )
 
+# Files may hold larger numbers, which break on their way to a float.
 _LARGEST = 2**63 - 1
-"""Files may hold larger numbers, which break on their way to a float."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +62,9 @@ class ProjectFile:
     def defaults(self, command: click.Command) -> dict[str, Any]:
         """A default map for a command, or for each command of a group; an unknown key or an odd value is refused."""
         members = command.commands if isinstance(command, click.Group) else {"": command}
-        known = {name for member in members.values() for name in _options(member)}
-        for name in self.own - known:
-            raise InputError(f"{self.path}: {unknown_name(f'setting of {self.command}', name, known)}")
+        option_names = {name for member in members.values() for name in _options(member)}
+        for name in self.own - option_names:
+            raise InputError(f"{self.path}: {unknown_name(f'setting of {self.command}', name, option_names)}")
         maps = {name: self._defaults_of(member) for name, member in members.items()}
         return maps if isinstance(command, click.Group) else maps[""]
 
@@ -73,23 +73,23 @@ class ProjectFile:
         return f"{self.path}: {f'{self.command}.' if name in self.own else ''}{name}"
 
     def _defaults_of(self, command: click.Command) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        defaults: dict[str, Any] = {}
         for name, option in _options(command).items():
             if name in self.values and option.name is not None:
-                found[option.name] = self._checked(name, option)
-        return found
+                defaults[option.name] = self._checked(name, option)
+        return defaults
 
     def _checked(self, name: str, option: click.Parameter) -> Any:
         """Click converts texts and numbers; what it would cut, or break on, is refused."""
         value = self.values[name]
         several = isinstance(value, list) and getattr(option, "multiple", False)
-        for one in value if several else [value]:
-            if not isinstance(one, str | int | float | bool):
+        for item in value if several else [value]:
+            if not isinstance(item, str | int | float | bool):
                 raise InputError(f"{self.place(name)}: must be one text or number, got {shown(value)}")
-            if isinstance(one, int) and not -_LARGEST <= one <= _LARGEST:
+            if isinstance(item, int) and not -_LARGEST <= item <= _LARGEST:
                 raise InputError(f"{self.place(name)}: is too large a number for any setting")
-            if isinstance(option.type, click.types.IntParamType) and not _is_whole(one):
-                raise InputError(f"{self.place(name)}: must be a whole number, got {shown(one)}")
+            if isinstance(option.type, click.types.IntParamType) and not _is_whole(item):
+                raise InputError(f"{self.place(name)}: must be a whole number, got {shown(item)}")
         return value
 
 
@@ -106,10 +106,10 @@ def project_file(command: str, commands: Iterable[str] | None, start: Path | Non
     tables = {key: value for key, value in settings.items() if isinstance(value, dict)}
     gates = _gates(path, tables.pop("gates", {}))
     names = tuple(tables) if commands is None else tuple(commands)
-    for known, kind, keys in ((SHARED_KEYS, "setting", shared), (names, "command", tables)):
+    for names_of_kind, kind, keys in ((SHARED_KEYS, "setting", shared), (names, "command", tables)):
         for key in keys:
-            if key not in known:
-                raise InputError(f"{path}: {unknown_name(kind, key, known)}")
+            if key not in names_of_kind:
+                raise InputError(f"{path}: {unknown_name(kind, key, names_of_kind)}")
     own = {_name(key): value for key, value in tables.get(command, {}).items()}
     return ProjectFile(path, _relative_to(path, shared | own), frozenset(own), command, gates)
 
@@ -146,7 +146,7 @@ def option_name(option: click.Parameter) -> str:
 
 
 def _options(command: click.Command) -> dict[str, click.Parameter]:
-    return {option_name(one): one for one in command.params if isinstance(one, click.Option)}
+    return {option_name(param): param for param in command.params if isinstance(param, click.Option)}
 
 
 def _name(key: str) -> str:
@@ -227,22 +227,22 @@ def with_source(error: click.BadParameter | SkillDeltaError, ctx: click.Context)
 
 def _source(ctx: click.Context, param: click.Parameter) -> str:
     """`SKILLDELTA_BANK`, or `…/skilldelta.toml: bank`; empty for flags and for defaults of ours."""
-    found = ctx.get_parameter_source(param.name or "")
-    if found is ParameterSource.ENVIRONMENT:
+    source = ctx.get_parameter_source(param.name or "")
+    if source is ParameterSource.ENVIRONMENT:
         names = [param.envvar] if isinstance(param.envvar, str) else param.envvar or ()
         return next((name for name in names if os.environ.get(name)), "")
     file: ProjectFile | None = ctx.meta.get(_FILE)
-    return file.place(option_name(param)) if file and found is ParameterSource.DEFAULT_MAP else ""
+    return file.place(option_name(param)) if file and source is ParameterSource.DEFAULT_MAP else ""
 
 
 def check_texts(ctx: click.Context) -> None:
     """Refuse values that are not Unicode text, which no bank holds, and nan for a range; file names may have any bytes."""
     for param in ctx.command.params:
         value = ctx.params.get(param.name or "")
-        for one in value if isinstance(value, tuple) else (value,):
-            if isinstance(one, str):
-                _check_text(param, one)
-            elif isinstance(one, float) and math.isnan(one) and isinstance(param.type, click.FloatRange):
+        for text in value if isinstance(value, tuple) else (value,):
+            if isinstance(text, str):
+                _check_text(param, text)
+            elif isinstance(text, float) and math.isnan(text) and isinstance(param.type, click.FloatRange):
                 # It is in no range, and click takes it for one within: every comparison with it is false.
                 raise click.BadParameter("nan is not a number; give one", ctx, param)
 
@@ -285,7 +285,7 @@ def _paths(ctx: click.Context) -> Iterator[tuple[click.Parameter, Path]]:
     for param in ctx.command.params:
         if isinstance(param.type, click.Path) and param.name != "bank":
             value = ctx.params.get(param.name or "")
-            yield from ((param, Path(one)) for one in (value if isinstance(value, tuple) else (value,)) if one)
+            yield from ((param, Path(path)) for path in (value if isinstance(value, tuple) else (value,)) if path)
 
 
 def _bank_file(bank: Any) -> Path | None:

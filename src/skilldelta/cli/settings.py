@@ -19,8 +19,8 @@ from skilldelta.renames import SCOPES, estimator_name, renamed
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+# Bootstrap draws, and shuffles: ten times what the paper takes, in a memory that every machine has.
 MOST_DRAWS = 100_000
-"""Bootstrap draws, and shuffles: ten times what the paper takes, in a memory that every machine has."""
 
 
 class GivenPath(click.Path):
@@ -120,7 +120,7 @@ def gate_option(setting: Setting, default: Any = None) -> Callable[[F], F]:
         kind = SpelledChoice(setting.choices, SCOPES if setting.name == "scope" else None)
     elif setting.low is not None and setting.kind is float:
         kind = click.FloatRange(setting.low, setting.high, min_open=setting.open_ends, max_open=setting.open_ends)
-    shown = setting.default_words or (str(setting.default) if setting.default else False)
+    default_words = setting.default_words or (str(setting.default) if setting.default else False)
     return click.option(
         setting.flag,
         setting.name,
@@ -128,7 +128,7 @@ def gate_option(setting: Setting, default: Any = None) -> Callable[[F], F]:
         default=default,
         envvar=setting.variable,
         metavar=setting.metavar or None,
-        show_default=shown,
+        show_default=default_words,
         help=setting.help,
     )
 

@@ -85,9 +85,9 @@ def command(
 
     if not options["resamples"]:
         raise InputError("--resamples 0 leaves no interval to judge by; give at least 100")
-    said, format_ = reading_of(options, sources)
+    defaults, format_ = reading_of(options, sources)
     if sources:
-        _judge_files(sources, skill, said, format_, options, as_json=as_json, output=output)
+        _judge_files(sources, skill, defaults, format_, options, as_json=as_json, output=output)
         return
     panels = panels_in(bank, options)
     note_left_out(panels)
@@ -95,19 +95,19 @@ def command(
     if skill is not None:
         judged = _of_skill(judged, skill)
     summary = summary_line(judged)
-    judged = tuple(replace(one, verdicts=tuple(sorted(one.verdicts, key=_ORDERS[sort])[:top])) for one in judged)
+    judged = tuple(replace(panel, verdicts=tuple(sorted(panel.verdicts, key=_ORDERS[sort])[:top])) for panel in judged)
     if as_json or output:
-        write_json({"summary": summary, "panels": [judged_to_dict(one) for one in judged]}, output)
+        write_json({"summary": summary, "panels": [judged_to_dict(panel) for panel in judged]}, output)
         return
     console().print(summary, style="bold")
-    for one in judged:
-        _show(one, with_tasks=skill is not None)
+    for panel in judged:
+        _show(panel, with_tasks=skill is not None)
 
 
 def _judge_files(
     sources: tuple[Path, ...],
     skill: str | None,
-    said: Defaults,
+    defaults: Defaults,
     format_: str,
     options: dict[str, Any],
     *,
@@ -129,7 +129,7 @@ def _judge_files(
             with Bank.open(str(source), create=False) as bank:
                 recorded: RecordedRuns = bank_runs(bank, choice)
         else:
-            recorded = read_runs(source, format=format_, choice=choice, said=said)
+            recorded = read_runs(source, format=format_, choice=choice, defaults=defaults)
         for remark in recorded.notes:
             note(remark)
         if recorded.unsure_newest and not (skill and "@" in skill):
@@ -146,10 +146,10 @@ def _judge_files(
         if skill is not None:
             judged = _of_skill(judged, skill.partition("@")[0])
         if as_json or output:
-            documents += [{"source": str(source), **judged_to_dict(one)} for one in judged]
+            documents += [{"source": str(source), **judged_to_dict(panel)} for panel in judged]
             continue
-        for one in judged:
-            _show_screen(one, source)
+        for panel in judged:
+            _show_screen(panel, source)
     if as_json or output:
         write_json({"panels": documents}, output)
 
@@ -168,36 +168,42 @@ def _show_screen(judged: JudgedPanel, source: Path) -> None:
     from skilldelta.studies.compared_side import UNNAMED
 
     out, support = console(), judged.panel.support
-    for one in judged.verdicts:
-        mean = one.mean
+    for verdict in judged.verdicts:
+        mean = verdict.mean
         recorded = f"{signed(100 * mean.mean, 1)} points over {plural(mean.tasks, 'task')}"
-        expected = f"{signed(100 * one.effect.gain, 1)} to expect of new tasks (95%: {span(one.interval)})"
+        expected = f"{signed(100 * verdict.effect.gain, 1)} to expect of new tasks (95%: {span(verdict.interval)})"
         who = f" ({judged.panel.agent.name})" if judged.panel.agent.name != UNNAMED else ""
-        out.print(f"{one.skill}{who}: {one.ruling}, {certainty_words(one)}", style="bold")
-        out.remark(plain_minus(f"gain {recorded}, {expected}; {skill_reason(one)}"))
-        out.remark(plain_minus(f"{one.helped} helped, {one.harmed} harmed; {cost_words(judged.panel.support, one)}"))
-        for line in harm_words(support, one, _NAMED):
+        out.print(f"{verdict.skill}{who}: {verdict.ruling}, {certainty_words(verdict)}", style="bold")
+        out.remark(plain_minus(f"gain {recorded}, {expected}; {skill_reason(verdict)}"))
+        out.remark(
+            plain_minus(
+                f"{verdict.helped} helped, {verdict.harmed} harmed; {cost_words(judged.panel.support, verdict)}"
+            )
+        )
+        for line in harm_words(support, verdict, _NAMED):
             out.remark(plain_minus(line), indent=4)
-        out.remark(f"next: {_next_command(one, source)}", style="dim")
+        out.remark(f"next: {_next_command(verdict, source)}", style="dim")
         out.print("")
 
 
-def _next_command(one: SkillVerdict, source: Path) -> str:
+def _next_command(verdict: SkillVerdict, source: Path) -> str:
     path = shlex.quote(str(source))
-    if one.ruling == "not enough evidence":
-        return f"skilldelta compare {path} --skill {shlex.quote(one.skill)} shows every task; run more tasks in both arms to settle it"
-    if one.ruling == "gate":
-        return f"skilldelta import {path} --agent NAME, then skilldelta predict --skill {shlex.quote(one.skill)} TEXT"
-    return f"skilldelta check {path} --skill {shlex.quote(one.skill)} holds it in CI"
+    if verdict.ruling == "not enough evidence":
+        return f"skilldelta compare {path} --skill {shlex.quote(verdict.skill)} shows every task; run more tasks in both arms to settle it"
+    if verdict.ruling == "gate":
+        return (
+            f"skilldelta import {path} --agent NAME, then skilldelta predict --skill {shlex.quote(verdict.skill)} TEXT"
+        )
+    return f"skilldelta check {path} --skill {shlex.quote(verdict.skill)} holds it in CI"
 
 
 def _of_skill(judged: Sequence[JudgedPanel], skill: str) -> tuple[JudgedPanel, ...]:
     """The panels that judge the skill, without their other verdicts."""
-    kept = [replace(one, verdicts=tuple(v for v in one.verdicts if v.skill == skill)) for one in judged]
-    found = tuple(one for one in kept if one.verdicts)
-    if not found:
-        raise unknown_name("skill", skill, {str(name) for one in judged for name in one.panel.support.skills})
-    return found
+    narrowed = [replace(panel, verdicts=tuple(v for v in panel.verdicts if v.skill == skill)) for panel in judged]
+    present = tuple(panel for panel in narrowed if panel.verdicts)
+    if not present:
+        raise unknown_name("skill", skill, {str(name) for panel in judged for name in panel.panel.support.skills})
+    return present
 
 
 def _show(judged: JudgedPanel, *, with_tasks: bool) -> None:
@@ -205,13 +211,13 @@ def _show(judged: JudgedPanel, *, with_tasks: bool) -> None:
 
     out, support = console(), judged.panel.support
     title = f"{judged.panel.title}: {plural(len(judged.verdicts), 'skill')}"
-    rows = [_row(one) for one in judged.verdicts]
+    rows = [_row(verdict) for verdict in judged.verdicts]
     columns = ("skill", "verdict", "points", "95%", "helps", "per 1k", "tasks", "helped", "harmed")
     out.print(table(title, columns, rows, left=2))
-    for one in judged.verdicts:
-        out.remark(plain_minus(f"{one.skill}: {skill_sentence(one)}"))
-        if one.harmed:
-            for line in _harm_lines(support, one, with_tasks=with_tasks):
+    for verdict in judged.verdicts:
+        out.remark(plain_minus(f"{verdict.skill}: {skill_sentence(verdict)}"))
+        if verdict.harmed:
+            for line in _harm_lines(support, verdict, with_tasks=with_tasks):
                 out.remark(plain_minus(line), indent=4, style="dim")
     out.remark(
         "Points: change of success in percentage points, with its 95% interval, after the other skills had their say. Helps: "
@@ -237,24 +243,24 @@ def _row(one: SkillVerdict) -> list[str]:
     ]
 
 
-def _harm_lines(support: Support, one: SkillVerdict, *, with_tasks: bool) -> list[str]:
+def _harm_lines(support: Support, verdict: SkillVerdict, *, with_tasks: bool) -> list[str]:
     """What a skill breaks and what skipping would buy; with its tasks by name where one skill was asked for."""
     from skilldelta.report.skill_list import skipping_words
 
-    tasks = one.mean.tasks
+    tasks = verdict.mean.tasks
     lines = [
-        f"held out, a rule by family {skipping_words(one.skip_by_family, tasks)}; "
-        f"one by nearest tasks {skipping_words(one.skip_by_neighbors, tasks)}"
+        f"held out, a rule by family {skipping_words(verdict.skip_by_family, tasks)}; "
+        f"one by nearest tasks {skipping_words(verdict.skip_by_neighbors, tasks)}"
     ]
     if not with_tasks:
         return lines
-    for family in one.families:
+    for family in verdict.families:
         broken = [str(support.task_ids[row]) for row in family.rows if support.gains[row] < 0]
         if broken:
             name = family.family or "no family"
             gain = f"{signed(100 * family.gain, 1)} points over {plural(family.tasks, 'task')}"
             lines.append(f"{name} ({family.effect}, {gain}): {listed(broken, _NAMED)}")
-    for number, group in enumerate(one.groups, start=1):
+    for number, group in enumerate(verdict.groups, start=1):
         ids = [str(support.task_ids[row]) for row in group.rows]
         nearby = "no other task" if group.nearby_gain is None else f"{signed(100 * group.nearby_gain, 1)} points"
         lines.append(f"group {number} of alike tasks, nearby {nearby}: {listed(ids, _NAMED)}")

@@ -59,6 +59,6 @@ def command(name: str, output: Path, dry_run: bool, **options: Any) -> int:
     from skilldelta.paper.study_folder import StudyFolder
     from skilldelta.paper.suites import find_suite
 
-    given = given_files(name, options)
-    run = StudyRun(find_suite(name), StudyFolder(output), given, {**options, "aa": None})
+    files = given_files(name, options)
+    run = StudyRun(find_suite(name), StudyFolder(output), files, {**options, "aa": None})
     return run.show_plan() if dry_run else run.go()

@@ -67,9 +67,9 @@ class StudyRun:
         from skilldelta.cli.suite import show_prepared
         from skilldelta.paper.study_folder import prepare_once
 
-        made = prepare_once(self.study, self.suite, self.given, self.options["families"])
-        if made is not None and not self.options["as_json"]:
-            show_prepared(made)
+        prepared = prepare_once(self.study, self.suite, self.given, self.options["families"])
+        if prepared is not None and not self.options["as_json"]:
+            show_prepared(prepared)
         return self.study.suite(self.suite.name)
 
     def _folder_to_plan_from(self, scratch: Path) -> Path:
@@ -85,10 +85,10 @@ class StudyRun:
         """A session of the collector for the selected tasks, or for these."""
         from skilldelta.cli.collect_session import make_session
 
-        wanted = {**self.options, "bank": str(self.study.bank)}
+        options = {**self.options, "bank": str(self.study.bank)}
         if task_ids:
-            wanted |= {"task_ids": tuple(task_ids), "families": (), "limit": None}
-        return make_session(folder, wanted)
+            options |= {"task_ids": tuple(task_ids), "families": (), "limit": None}
+        return make_session(folder, options)
 
     def _print_plan(self, session: Session) -> None:
         from skilldelta.cli.collect_plan import plan_document, print_plan
@@ -180,8 +180,8 @@ class StudyRun:
         from skilldelta.studies import EvaluationSettings
 
         panels = panels_in(str(self.study.bank), {**self.options, "agent": None, "suite": None})
-        asked = EvaluationSettings(seed=self.options["seed"], resamples=self.options["resamples"], shuffles=0)
-        evaluated = run_evaluation(panels, asked)
+        settings = EvaluationSettings(seed=self.options["seed"], resamples=self.options["resamples"], shuffles=0)
+        evaluated = run_evaluation(panels, settings)
         with progress("tables"):
             tables = [*paper_tables(evaluated), grader_table(self.study)]
             prospective = prospective_table(self.study)

@@ -57,10 +57,12 @@ def _sealed(run: StudyRun, folder: Path, split: PanelSplit) -> SealedPanel:
         return made
     tasks = {task.task_id: task for task in session.suite.tasks}
     with Bank.open(str(run.study.bank), create=False) as bank:
-        seen = {one.task_id for one in bank.executions(agent=agent, suite=run.suite.name)} & set(parts.held_out)
-        if seen:
+        already_run = {execution.task_id for execution in bank.executions(agent=agent, suite=run.suite.name)} & set(
+            parts.held_out
+        )
+        if already_run:
             raise InputError(
-                f"{plural(len(seen), 'held-out task')} of {run.suite.title} already ran, so no prediction can be "
+                f"{plural(len(already_run), 'held-out task')} of {run.suite.title} already ran, so no prediction can be "
                 "made before their outcomes; start another study with --output"
             )
         panel = _panel(bank, run, agent)

@@ -71,8 +71,8 @@ def given_files(name: str, sources: Mapping[str, Any]) -> GivenFiles | None:
         return None
     checkouts = tuple(path for path in paths if path.is_dir())
     if protocol is None:
-        found = needed_repository(name) in find_checkouts(checkouts).folders
-        protocol = "authors" if found and _has_prompts(name, checkouts) else "plain"
+        is_there = needed_repository(name) in find_checkouts(checkouts).folders
+        protocol = "authors" if is_there and _has_prompts(name, checkouts) else "plain"
     return GivenFiles(
         _data_path(name, paths), sources["skills"], sources["corpora"], checkouts, protocol, sources["examples"]
     )
@@ -155,10 +155,10 @@ def prepare(name: str, families: tuple[str, ...], output: Path, as_json: bool, *
     from skilldelta.paper.suites import find_suite
     from skilldelta.paper.suites.preparation import prepare as write_suite_folder
 
-    given = given_files(name, sources)
-    if given is None:
+    files = given_files(name, sources)
+    if files is None:
         raise InputError(f"name the data of {find_suite(name).title} with --from PATH")
-    prepared = write_suite_folder(find_suite(name), given, output, families=families)
+    prepared = write_suite_folder(find_suite(name), files, output, families=families)
     if as_json:
         write_json(_prepared_document(prepared))
         return
@@ -184,21 +184,21 @@ def check(folder: Path, gold: bool, references: Path | None, as_json: bool) -> i
     """
     from skilldelta.paper.suites.inventory import inspect_folder
 
-    found = inspect_folder(folder)
-    suite = None if found and found.missing_skills else _load(folder)
+    inspection = inspect_folder(folder)
+    suite = None if inspection and inspection.missing_skills else _load(folder)
     checked = _gold_check(suite, references) if gold and suite is not None else None
     if as_json:
-        inspected = {} if found is None else _inspection_document(found)
+        inspected = {} if inspection is None else _inspection_document(inspection)
         write_json({**_suite_document(suite, folder), **inspected, **_gold_document(checked)})
     else:
-        if found is not None:
-            _show_inspection(found)
+        if inspection is not None:
+            _show_inspection(inspection)
         if suite is not None:
             _show_suite(suite)
         if checked is not None:
             _show_gold(checked)
     is_faulty = checked is not None and (bool(checked.faults) or not checked.tried)
-    return 1 if is_faulty or (found is not None and not found.is_as_in_the_paper) else 0
+    return 1 if is_faulty or (inspection is not None and not inspection.is_as_in_the_paper) else 0
 
 
 def _gold_check(suite: Suite, references: Path | None) -> GoldCheck:
@@ -207,10 +207,10 @@ def _gold_check(suite: Suite, references: Path | None) -> GoldCheck:
     from skilldelta.collect.gold_check import check_gold, read_references
     from skilldelta.collect.graders import GraderTools, make_graders
 
-    known = read_references(references) if references else {}
+    references_by_task = read_references(references) if references else {}
     graders = make_graders(suite, GraderTools(judge=_no_judge))
     with progress(f"known answers of {plural(len(suite.tasks), 'task')}"):
-        return asyncio.run(check_gold(suite, graders, known))
+        return asyncio.run(check_gold(suite, graders, references_by_task))
 
 
 def _gold_document(checked: GoldCheck | None) -> dict[str, Any]:
@@ -287,16 +287,16 @@ def _listed(suite: PaperSuite) -> dict[str, Any]:
 
 def show_prepared(prepared: PreparedFolder) -> None:
     """What was written, and what a person should know before collecting."""
-    found = prepared.inventory
-    groups = plural(len(found.groups), "family", "families")
+    inventory = prepared.inventory
+    groups = plural(len(inventory.groups), "family", "families")
     console().print(
-        f"{prepared.suite.title}: {plural(found.tasks, 'task')} in {groups}, {plural(len(found.skills), 'skill')}, "
+        f"{prepared.suite.title}: {plural(inventory.tasks, 'task')} in {groups}, {plural(len(inventory.skills), 'skill')}, "
         f"in {prepared.folder}",
         soft_wrap=True,
         markup=False,
     )
-    for one in prepared.left_out[:_NAMED]:
-        note(f"left out: {one.task_id}, {one.reason}")
+    for task in prepared.left_out[:_NAMED]:
+        note(f"left out: {task.task_id}, {task.reason}")
     if len(prepared.left_out) > _NAMED:
         note(f"left out: {len(prepared.left_out) - _NAMED} more, see prepared.json")
     for remark in prepared.notes:
@@ -315,38 +315,41 @@ def _note_missing(names: Sequence[str]) -> None:
         )
 
 
-def _show_inspection(found: Inspection) -> None:
+def _show_inspection(inspection: Inspection) -> None:
     """The inventory beside the paper's, figure by figure."""
-    rows = [[one.what, one.paper, one.here, "" if one.is_equal else "differs"] for one in found.figures]
-    console().print(table(f"{found.suite.title} beside the paper", ("", "paper", "here", ""), rows))
-    if found.differences:
-        note(f"{plural(len(found.differences), 'figure differs', 'figures differ')} from the paper's inventory")
-    _note_missing(found.missing_skills)
+    rows = [
+        [figure.what, figure.paper, figure.here, "" if figure.is_equal else "differs"] for figure in inspection.figures
+    ]
+    console().print(table(f"{inspection.suite.title} beside the paper", ("", "paper", "here", ""), rows))
+    if inspection.differences:
+        note(f"{plural(len(inspection.differences), 'figure differs', 'figures differ')} from the paper's inventory")
+    _note_missing(inspection.missing_skills)
 
 
-def _inspection_document(found: Inspection) -> dict[str, Any]:
+def _inspection_document(inspection: Inspection) -> dict[str, Any]:
     return {
-        "benchmark": found.suite.name,
+        "benchmark": inspection.suite.name,
         "paper": [
-            {"what": one.what, "paper": one.paper, "here": one.here, "equal": one.is_equal} for one in found.figures
+            {"what": figure.what, "paper": figure.paper, "here": figure.here, "equal": figure.is_equal}
+            for figure in inspection.figures
         ],
-        "differences": [one.what for one in found.differences],
-        "missing_skills": list(found.missing_skills),
+        "differences": [figure.what for figure in inspection.differences],
+        "missing_skills": list(inspection.missing_skills),
     }
 
 
 def _prepared_document(prepared: PreparedFolder) -> dict[str, Any]:
-    found = prepared.inventory
+    inventory = prepared.inventory
     return {
         "suite": prepared.suite.name,
         "folder": str(prepared.folder),
-        "tasks": found.tasks,
-        "families": dict(found.groups),
-        "skills": list(found.skills),
-        "bundles": found.bundles,
-        "edges": found.edges,
+        "tasks": inventory.tasks,
+        "families": dict(inventory.groups),
+        "skills": list(inventory.skills),
+        "bundles": inventory.bundles,
+        "edges": inventory.edges,
         "missing_skills": list(prepared.missing_skills),
-        "left_out": [asdict(one) for one in prepared.left_out],
+        "left_out": [asdict(task) for task in prepared.left_out],
         "notes": list(prepared.notes),
         "protocol": prepared.protocol,
     }

@@ -32,7 +32,7 @@ def command() -> None:
 @click.pass_context
 @progress("sweeping thresholds")
 def threshold(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None, **options: Any) -> None:
-    """Every policy that some threshold induces, from always-on to always-off; the default and the best in hindsight marked."""
+    """Success and tokens at every threshold, from always-on to always-off; marks the default and the best in hindsight."""
     gate, control = gate_and_control(ctx)
     refuse_idle_flags(ctx, gate, control)
 
@@ -64,12 +64,12 @@ def evidence(bank: str, as_json: bool, output: Path | None, at_least: int, seed:
 
     documents = []
     for panel in panels_in(bank, options):
-        found = sweep_evidence(panel, at_least=at_least, seed=seed)
-        documents.append(evidence_document(panel, found))
-        for axis, reason in found.missing.items():
+        curves = sweep_evidence(panel, at_least=at_least, seed=seed)
+        documents.append(evidence_document(panel, curves))
+        for axis, reason in curves.missing.items():
             note(f"{panel.title}: no curve over {axis}: {reason}")
         if not (as_json or output):
-            for curve in found.curves:
+            for curve in curves.curves:
                 _show_curve(f"{panel.title}: gain error over {curve.axis}", curve)
     if as_json or output:
         write_json({"sweeps": documents}, output)

@@ -56,11 +56,11 @@ def list_tokens(tokens: Path, as_json: bool) -> None:
     """The tokens there are, without their secrets."""
     from skilldelta.serve.access_tokens import TokenFile
 
-    found, now = TokenFile(tokens).tokens(), time.time()
+    tokens_now, now = TokenFile(tokens).tokens(), time.time()
     if as_json:
-        write_json({"tokens": [_document(token, now) for token in found]})
+        write_json({"tokens": [_document(token, now) for token in tokens_now]})
         return
-    rows = [[token.name, token.scope, _day(token.created), _expiry(token, now)] for token in found]
+    rows = [[token.name, token.scope, _day(token.created), _expiry(token, now)] for token in tokens_now]
     if rows:
         console().print(table("Tokens", ("name", "scope", "created", "expires"), rows, left=4))
     else:

@@ -203,13 +203,13 @@ def _workbook_replies(task: SuiteTask, folder: Path, skill: str) -> list[_KnownR
     try:
         sheet = task.metadata.get("answer_sheet") or sheet_names(folder / after)[0]
         ranges = parse_ranges(position)
-        named = [CellRange(block.sheet or sheet, *_corners(block)) for block in ranges]
-        cells = read_cells(folder / after, named)
-        unchanged = read_cells(folder / before, named) == cells
+        blocks = [CellRange(block.sheet or sheet, *_corners(block)) for block in ranges]
+        cells = read_cells(folder / after, blocks)
+        unchanged = read_cells(folder / before, blocks) == cells
     except InputError:
         return []
     head = "import datetime\nimport openpyxl\nbook = openpyxl.load_workbook(INPUT_PATH)\n"
-    work = "".join(_writing(block, values) for block, values in zip(named, cells, strict=True))
+    work = "".join(_writing(block, values) for block, values in zip(blocks, cells, strict=True))
     save = "book.save(OUTPUT_PATH)\n"
     right = f"{head}{work}{save}"
     replies = [_KnownReply(f"```python\n{right}```", True, "right")]

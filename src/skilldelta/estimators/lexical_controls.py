@@ -59,9 +59,9 @@ class TfidfKnn:
 
     def leave_one_out(self, support: Support) -> Scores:
         """Every row from its scope's other tasks."""
-        found = nearest_by_words(support, self.k, self.scope)
-        values = _average(found.similarities, found.rows >= 0, support.gains[found.rows])
-        return Scores(values, supported=found.rows[:, 0] >= 0)
+        neighbors = nearest_by_words(support, self.k, self.scope)
+        values = _average(neighbors.similarities, neighbors.rows >= 0, support.gains[neighbors.rows])
+        return Scores(values, supported=neighbors.rows[:, 0] >= 0)
 
     def fit(self, support: Support) -> FittedTfidfKnn:
         """The vocabulary and the word rows of the support."""
@@ -93,7 +93,7 @@ def nearest_by_words(support: Support, k: int, scope: Scope) -> Neighbors:
     words = _inventory(support).inventory
     groups = list(support.scope_groups(scope))
     width = min(k, max(len(block) for _, block in groups))
-    found = Neighbors(np.full((len(support), width), -1, np.int64), np.zeros((len(support), width)))
+    neighbors = Neighbors(np.full((len(support), width), -1, np.int64), np.zeros((len(support), width)))
     for targets, block in groups:
         columns = csr_array(words[block].T)
         codes = support.task_codes[block]
@@ -105,10 +105,10 @@ def nearest_by_words(support: Support, k: int, scope: Scope) -> Neighbors:
             nearest = _largest(similarity, barred, k)
             there = ~np.take_along_axis(barred, nearest, axis=1)
             filled = nearest.shape[1]
-            found.rows[part, :filled] = np.where(there, block[nearest], -1)
+            neighbors.rows[part, :filled] = np.where(there, block[nearest], -1)
             similar = np.take_along_axis(similarity, nearest, axis=1)
-            found.similarities[part, :filled] = np.where(there, similar, 0.0)
-    return found
+            neighbors.similarities[part, :filled] = np.where(there, similar, 0.0)
+    return neighbors
 
 
 def _inventory(support: Support) -> Lexicon:

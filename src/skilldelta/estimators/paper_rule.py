@@ -19,10 +19,10 @@ from skilldelta.predictor import PAPER, Prediction, Settings, predict, predict_e
 from skilldelta.records import Judgement
 from skilldelta.support import Scope, Support, scope_label
 
+# The paper ranks with this score and names no threshold; as a policy it uses the skill when success is the likelier.
 MORE_LIKELY_THAN_NOT = 0.5
-"""The paper ranks with this score and names no threshold; as a policy it uses the skill when success is the likelier."""
+# Answers are 1 or 0; anything between separates them.
 YES = 0.5
-"""Answers are 1 or 0; anything between separates them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,8 @@ class PaperRule:
 
     def leave_one_out(self, support: Support) -> Scores:
         """Algorithm 1 with every row as its own target; empty support scores 0."""
-        found = predict_each(support, self.scope, settings=self.settings)
-        return Scores(found.gains, supported=found.eligible > 0)
+        predictions = predict_each(support, self.scope, settings=self.settings)
+        return Scores(predictions.gains, supported=predictions.eligible > 0)
 
     def fit(self, support: Support) -> FittedNearest:
         """Nothing is fitted: the rows of each scope are looked up once."""
@@ -157,12 +157,14 @@ class SelfJudge:
         """1 or 0 for every row that was asked, NaN for the others; the router's tokens stand beside."""
         rows = zip(support.task_ids.tolist(), support.skills.tolist(), strict=True)
         answers = [self._answers.get(row) for row in rows]
-        asked = sum(answer is not None for answer in answers)
-        if not asked:
+        answered = sum(answer is not None for answer in answers)
+        if not answered:
             raise NotApplicableError("no self-judgement is recorded; ask the agent first")
         values = np.array([np.nan if answer is None else float(answer.use) for answer in answers])
         tokens = np.array([np.nan if a is None or a.tokens is None else float(a.tokens) for a in answers])
-        notes = () if asked == len(answers) else (f"{len(answers) - asked} of {len(answers)} tasks were never asked",)
+        notes = (
+            () if answered == len(answers) else (f"{len(answers) - answered} of {len(answers)} tasks were never asked",)
+        )
         return Scores(values, YES, is_gain=False, router_tokens=tokens, notes=notes)
 
     def fit(self, support: Support) -> SelfJudge:

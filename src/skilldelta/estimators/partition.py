@@ -43,8 +43,8 @@ class Partition:
 
     def split(self, support: Support) -> Split:
         """The rows of each part; a task without one is in none of them."""
-        found = np.array([self._part(support.suite, task_id) for task_id in support.task_ids.tolist()])
-        rows = Split(*(np.flatnonzero(found == part) for part in ("train", "validation", "test")))
+        parts = np.array([self._part(support.suite, task_id) for task_id in support.task_ids.tolist()])
+        rows = Split(*(np.flatnonzero(parts == part) for part in ("train", "validation", "test")))
         for name, part in (("training", rows.train), ("validation", rows.validation), ("test", rows.test)):
             if not len(part):
                 raise NotApplicableError(f"the partition has no {name} task of this panel; add some, or leave it out")

@@ -23,8 +23,8 @@ from skilldelta.version import __version__
 if TYPE_CHECKING:
     from skilldelta.estimators.base import Estimator, Needs
 
+# The entry points of other packages.
 GROUP = "skilldelta.estimators"
-"""The entry points of other packages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,13 +273,13 @@ _OWN: Mapping[str, PolicyEntry] = {
     )
 }
 
+# A line to compare with, and no policy: nobody can follow it.
 ORACLE = PolicyEntry(
     "oracle",
     "Oracle",
     "the better condition of every task, known only afterwards: an upper line",
     colours=Colours("#8a9298", "#646d74"),
 )
-"""A line to compare with, and no policy: nobody can follow it."""
 
 
 @cache

@@ -25,8 +25,8 @@ from skilldelta.records import text_digest
 from skilldelta.support import Support
 
 PENALTIES: tuple[float, ...] = tuple(10.0 ** (step / 2) for step in range(-6, 9))
+# Success given up for a thousand tokens.
 LAMBDAS: tuple[float, ...] = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
-"""Success given up for a thousand tokens."""
 _TOKENS_PER_UNIT = 1000.0
 
 

@@ -31,28 +31,28 @@ class Exclusion:
 def exclusions_in(support: Support, exclusions: Iterable[Exclusion]) -> tuple[Exclusion, ...]:
     """Those whose task the panel has."""
     present = set(support.task_ids.tolist())
-    return tuple(one for one in exclusions if one.task_id in present)
+    return tuple(exclusion for exclusion in exclusions if exclusion.task_id in present)
 
 
 def without_excluded(support: Support, exclusions: Collection[Exclusion]) -> Support:
     """The panel without the excluded tasks; excluding every task is refused."""
     if not exclusions:
         return support
-    kept = ~np.isin(support.task_ids, [one.task_id for one in exclusions])
-    if not kept.any():
+    is_kept = ~np.isin(support.task_ids, [exclusion.task_id for exclusion in exclusions])
+    if not is_kept.any():
         raise InputError("every task is excluded; leave at least one")
-    return support.rows(kept)
+    return support.rows(is_kept)
 
 
-def check_exclusions(exclusions: Sequence[Exclusion], known: Collection[str]) -> None:
+def check_exclusions(exclusions: Sequence[Exclusion], task_ids: Collection[str]) -> None:
     """Refuse a task that is excluded twice, or that nothing has: a mistyped name would exclude nothing in silence."""
-    seen: set[str] = set()
-    for one in exclusions:
-        if one.task_id in seen:
-            raise InputError(f"task {one.task_id!r} is excluded twice; name it once")
-        seen.add(one.task_id)
-        if one.task_id not in known:
-            raise unknown_name("task to exclude", one.task_id, known)
+    excluded: set[str] = set()
+    for exclusion in exclusions:
+        if exclusion.task_id in excluded:
+            raise InputError(f"task {exclusion.task_id!r} is excluded twice; name it once")
+        excluded.add(exclusion.task_id)
+        if exclusion.task_id not in task_ids:
+            raise unknown_name("task to exclude", exclusion.task_id, task_ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,51 +97,53 @@ def corrected_panel(
 ) -> CorrectedPanel:
     """Apply those corrections whose task is in the panel; `pairs` are the support's rows, `executions` their records."""
     present = set(support.task_ids.tolist())
-    wanted = [one for one in corrections if one.task_id in present]
-    if not wanted:
+    relevant = [correction for correction in corrections if correction.task_id in present]
+    if not relevant:
         return CorrectedPanel(support, ())
     held = list(executions)
-    places = [_place(one, held) for one in wanted]
-    records = tuple(_record(one, held[place]) for one, place in zip(wanted, places, strict=True))
-    for one, place in zip(wanted, places, strict=True):
-        held[place] = replace(held[place], success=one.success)
+    places = [_place(correction, held) for correction in relevant]
+    records = tuple(_record(correction, held[place]) for correction, place in zip(relevant, places, strict=True))
+    for correction, place in zip(relevant, places, strict=True):
+        held[place] = replace(held[place], success=correction.success)
     families = {(pair.suite, pair.task_id): pair.family for pair in pairs}
-    found = {_key(pair): pair for pair in pair_executions(held, families=families).pairs}
-    again = [found[_key(pair)] for pair in pairs]
+    corrected = {_key(pair): pair for pair in pair_executions(held, families=families).pairs}
+    again = [corrected[_key(pair)] for pair in pairs]
     outcomes = np.array([pair.y0 for pair in again]), np.array([pair.y1 for pair in again])
     return CorrectedPanel(support.with_outcomes(*outcomes), records)
 
 
-def check_corrections(corrections: Sequence[Correction], known: Iterable[str]) -> None:
+def check_corrections(corrections: Sequence[Correction], task_ids: Iterable[str]) -> None:
     """Refuse a correction of a task that nothing has, and two of the same record."""
-    tasks, seen = set(known), set()
-    for one in corrections:
-        if one.task_id not in tasks:
-            raise InputError(f"task {one.task_id!r} of the corrections has no pair here; check its id")
-        if not 0 <= one.success <= 1:
-            raise InputError(f"the corrected success of task {one.task_id!r} must lie in [0, 1], got {one.success:g}")
-        record = (one.task_id, one.condition, one.skill, one.repetition)
-        if record in seen:
-            raise InputError(f"task {one.task_id!r} ({one.condition}) is corrected twice; keep one line")
-        seen.add(record)
+    tasks, corrected = set(task_ids), set()
+    for correction in corrections:
+        if correction.task_id not in tasks:
+            raise InputError(f"task {correction.task_id!r} of the corrections has no pair here; check its id")
+        if not 0 <= correction.success <= 1:
+            raise InputError(
+                f"the corrected success of task {correction.task_id!r} must lie in [0, 1], got {correction.success:g}"
+            )
+        record = (correction.task_id, correction.condition, correction.skill, correction.repetition)
+        if record in corrected:
+            raise InputError(f"task {correction.task_id!r} ({correction.condition}) is corrected twice; keep one line")
+        corrected.add(record)
 
 
 def _place(correction: Correction, executions: Sequence[Execution]) -> int:
-    found = [
+    places = [
         place
-        for place, one in enumerate(executions)
-        if one.task_id == correction.task_id
-        and one.condition == correction.condition
-        and correction.skill in (None, one.skill_id)
-        and correction.repetition in (None, one.repetition)
-        and is_counted(one)
+        for place, execution in enumerate(executions)
+        if execution.task_id == correction.task_id
+        and execution.condition == correction.condition
+        and correction.skill in (None, execution.skill_id)
+        and correction.repetition in (None, execution.repetition)
+        and is_counted(execution)
     ]
     about = f"the correction of task {correction.task_id!r} ({correction.condition})"
-    if not found:
+    if not places:
         raise InputError(f"{about} fits no counted execution; check its condition, skill and repetition")
-    if len(found) > 1:
-        raise InputError(f"{about} fits {len(found)} executions; say which repetition, or which skill")
-    return found[0]
+    if len(places) > 1:
+        raise InputError(f"{about} fits {len(places)} executions; say which repetition, or which skill")
+    return places[0]
 
 
 def _record(correction: Correction, execution: Execution) -> CorrectedRecord:

@@ -23,10 +23,10 @@ from skilldelta.evaluation.sweeps import SweepPoint, ThresholdSweep, threshold_s
 from skilldelta.probability import FOLDS, held_out_folds
 from skilldelta.support import Support
 
+# The threshold of a fold that has no other folds to learn from.
 _NEUTRAL = 0.0
-"""The threshold of a fold that has no other folds to learn from."""
+# No gain exceeds it.
 _NEVER = 1.0
-"""No gain exceeds it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +126,11 @@ def _held_out_thresholds(
 ) -> Floats:
     """(n,) the threshold that decides each row."""
     fold_of = held_out_folds(support.task_ids, folds)
-    found = np.full(len(support), _NEUTRAL)
+    thresholds = np.full(len(support), _NEUTRAL)
     for fold in np.unique(fold_of):
-        known = scores if training_scores is None else training_scores[fold]
-        found[fold_of == fold] = _threshold_from(np.where(fold_of == fold, np.nan, known), support, goal)
-    return found
+        training = scores if training_scores is None else training_scores[fold]
+        thresholds[fold_of == fold] = _threshold_from(np.where(fold_of == fold, np.nan, training), support, goal)
+    return thresholds
 
 
 def _threshold_from(scores: Floats, support: Support, goal: Goal) -> float:
@@ -141,8 +141,8 @@ def _threshold_from(scores: Floats, support: Support, goal: Goal) -> float:
     try:
         return _point(sweep, goal.choose(sweep)).threshold
     except InputError:
-        known = np.isfinite(sweep.tokens).any()
-        return _point(sweep, int(np.nanargmin(sweep.tokens)) if known else len(sweep) - 1).threshold
+        has_tokens = np.isfinite(sweep.tokens).any()
+        return _point(sweep, int(np.nanargmin(sweep.tokens)) if has_tokens else len(sweep) - 1).threshold
 
 
 def _point(sweep: ThresholdSweep, index: int) -> SweepPoint:
@@ -171,7 +171,7 @@ def _held_out(
         for name, use in (("always_on", 1.0), ("always_off", 0.0))
     ]
     together = [policy, *constants]
-    found, met = _figures({one.name: Totals.of(one, outcomes).metrics() for one in together}, goal)
+    figures, met = _figures({one.name: Totals.of(one, outcomes).metrics() for one in together}, goal)
     intervals, coverage = {}, None
     if resamples:
         design = Design.tasks(outcomes.task_ids, Inventory.of([support]))
@@ -180,12 +180,12 @@ def _held_out(
         coverage = float(often_met.mean())
     actions = np.asarray(policy.actions, np.bool_)
     return HeldOut(
-        success=float(found["success"][0]),
-        use_rate=float(found["use_rate"][0]),
-        tokens=unless_nan(found["tokens"][0]),
-        value=unless_nan(found["value"][0]),
-        success_vs_always_on=float(found["success_vs_always_on"][0]),
-        success_vs_always_off=float(found["success_vs_always_off"][0]),
+        success=float(figures["success"][0]),
+        use_rate=float(figures["use_rate"][0]),
+        tokens=unless_nan(figures["tokens"][0]),
+        value=unless_nan(figures["value"][0]),
+        success_vs_always_on=float(figures["success_vs_always_on"][0]),
+        success_vs_always_off=float(figures["success_vs_always_off"][0]),
         intervals=intervals,
         met=bool(met[0]),
         coverage=coverage,
@@ -198,10 +198,10 @@ def _held_out(
 def _figures(policies: Mapping[str, Samples], goal: Goal) -> tuple[dict[str, Floats], Flags]:
     """(draws,) each value of the held-out policy, and whether it met the goal."""
     held, on, off = (
-        Values(one["success"], one["use_rate"], one["tokens"])
-        for one in (policies[name] for name in ("held_out", "always_on", "always_off"))
+        Values(policy["success"], policy["use_rate"], policy["tokens"])
+        for policy in (policies[name] for name in ("held_out", "always_on", "always_off"))
     )
-    found = {
+    figures = {
         "success": held.success,
         "use_rate": held.use_rate,
         "tokens": held.tokens,
@@ -209,7 +209,7 @@ def _figures(policies: Mapping[str, Samples], goal: Goal) -> tuple[dict[str, Flo
         "success_vs_always_on": held.success - on.success,
         "success_vs_always_off": held.success - off.success,
     }
-    return found, goal.met(held, always_on=on, always_off=off)
+    return figures, goal.met(held, always_on=on, always_off=off)
 
 
 def _wrong_cases(support: Support, scores: Floats, thresholds: Floats, actions: Flags) -> tuple[WrongCase, ...]:

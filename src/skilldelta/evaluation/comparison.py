@@ -24,8 +24,8 @@ Verdict = Literal["better", "equivalent", "worse", "not enough evidence", "too s
 Constant = Literal["always_on", "always_off", "better_constant"]
 
 _METRICS: dict[Constant, str] = {"always_on": "success_vs_always_on", "always_off": "success_gain"}
+# Below this a percentile bootstrap is far too narrow, and of zero width where the few outcomes agree.
 ENOUGH = 10
-"""Below this a percentile bootstrap is far too narrow, and of zero width where the few outcomes agree."""
 _SOME = 3
 # With fewer tasks an AUROC is little more than a draw: 0.00 and 1.00 are common, and it is not shown to people.
 FEWEST_FOR_AUROC = 30
@@ -35,8 +35,8 @@ POWER = 0.8
 MOST_TASKS = 2_000
 # Half the length of a 95% interval, in standard errors.
 _REACH = NormalDist().inv_cdf(0.975)
+# The rule of three: what did not happen in n tasks has, at 95%, a rate below 3 / n.
 _UNSEEN = 3.0
-"""The rule of three: what did not happen in n tasks has, at 95%, a rate below 3 / n."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ from skilldelta.support import Scope, Support
 Axis = Literal["support", "neighbors", "repetitions"]
 Runs = Sequence[Sequence[float]]
 
+# The paper's neighbourhood while support or repetitions vary.
 THREE = Settings(k=3)
-"""The paper's neighbourhood while support or repetitions vary."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,14 +134,14 @@ def repetition_sweep(
     arms = [_executions(support, 0, successes0), _executions(support, 1, successes1)]
     fewest = min(int((~np.isnan(arm)).sum(axis=1).min()) for arm in arms)
     amounts = _amounts(repetitions, fewest, "repetitions")
-    found = predict_each(support, scope, settings=settings)
+    predictions = predict_each(support, scope, settings=settings)
     means, spread = np.zeros(len(amounts)), np.zeros(len(amounts))
     for i, r in enumerate(amounts):
         count = draws if any(arm.shape[1] > r for arm in arms) else 1
         mae = np.empty(count)
         for draw in range(count):
             gains = _draw(rng, arms[1], int(r)) - _draw(rng, arms[0], int(r))
-            predicted = (found.weights * gains[found.rows]).sum(axis=1)
+            predicted = (predictions.weights * gains[predictions.rows]).sum(axis=1)
             mae[draw] = np.abs(predicted - support.gains)[targets].mean()
         means[i], spread[i] = mae.mean(), mae.std()
     return EvidenceCurve("repetitions", amounts, means, spread, len(targets), left_out)
@@ -192,21 +192,23 @@ def _taking_part(support: Support, scope: Scope, at_least: int) -> tuple[list[In
     return blocks, tuple(left_out), limit
 
 
-def _amounts(asked: Sequence[int] | None, limit: int, name: str) -> Ints:
-    if asked is None:
+def _amounts(requested: Sequence[int] | None, limit: int, name: str) -> Ints:
+    if requested is None:
         return np.arange(1, limit + 1)
-    amounts = np.unique(np.asarray(asked, np.int64))
+    amounts = np.unique(np.asarray(requested, np.int64))
     if not len(amounts) or amounts[0] < 1 or amounts[-1] > limit:
-        raise InputError(f"{name} must lie between 1 and {limit}, where every target is retained, got {list(asked)}")
+        raise InputError(
+            f"{name} must lie between 1 and {limit}, where every target is retained, got {list(requested)}"
+        )
     return amounts
 
 
 def _rank(support: Support, block: Ints) -> _Ranked:
     vectors, codes, m = support.vectors[block], support.task_codes[block], len(block)
-    found = nearest_to_each(vectors, vectors, m, codes=codes, query_codes=codes)
+    neighbors = nearest_to_each(vectors, vectors, m, codes=codes, query_codes=codes)
     rank = np.full((m, m + 1), m - 1, np.int64)  # the extra column takes what padding points at
-    np.put_along_axis(rank, np.where(found.rows >= 0, found.rows, m), np.arange(m)[None, :], axis=1)
-    return _Ranked(found, support.gains[block], rank[:, :m])
+    np.put_along_axis(rank, np.where(neighbors.rows >= 0, neighbors.rows, m), np.arange(m)[None, :], axis=1)
+    return _Ranked(neighbors, support.gains[block], rank[:, :m])
 
 
 def _errors_of_pools(ranked: _Ranked, pools: Ints, amounts: Ints, settings: Settings) -> Floats:
@@ -227,10 +229,10 @@ def _errors_of_pools(ranked: _Ranked, pools: Ints, amounts: Ints, settings: Sett
 
 def _insert(best: Ints, candidate: Ints) -> None:
     """Put each target's candidate in its place among the k nearest so far, and let the farthest go."""
-    for kept in best:
-        nearer = np.minimum(kept, candidate)
-        candidate = np.maximum(kept, candidate)
-        kept[:] = nearer
+    for column in best:
+        nearer = np.minimum(column, candidate)
+        candidate = np.maximum(column, candidate)
+        column[:] = nearer
 
 
 def _running_averages(ranked: _Ranked, weighting: Weighting) -> Floats:

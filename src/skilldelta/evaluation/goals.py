@@ -72,10 +72,10 @@ class TokenBudget:
         """The point of highest success within the budget, ties toward fewer uses; refused where none is."""
         within = sweep.tokens <= self.tokens
         if not within.any():
-            known = sweep.tokens[np.isfinite(sweep.tokens)]
+            budgets = sweep.tokens[np.isfinite(sweep.tokens)]
             why = (
-                f"the cheapest policy needs {known.min():.6g} tokens per task"
-                if len(known)
+                f"the cheapest policy needs {budgets.min():.6g} tokens per task"
+                if len(budgets)
                 else "no tokens are recorded"
             )
             raise InputError(f"no threshold keeps within {self.tokens:g} tokens per task: {why}")
@@ -139,5 +139,5 @@ class BestValue:
         return (value >= on) & (value >= off)
 
 
+# A wish about a policy; `words` say it as a person would, and `per_token` is what a token costs in success.
 Goal = UseRate | TokenBudget | Margin | BestValue
-"""A wish about a policy; `words` say it as a person would, and `per_token` is what a token costs in success."""

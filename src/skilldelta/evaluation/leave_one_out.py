@@ -57,8 +57,8 @@ from skilldelta.gate import Gate
 from skilldelta.records import Judgement
 from skilldelta.support import Support
 
+# Told how many draws, or rounds, are done, and of how many.
 Progress = Callable[[int, int], None]
-"""Told how many draws, or rounds, are done, and of how many."""
 
 
 def evaluate_panel(
@@ -127,10 +127,10 @@ def evaluate_panels(
         linear_rules(as_scored(support, plan.holdout), roster.plain, plan) if resamples or shuffles else {}
         for support, roster in zip(supports, rosters, strict=True)
     ]
-    found = _resample(supports, rosters, linear, resamples, rng, progress)
+    drawn = _resample(supports, rosters, linear, resamples, rng, progress)
     nulls = [
-        panel_nulls(support, roster.policies, plan, known, shuffles=shuffles, with_blend=null_blend, rng=rng)
-        for support, roster, known in zip(supports, rosters, linear, strict=True)
+        panel_nulls(support, roster.policies, plan, rules, shuffles=shuffles, with_blend=null_blend, rng=rng)
+        for support, roster, rules in zip(supports, rosters, linear, strict=True)
     ]
     folds = [
         _small_panel_folds(support, roster, plan, rng.spawn(1)[0]) if resamples else None
@@ -138,9 +138,9 @@ def evaluate_panels(
     ]
     panels = tuple(
         _panel(support, roster, plan, intervals, null, resamples, margin, of_folds)
-        for support, roster, intervals, null, of_folds in zip(supports, rosters, found, nulls, folds, strict=True)
+        for support, roster, intervals, null, of_folds in zip(supports, rosters, drawn, nulls, folds, strict=True)
     )
-    return Evaluation(panels, _mean_over_panels(panels, found))
+    return Evaluation(panels, _mean_over_panels(panels, drawn))
 
 
 def _check(supports: Sequence[Support], resamples: int, shuffles: int) -> None:
@@ -177,8 +177,8 @@ def _resample(
     total = sum(draws_of(s, m, plans[s.suite]) for s, m in zip(supports, members, strict=True))
     tick = _ticker(progress, total)
     return [
-        panel_intervals(support, policies, plans[support.suite], inventories[support.suite], linear=known, tick=tick)
-        for support, policies, known in zip(supports, members, linear, strict=True)
+        panel_intervals(support, policies, plans[support.suite], inventories[support.suite], linear=rules, tick=tick)
+        for support, policies, rules in zip(supports, members, linear, strict=True)
     ]
 
 
@@ -256,8 +256,8 @@ def _panel(
 
 
 _NOT_AVERAGED = ("always_on", "tokens", "gain_mae", "gain_mse", "router_tokens")
+# Below this a difference is the rounding of a sum, as random activation's advantage over itself is.
 _ROUNDING = 1e-12
-"""Below this a difference is the rounding of a sum, as random activation's advantage over itself is."""
 _DIFFERENCES = ("success_gain", "success_vs_always_on", "advantage_vs_random", "within_group")
 
 
@@ -273,8 +273,8 @@ def _mean_over_panels(panels: Sequence[PanelResult], intervals: Sequence[Interva
     return Means(
         len(panels),
         {
-            name: PolicyMeans(_means(found, name, suites, intervals), _wins(name, results), _clear(found))
-            for name, found in results.items()
+            name: PolicyMeans(_means(result, name, suites, intervals), _wins(name, results), _clear(result))
+            for name, result in results.items()
         },
     )
 
@@ -282,17 +282,17 @@ def _mean_over_panels(panels: Sequence[PanelResult], intervals: Sequence[Interva
 def _means(
     policies: Sequence[PolicyResult], name: str, suites: Sequence[str], intervals: Sequence[Intervals]
 ) -> dict[str, Estimate]:
-    samples = [found.samples.get(name, {}) for found in intervals]
-    replicates = [found.replicates.get(name, {}) for found in intervals]
+    samples = [interval.samples.get(name, {}) for interval in intervals]
+    replicates = [interval.replicates.get(name, {}) for interval in intervals]
     means = {}
     for metric in METRICS:
         values = [getattr(policy, metric) for policy in policies]
         if metric in _NOT_AVERAGED or any(value is None for value in values):
             continue
         value = float(np.mean(values))
-        draws = [found[metric] for found in samples if metric in found]
+        draws = [interval[metric] for interval in samples if metric in interval]
         conditional = percentile_range(np.mean(draws, axis=0)) if len(draws) == len(policies) else UNKNOWN
-        refitted = [found[metric] for found in replicates if metric in found]
+        refitted = [interval[metric] for interval in replicates if metric in interval]
         covering = conditional if not any(replicates) else _refitted(metric, value, refitted, suites)
         is_covered = all(metric in policy.intervals for policy in policies)
         means[metric] = Estimate(value, covering if is_covered else UNKNOWN, conditional)
@@ -304,24 +304,27 @@ def _refitted(metric: str, value: float, replicates: Sequence[Floats], suites: S
     if len(replicates) < len(suites):
         return UNKNOWN
     by_suite = [
-        np.sum([found for found, of in zip(replicates, suites, strict=True) if of == suite], axis=0)
+        np.sum([replicate for replicate, of in zip(replicates, suites, strict=True) if of == suite], axis=0)
         for suite in dict.fromkeys(suites)
     ]
-    error = float(np.sqrt(sum(standard_error(found) ** 2 for found in by_suite))) / len(suites)
+    error = float(np.sqrt(sum(standard_error(replicate) ** 2 for replicate in by_suite))) / len(suites)
     return normal_range(metric, value, error)
 
 
 def _wins(name: str, results: Mapping[str, Sequence[PolicyResult]]) -> dict[str, int]:
     own = results[name]
-    wins = {metric: sum(getattr(one, metric) > _ROUNDING for one in own) for metric in _DIFFERENCES}
-    if any(one.auroc is None for one in own):
+    wins = {metric: sum(getattr(policy, metric) > _ROUNDING for policy in own) for metric in _DIFFERENCES}
+    if any(policy.auroc is None for policy in own):
         return wins
     for other, theirs in results.items():
-        if other != name and all(one.auroc is not None for one in theirs):
+        if other != name and all(policy.auroc is not None for policy in theirs):
             wins[f"auroc_vs_{other}"] = sum(a.auroc > b.auroc for a, b in zip(own, theirs, strict=True))  # type: ignore[operator]
     return wins
 
 
 def _clear(policies: Sequence[PolicyResult]) -> dict[str, int]:
-    found = {metric: [one.intervals[metric] for one in policies if metric in one.intervals] for metric in _DIFFERENCES}
-    return {metric: sum((one.low or 0) > 0 for one in ranges) for metric, ranges in found.items() if ranges}
+    found = {
+        metric: [policy.intervals[metric] for policy in policies if metric in policy.intervals]
+        for metric in _DIFFERENCES
+    }
+    return {metric: sum((policy.low or 0) > 0 for policy in ranges) for metric, ranges in found.items() if ranges}

@@ -179,8 +179,8 @@ def reliability_curve(
     """Bins of about equal size by rising chance; equal chances share a bin, NaN is left out, no rows give no bins."""
     if bins < 1:
         raise InputError(f"bins must be at least 1, got {bins}")
-    known = np.isfinite(predicted)
-    values, outcomes = predicted[known], happened[known]
+    is_known = np.isfinite(predicted)
+    values, outcomes = predicted[is_known], happened[is_known]
     # A tied chance takes the place of its first row, so that no tie is cut apart.
     place = np.searchsorted(np.sort(tie_rounding(values)), tie_rounding(values), side="left")
     bin_of = place * bins // max(1, len(values))
@@ -191,8 +191,8 @@ def wilson_interval(successes: int, count: int, *, level: float = 0.95) -> tuple
     """Wilson's score interval of a share; of nothing it is [0, 1]."""
     if not count:
         return 0.0, 1.0
-    found = binomtest(successes, count).proportion_ci(level, method="wilson")
-    return float(found.low), float(found.high)
+    interval = binomtest(successes, count).proportion_ci(level, method="wilson")
+    return float(interval.low), float(interval.high)
 
 
 def _bin(predicted: Floats, happened: Flags, level: float) -> ReliabilityBin:

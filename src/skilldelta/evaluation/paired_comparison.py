@@ -27,8 +27,8 @@ from skilldelta.evaluation.task_mean import DRAWS, LEVEL, TIE, TaskMean, sign_te
 from skilldelta.noise_floor import NoiseFloor, noise_floor
 from skilldelta.quantiles import student_quantile
 
+# The successes of one task under one arm, in order; never empty.
 Runs = Sequence[float]
-"""The successes of one task under one arm, in order; never empty."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,8 +160,8 @@ class PairedComparison:
 
     def flipped(self, outcome: Outcome) -> list[TaskDifference]:
         """The tasks that went this way, flips first, then by the size of the difference, then in order."""
-        found = [one for one in self.differences if one.outcome == outcome]
-        return sorted(found, key=lambda one: (not one.is_flipped, -abs(one.delta)))
+        flips = [difference for difference in self.differences if difference.outcome == outcome]
+        return sorted(flips, key=lambda difference: (not difference.is_flipped, -abs(difference.delta)))
 
 
 def compare_runs(
@@ -175,17 +175,17 @@ def compare_runs(
     """B against A on the tasks that both have runs of."""
     check_margin(margin)
     differences = tuple(map(_difference, runs.task_ids, runs.families, runs.a, runs.b))
-    mean = task_mean(np.array([one.delta for one in differences]), rng, draws=draws, level=level)
+    mean = task_mean(np.array([difference.delta for difference in differences]), rng, draws=draws, level=level)
     votes = np.array(list(map(vote, runs.a, runs.b)))
-    both_solved = np.array([one.solved_a and one.solved_b for one in differences], np.bool_)
+    both_solved = np.array([difference.solved_a and difference.solved_b for difference in differences], np.bool_)
     verdict, more = _verdict_on(mean, margin)
     return PairedComparison(
-        a=_mean([one.a for one in differences]),
-        b=_mean([one.b for one in differences]),
+        a=_mean([difference.a for difference in differences]),
+        b=_mean([difference.b for difference in differences]),
         mean=mean,
-        better=sum(one.outcome == "better" for one in differences),
-        worse=sum(one.outcome == "worse" for one in differences),
-        same=sum(one.outcome == "same" for one in differences),
+        better=sum(difference.outcome == "better" for difference in differences),
+        worse=sum(difference.outcome == "worse" for difference in differences),
+        same=sum(difference.outcome == "same" for difference in differences),
         votes=Votes(int((votes > TIE).sum()), int((votes < -TIE).sum())),
         solved=_solved_table(runs.a, runs.b),
         solved_alike=_solved_table(*_alike(runs)),
@@ -200,7 +200,7 @@ def compare_runs(
 
 def _difference(task_id: str, family: str, a: Runs, b: Runs) -> TaskDifference:
     means = sum(a) / len(a), sum(b) / len(b)
-    passed = [int(sum(arm)) if all(one in (0, 1) for one in arm) else None for arm in (a, b)]
+    passed = [int(sum(arm)) if all(success in (0, 1) for success in arm) else None for arm in (a, b)]
     return TaskDifference(task_id, family, *means, len(a), len(b), is_solved(a), is_solved(b), *passed)
 
 
@@ -232,11 +232,11 @@ def _mean(values: list[float]) -> float:
 def _solved_spending(runs: PairedRuns, solved: Flags, *, level: float) -> tuple[SolvedSpending, ...]:
     """One entry for each unit that is known on at least one task; `solved` (n,) are those of both arms."""
     return tuple(
-        _of_unit(unit, a[known], b[known], level)
+        _of_unit(unit, a[is_known], b[is_known], level)
         for unit in UNITS
         if (a := runs.spent_a.get(unit)) is not None
         and (b := runs.spent_b.get(unit)) is not None
-        and (known := solved & np.isfinite(a) & np.isfinite(b)).any()
+        and (is_known := solved & np.isfinite(a) & np.isfinite(b)).any()
     )
 
 

@@ -51,13 +51,13 @@ class PanelPolicy:
     def from_scores(cls, name: str, scores: Scores, *, threshold: float | None = None) -> PanelPolicy:
         """Use where the score exceeds the threshold (the scores' own unless given); equality and no evidence skip."""
         cut = scores.threshold if threshold is None else threshold
-        known = np.isfinite(scores.values)
-        if not known.any():
+        is_scored = np.isfinite(scores.values)
+        if not is_scored.any():
             raise InputError(f"the policy {name} scored no task at all; nothing can be evaluated")
         return cls(
             name,
             actions=exceeds(sweepable(scores.values, scores.supported), cut),
-            rows=np.flatnonzero(known),
+            rows=np.flatnonzero(is_scored),
             scores=scores.values,
             threshold=cut,
             is_gain=scores.is_gain,
@@ -292,7 +292,7 @@ def policy_result(policy: PanelPolicy, support: Support, intervals: Mapping[str,
         between_group=parts.between_group,
         gain_mae=unless_nan(totals.gain_mae[0]),
         gain_mse=unless_nan(totals.gain_mse[0]),
-        intervals={name: found for name, found in intervals.items() if found.low is not None},
+        intervals={name: interval for name, interval in intervals.items() if interval.low is not None},
         threshold=policy.threshold,
         scores=policy.scores,
         actions=policy.actions,

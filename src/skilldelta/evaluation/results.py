@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from skilldelta.arrays import Floats, Ints
 from skilldelta.support import Support
 
+# (n,) what a policy does: use or skip, or the probability of use where it is random.
 Actions = NDArray[np.bool_] | Floats
-"""(n,) what a policy does: use or skip, or the probability of use where it is random."""
 
 
+# Differences of success below this count as none in a verdict, unless a margin is given.
 MARGIN = 0.02
-"""Differences of success below this count as none in a verdict, unless a margin is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +114,7 @@ class PolicyResult:
         return self.success - self.always_on
 
 
+# The numbers of a policy's result, in the order of documents.
 METRICS = (
     "success",
     "success_gain",
@@ -131,7 +132,6 @@ METRICS = (
     "gain_mse",
     "router_tokens",
 )
-"""The numbers of a policy's result, in the order of documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +289,7 @@ def panel_to_dict(panel: PanelResult) -> dict[str, Any]:
         "repeated_folds": None if panel.repeated_folds is None else asdict(panel.repeated_folds),
         "policies": {name: _policy_to_dict(policy) for name, policy in panel.policies.items()},
         "counts": _counts_to_dict(panel.counts),
-        "by_family": [{"family": one.family, **_counts_to_dict([one])} for one in panel.counts],
+        "by_family": [{"family": count.family, **_counts_to_dict([count])} for count in panel.counts],
         "structure": asdict(panel.structure),
         "notes": list(panel.notes),
     }
@@ -301,10 +301,10 @@ def means_to_dict(means: Means) -> dict[str, Any]:
     for name, policy in means.policies.items():
         metrics = {
             metric: {
-                "mean": _number(found.value),
-                **_ranges_to_dict({"interval": found.interval, "conditional_interval": found.conditional}),
+                "mean": _number(estimate.value),
+                **_ranges_to_dict({"interval": estimate.interval, "conditional_interval": estimate.conditional}),
             }
-            for metric, found in policy.metrics.items()
+            for metric, estimate in policy.metrics.items()
         }
         policies[name] = {**metrics, "wins": dict(policy.wins), "clear": dict(policy.clear)}
     return {"panels": means.panels, "policies": policies}
@@ -314,7 +314,7 @@ _COUNTS = ("pairs", "help", "harm", "tie", "both_succeed", "both_fail", "tie_bet
 
 
 def _counts_to_dict(counts: Sequence[FamilyCounts]) -> dict[str, int]:
-    return {name: sum(getattr(one, name) for one in counts) for name in _COUNTS}
+    return {name: sum(getattr(count, name) for count in counts) for name in _COUNTS}
 
 
 def _policy_to_dict(policy: PolicyResult) -> dict[str, Any]:
@@ -327,12 +327,12 @@ def _policy_to_dict(policy: PolicyResult) -> dict[str, Any]:
         "abstained": policy.abstained,
         "unlike": policy.unlike,
         "notes": list(policy.notes),
-        "null": {kind: asdict(found) for kind, found in policy.null.items()} or None,
+        "null": {kind: asdict(null) for kind, null in policy.null.items()} or None,
     }
 
 
 def _ranges_to_dict(ranges: Mapping[str, Range]) -> dict[str, dict[str, float | None]]:
-    return {name: {"low": _number(found.low), "high": _number(found.high)} for name, found in ranges.items()}
+    return {name: {"low": _number(interval.low), "high": _number(interval.high)} for name, interval in ranges.items()}
 
 
 def _number(value: float | None) -> float | None:

@@ -24,12 +24,12 @@ from skilldelta.probability import FOLDS, held_out_folds
 from skilldelta.records import Judgement
 from skilldelta.support import Scope, Support
 
+# What is left out together with a target: its own task, or its whole family.
 Holdout = Literal["task", "family"]
-"""What is left out together with a target: its own task, or its whole family."""
 HOLDOUTS: tuple[Holdout, ...] = ("task", "family")
 
+# Leave-one-task-out scores (n,) of a support's rows.
 Scorer = Callable[[Support], Floats]
-"""Leave-one-task-out scores (n,) of a support's rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +77,20 @@ def score_policies(
 ) -> Roster:
     """Every named policy on a panel (all of them unless named)."""
     check_holdout(plan.holdout, plan.gate.scope)
-    wanted = check_names(names)
+    chosen = check_names(names)
     n, scored = len(support), as_scored(support, plan.holdout)
-    given = tuple(judgements or ())
-    found: dict[str, PanelPolicy] = {
+    answers = tuple(judgements or ())
+    scored_policies: dict[str, PanelPolicy] = {
         "always_off": PanelPolicy.constant("always_off", 0.0, n),
         "always_on": PanelPolicy.constant("always_on", 1.0, n),
-        "paper": _scored(policy_entry("paper"), scored, plan, given),
+        "paper": _scored(policy_entry("paper"), scored, plan, answers),
     }
-    found["random_matched"] = PanelPolicy.constant("random_matched", float(found["paper"].actions.mean()), n)
+    scored_policies["random_matched"] = PanelPolicy.constant(
+        "random_matched", float(scored_policies["paper"].actions.mean()), n
+    )
     left_out = []
-    for name in wanted:
-        if name in found:
+    for name in chosen:
+        if name in scored_policies:
             continue
         entry = policy_entry(name)
         if plan.holdout == "family" and entry.unfit_without_family:
@@ -96,11 +98,11 @@ def score_policies(
             continue
         try:
             panel = support if name == "self_judge" else scored  # judgements are found by task id
-            found[name] = _scored(entry, panel, plan, given)
+            scored_policies[name] = _scored(entry, panel, plan, answers)
         except NotApplicableError as error:
             if name != "self_judge" or judgements:
                 left_out.append(f"{entry.title}: left out, {error}")
-    return Roster({name: found[name] for name in wanted if name in found}, tuple(left_out))
+    return Roster({name: scored_policies[name] for name in chosen if name in scored_policies}, tuple(left_out))
 
 
 def check_names(names: Sequence[str] | None) -> tuple[str, ...]:
@@ -175,11 +177,11 @@ def scores_without_folds(
     trace of it. A threshold or a probability learned from them would have seen, faintly, what it is judged by.
     """
     fold_of = held_out_folds(support.task_ids, folds)
-    found = np.full((folds, len(support)), np.nan)
+    scores = np.full((folds, len(support)), np.nan)
     for fold in range(folds):
         others = np.flatnonzero(fold_of != fold)
         if len(others):
-            found[fold, others] = score(support.rows(others))
+            scores[fold, others] = score(support.rows(others))
         if progress:
             progress(fold + 1, folds)
-    return found
+    return scores

@@ -183,7 +183,7 @@ def skill_verdicts(
     decisions of a gate that had not seen the row (`held_out_uses`); without them only families can make a ruling `gate`.
     """
     check_margin(margin)
-    signs = np.sign(np.where(np.abs(given := support.gains if votes is None else votes) <= TIE, 0.0, given))
+    signs = np.sign(np.where(np.abs(differences := support.gains if votes is None else votes) <= TIE, 0.0, differences))
     rows = [np.flatnonzero(support.skills == skill) for skill in dict.fromkeys(support.skills.tolist())]
     families = _family_effects(support, rows, signs)
     means = [task_mean(support.gains[own], rng, draws=draws) for own in rows]
@@ -191,8 +191,10 @@ def skill_verdicts(
     effects = skill_effects(support).values()
     gates = [None] * len(rows) if uses is None else _gate_values(support, rows, uses)
     return tuple(
-        _verdict_on(support, own, mean, effect, gate, float(p), signs, found, margin)
-        for own, mean, effect, gate, p, found in zip(rows, means, effects, gates, adjusted, families, strict=True)
+        _verdict_on(support, own, mean, effect, gate, float(p), signs, own_families, margin)
+        for own, mean, effect, gate, p, own_families in zip(
+            rows, means, effects, gates, adjusted, families, strict=True
+        )
     )
 
 
@@ -224,14 +226,14 @@ def _gate_values(support: Support, skills: Sequence[Ints], uses: Floats) -> list
 
 def _family_effects(support: Support, skills: Sequence[Ints], signs: Floats) -> list[tuple[FamilyEffect, ...]]:
     """Per skill; the correction is over all families of the panel together."""
-    found = []
+    effects = []
     for rows in skills:
         labels = support.families[rows]
         blocks = [rows[labels == label] for label in dict.fromkeys(labels.tolist())]
-        found.append([_family(support, block, signs) for block in blocks])
-    adjusted = iter(adjusted_for_false_discoveries([one.p for families in found for one in families]))
-    judged = [[_with_adjusted(one, float(next(adjusted))) for one in families] for families in found]
-    return [tuple(sorted(families, key=lambda one: (one.gain, one.family))) for families in judged]
+        effects.append([_family(support, block, signs) for block in blocks])
+    adjusted = iter(adjusted_for_false_discoveries([effect.p for families in effects for effect in families]))
+    judged = [[_with_adjusted(effect, float(next(adjusted))) for effect in families] for families in effects]
+    return [tuple(sorted(families, key=lambda effect: (effect.gain, effect.family))) for families in judged]
 
 
 def _family(support: Support, rows: Ints, signs: Floats) -> FamilyEffect:
@@ -338,19 +340,19 @@ def _others_of_family(own: Support) -> Floats:
     codes = np.unique(own.families, return_inverse=True)[1]
     counts = np.bincount(codes)[codes] - 1
     sums = np.bincount(codes, weights=own.gains)[codes] - own.gains
-    found: Floats = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
-    return found
+    means: Floats = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+    return means
 
 
 def _skipping(own: Support, skipped: Flags) -> Skipping:
     saved = np.where(skipped, own.tokens1 - own.tokens0, 0.0)
-    known = _tokens_known(own)
-    total = float(own.tokens1.sum()) if known else 0.0
+    has_tokens = _tokens_known(own)
+    total = float(own.tokens1.sum()) if has_tokens else 0.0
     return Skipping(
         tasks=int(skipped.sum()),
         success=float(np.where(skipped, -own.gains, 0.0).mean()),
-        tokens=float(saved.mean()) if known else None,
-        token_share=float(saved.sum()) / total if known and total > 0 else None,
+        tokens=float(saved.mean()) if has_tokens else None,
+        token_share=float(saved.sum()) / total if has_tokens and total > 0 else None,
     )
 
 
@@ -369,13 +371,13 @@ def _harm_groups(gains: Floats, neighbors: Ints, nearby: Floats) -> tuple[HarmGr
     harmed = gains < -TIE
     if not harmed.any():
         return ()
-    labels, found = _parts(harmed, neighbors), []
+    labels, groups = _parts(harmed, neighbors), []
     for label in np.unique(labels[harmed]):
         rows = np.flatnonzero(harmed & (labels == label))
         ordered = rows[np.argsort(gains[rows], kind="stable")]
-        known = nearby[rows][np.isfinite(nearby[rows])]
-        found.append(HarmGroup(ordered, float(gains[rows].mean()), float(known.mean()) if len(known) else None))
-    return tuple(sorted(found, key=lambda group: (group.gain * len(group.rows), int(group.rows[0]))))
+        finite = nearby[rows][np.isfinite(nearby[rows])]
+        groups.append(HarmGroup(ordered, float(gains[rows].mean()), float(finite.mean()) if len(finite) else None))
+    return tuple(sorted(groups, key=lambda group: (group.gain * len(group.rows), int(group.rows[0]))))
 
 
 def _neighborhood_gains(gains: Floats, neighbors: Ints) -> Floats:
@@ -383,8 +385,8 @@ def _neighborhood_gains(gains: Floats, neighbors: Ints) -> Floats:
     present = neighbors >= 0
     counts = present.sum(axis=1)
     sums = np.where(present, gains[neighbors], 0.0).sum(axis=1)
-    found: Floats = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
-    return found
+    means: Floats = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+    return means
 
 
 def _parts(harmed: Flags, neighbors: Ints) -> Ints:
@@ -394,7 +396,7 @@ def _parts(harmed: Flags, neighbors: Ints) -> Ints:
 
     n, k = neighbors.shape
     start, end = np.repeat(np.arange(n), k), neighbors.ravel()
-    kept = (end >= 0) & harmed[start] & harmed[end]
-    graph = csr_array((np.ones(int(kept.sum())), (start[kept], end[kept])), shape=(n, n))
+    is_edge = (end >= 0) & harmed[start] & harmed[end]
+    graph = csr_array((np.ones(int(is_edge.sum())), (start[is_edge], end[is_edge])), shape=(n, n))
     labels: Ints = connected_components(graph, directed=True, connection="weak")[1].astype(np.int64)
     return labels

@@ -116,23 +116,23 @@ class CoveragePoint:
 
 def of_panel(panel: PanelResult, policy: str = "blend", scope: Scope = "family") -> tuple[CoveragePoint, ...]:
     """The curve of one policy, over the rows it was evaluated on; empty where the panel lacks it or familiarity is unknown."""
-    found = panel.policies.get(policy)
-    if found is None:
+    result = panel.policies.get(policy)
+    if result is None:
         return ()
-    rows, support = found.rows, panel.support
+    rows, support = result.rows, panel.support
     familiarity = panel_familiarity(support, scope)[rows]
     if np.isnan(familiarity).all():
         return ()
-    return risk_coverage(familiarity, found.actions[rows], support.y0[rows], support.y1[rows])
+    return risk_coverage(familiarity, result.actions[rows], support.y0[rows], support.y1[rows])
 
 
 def panel_familiarity(support: Support, scope: Scope = "family") -> Floats:
     """(n,) how much each task resembles the other tasks of its scope; NaN where these are too few to say."""
-    found = np.full(len(support), np.nan)
+    familiarity = np.full(len(support), np.nan)
     for block in support.blocks(scope):
         _, first, place = np.unique(support.task_codes[block], return_index=True, return_inverse=True)
-        found[block] = leave_one_out(support.vectors[block[first]])[place]
-    return found
+        familiarity[block] = leave_one_out(support.vectors[block[first]])[place]
+    return familiarity
 
 
 def risk_coverage(
@@ -146,11 +146,11 @@ def risk_coverage(
     """
     chosen = np.where(np.asarray(actions, np.float64) > 0.5, y1, y0)
     lost = np.maximum(y0, y1) - chosen
-    known = np.where(np.isnan(familiarity), np.inf, familiarity)
+    order_by = np.where(np.isnan(familiarity), np.inf, familiarity)
     points = []
     for share in shares:
-        limit = np.sort(known)[min(int(share * len(known)), len(known) - 1)]
-        decided = known >= limit
+        limit = np.sort(order_by)[min(int(share * len(order_by)), len(order_by) - 1)]
+        decided = order_by >= limit
         points.append(
             CoveragePoint(
                 coverage=float(decided.mean()),

@@ -27,8 +27,8 @@ from skilldelta.quantiles import student_quantile
 
 DRAWS = 10_000
 LEVEL = 0.95
+# Means of the same successes in another order may differ by rounding; such a task is a tie.
 TIE = 1e-9
-"""Means of the same successes in another order may differ by rounding; such a task is a tie."""
 
 _MOST_AT_ONCE = 1 << 22  # drawn tasks held in memory
 _FEW = 256
@@ -172,11 +172,11 @@ def adjusted_for_false_discoveries(p: Sequence[float]) -> Floats:
     >>> adjusted_for_false_discoveries([0.01, 0.04, 0.5]).round(3).tolist()
     [0.03, 0.06, 0.5]
     """
-    given = np.asarray(p, np.float64)
-    if not len(given):
-        return given
-    order = np.argsort(given)[::-1]
-    ranks = np.arange(len(given), 0, -1)
-    found = np.empty(len(given))
-    found[order] = np.minimum.accumulate(np.minimum(1.0, given[order] * len(given) / ranks))
-    return found
+    values = np.asarray(p, np.float64)
+    if not len(values):
+        return values
+    order = np.argsort(values)[::-1]
+    ranks = np.arange(len(values), 0, -1)
+    adjusted = np.empty(len(values))
+    adjusted[order] = np.minimum.accumulate(np.minimum(1.0, values[order] * len(values) / ranks))
+    return adjusted

@@ -17,8 +17,8 @@ from skilldelta.predictor import PAPER, Prediction, Settings
 from skilldelta.probability import Chance
 from skilldelta.support import Scope, Support
 
+# Familiarity in words: tasks of the scope fall below these in one case of a hundred and of ten.
 _UNLIKE, _ODD = 0.01, 0.1
-"""Familiarity in words: tasks of the scope fall below these in one case of a hundred and of ten."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,8 @@ from skilldelta.harnesses.offered_skill import OfferedSkill
 from skilldelta.harnesses.wanted_setup import WantedSetup
 from skilldelta.records import Agent
 
+# Bytes. Linux refuses a single argument of 128 KiB.
 _LONGEST_ARGUMENT = 120_000
-"""Bytes. Linux refuses a single argument of 128 KiB."""
 _ADAPTER_SECONDS = 10.0
 _STATE = ".local/state"
 
@@ -50,8 +50,8 @@ class HarnessAgent(ProgramAgent):
         if self.harness.recipe is None:
             raise InputError(f"{self.harness.name} does not say how it runs a task without a person; use --command")
         if self.permission not in self.recipe.permissions:
-            known = ", ".join(self.recipe.permissions)
-            raise InputError(f"{self.harness.name} has no permission mode {self.permission!r}; it has: {known}")
+            choices = ", ".join(self.recipe.permissions)
+            raise InputError(f"{self.harness.name} has no permission mode {self.permission!r}; it has: {choices}")
         if self.model and not self.recipe.model_option:
             raise InputError(
                 f"{self.harness.name} takes no model on its command line; put it into its settings, with --agent-home"
@@ -123,13 +123,13 @@ class HarnessAgent(ProgramAgent):
         write_below(
             home, file, f"---\nname: {skill}\ndescription: The skill on offer.\n---\n\n{attempt.skill_text or '-'}\n"
         )
-        wanted = WantedSetup(
+        setup = WantedSetup(
             self.command,
             (OfferedSkill(skill, home / file),),
             {"server": arm.url, "timeout": f"{_ADAPTER_SECONDS:g}", "ask": "server"},
         )
         folder = self.harness.folder(home, self._variables(home))
-        for change in planned_changes(self.harness, folder, wanted):
+        for change in planned_changes(self.harness, folder, setup):
             write_below(home, change.path.relative_to(home).as_posix(), (change.after or b"").decode())
         return home
 

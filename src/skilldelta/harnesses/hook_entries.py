@@ -52,10 +52,10 @@ class HookEntries:
 
     def commands(self, harness: Harness, text: str) -> Mapping[str, Sequence[str]]:
         """Our command lines, by event."""
-        found: dict[str, list[str]] = {}
+        commands: dict[str, list[str]] = {}
         for event, group in _our_groups(text, _dialect(harness), harness.name):
-            found.setdefault(event, []).extend(str(hook["command"]) for hook in group["hooks"] if "command" in hook)
-        return found
+            commands.setdefault(event, []).extend(str(hook["command"]) for hook in group["hooks"] if "command" in hook)
+        return commands
 
     def modules(self, harness: Harness, folder: Path) -> Iterable[Path]:
         """None: the harness runs command lines."""

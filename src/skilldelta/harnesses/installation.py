@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from skilldelta.harnesses.wanted_setup import WantedSetup
 
 MOST_BYTES = 16 << 20
+# From what a file holds to what it holds without SkillDelta; None is no file.
 Cleaner = Callable[[Path, bytes], bytes | None]
-"""From what a file holds to what it holds without SkillDelta; None is no file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +138,14 @@ class Installations:
     def _next_record(self, name: str, changes: Sequence[FileChange]) -> InstallationRecord:
         """What to restore: of a file that nobody has touched since an earlier installation, what was before that one."""
         earlier = self.record(name) or InstallationRecord((), ())
-        known = {file.path: file for file in earlier.files}
-        kept = []
+        files_before = {file.path: file for file in earlier.files}
+        files = []
         for change in changes:
-            old = known.pop(change.path, None)
+            old = files_before.pop(change.path, None)
             before = old.before if old is not None and _digest(change.before) == old.after else change.before
-            kept.append(KeptFile(change.path, before, _digest(change.after)))
+            files.append(KeptFile(change.path, before, _digest(change.after)))
         folders = [*earlier.folders, *(folder for change in changes for folder in _missing_folders(change.path))]
-        return InstallationRecord((*kept, *known.values()), tuple(dict.fromkeys(folders)))
+        return InstallationRecord((*files, *files_before.values()), tuple(dict.fromkeys(folders)))
 
     def _write(self, name: str, record: InstallationRecord) -> None:
         files = [
@@ -168,13 +168,13 @@ def settings_folder(harness: Harness, scope: Scope, home: Path, project: Path, e
     return project / harness.project_folder
 
 
-def planned_changes(harness: Harness, folder: Path, wanted: WantedSetup) -> list[FileChange]:
+def planned_changes(harness: Harness, folder: Path, setup: WantedSetup) -> list[FileChange]:
     """The files as they are, and with SkillDelta in them; a change may be empty."""
     first, *_ = harness.setup.files(harness, folder)
     with _naming(first):
         return [
             FileChange(file.path, content_of(file.path), file.content)
-            for file in harness.setup.wanted(harness, folder, wanted)
+            for file in harness.setup.wanted(harness, folder, setup)
         ]
 
 

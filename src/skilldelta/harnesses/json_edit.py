@@ -164,9 +164,9 @@ def _value(text: str, at: int, depth: int) -> Node:
         return _array(text, at, depth)
     if opening == '"':
         return _string(text, at)
-    found = _SCALAR.match(text, at)
+    match = _SCALAR.match(text, at)
     try:
-        return Node(json.loads(found[0] if found else ""), at, found.end() if found else at)
+        return Node(json.loads(match[0] if match else ""), at, match.end() if match else at)
     except ValueError:
         raise _fault(text, at, "a value is expected") from None
 
@@ -217,8 +217,8 @@ def _next(text: str, at: int, closing: str) -> int:
 
 
 def _skip(text: str, at: int) -> int:
-    found = _SKIPPED.match(text, at)
-    return found.end() if found else at
+    match = _SKIPPED.match(text, at)
+    return match.end() if match else at
 
 
 def _fault(text: str, at: int, what: str) -> InputError:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 Delivery = Literal["text", "invoke"]
 
+# Characters that are left for saying which part of a skill this is.
 _LABEL = 100
-"""Characters that are left for saying which part of a skill this is."""
 _MOST_BYTES = 4 << 20
 
 
@@ -46,8 +46,8 @@ def skill_name(file: Path) -> str:
         front = split_front_matter(_read(file)).front
     except OSError:
         front = ()
-    named = (line.removeprefix("name:").strip().strip("'\"") for line in front if line.startswith("name:"))
-    return next(named, "") or file.absolute().parent.name
+    names = (line.removeprefix("name:").strip().strip("'\"") for line in front if line.startswith("name:"))
+    return next(names, "") or file.absolute().parent.name
 
 
 def skill_body(file: Path) -> str:

@@ -46,6 +46,7 @@ class Interval:
     method: str
 
 
+# Each takes the neighbourhood and delta, and gives both ends.
 METHODS: Mapping[str, Callable[[Neighborhood, float], tuple[float, float]]] = {
     # The paper's band: covers whatever the dependence between the two conditions of a task.
     "hoeffding": hoeffding,
@@ -58,12 +59,11 @@ METHODS: Mapping[str, Callable[[Neighborhood, float], tuple[float, float]]] = {
     # Covers when runs are independent and graded 0 or 1; the shortest at few neighbours.
     "exact": exact,
 }
-"""Each takes the neighbourhood and delta, and gives both ends."""
 BLEND = "blend"
 CONFORMAL = "conformal"
 NAMES: tuple[str, ...] = (BLEND, *reversed(list(METHODS)), CONFORMAL)
+# For the neighbours of a decision. It gives way where outcomes are not 0 or 1 or weights differ much, and says so.
 DEFAULT = "exact"
-"""For the neighbours of a decision. It gives way where outcomes are not 0 or 1 or weights differ much, and says so."""
 
 
 def interval(method: str, neighborhood: Neighborhood, *, level: float = 0.95) -> Interval:
@@ -96,8 +96,8 @@ def posterior(gain: float, *, deviation: float, freedom: float, level: float = 0
     return _clipped(gain - half_width, gain + half_width, level, BLEND)
 
 
+# Tasks that a family needs before conformal intervals use its errors alone.
 _ENOUGH = 100
-"""Tasks that a family needs before conformal intervals use its errors alone."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,8 +9,8 @@ import numpy as np
 from skilldelta import bounds
 from skilldelta.intervals.neighborhood import Neighborhood, runs_of
 
+# Share of delta spent on the variance estimate; the rest bounds the mean.
 _VARIANCE_SHARE = 0.02
-"""Share of delta spent on the variance estimate; the rest bounds the mean."""
 
 
 def hoeffding(neighborhood: Neighborhood, delta: float) -> tuple[float, float]:

@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from skilldelta.arrays import Floats, Ints
 from skilldelta.intervals.neighborhood import Neighborhood, runs_of
 
+# Each stake would be best if the outcomes had this share of m (1 - m), the variance of coin flips with the mean m.
 _VARIANCES = np.array([1.0, 0.2])
-"""Each stake would be best if the outcomes had this share of m (1 - m), the variance of coin flips with the mean m."""
+# What each stake starts with; half of it bets upward and half downward.
 _CAPITAL = np.array([0.85, 0.15])
-"""What each stake starts with; half of it bets upward and half downward."""
+# Share of the largest stake that cannot lead to debt.
 _LARGEST = 0.9
-"""Share of the largest stake that cannot lead to debt."""
+# An edge is sought on a grid, and again between the two points where it was found: to one in eight million.
 _GRID, _ROUNDS = 200, 3
-"""An edge is sought on a grid, and again between the two points where it was found: to one in eight million."""
 
 
 def betting(neighborhood: Neighborhood, delta: float) -> tuple[float, float]:

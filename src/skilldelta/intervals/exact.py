@@ -22,8 +22,8 @@ from skilldelta.arrays import Floats
 from skilldelta.intervals.neighborhood import Neighborhood
 from skilldelta.quantiles import beta_quantile
 
+# Share of delta spent where the weights' part is estimated.
 _SHARE = 0.1
-"""Share of delta spent where the weights' part is estimated."""
 
 
 def exact(neighborhood: Neighborhood, delta: float) -> tuple[float, float]:

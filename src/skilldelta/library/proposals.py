@@ -67,16 +67,16 @@ class LibraryRow:
     @property
     def tokens_then(self) -> int:
         """The same if the proposal is followed."""
-        wanted = self.wanted_listing
-        return self.tokens_now if wanted is None else _tokens(self.skill, wanted)
+        listing = self.wanted_listing
+        return self.tokens_now if listing is None else _tokens(self.skill, listing)
 
     @property
     def wanted_listing(self) -> Listing | None:
         """What the proposal would change; None where it changes nothing."""
-        wanted: Listing = self.proposal if self.proposal in ("name only", "off") else "on"
-        if self.proposal in ("keep", "measure first") or wanted == self.listing or not self.skill.is_switchable:
+        listing: Listing = self.proposal if self.proposal in ("name only", "off") else "on"
+        if self.proposal in ("keep", "measure first") or listing == self.listing or not self.skill.is_switchable:
             return None
-        return wanted
+        return listing
 
     def to_dict(self) -> dict[str, Any]:
         """The skill in the document of `library --json`."""
@@ -160,9 +160,9 @@ def _proposal(
     if loads == 0 and sessions >= ENOUGH_SESSIONS:
         return "off", f"never used in {plural(sessions, 'session')}"
     price = f"about {2 * _TASKS_TO_MEASURE} runs ({_TASKS_TO_MEASURE} tasks with and without it)"
-    known = "not enough evidence yet" if verdict else "nobody has measured it"
+    evidence = "not enough evidence yet" if verdict else "nobody has measured it"
     used = "" if loads is None else f", used {plural(loads, 'time')}"
-    return "measure first", f"{known}{used}; {price}"
+    return "measure first", f"{evidence}{used}; {price}"
 
 
 def _overlap(row: int, skills: Sequence[InstalledSkill], vectors: Vectors) -> Overlap | None:

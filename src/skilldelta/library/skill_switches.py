@@ -64,7 +64,7 @@ def _listed(harness: str, settings: Mapping[str, Any]) -> dict[str, Listing]:
     return {str(path)[1:]: "off" for path in _array(settings.get("skills")) if str(path).startswith("-")}
 
 
-def listing_change(harness: str, folder: Path, wanted: Mapping[InstalledSkill, Listing]) -> FileChange:
+def listing_change(harness: str, folder: Path, listings: Mapping[InstalledSkill, Listing]) -> FileChange:
     """The settings file as it is, and with the listing of some skills as wanted.
 
     Raises:
@@ -79,7 +79,7 @@ def listing_change(harness: str, folder: Path, wanted: Mapping[InstalledSkill, L
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not UTF-8 text; SkillDelta leaves it alone") from None
     try:
-        for skill, listing in wanted.items():
+        for skill, listing in listings.items():
             text = _switched(harness, text, skill, listing)
         if harness == "codex":
             tomllib.loads(text)
@@ -87,7 +87,7 @@ def listing_change(harness: str, folder: Path, wanted: Mapping[InstalledSkill, L
         raise InputError(f"{path}: cannot take another [[skills.config]] ({error}); edit it by hand") from None
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    return FileChange(path, before, text.encode() if wanted else before)
+    return FileChange(path, before, text.encode() if listings else before)
 
 
 def _switched(harness: str, text: str, skill: InstalledSkill, listing: Listing) -> str:
@@ -115,8 +115,8 @@ def without_switches(harness: str, before: str, now: str) -> str:
     old = json_edit.parse(before).value
     if harness in ("gemini", "pi"):
         path = ["skills", "disabled"] if harness == "gemini" else ["skills"]
-        kept = _at(old, path) or []
-        return json_edit.without(now, path, lambda element: element not in kept and isinstance(element, str))
+        values = _at(old, path) or []
+        return json_edit.without(now, path, lambda element: element not in values and isinstance(element, str))
     path = ["skillOverrides"] if harness == "claude-code" else ["permission", "skill"]
     previous = _object(_at(old, path))
     for name, value in _object(_at(json_edit.parse(now).value, path)).items():

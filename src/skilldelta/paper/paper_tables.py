@@ -37,7 +37,7 @@ def paper_tables(evaluated: Evaluated) -> list[PaperTable]:
         >>> [table.key for table in paper_tables(evaluated)][:4]
         ['inventory', 'policies', 'ranking', 'intervals']
     """
-    results, panels = evaluated.results, [one.panel for one in evaluated.panels]
+    results, panels = evaluated.results, [panel.panel for panel in evaluated.panels]
     return [
         inventory_table(results),
         _policies(results),
@@ -149,8 +149,8 @@ def _suite_means(results: Sequence[PanelResult]) -> PaperTable:
     for suite in dict.fromkeys(result.suite for result in results):
         panels = [result for result in results if result.suite == suite and "paper" in result.policies]
         figures = [[figure_of("paper", metric)(panel) for panel in panels] for metric in metrics]
-        known = [[value for value in values if value is not None] for values in figures]
-        rows.append((suite, len(panels), *(fmean(values) if values else None for values in known)))
+        present = [[value for value in values if value is not None] for values in figures]
+        rows.append((suite, len(panels), *(fmean(values) if values else None for values in present)))
     return PaperTable("suite_means", "The paper's rule on each suite, averaged over agents", columns, tuple(rows))
 
 
@@ -160,8 +160,8 @@ def panel_counts(results: Sequence[PanelResult]) -> dict[str, tuple[str, int, in
     def auroc_above(*others: str) -> Callable[[PanelResult], bool | None]:
         def compare(result: PanelResult) -> bool | None:
             own, theirs = figure_of("paper", "auroc")(result), [figure_of(name, "auroc")(result) for name in others]
-            known = [value for value in theirs if value is not None]
-            return None if own is None or len(known) < len(others) else all(own > value for value in known)
+            present = [value for value in theirs if value is not None]
+            return None if own is None or len(present) < len(others) else all(own > value for value in present)
 
         return compare
 
@@ -219,8 +219,8 @@ def _no_history(results: Sequence[PanelResult]) -> PaperTable:
     return panel_table("no_history", "Controls without history", figures, results, note)
 
 
-def _accuracy_gain(one: PanelResult) -> float | None:
-    rule, judge = (figure_of(name, "balanced_accuracy")(one) for name in ("paper", "self_judge"))
+def _accuracy_gain(panel: PanelResult) -> float | None:
+    rule, judge = (figure_of(name, "balanced_accuracy")(panel) for name in ("paper", "self_judge"))
     return None if rule is None or judge is None else rule - judge
 
 
@@ -235,14 +235,14 @@ def _estimators(results: Sequence[PanelResult]) -> PaperTable:
     )
     rows = [
         (
-            one.agent,
-            one.suite,
+            result.agent,
+            result.suite,
             policy_words(name),
-            *(figure_of(name, metric)(one) for metric in ("auroc", "success", "token_saving")),
+            *(figure_of(name, metric)(result) for metric in ("auroc", "success", "token_saving")),
         )
-        for one in results
+        for result in results
         for name in names
-        if name in one.policies
+        if name in result.policies
     ]
     return PaperTable("estimators", "Estimators on the same paired history", columns, tuple(rows))
 
@@ -250,7 +250,7 @@ def _estimators(results: Sequence[PanelResult]) -> PaperTable:
 def _ridge(results: Sequence[PanelResult]) -> PaperTable:
     dual = "dual_ridge"
     figures = [
-        PanelFigure("tasks", "count", lambda one: len(one.policies[dual].rows) if dual in one.policies else None),
+        PanelFigure("tasks", "count", lambda panel: len(panel.policies[dual].rows) if dual in panel.policies else None),
         PanelFigure("on", "percent", figure_of(dual, "always_on")),
         PanelFigure("Ridge", "percent", figure_of("ridge", "success")),
         PanelFigure("saves", "percent", figure_of("ridge", "token_saving")),

@@ -36,19 +36,21 @@ def read_split(source: str, suite: str, tasks: Sequence[SuiteTask]) -> PanelSpli
     """A split from a JSON file with `known`, `target` and maybe `name`; or the one that the authors' rules publish."""
     ids = {task.task_id for task in tasks}
     if source == PUBLISHED:
-        known, target = _published(suite, tasks)
-        return PanelSplit(PUBLISHED, KnownAndHeldOut(tuple(known), tuple(target)))
+        support_ids, target = _published(suite, tasks)
+        return PanelSplit(PUBLISHED, KnownAndHeldOut(tuple(support_ids), tuple(target)))
     document = json_document(Path(source))
     parts = [document.get(name) for name in ("known", "target")]
     if not all(isinstance(part, list) and part and all(isinstance(name, str) for name in part) for part in parts):
         raise InputError(f"{source}: expected lists of task ids under known and target")
-    known, target = (list[str](part or ()) for part in parts)
-    for name in (*known, *target):
+    support_ids, target = (list[str](part or ()) for part in parts)
+    for name in (*support_ids, *target):
         if name not in ids:
             raise InputError(f"{source}: the suite {suite} has no task {name!r}")
-    if both := set(known) & set(target):
+    if both := set(support_ids) & set(target):
         raise InputError(f"{source}: the task {min(both)!r} is both known and a target")
-    return PanelSplit(str(document.get("name") or Path(source).stem), KnownAndHeldOut(tuple(known), tuple(target)))
+    return PanelSplit(
+        str(document.get("name") or Path(source).stem), KnownAndHeldOut(tuple(support_ids), tuple(target))
+    )
 
 
 def _published(suite: str, tasks: Sequence[SuiteTask]) -> tuple[list[str], list[str]]:
@@ -68,8 +70,8 @@ def record_panel(study: StudyFolder, suite: str, agent: str, name: str, result: 
     key = {"suite": suite, "agent": agent, "panel": name}
     others = [row for row in rows if {field: row[field] for field in key} != key]
     earlier = [row for row in others if (row["suite"], row["agent"]) == (suite, agent)]
-    known = next((row["sequential"] for row in rows if row not in others), bool(earlier))
-    row = {**key, "known": result.known, "target": result.evaluated, "sequential": known}
+    is_sequential = next((row["sequential"] for row in rows if row not in others), bool(earlier))
+    row = {**key, "known": result.known, "target": result.evaluated, "sequential": is_sequential}
     row |= {name: getattr(result, name) for name in _FIGURES}
     write_text(study.prospective, "".join(json.dumps(line) + "\n" for line in [*others, row]))
 

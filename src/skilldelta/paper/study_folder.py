@@ -97,10 +97,10 @@ def prepare_once(
     return None
 
 
-def _check_same(folder: Path, given: GivenFiles | None, families: Sequence[str]) -> None:
-    known = recorded_sources(folder)
-    now: Mapping[str, str] = source_digests(given) if given is not None else {}
-    changed = [kind for kind, digest in now.items() if known.get(kind) != digest]
+def _check_same(folder: Path, files: GivenFiles | None, families: Sequence[str]) -> None:
+    recorded = recorded_sources(folder)
+    now: Mapping[str, str] = source_digests(files) if files is not None else {}
+    changed = [kind for kind, digest in now.items() if recorded.get(kind) != digest]
     if changed:
         raise InputError(
             f"{folder} was prepared from other files ({', '.join(changed)}); start another study with --output"
@@ -122,17 +122,17 @@ def split_tasks(tasks: Sequence[SuiteTask], per_group: int | None, *, seed: int)
     groups: dict[str, list[str]] = {}
     for task in tasks:
         groups.setdefault(task.family or task.skill_id, []).append(task.task_id)
-    known: set[str] = set()
+    recorded: set[str] = set()
     for names in groups.values():
-        wanted = round(0.4 * len(names)) if per_group is None else per_group
+        count = round(0.4 * len(names)) if per_group is None else per_group
         by_hash = sorted(names, key=lambda name: hashlib.sha256(f"{seed}:known:{name}".encode()).hexdigest())
-        known |= set(by_hash[: min(wanted, len(names) - 1)])
-    if not known:
+        recorded |= set(by_hash[: min(count, len(names) - 1)])
+    if not recorded:
         raise InputError("no group has a task to record first; give a larger --known, or a suite with larger groups")
     names_in_order = [task.task_id for task in tasks]
     return KnownAndHeldOut(
-        tuple(name for name in names_in_order if name in known),
-        tuple(name for name in names_in_order if name not in known),
+        tuple(name for name in names_in_order if name in recorded),
+        tuple(name for name in names_in_order if name not in recorded),
     )
 
 

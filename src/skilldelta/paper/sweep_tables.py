@@ -39,7 +39,7 @@ def ablation_table(panels: Sequence[LoadedPanel], seed: int) -> PaperTable:
     supports = [panel.support for panel in panels]
     rows: list[tuple[Cell, ...]] = []
     for name, settings in ABLATIONS.items():
-        found = evaluate_panels(
+        evaluation = evaluate_panels(
             supports,
             rng=np.random.default_rng(seed),
             policies=["paper"],
@@ -47,7 +47,7 @@ def ablation_table(panels: Sequence[LoadedPanel], seed: int) -> PaperTable:
             resamples=0,
             shuffles=0,
         ).means
-        rule = found.policies["paper"]
+        rule = evaluation.policies["paper"]
         saved = rule.metrics.get("token_saving")
         rows.append(
             (
@@ -55,7 +55,7 @@ def ablation_table(panels: Sequence[LoadedPanel], seed: int) -> PaperTable:
                 rule.metrics["success"].value,
                 rule.metrics["advantage_vs_random"].value,
                 None if saved is None else saved.value,
-                f"{rule.wins['advantage_vs_random']}/{found.panels}",
+                f"{rule.wins['advantage_vs_random']}/{evaluation.panels}",
             )
         )
     return PaperTable("ablations", "The rule in other settings, means over panels", columns, tuple(rows))
@@ -102,9 +102,9 @@ def _curve_rows(panel: LoadedPanel, seed: int) -> Iterator[tuple[Cell, ...]]:
         curves = sweep_evidence(panel, at_least=2, seed=seed).curves
     except InputError:  # groups too small for any of the curves
         return
-    for one in curves:
-        ends = (int(one.amounts[0]), float(one.mae[0]), int(one.amounts[-1]), float(one.mae[-1]))
-        yield (panel.support.agent, panel.suite, one.axis, one.targets, *ends)
+    for curve in curves:
+        ends = (int(curve.amounts[0]), float(curve.mae[0]), int(curve.amounts[-1]), float(curve.mae[-1]))
+        yield (panel.support.agent, panel.suite, curve.axis, curve.targets, *ends)
 
 
 def structure_table(results: Sequence[PanelResult]) -> PaperTable:

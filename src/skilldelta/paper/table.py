@@ -68,23 +68,23 @@ def panel_table(
 ) -> PaperTable:
     """A table with one row per panel, which begins with the panel's name."""
     columns = (*PANEL_COLUMNS, *(TableColumn(figure.name, figure.kind) for figure in figures))
-    rows = tuple((one.agent, one.suite, *(figure.read(one) for figure in figures)) for one in results)
+    rows = tuple((result.agent, result.suite, *(figure.read(result) for figure in figures)) for result in results)
     return PaperTable(key, title, columns, rows, note)
 
 
 def figure_of(policy: str, metric: str) -> Callable[[PanelResult], float | None]:
     """A policy's figure on a panel; None where the panel lacks the policy."""
-    return lambda one: getattr(one.policies[policy], metric) if policy in one.policies else None
+    return lambda panel: getattr(panel.policies[policy], metric) if policy in panel.policies else None
 
 
 def span_of(policy: str, metric: str) -> Callable[[PanelResult], Cell]:
     """The paper's interval of a figure, with scores and actions fixed; None where the panel lacks the policy."""
 
-    def read(one: PanelResult) -> Cell:
-        if policy not in one.policies:
+    def read(panel: PanelResult) -> Cell:
+        if policy not in panel.policies:
             return None
-        found = one.policies[policy].conditional_intervals.get(metric, Range(None, None))
-        return found.low, found.high
+        interval = panel.policies[policy].conditional_intervals.get(metric, Range(None, None))
+        return interval.low, interval.high
 
     return read
 

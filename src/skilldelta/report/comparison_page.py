@@ -18,8 +18,8 @@ from skilldelta.report.numbers import cell, outcome_words, percent, points
 from skilldelta.report.page import document_html, header_html, sentence, verdict_html
 from skilldelta.report.palette import role
 
+# Tasks that the page lists, so that it stays small however large the runs are.
 MOST_ROWS = 2_000
-"""Tasks that the page lists, so that it stays small however large the runs are."""
 
 
 def write_comparison(report: ComparisonReport, path: Path) -> None:
@@ -43,41 +43,41 @@ def comparison_page(report: ComparisonReport) -> str:
     return document_html(report.title, parts, created=report.created)
 
 
-def _drawings(found: PairedComparison) -> Markup:
+def _drawings(comparison: PairedComparison) -> Markup:
     return element(
         "section",
         element("h2", "The difference, and how sure"),
-        element("figure", _interval_line(found), element("figcaption", element("p", _line_words(found)))),
+        element("figure", _interval_line(comparison), element("figcaption", element("p", _line_words(comparison)))),
         element("h3", "Which way the tasks went"),
-        _bar(found),
+        _bar(comparison),
         id="difference",
     )
 
 
-def _line_words(found: PairedComparison) -> str:
-    level = percent(found.mean.level, 0)
+def _line_words(comparison: PairedComparison) -> str:
+    level = percent(comparison.mean.level, 0)
     return (
-        f"The dot is the mean difference over {plural(found.mean.tasks, 'task')}, the line its {level} interval (bootstrap "
-        f"over tasks, repetitions nested). The shaded band is the margin of {points(found.margin)[1:]} points on both sides "
+        f"The dot is the mean difference over {plural(comparison.mean.tasks, 'task')}, the line its {level} interval (bootstrap "
+        f"over tasks, repetitions nested). The shaded band is the margin of {points(comparison.margin)[1:]} points on both sides "
         "of zero, within which a difference counts as none."
     )
 
 
-def _interval_line(found: PairedComparison) -> Markup:
+def _interval_line(comparison: PairedComparison) -> Markup:
     """The difference on an axis in points that has zero in its middle."""
-    low, high = found.mean.interval.low, found.mean.interval.high
-    ends = [found.mean.mean, found.margin, *(end for end in (low, high) if end is not None)]
+    low, high = comparison.mean.interval.low, comparison.mean.interval.high
+    ends = [comparison.mean.mean, comparison.margin, *(end for end in (low, high) if end is not None)]
     scale = _Scale(1.25 * max(map(abs, ends)))
-    tone = "help" if found.verdict == "better" else "harm" if found.verdict == "worse" else "ink-2"
+    tone = "help" if comparison.verdict == "better" else "harm" if comparison.verdict == "worse" else "ink-2"
     parts = [
-        element("span", class_="band", style=scale.between(-found.margin, found.margin)),
+        element("span", class_="band", style=scale.between(-comparison.margin, comparison.margin)),
         element("span", class_="zero", style=scale.at(0.0)),
     ]
     if low is not None and high is not None:
         parts.append(element("span", class_="reach", style=f"{scale.between(low, high)};background:{role(tone)}"))
         parts += [element("span", points(end), class_="end", style=scale.at(end)) for end in (low, high)]
-    parts.append(element("span", class_="dot", style=f"{scale.at(found.mean.mean)};background:{role(tone)}"))
-    return element("div", *parts, class_="interval", role="img", aria_label=comparison_headline(found).text)
+    parts.append(element("span", class_="dot", style=f"{scale.at(comparison.mean.mean)};background:{role(tone)}"))
+    return element("div", *parts, class_="interval", role="img", aria_label=comparison_headline(comparison).text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +96,13 @@ class _Scale:
         return f"{self.at(low)};width:{self.percent(high) - self.percent(low):.2f}%"
 
 
-def _bar(found: PairedComparison) -> Markup:
+def _bar(comparison: PairedComparison) -> Markup:
     """Better, the same and worse as one stacked bar."""
-    counts = ((found.better, "help", "better"), (found.same, "tie", "the same"), (found.worse, "harm", "worse"))
+    counts = (
+        (comparison.better, "help", "better"),
+        (comparison.same, "tie", "the same"),
+        (comparison.worse, "harm", "worse"),
+    )
     total = max(1, sum(count for count, _, _ in counts))
     parts = [element("span", style=f"flex-grow:{count};background:{role(tone)}") for count, tone, _ in counts if count]
     legend = [
@@ -121,7 +125,7 @@ def _moved(report: ComparisonReport) -> Markup:
     if not tasks:
         return element("section", element("h2", "No task moved"), id="moved")
     titles = columns("Task", "Family", "A", "B", "Difference, points", words=2)
-    table = Table([*titles, Column("", numeric=False)], [_row(one) for one in tasks[:MOST_ROWS]])
+    table = Table([*titles, Column("", numeric=False)], [_row(task) for task in tasks[:MOST_ROWS]])
     more = f" The first {MOST_ROWS:,} of {len(tasks):,} are listed." if len(tasks) > MOST_ROWS else ""
     return element(
         "section",
@@ -135,15 +139,15 @@ def _moved(report: ComparisonReport) -> Markup:
     )
 
 
-def _row(one: TaskDifference) -> list[Cell]:
-    tone = "good" if one.delta > 0 else "bad"
+def _row(task: TaskDifference) -> list[Cell]:
+    tone = "good" if task.delta > 0 else "bad"
     return [
-        Cell(one.task_id),
-        Cell(one.family),
-        cell(outcome_words(one.a, one.runs_a, one.passed_a), one.a),
-        cell(outcome_words(one.b, one.runs_b, one.passed_b), one.b),
-        Cell(points(one.delta, 0), one.delta, tone),
-        Cell("flipped" if one.is_flipped else ""),
+        Cell(task.task_id),
+        Cell(task.family),
+        cell(outcome_words(task.a, task.runs_a, task.passed_a), task.a),
+        cell(outcome_words(task.b, task.runs_b, task.passed_b), task.b),
+        Cell(points(task.delta, 0), task.delta, tone),
+        Cell("flipped" if task.is_flipped else ""),
     ]
 
 

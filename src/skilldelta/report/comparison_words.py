@@ -21,8 +21,8 @@ from skilldelta.report.markdown import code, details, pipe_table, plain
 from skilldelta.report.numbers import outcome_words, percent, points, size, spread
 from skilldelta.report.verdict import Headline, settling
 
+# Tasks listed for each direction; a comment has to stay readable, and hosts bound its size.
 MOST_TASKS = 50
-"""Tasks listed for each direction; a comment has to stay readable, and hosts bound its size."""
 _UNITS: Mapping[Unit, str] = {"tokens": "Tokens", "seconds": "Seconds", "usd": "Cost"}
 
 
@@ -55,47 +55,53 @@ class Fact:
     text: str
 
 
-def comparison_headline(found: PairedComparison) -> Headline:
+def comparison_headline(comparison: PairedComparison) -> Headline:
     """The verdict that the interval allows, then the difference and the interval."""
-    mean = found.mean
+    mean = comparison.mean
     interval = spread(mean.interval, as_points=True)
     numbers = f"{points(mean.mean)} points{f' ({percent(mean.level, 0)}: {interval})' if interval else ''}"
     over = f"over {plural(mean.tasks, 'task')}"
-    if found.verdict == "better":
+    if comparison.verdict == "better":
         return Headline("yes", f"B is better: {numbers} {over}.")
-    if found.verdict == "worse":
+    if comparison.verdict == "worse":
         return Headline("no", f"B is worse: {numbers} {over}.")
-    if found.verdict == "equivalent":
-        return Headline("open", f"No difference: {numbers} {over}, within the margin of {size(found.margin)}.")
-    more = settling(found.more_tasks)
+    if comparison.verdict == "equivalent":
+        return Headline("open", f"No difference: {numbers} {over}, within the margin of {size(comparison.margin)}.")
+    more = settling(comparison.more_tasks)
     also = f" {more[:1].upper()}{more[1:]}." if interval else ""
     return Headline("open", f"Not enough evidence: {numbers} {over}.{also}")
 
 
 def comparison_facts(report: ComparisonReport) -> list[Fact]:
     """The evidence, line by line; what is not known is left out."""
-    found = report.comparison
+    comparison = report.comparison
     facts = [
-        Fact("Success", f"A {percent(found.a)}, B {percent(found.b)}"),
+        Fact("Success", f"A {percent(comparison.a)}, B {percent(comparison.b)}"),
         Fact(
             "Tasks",
-            f"{found.better} better, {found.worse} worse, {found.same} the same; sign test "
-            f"{_on_equal_runs(found.votes != (found.better, found.worse), found.votes)}{p_words(found.sign_test_p)}",
+            f"{comparison.better} better, {comparison.worse} worse, {comparison.same} the same; sign test "
+            f"{_on_equal_runs(comparison.votes != (comparison.better, comparison.worse), comparison.votes)}{p_words(comparison.sign_test_p)}",
         ),
         Fact(
             "Solved",
-            f"{found.solved.both} by both, {found.solved.only_b} only by B, {found.solved.only_a} only by A, "
-            f"{found.solved.neither} by neither; McNemar "
-            f"{_on_equal_runs(found.solved_alike != found.solved, _only(found.solved_alike))}{p_words(found.solved_alike.p)}",
+            f"{comparison.solved.both} by both, {comparison.solved.only_b} only by B, {comparison.solved.only_a} only by A, "
+            f"{comparison.solved.neither} by neither; McNemar "
+            f"{_on_equal_runs(comparison.solved_alike != comparison.solved, _only(comparison.solved_alike))}{p_words(comparison.solved_alike.p)}",
         ),
     ]
-    if found.mean.detectable is not None:
-        facts.append(Fact("Power", f"{size(found.mean.detectable)} or more would be found in 80 of 100 such studies"))
-    facts.append(Fact("Noise floor", found.noise.sentence))
-    facts += [Fact(_UNITS[one.unit], _spent(one, found.mean.level)) for one in found.spending]
+    if comparison.mean.detectable is not None:
+        facts.append(
+            Fact("Power", f"{size(comparison.mean.detectable)} or more would be found in 80 of 100 such studies")
+        )
+    facts.append(Fact("Noise floor", comparison.noise.sentence))
+    facts += [Fact(_UNITS[spending.unit], _spent(spending, comparison.mean.level)) for spending in comparison.spending]
     facts += [Fact("Unpaired", f"{plural(len(tasks), 'task')}: {reason}") for reason, tasks in report.unpaired.items()]
     counts = (("A", report.uncounted_a), ("B", report.uncounted_b))
-    lost = [f"{side} {plural(count, 'run')} ({status})" for side, found in counts for status, count in found.items()]
+    lost = [
+        f"{side} {plural(count, 'run')} ({status})"
+        for side, comparison in counts
+        for status, count in comparison.items()
+    ]
     if lost:
         facts.append(Fact("Not counted", ", ".join(lost)))
     return facts
@@ -115,13 +121,13 @@ def p_words(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.2g}" if p < 0.1 else f"p = {p:.2f}"
 
 
-def _spent(one: SolvedSpending, level: float) -> str:
-    amounts = " to ".join(_amount(one.unit, value) for value in (one.a, one.b))
-    interval = one.ratio_interval
+def _spent(spending: SolvedSpending, level: float) -> str:
+    amounts = " to ".join(_amount(spending.unit, value) for value in (spending.a, spending.b))
+    interval = spending.ratio_interval
     ends = "" if interval.low is None or interval.high is None else f"{_times(interval.low)} to {_times(interval.high)}"
     certainty = f" ({percent(level, 0)}: {ends})" if ends else ""
-    ratio = "" if one.ratio is None else f", {_times(one.ratio)}×{certainty}"
-    return f"{amounts} per run{ratio}, over {plural(one.tasks, 'task')} that both solve"
+    ratio = "" if spending.ratio is None else f", {_times(spending.ratio)}×{certainty}"
+    return f"{amounts} per run{ratio}, over {plural(spending.tasks, 'task')} that both solve"
 
 
 def _times(ratio: float) -> str:
@@ -136,16 +142,16 @@ def _amount(unit: Unit, value: float) -> str:
 
 def comparison_markdown(report: ComparisonReport) -> str:
     """The verdict, the facts, the flipped tasks by name."""
-    found = report.comparison
+    comparison = report.comparison
     parts = [
-        f"### {plain(comparison_headline(found).text)}\n",
+        f"### {plain(comparison_headline(comparison).text)}\n",
         f"A is {code(report.a)}, B is {code(report.b)}.\n",
         *(f"> **Note:** {plain(warning)}\n" for warning in report.warnings),
         pipe_table(("", ""), [(fact.title, plain(fact.text)) for fact in comparison_facts(report)], left=2),
     ]
     titles: tuple[tuple[Outcome, str], ...] = (("worse", "worse with B"), ("better", "better with B"))
     for outcome, title in titles:
-        tasks = found.flipped(outcome)
+        tasks = comparison.flipped(outcome)
         if tasks:
             parts.append(details(f"{plural(len(tasks), 'task')} {title}", _tasks(tasks)))
     if report.unpaired:
@@ -160,13 +166,13 @@ def comparison_markdown(report: ComparisonReport) -> str:
 def _tasks(tasks: Sequence[TaskDifference]) -> str:
     rows = [
         (
-            code(one.task_id),
-            outcome_words(one.a, one.runs_a, one.passed_a),
-            outcome_words(one.b, one.runs_b, one.passed_b),
-            points(one.delta, 0),
-            "flipped" if one.is_flipped else "",
+            code(task.task_id),
+            outcome_words(task.a, task.runs_a, task.passed_a),
+            outcome_words(task.b, task.runs_b, task.passed_b),
+            points(task.delta, 0),
+            "flipped" if task.is_flipped else "",
         )
-        for one in tasks[:MOST_TASKS]
+        for task in tasks[:MOST_TASKS]
     ]
     return pipe_table(("task", "A", "B", "points", ""), rows) + _more(len(tasks))
 

@@ -34,14 +34,14 @@ def junit_xml(cases: Sequence[JUnitCase], *, fail_on_too_little: bool = False) -
     root = ElementTree.Element("testsuites", counts)
     suite = ElementTree.SubElement(root, "testsuite", {"name": "skilldelta check", **counts})
     for case in cases:
-        one = ElementTree.SubElement(suite, "testcase", {"classname": _xml(case.group), "name": _xml(case.name)})
+        element = ElementTree.SubElement(suite, "testcase", {"classname": _xml(case.group), "name": _xml(case.name)})
         if case.outcome in failing:
-            found = ElementTree.SubElement(one, "failure", {"type": case.outcome, "message": _xml(case.message)})
-            found.text = _xml(case.message)
+            failure = ElementTree.SubElement(element, "failure", {"type": case.outcome, "message": _xml(case.message)})
+            failure.text = _xml(case.message)
         elif case.outcome == "not enough evidence":
-            ElementTree.SubElement(one, "skipped", {"message": _xml(case.message)})
+            ElementTree.SubElement(element, "skipped", {"message": _xml(case.message)})
         else:
-            ElementTree.SubElement(one, "system-out").text = _xml(case.message)
+            ElementTree.SubElement(element, "system-out").text = _xml(case.message)
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 

@@ -15,11 +15,11 @@ from skilldelta.report.numbers import cell, count, excludes_zero, percent, point
 from skilldelta.report.verdict import settling
 from skilldelta.support import Support
 
+# Families, groups, and tasks of each, that one skill shows.
 MOST_LISTED = 12
-"""Families, groups, and tasks of each, that one skill shows."""
 _TEXT_WIDTH = 120
+# Families that a sentence names.
 _NAMED = 3
-"""Families that a sentence names."""
 _COLUMNS = [
     *columns("Skill", "Verdict", "Gain, points", "Tasks", "Helped", "Harmed", words=2),
     Column("Why", numeric=False),
@@ -27,78 +27,78 @@ _COLUMNS = [
 _TONES = {"keep": "good", "drop": "bad", "gate": "", "no effect": "", "not enough evidence": ""}
 
 
-def skill_sentence(found: SkillVerdict) -> str:
+def skill_sentence(verdict: SkillVerdict) -> str:
     """`keep: +12.3 points (95%: +5.0 to +19.1), helps in 9 of 10 families`."""
-    if found.reason in ("harmed families", "helped families", "held out"):
-        return f"{found.ruling}: {skill_reason(found)}; {_gain(found)} on average"
-    return f"{found.ruling}: {_gain(found)}, {skill_reason(found)}"
+    if verdict.reason in ("harmed families", "helped families", "held out"):
+        return f"{verdict.ruling}: {skill_reason(verdict)}; {_gain(verdict)} on average"
+    return f"{verdict.ruling}: {_gain(verdict)}, {skill_reason(verdict)}"
 
 
-def skill_reason(found: SkillVerdict) -> str:
+def skill_reason(verdict: SkillVerdict) -> str:
     """The evidence without the gain, for where the gain stands beside it."""
-    if found.reason == "harmed families":
-        return f"harms {_names(found.families, 'harms')}"
-    if found.reason == "helped families":
-        return f"helps only in {_names(found.families, 'helps')}"
-    if found.reason == "held out" and found.gate is not None:
-        interval = spread(found.gate.interval, as_points=True)
+    if verdict.reason == "harmed families":
+        return f"harms {_names(verdict.families, 'harms')}"
+    if verdict.reason == "helped families":
+        return f"helps only in {_names(verdict.families, 'helps')}"
+    if verdict.reason == "held out" and verdict.gate is not None:
+        interval = spread(verdict.gate.interval, as_points=True)
         return (
-            f"on unseen tasks the gate uses it on {percent(found.gate.use_rate, 0)} of them and beats always using it by "
-            f"{points(found.gate.vs_always_on)} points (95%: {interval})"
+            f"on unseen tasks the gate uses it on {percent(verdict.gate.use_rate, 0)} of them and beats always using it by "
+            f"{points(verdict.gate.vs_always_on)} points (95%: {interval})"
         )
-    if found.reason == "gain":
-        return _helped_families(found)
-    if found.reason == "harm":
+    if verdict.reason == "gain":
+        return _helped_families(verdict)
+    if verdict.reason == "harm":
         return "interval excludes 0"
-    if found.reason == "saves tokens":
-        return f"hardly any difference, and saves {percent(-(found.token_change or 0.0), 0)} of tokens"
-    if found.reason == "no difference":
-        change = found.token_change or 0.0
+    if verdict.reason == "saves tokens":
+        return f"hardly any difference, and saves {percent(-(verdict.token_change or 0.0), 0)} of tokens"
+    if verdict.reason == "no difference":
+        change = verdict.token_change or 0.0
         cost = f" at {1 + change:.1f}× the tokens" if change > 0 else ""
-        return f"{percent(found.effect.nothing, 0)} likely to lie within 5 points of zero{cost}"
-    return _wanted(found)
+        return f"{percent(verdict.effect.nothing, 0)} likely to lie within 5 points of zero{cost}"
+    return _wanted(verdict)
 
 
-def _gain(found: SkillVerdict) -> str:
-    return f"{points(found.effect.gain)} points (95%: {spread(found.interval, as_points=True)})"
+def _gain(verdict: SkillVerdict) -> str:
+    return f"{points(verdict.effect.gain)} points (95%: {spread(verdict.interval, as_points=True)})"
 
 
-def _helped_families(found: SkillVerdict) -> str:
-    families = found.families
+def _helped_families(verdict: SkillVerdict) -> str:
+    families = verdict.families
     if len(families) == 1:
-        return f"helps in {found.helped} of {plural(found.mean.tasks, 'task')}, harms in {found.harmed}"
-    return f"helps in {sum(one.gain > 0 for one in families)} of {plural(len(families), 'family', 'families')}"
+        return f"helps in {verdict.helped} of {plural(verdict.mean.tasks, 'task')}, harms in {verdict.harmed}"
+    return f"helps in {sum(family.gain > 0 for family in families)} of {plural(len(families), 'family', 'families')}"
 
 
 def _names(families: Sequence[FamilyEffect], effect: str) -> str:
-    names = [f"`{one.family}`" if one.family else NO_FAMILY for one in families if one.effect == effect]
+    names = [f"`{family.family}`" if family.family else NO_FAMILY for family in families if family.effect == effect]
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + more
 
 
-def _wanted(found: SkillVerdict) -> str:
-    tasks = plural(found.mean.tasks, "task")
-    only_alone = excludes_zero(found.mean.interval) and found.mean.tasks >= ENOUGH
+def _wanted(verdict: SkillVerdict) -> str:
+    tasks = plural(verdict.mean.tasks, "task")
+    only_alone = excludes_zero(verdict.mean.interval) and verdict.mean.tasks >= ENOUGH
     looks = ", clear by itself but not beside the other skills" if only_alone else ""
-    looks += f", {percent(found.effect.helps, 0)} likely to help"
-    return f"{tasks}{looks}; {settling(found.more_tasks)}"
+    looks += f", {percent(verdict.effect.helps, 0)} likely to help"
+    return f"{tasks}{looks}; {settling(verdict.more_tasks)}"
 
 
-def certainty_words(found: SkillVerdict) -> str:
+def certainty_words(verdict: SkillVerdict) -> str:
     """How sure the verdict is: `sure`, `leaning`, or how likely the skill is to help where there is none."""
-    return found.certainty or f"{percent(found.effect.helps, 0)} likely to help"
+    return verdict.certainty or f"{percent(verdict.effect.helps, 0)} likely to help"
 
 
-def cost_words(support: Support, found: SkillVerdict) -> str:
+def cost_words(support: Support, verdict: SkillVerdict) -> str:
     """`1.31× the tokens`: what the skill costs, where that is known."""
-    if found.token_change is None:
+    if verdict.token_change is None:
         return "its cost in tokens is not recorded throughout"
-    return f"{1 + found.token_change:.2f}× the tokens of runs without it"
+    return f"{1 + verdict.token_change:.2f}× the tokens of runs without it"
 
 
-def harm_words(support: Support, found: SkillVerdict, most: int) -> list[str]:
+def harm_words(support: Support, verdict: SkillVerdict, most: int) -> list[str]:
     """The tasks that a skill harms, the most harmed first, with their numbers and words."""
-    rows = [row for family in found.families for row in family.rows if support.gains[row] < 0]
+    rows = [row for family in verdict.families for row in family.rows if support.gains[row] < 0]
     rows.sort(key=lambda row: support.gains[row])
     lines = []
     for row in rows[:most]:
@@ -108,14 +108,14 @@ def harm_words(support: Support, found: SkillVerdict, most: int) -> list[str]:
     return lines + ([f"and {len(rows) - most} more"] if len(rows) > most else [])
 
 
-def skipping_words(found: Skipping, tasks: int) -> str:
+def skipping_words(skipping: Skipping, tasks: int) -> str:
     """What skipping would buy: `skips 12 of 60 tasks: +4.2 points, saves 8% of tokens`."""
-    if not found.tasks:
+    if not skipping.tasks:
         return "skips nothing"
-    share, saved = found.token_share, ""
+    share, saved = skipping.token_share, ""
     if share is not None:
         saved = f", saves {percent(share, 0)} of tokens" if share >= 0 else f", costs {percent(-share, 0)} more tokens"
-    return f"skips {found.tasks} of {plural(tasks, 'task')}: {points(found.success)} points{saved}"
+    return f"skips {skipping.tasks} of {plural(tasks, 'task')}: {points(skipping.success)} points{saved}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,16 +126,16 @@ class SkillList:
     verdicts: Sequence[SkillVerdict]
 
 
-def skill_list_html(found: SkillList, place: str) -> Markup:
+def skill_list_html(skill_list: SkillList, place: str) -> Markup:
     """One section: a table of all skills, then those that break tasks, to be opened."""
-    broken = [one for one in found.verdicts if one.harmed]
+    broken = [verdict for verdict in skill_list.verdicts if verdict.harmed]
     return element(
         "section",
         element("h2", "Keep, gate or drop each skill"),
-        table_html(Table(_COLUMNS, [_row(one) for one in found.verdicts]), css="skills"),
+        table_html(Table(_COLUMNS, [_row(verdict) for verdict in skill_list.verdicts]), css="skills"),
         small(_WORDS),
         element("h3", "What each skill breaks, and what skipping there would buy") if broken else None,
-        *[_skill(found.support, one) for one in broken],
+        *[_skill(skill_list.support, verdict) for verdict in broken],
         id=f"{place}-skills",
         class_="long",
     )
@@ -147,25 +147,25 @@ _WORDS = (
 )
 
 
-def _row(one: SkillVerdict) -> list[Cell]:
+def _row(verdict: SkillVerdict) -> list[Cell]:
     return [
-        Cell(one.skill),
-        Cell(one.ruling, tone=_TONES[one.ruling]),
-        cell(points(one.effect.gain), one.effect.gain, spread(one.interval, as_points=True)),
-        *[cell(count(tasks), tasks) for tasks in (one.mean.tasks, one.helped, one.harmed)],
-        Cell(skill_reason(one)),
+        Cell(verdict.skill),
+        Cell(verdict.ruling, tone=_TONES[verdict.ruling]),
+        cell(points(verdict.effect.gain), verdict.effect.gain, spread(verdict.interval, as_points=True)),
+        *[cell(count(tasks), tasks) for tasks in (verdict.mean.tasks, verdict.helped, verdict.harmed)],
+        Cell(skill_reason(verdict)),
     ]
 
 
-def _skill(support: Support, one: SkillVerdict) -> Markup:
-    families = [family for family in one.families if (support.gains[family.rows] < 0).any()]
+def _skill(support: Support, verdict: SkillVerdict) -> Markup:
+    families = [family for family in verdict.families if (support.gains[family.rows] < 0).any()]
     parts = [_family(support, family) for family in families[:MOST_LISTED]]
-    groups = [_group(support, number, group) for number, group in enumerate(one.groups[:MOST_LISTED], start=1)]
-    hidden = _hidden(len(families), "family", "families") + _hidden(len(one.groups), "group", "groups")
+    groups = [_group(support, number, group) for number, group in enumerate(verdict.groups[:MOST_LISTED], start=1)]
+    hidden = _hidden(len(families), "family", "families") + _hidden(len(verdict.groups), "group", "groups")
     return element(
         "details",
-        element("summary", f"{one.skill}: {one.ruling}, harms {plural(one.harmed, 'task')}"),
-        element("p", _buys(one)),
+        element("summary", f"{verdict.skill}: {verdict.ruling}, harms {plural(verdict.harmed, 'task')}"),
+        element("p", _buys(verdict)),
         element("h4", "By family"),
         element("ul", *parts, class_="notes"),
         element("h4", "By nearest neighbours"),
@@ -175,23 +175,23 @@ def _skill(support: Support, one: SkillVerdict) -> Markup:
     )
 
 
-def _hidden(number: int, one: str, many: str) -> str:
-    return f"{plural(number - MOST_LISTED, one, many)} not listed. " if number > MOST_LISTED else ""
+def _hidden(number: int, singular: str, many: str) -> str:
+    return f"{plural(number - MOST_LISTED, singular, many)} not listed. " if number > MOST_LISTED else ""
 
 
-def _buys(one: SkillVerdict) -> str:
-    tasks = one.mean.tasks
+def _buys(verdict: SkillVerdict) -> str:
+    tasks = verdict.mean.tasks
     held_out = [
-        ("the other tasks of its family lost", one.skip_by_family),
-        ("its nearest tasks lost", one.skip_by_neighbors),
+        ("the other tasks of its family lost", verdict.skip_by_family),
+        ("its nearest tasks lost", verdict.skip_by_neighbors),
     ]
     text = "Skipping a task where " + "; where ".join(
-        f"{where}: {skipping_words(found, tasks)}" for where, found in held_out
+        f"{where}: {skipping_words(skipping, tasks)}" for where, skipping in held_out
     )
     in_hindsight = (
         ""
-        if one.skip_harmed is None
-        else f" In hindsight, skipping the harmed families {skipping_words(one.skip_harmed, tasks)}."
+        if verdict.skip_harmed is None
+        else f" In hindsight, skipping the harmed families {skipping_words(verdict.skip_harmed, tasks)}."
     )
     return f"{text}. Each task is decided by other tasks only.{in_hindsight}"
 

@@ -26,8 +26,8 @@ SCOPES: tuple[TokenScope, ...] = ("read", "write")
 PREFIX = "skd_"
 _MOST_BYTES = 1 << 20
 _LOCK_SECONDS = 10.0
+# A hundred years, so that the date can be shown in lists of tokens.
 _MOST_DAYS = 36_500
-"""A hundred years, so that the date can be shown in lists of tokens."""
 
 
 @dataclass(frozen=True, slots=True)

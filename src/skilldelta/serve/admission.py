@@ -20,10 +20,10 @@ from skilldelta.server_proof import PROOF_PATH
 
 _SAFE_METHODS = frozenset({"GET", "HEAD"})
 _OPEN_PATHS = frozenset({"/v1/health", PROOF_PATH})
+# Files of the package itself: they hold nothing of the bank.
 _ASSETS = ("/assets/",)
-"""Files of the package itself: they hold nothing of the bank."""
+# Paths that need not write; their routes check that nothing is recorded for a token that may only read.
 _QUESTIONS = frozenset({"/v1/decide", "/v1/decide/batch", "/v1/choose", "/v1/dashboard/try"})
-"""Paths that need not write; their routes check that nothing is recorded for a token that may only read."""
 _MOST_CLIENTS = 10_000
 _HOST = re.compile(r"(?:\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?::[0-9]{1,5})?")
 

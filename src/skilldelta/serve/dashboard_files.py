@@ -64,5 +64,5 @@ def _answer(request: Request, name: str) -> Response:
 @cache
 def _contents() -> dict[str, bytes]:
     folder = files("skilldelta.serve").joinpath("dashboard")
-    found = {file.name: file.read_bytes() for file in folder.iterdir() if file.name.rpartition(".")[2] in _KINDS}
-    return found | {"shared.css": shared_style().encode()}
+    contents = {file.name: file.read_bytes() for file in folder.iterdir() if file.name.rpartition(".")[2] in _KINDS}
+    return contents | {"shared.css": shared_style().encode()}

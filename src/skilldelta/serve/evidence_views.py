@@ -26,8 +26,8 @@ from skilldelta.studies.gated_panel import GatedPanel, gated_panel
 from skilldelta.studies.loaded_panel import PanelChoice, label_of, load_panel
 from skilldelta.studies.skill_study import judge_skills
 
+# Scored panels that stay in memory.
 _KEPT = 4
-"""Scored panels that stay in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +57,17 @@ class Catalogue:
 
     def ages_of(self, panel: PanelKey, skill: str) -> list[EvidenceAge]:
         """How old a panel's evidence on a skill is, by version of the skill."""
-        wanted = (panel.record, panel.suite, skill)
-        return [age for age in self.ages if (age.agent, age.suite, age.skill_id) == wanted]
+        key = (panel.record, panel.suite, skill)
+        return [age for age in self.ages if (age.agent, age.suite, age.skill_id) == key]
 
     def chosen(self, agent: str | None, suite: str | None) -> PanelKey | None:
         """The panel that fits what was chosen, the largest where several do; None where the bank has no pair."""
         if not self.panels:
             return None
-        for kind, asked in (("agent", agent), ("suite", suite)):
-            known: Mapping[str, None] = dict.fromkeys(getattr(panel, kind) for panel in self.panels)
-            if asked and asked not in known:
-                raise unknown_name(kind, asked, known)
+        for kind, name in (("agent", agent), ("suite", suite)):
+            names: Mapping[str, None] = dict.fromkeys(getattr(panel, kind) for panel in self.panels)
+            if name and name not in names:
+                raise unknown_name(kind, name, names)
         fitting = [one for one in self.panels if agent in (None, "", one.agent) and suite in (None, "", one.suite)]
         if not fitting:
             raise unknown_name("suite", str(suite), [one.suite for one in self.panels if one.agent == agent])

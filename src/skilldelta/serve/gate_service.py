@@ -335,7 +335,7 @@ class GateService:
         return carried_over(advice, resolved.gate, recorded.digest, changed, self._edit_cost[1])
 
     def _answer(self, loaded: LoadedBank, resolved: ResolvedQuestion) -> Answer:
-        """What the conversation was told before, else the advice; a skill of several that the bank does not have has none."""
+        """The first answer of the conversation, else the advice; abstains about a skill that the bank does not have."""
         first = self._first_answer(loaded, resolved)
         if first is not None:
             return first
@@ -476,7 +476,7 @@ def _of_another_version(resolved: ResolvedQuestion) -> Answer:
 
 
 def _hands_off(resolved: ResolvedQuestion, reason: str, would_change: str) -> Answer:
-    """Abstain about one skill of several; the log does not hear of it."""
+    """Abstain about one of several skills; nothing is logged."""
     names = {"skill": resolved.skill.skill_id, "family": resolved.question.family, "suite": resolved.question.suite}
     answer = fallback_advice(InputError(reason), "abstain", resolved.gate, agent=resolved.agent.name, **names)
     decision = replace(answer.decision, reason=reason, would_change=would_change)
@@ -485,7 +485,7 @@ def _hands_off(resolved: ResolvedQuestion, reason: str, would_change: str) -> An
 
 
 def _unrelated(resolved: ResolvedQuestion, ranking: Ranking, applicable: Sequence[str]) -> Answer:
-    """Hands off: the task is not about the skill."""
+    """Abstain: the task is not about the skill."""
     skill, chances = resolved.skill.skill_id, ranking.chances
     if skill not in chances:
         reason = f"no recorded task of {skill!r} says what the skill is about"
@@ -500,7 +500,7 @@ def _unrelated(resolved: ResolvedQuestion, ranking: Ranking, applicable: Sequenc
 
 
 def _without_evidence(resolved: ResolvedQuestion) -> Answer:
-    """Hands off: whoever asks leaves the skill as it is without a gate."""
+    """Abstain: the skill stays as it would be without a gate."""
     reason = f"no evidence about {resolved.skill.skill_id}, so it is left as it is"
     return _hands_off(resolved, reason, "any paired execution with this skill")
 

@@ -144,8 +144,8 @@ def _entries(host: str, dialect: Dialect, path: Path, commands: Mapping[str, Seq
     lacking = {dialect.prompt, dialect.end, *((dialect.tool,) if dialect.skill_tool else ())} - set(commands)
     findings = []
     if lacking:
-        told = f"{path}: no entry at {', '.join(sorted(lacking))}"
-        findings.append(Finding(f"{host} hooks", "wrong", told, f"skilldelta install {host} again"))
+        message = f"{path}: no entry at {', '.join(sorted(lacking))}"
+        findings.append(Finding(f"{host} hooks", "wrong", message, f"skilldelta install {host} again"))
     events: dict[str, str] = {}
     for event, several in commands.items():
         for command in several:
@@ -168,11 +168,11 @@ def _edited_skills(host: str, commands: Sequence[str]) -> list[Finding]:
                     recorded = bank.resolve_skill(skill_name(Path(file)))
                     changed = changed_since(recorded, read_skill_text(Path(file)))
                     if changed is not None:
-                        told = (
+                        message = (
                             f"{file} was changed since its runs ({changed:.0%}): answers are carried over from version "
                         )
                         remedy = f"run {recorded.skill_id} again to have evidence of its own: skilldelta collect"
-                        findings[file] = Finding(f"{host} skill", "note", f"{told}{recorded.digest[:12]}", remedy)
+                        findings[file] = Finding(f"{host} skill", "note", f"{message}{recorded.digest[:12]}", remedy)
         except (SkillDeltaError, OSError):
             continue  # the checks of the bank and of the hook say what is wrong
     return list(findings.values())
@@ -185,8 +185,8 @@ def _run(host: str, dialect: Dialect, path: Path, event: str, command: str) -> F
         (word for word in _words(command) if word.rpartition("/")[2].startswith(("skilldelta", "python"))), ""
     )
     if os.path.isabs(program) and not os.access(program, os.X_OK):
-        told = f"{path}: {program} is gone, so {event} does nothing"
-        return Finding(name, "wrong", told, f"skilldelta install {host} again")
+        effect = f"{path}: {program} is gone, so {event} does nothing"
+        return Finding(name, "wrong", effect, f"skilldelta install {host} again")
     sample = {
         "session_id": "skilldelta-doctor",
         "hook_event_name": dialect.prompt,
@@ -209,18 +209,18 @@ def _run(host: str, dialect: Dialect, path: Path, event: str, command: str) -> F
         except subprocess.TimeoutExpired:
             return Finding(name, "wrong", f"{path}: {event} did not answer", "run skilldelta serve, or check the bank")
     seconds = time.monotonic() - started
-    said = " ".join(done.stderr.split())[:300]
+    errors = " ".join(done.stderr.split())[:300]
     if done.returncode != 0:
-        told = f"{path}: the command at {event} exits with {done.returncode}: {said or command}"
-        return Finding(name, "wrong", told, f"skilldelta install {host} again")
-    if said:
-        return Finding(name, "wrong", f"{path}: {said}", f"fix this, or skilldelta install {host} again")
+        effect = f"{path}: the command at {event} exits with {done.returncode}: {errors or command}"
+        return Finding(name, "wrong", effect, f"skilldelta install {host} again")
+    if errors:
+        return Finding(name, "wrong", f"{path}: {errors}", f"fix this, or skilldelta install {host} again")
     try:
         answered = bool(done.stdout.strip()) and isinstance(json.loads(done.stdout), dict)
     except ValueError:
         return Finding(name, "wrong", f"{path}: prints what is no answer: {done.stdout[:60]!r}", "see the command")
-    told = "injects the skill" if answered else "injects nothing"
-    return Finding(name, "ok", f"{event} answers in {seconds:.2f} s ({told} for the sample task)")
+    effect = "injects the skill" if answered else "injects nothing"
+    return Finding(name, "ok", f"{event} answers in {seconds:.2f} s ({effect} for the sample task)")
 
 
 def _adapter_in(harness: Harness, path: Path, modules: list[Path]) -> Finding:
@@ -245,8 +245,8 @@ def check_failures(state: Path, *, now: float) -> list[Finding]:
     recent = [row for row in dated if row["time"] > now - 3_600 * _RECENT_HOURS]
     if not recent:
         return []
-    told = f"{plural(len(recent), 'failure')} of hooks in {_RECENT_HOURS} hours, the last: {str(recent[0].get('failure'))[:200]}"
-    return [Finding("failures", "note", told, "fix what the other lines say; the list begins anew when it is long")]
+    message = f"{plural(len(recent), 'failure')} of hooks in {_RECENT_HOURS} hours, the last: {str(recent[0].get('failure'))[:200]}"
+    return [Finding("failures", "note", message, "fix what the other lines say; the list begins anew when it is long")]
 
 
 def _words(command: str) -> list[str]:

@@ -37,11 +37,11 @@ def check_bank(location: str) -> Finding:
     except SkillDeltaError as error:
         return Finding("bank", "wrong", str(error), "name the bank with --bank, or make one with skilldelta import")
     pairs = sum(panel.pairs for panel in panels)
-    told = f"{location}: {plural(pairs, 'pair')} in {plural(len(panels), 'panel')}"
+    message = f"{location}: {plural(pairs, 'pair')} in {plural(len(panels), 'panel')}"
     if not pairs:
-        return Finding("bank", "wrong", told, "add executions with and without the skill: skilldelta import FILE")
+        return Finding("bank", "wrong", message, "add executions with and without the skill: skilldelta import FILE")
     stale = sum(panel.stale for panel in panels)
-    return Finding("bank", "note" if stale else "ok", f"{told}{f', {stale} of them stale' if stale else ''}")
+    return Finding("bank", "note" if stale else "ok", f"{message}{f', {stale} of them stale' if stale else ''}")
 
 
 def check_encoder(location: str, make: Callable[[Bank], Encoder]) -> Finding:
@@ -51,13 +51,13 @@ def check_encoder(location: str, make: Callable[[Bank], Encoder]) -> Finding:
         with Bank.open(location, readonly=True) as bank:
             encoder = make(bank)
             dimension = encoder.encode([SAMPLE_TASK]).shape[1]
-            known = bank.vector_counts()
+            counts = bank.vector_counts()
     except SkillDeltaError as error:
         return Finding("encoder", "wrong", str(error), "check --encoder, its endpoint and its key")
-    told = f"{encoder.identity}: {dimension} dimensions in {time.monotonic() - started:.1f} s"
-    if known and encoder.identity not in known:
-        return Finding("encoder", "note", f"{told}; the bank has vectors of {', '.join(sorted(known))}")
-    return Finding("encoder", "ok", told)
+    message = f"{encoder.identity}: {dimension} dimensions in {time.monotonic() - started:.1f} s"
+    if counts and encoder.identity not in counts:
+        return Finding("encoder", "note", f"{message}; the bank has vectors of {', '.join(sorted(counts))}")
+    return Finding("encoder", "ok", message)
 
 
 def check_server(server: ServerAddress, banks: list[str]) -> Finding:
@@ -71,13 +71,13 @@ def check_server(server: ServerAddress, banks: list[str]) -> Finding:
     except ServerSilentError as error:
         return Finding("server", "wrong", str(error), "check SKILLDELTA_SERVER and SKILLDELTA_TOKEN")
     version, served = str(health.get("version")), _size(bank.get("tasks"), bank.get("executions"))
-    told = f"{url}: version {version}, a bank of {served}"
+    message = f"{url}: version {version}, a bank of {served}"
     if version != __version__:
-        return Finding("server", "wrong", f"{told}; this is version {__version__}", "restart skilldelta serve")
+        return Finding("server", "wrong", f"{message}; this is version {__version__}", "restart skilldelta serve")
     local = [_size_of(one) for one in banks]
     if local and served not in local:
-        return Finding("server", "wrong", f"{told}; the bank here has {' or '.join(local)}", "serve the same bank")
-    return Finding("server", "ok", told)
+        return Finding("server", "wrong", f"{message}; the bank here has {' or '.join(local)}", "serve the same bank")
+    return Finding("server", "ok", message)
 
 
 def _size_of(location: str) -> str:

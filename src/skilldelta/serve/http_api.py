@@ -31,8 +31,8 @@ from skilldelta.version import __version__
 if TYPE_CHECKING:
     from skilldelta.serve.telemetry import Telemetry
 
+# How often expired decisions are removed.
 RETENTION_SECONDS = 3_600.0
-"""How often expired decisions are removed."""
 
 _log = logging.getLogger("skilldelta.serve")
 router = APIRouter(tags=["server"])

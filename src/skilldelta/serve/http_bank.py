@@ -49,10 +49,10 @@ def skills(request: Request) -> Response:
 def skill(request: Request, skill: str) -> Response:
     """The current version of a skill; its text is null where the bank does not have it."""
     try:
-        found = gate_of(request).skill(skill)
+        skill_record = gate_of(request).skill(skill)
     except InputError as error:
         raise Problem(404, str(error)) from None
-    return json_response(_described(found, text=True))
+    return json_response(_described(skill_record, text=True))
 
 
 @router.post("/import", summary="Add executions from a file", openapi_extra=_UPLOAD)
@@ -78,7 +78,7 @@ async def import_file(
 
     def imported() -> dict[str, Any]:
         source = _json_rows(body) if kind == "application/json" else Source(FilePath(_base(name)), body)
-        said = Defaults(
+        defaults = Defaults(
             agent or "",
             skill or "",
             suite or "",
@@ -88,7 +88,7 @@ async def import_file(
             parse_arms(arm or ()),
             score=score or "",
         )
-        reading = read_any(source, said, format=format)
+        reading = read_any(source, defaults, format=format)
         return gate_of(request).read(lambda bank: import_readings(bank, [reading])).document(None)
 
     return json_response(await run_in_threadpool(imported))

@@ -116,7 +116,7 @@ def views_of(request: Request) -> EvidenceViews:
 
 
 def _shown(request: Request, agent: str | None, suite: str | None) -> ShownPanel:
-    shown = views_of(request).panel(agent, suite)
-    if shown is None:
+    panel = views_of(request).panel(agent, suite)
+    if panel is None:
         raise InputError("the bank has no complete pair yet; import executions of both conditions first")
-    return shown
+    return panel

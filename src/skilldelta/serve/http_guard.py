@@ -20,8 +20,8 @@ from skilldelta.serve.http_answers import problem_of, problem_response
 
 _log = logging.getLogger("skilldelta.serve.access")
 
+# Told of every answer: the method, the route's pattern, the status, the seconds.
 Observer = Callable[[str, str, int, float], None]
-"""Told of every answer: the method, the route's pattern, the status, the seconds."""
 
 _HEADERS = (
     (b"x-content-type-options", b"nosniff"),

@@ -27,11 +27,11 @@ router = APIRouter(prefix="/v1/jobs", tags=["jobs"], responses=PROBLEMS, route_c
 
 _JobId = Annotated[str, Path(pattern="^[0-9a-f]{32}$")]
 _LOOK_EVERY = 0.1
+# Seconds of silence after which a comment shows that the stream is alive.
 _SIGN_OF_LIFE = 10.0
-"""Seconds of silence after which a comment shows that the stream is alive."""
 
+# A report is a page of its own: its scripts run in an origin that cannot ask this server anything.
 _SANDBOXED = {"Content-Security-Policy": "sandbox allow-scripts allow-popups allow-downloads"}
-"""A report is a page of its own: its scripts run in an origin that cannot ask this server anything."""
 
 
 _Draws = Annotated[int, Field(ge=0, le=100_000)]
@@ -155,8 +155,8 @@ def report(request: Request, job_id: _JobId) -> Response:
 @router.get("/{job_id}/events", summary="A job's progress as server-sent events", response_class=StreamingResponse)
 async def events(request: Request, job_id: _JobId) -> Response:
     """An event `progress` for every change, then one `end`; the result is at the job itself."""
-    found = _jobs(request).get(job_id)
-    return StreamingResponse(_stream(request, found), media_type="text/event-stream")
+    job = _jobs(request).get(job_id)
+    return StreamingResponse(_stream(request, job), media_type="text/event-stream")
 
 
 def as_it_runs(options: PanelOptions, gate: Gate) -> dict[str, Any]:
@@ -170,23 +170,23 @@ def as_it_runs(options: PanelOptions, gate: Gate) -> dict[str, Any]:
 
 def _check_goal(options: CalibrateOptions) -> None:
     """Refuse a calibration without a goal, or with several, before it waits for its turn."""
-    given = [name for name in ("use_rate", "token_budget", "margin") if getattr(options, name) is not None]
-    given += ["best_value"] if options.best_value else []
-    if len(given) != 1:
-        named = f"got {' and '.join(given)}" if given else "none was given"
-        raise InputError(f"choose exactly one goal of use_rate, token_budget, margin and best_value; {named}")
+    goals = [name for name in ("use_rate", "token_budget", "margin") if getattr(options, name) is not None]
+    goals += ["best_value"] if options.best_value else []
+    if len(goals) != 1:
+        complaint = f"got {' and '.join(goals)}" if goals else "none was given"
+        raise InputError(f"choose exactly one goal of use_rate, token_budget, margin and best_value; {complaint}")
     if (options.success_worth is None) != (options.price is None):
         raise InputError("success_worth and price weigh tokens only together; give both or none")
     if options.price is not None and not options.best_value:
-        raise InputError(f"price belongs to best_value, not to {given[0]}; leave it out")
+        raise InputError(f"price belongs to best_value, not to {goals[0]}; leave it out")
 
 
 async def _stream(request: Request, job: StudyJob) -> AsyncIterator[str]:
-    seen, silent = -1, 0.0
+    last_version, silent = -1, 0.0
     while True:
         version, ended = job.version, job.status in FINISHED
-        if version != seen:
-            seen, silent = version, 0.0
+        if version != last_version:
+            last_version, silent = version, 0.0
             document = json.dumps(job.to_dict(with_result=False))
             yield f"event: {'end' if ended else 'progress'}\ndata: {document}\n\n"
         if ended or await request.is_disconnected():

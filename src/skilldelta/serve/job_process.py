@@ -41,13 +41,13 @@ from skilldelta.studies import (
 from skilldelta.studies.evaluation_study import evaluation_document
 from skilldelta.studies.threshold_studies import calibration_document, evidence_document, threshold_document
 
+# Seconds between two lines of progress.
 _AT_MOST_EVERY = 0.1
-"""Seconds between two lines of progress."""
 
 
 def main() -> None:
     """Do the one job that standard input describes."""
-    said = json.loads(sys.stdin.buffer.read())
+    order = json.loads(sys.stdin.buffer.read())
     lines = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what a library prints must not get between the lines
 
@@ -56,7 +56,7 @@ def main() -> None:
         lines.flush()
 
     try:
-        tell({"result": run_job(said, _told_of(tell))})
+        tell({"result": run_job(order, _told_of(tell))})
     except BankError as error:
         print(redacted(str(error)), file=sys.stderr)
         tell({"error": {"status": 503, "detail": "the bank cannot be used at the moment; the server's log says why"}})
@@ -64,7 +64,7 @@ def main() -> None:
         tell({"error": {"status": 422, "detail": redacted(str(error))}})
 
 
-def run_job(said: dict[str, Any], progress: StudyProgress) -> dict[str, Any]:
+def run_job(order: dict[str, Any], progress: StudyProgress) -> dict[str, Any]:
     """Run a job and return the document of its kind."""
     kinds: dict[str, Callable[[list[LoadedPanel], dict[str, Any], StudyProgress], dict[str, Any]]] = {
         "evaluate": _evaluated,
@@ -72,18 +72,18 @@ def run_job(said: dict[str, Any], progress: StudyProgress) -> dict[str, Any]:
         "calibrate": _calibrated,
         "report": _reported,
     }
-    options = {**said["options"], "report_file": said["report_file"]}
+    options = {**order["options"], "report_file": order["report_file"]}
     if options.get("gate"):
         check_names([options["gate"]])
-    with Bank.open(said["bank"], create=False) as bank:
+    with Bank.open(order["bank"], create=False) as bank:
         panels = load_panels(
             bank,
             PanelChoice(options["agent"], options["suite"]),
-            encoder=bank_encoder(bank, **said["encoder"]),
+            encoder=bank_encoder(bank, **order["encoder"]),
             exclusions=[Exclusion(task_id, "named in the request") for task_id in options.get("exclude", ())],
             progress=progress,
         )
-        return kinds[said["kind"]](panels, options, progress)
+        return kinds[order["kind"]](panels, options, progress)
 
 
 def _told_of(tell: Callable[[dict[str, Any]], None]) -> StudyProgress:
@@ -108,8 +108,8 @@ def _swept(panels: list[LoadedPanel], options: dict[str, Any], progress: StudyPr
     for done, panel in enumerate(panels):
         progress(f"sweeping {panel.suite}", done, len(panels))
         if options["over"] == "evidence":
-            found = sweep_evidence(panel, at_least=options["at_least"], seed=options["seed"])
-            documents.append(evidence_document(panel, found))
+            curves = sweep_evidence(panel, at_least=options["at_least"], seed=options["seed"])
+            documents.append(evidence_document(panel, curves))
         else:
             gate, control = _gate_and_control(options)
             swept = sweep_thresholds(panel, gate, control=control)
@@ -118,20 +118,23 @@ def _swept(panels: list[LoadedPanel], options: dict[str, Any], progress: StudyPr
 
 
 def _calibrated(panels: list[LoadedPanel], options: dict[str, Any], progress: StudyProgress) -> dict[str, Any]:
-    asked = {name: options[name] for name in ("seed", "resamples")}
+    settings = {name: options[name] for name in ("seed", "resamples")}
     gate, control = _gate_and_control(options)
     goal, estimator = _goal(options), control or gate.estimator
-    found = [calibrate(panel, goal, gate, control=control, **asked, progress=progress) for panel in panels]
+    calibrations = [calibrate(panel, goal, gate, control=control, **settings, progress=progress) for panel in panels]
     return {
-        "calibrations": [calibration_document(panel, one, estimator) for panel, one in zip(panels, found, strict=True)]
+        "calibrations": [
+            calibration_document(panel, calibration, estimator)
+            for panel, calibration in zip(panels, calibrations, strict=True)
+        ]
     }
 
 
 def _reported(panels: list[LoadedPanel], options: dict[str, Any], progress: StudyProgress) -> dict[str, Any]:
     evaluated = evaluate(panels, _settings(options), progress=progress)
     created = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
-    told = {"command": "skilldelta serve: a report job", "created": created, "gate": options["gate"]}
-    written = report_on(evaluated, Path(options["report_file"]), **told, progress=progress)
+    provenance = {"command": "skilldelta serve: a report job", "created": created, "gate": options["gate"]}
+    written = report_on(evaluated, Path(options["report_file"]), **provenance, progress=progress)
     return {"bytes": written.path.stat().st_size}
 
 

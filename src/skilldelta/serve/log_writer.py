@@ -22,10 +22,10 @@ from skilldelta.errors import BankError, InputError
 
 Entry = TypeVar("Entry", DecisionRecord, RecordedOutcome)
 
+# Rows of one commit; the others wait for the next.
 _AT_ONCE = 256
-"""Rows of one commit; the others wait for the next."""
+# Seconds without anything to write, after which decisions are made durable.
 _SETTLE_AFTER = 1.0
-"""Seconds without anything to write, after which decisions are made durable."""
 
 
 @dataclass(frozen=True, slots=True)

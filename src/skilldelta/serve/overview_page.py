@@ -30,17 +30,17 @@ from skilldelta.studies.gated_panel import GatedRows
 
 def overview_document(views: EvidenceViews, agent: str | None, suite: str | None) -> OverviewDocument:
     """The overview of one panel, the largest unless chosen; without any pair it says so and lists nothing."""
-    shown, catalogue, tallies = views.panel(agent, suite), views.catalogue(), views.tallies()
-    chosen = None if shown is None else shown.key
-    rows = None if shown is None else shown.gated.rows
-    lines = [skill_line(shown, one, catalogue, tallies) for one in shown.gated.skills] if shown is not None else []
+    panel, catalogue, tallies = views.panel(agent, suite), views.catalogue(), views.tallies()
+    chosen = None if panel is None else panel.key
+    rows = None if panel is None else panel.gated.rows
+    lines = [skill_line(panel, skill, catalogue, tallies) for skill in panel.gated.skills] if panel is not None else []
     lines.sort(key=lambda line: (-line.gain, line.skill))
     return OverviewDocument(
         bank=bank_name(catalogue.location),
         revision=catalogue.revision,
         tasks=catalogue.tasks,
         executions=catalogue.executions,
-        panels=[panel_name(one) for one in catalogue.panels],
+        panels=[panel_name(skill) for skill in catalogue.panels],
         panel=None if chosen is None else panel_name(chosen),
         tasks_in_panel=0 if rows is None else len(rows.support.row_of_task),
         families=0 if rows is None else len(rows.families),
@@ -53,11 +53,11 @@ def overview_document(views: EvidenceViews, agent: str | None, suite: str | None
     )
 
 
-def skill_line(shown: ShownPanel, skill: str, catalogue: Catalogue, tallies: Sequence[DecisionTally]) -> SkillLine:
+def skill_line(panel: ShownPanel, skill: str, catalogue: Catalogue, tallies: Sequence[DecisionTally]) -> SkillLine:
     """One skill with its verdict."""
-    rows, verdict = shown.gated.of_skill(skill), shown.verdicts[skill]
+    rows, verdict = panel.gated.of_skill(skill), panel.verdicts[skill]
     low, high = verdict.interval.low, verdict.interval.high
-    own = [tally for tally in _of_agent(tallies, shown.key) if tally.skill_id == skill]
+    own = [tally for tally in _of_agent(tallies, panel.key) if tally.skill_id == skill]
     return SkillLine(
         skill=skill,
         pairs=len(rows.support),
@@ -71,7 +71,7 @@ def skill_line(shown: ShownPanel, skill: str, catalogue: Catalogue, tallies: Seq
         sentence=skill_sentence(verdict).partition(": ")[2],
         gate=gate_document(rows),
         log=_tally(own, rows.extra_tokens),
-        recorded=max((age.last for age in catalogue.ages_of(shown.key, skill)), default=None),
+        recorded=max((age.last for age in catalogue.ages_of(panel.key, skill)), default=None),
     )
 
 
@@ -126,9 +126,10 @@ def _of_agent(tallies: Sequence[DecisionTally], panel: PanelKey) -> list[Decisio
     return [tally for tally in tallies if tally.agent == panel.record]
 
 
-def _tally(found: Sequence[DecisionTally], extra_tokens: float | None) -> LogTally:
+def _tally(tallies: Sequence[DecisionTally], extra_tokens: float | None) -> LogTally:
     by_action = {
-        action: sum(one.decisions for one in found if one.action == action) for action in ("use", "skip", "abstain")
+        action: sum(tally.decisions for tally in tallies if tally.action == action)
+        for action in ("use", "skip", "abstain")
     }
     unused = by_action["skip"] + by_action["abstain"]
     return LogTally(
@@ -136,7 +137,7 @@ def _tally(found: Sequence[DecisionTally], extra_tokens: float | None) -> LogTal
         used=by_action["use"],
         skipped=by_action["skip"],
         abstained=by_action["abstain"],
-        last=max((one.last for one in found), default=None),
+        last=max((tally.last for tally in tallies), default=None),
         saved_tokens=None if extra_tokens is None else unused * extra_tokens,
     )
 

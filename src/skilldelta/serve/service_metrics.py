@@ -7,8 +7,8 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from skilldelta.gate import Answer
 
+# Bounds of the histograms of the time to answer.
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
-"""Bounds of the histograms of the time to answer."""
 
 
 class ServiceMetrics:
@@ -38,8 +38,8 @@ class ServiceMetrics:
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """One answered request."""
-        known = method if method in ("GET", "HEAD", "POST", "DELETE") else "other"
-        self._requests.labels(known, route, str(status)).inc()
+        label = method if method in ("GET", "HEAD", "POST", "DELETE") else "other"
+        self._requests.labels(label, route, str(status)).inc()
         self._seconds.labels(route).observe(seconds)
 
     def decision(self, answer: Answer) -> None:

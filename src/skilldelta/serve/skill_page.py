@@ -39,8 +39,8 @@ HARMED = 100
 POINTS = 800
 POLICIES = 4_000
 TEXT_WIDTH = 280
+# Families of the nearest pairs with which a tried question is asked again.
 _FAMILIES = 3
-"""Families of the nearest pairs with which a tried question is asked again."""
 
 
 def skill_document(views: EvidenceViews, shown: ShownPanel, skill: str) -> SkillEvidence:

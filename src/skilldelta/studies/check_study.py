@@ -43,7 +43,7 @@ class CheckedSkill:
     @property
     def outcome(self) -> CheckOutcome:
         """The worst of its checks; a skill without any could not be checked."""
-        return _worst(one.outcome for one in self.checks)
+        return _worst(check.outcome for check in self.checks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +57,14 @@ class SkillsChecked:
     @property
     def outcome(self) -> CheckOutcome:
         """`fail` where any skill fails, else `not enough evidence` where any lacks it."""
-        return _worst(one.outcome for one in self.skills)
+        return _worst(skill.outcome for skill in self.skills)
 
 
 def _worst(outcomes: Iterable[CheckOutcome]) -> CheckOutcome:
-    found = set(outcomes)
-    if "fail" in found:
+    present = set(outcomes)
+    if "fail" in present:
         return "fail"
-    return "pass" if found == {"pass"} else "not enough evidence"
+    return "pass" if present == {"pass"} else "not enough evidence"
 
 
 def bank_gains(bank: Bank, choice: PanelChoice = EVERY_PANEL, *, skill: str | None = None) -> tuple[SkillGains, ...]:
@@ -75,11 +75,11 @@ def bank_gains(bank: Bank, choice: PanelChoice = EVERY_PANEL, *, skill: str | No
         [('units-skill', 4), ('dates-skill', 4)]
     """
     agents = bank.agents()
-    found = []
+    gains = []
     for panel in paired_records(bank, choice):
         texts = {pair.task_id: text for pair, text in zip(panel.pairing.pairs, panel.texts, strict=True)}
-        found += _by_skill(panel.pairing.pairs, label_of(panel.agent, agents), texts)
-    return _only(found, skill)
+        gains += _by_skill(panel.pairing.pairs, label_of(panel.agent, agents), texts)
+    return _only(gains, skill)
 
 
 def recorded_gains(recorded: RecordedRuns, *, skill: str | None = None) -> tuple[SkillGains, ...]:
@@ -91,16 +91,16 @@ def recorded_gains(recorded: RecordedRuns, *, skill: str | None = None) -> tuple
     """
     recorded = of_one_version(recorded, skill)
     groups: defaultdict[tuple[Agent, str], list[Execution]] = defaultdict(list)
-    for one in recorded.executions:
-        groups[one.agent, one.suite].append(one)
-    found: list[SkillGains] = []
+    for execution in recorded.executions:
+        groups[execution.agent, execution.suite].append(execution)
+    gains: list[SkillGains] = []
     for (agent, suite), runs in groups.items():
         pairing = pair_executions(runs, families={}, current_digests=recorded.versions)
         texts = {pair.task_id: recorded.tasks[suite, pair.task_id].text for pair in pairing.pairs}
-        found += _by_skill(pairing.pairs, agent.name, texts)
-    if not found:
+        gains += _by_skill(pairing.pairs, agent.name, texts)
+    if not gains:
         raise InputError(f"{recorded.label}: no task has counted runs with and without the skill{_lacking(recorded)}")
-    return _only(found, skill.partition("@")[0] if skill else None)
+    return _only(gains, skill.partition("@")[0] if skill else None)
 
 
 def version_gains(recorded: RecordedRuns, version: str, *, skill: str | None = None) -> tuple[SkillGains, ...]:
@@ -144,7 +144,10 @@ def compared_gains(compared: ComparedSides, skill: str) -> tuple[SkillGains, ...
         1.0
     """
     texts = {task_id: task.text for (_, task_id), task in compared.b.tasks.items()}
-    tasks = {one.task_id: TaskGain.of(one.delta, texts.get(one.task_id, "")) for one in compared.comparison.differences}
+    tasks = {
+        difference.task_id: TaskGain.of(difference.delta, texts.get(difference.task_id, ""))
+        for difference in compared.comparison.differences
+    }
     suite = next(iter(sorted(compared.b.suites)), "")
     return (SkillGains(compared.b.agent, suite, skill, tasks),)
 
@@ -165,15 +168,15 @@ def check_skills(
     """
     settings = settings or CheckSettings()
     rng = np.random.default_rng(settings.seed)
-    before = {one.key: one for one in baseline}
-    found = [_checked(one, before.get(one.key), settings, rng, bool(baseline)) for one in measured]
-    known = {one.key for one in measured}
+    before = {gains.key: gains for gains in baseline}
+    checked = [_checked(gains, before.get(gains.key), settings, rng, bool(baseline)) for gains in measured]
+    keys = {gains.key for gains in measured}
     lost = [
-        CheckedSkill(one.agent, one.suite, one.skill, (), ("in the baseline, and not among the results",))
-        for one in baseline
-        if one.key not in known
+        CheckedSkill(gains.agent, gains.suite, gains.skill, (), ("in the baseline, and not among the results",))
+        for gains in baseline
+        if gains.key not in keys
     ]
-    return SkillsChecked((*found, *lost), settings, tuple(notes))
+    return SkillsChecked((*checked, *lost), settings, tuple(notes))
 
 
 def checked_to_dict(checked: SkillsChecked) -> dict[str, Any]:
@@ -186,7 +189,7 @@ def checked_to_dict(checked: SkillsChecked) -> dict[str, Any]:
     return {
         "outcome": checked.outcome,
         "settings": asdict(checked.settings),
-        "skills": [_document(one) for one in checked.skills],
+        "skills": [_document(skill) for skill in checked.skills],
         "notes": list(checked.notes),
     }
 
@@ -199,14 +202,14 @@ def check_junit(checked: SkillsChecked, *, fail_on_too_little: bool = False) -> 
         2
     """
     cases = [
-        JUnitCase(f"{one.agent}.{one.suite}", f"{one.skill}: {check.rule}", check.outcome, check_sentence(check))
-        for one in checked.skills
-        for check in one.checks
+        JUnitCase(f"{skill.agent}.{skill.suite}", f"{skill.skill}: {check.rule}", check.outcome, check_sentence(check))
+        for skill in checked.skills
+        for check in skill.checks
     ]
     cases += [
-        JUnitCase(f"{one.agent}.{one.suite}", one.skill, one.outcome, "; ".join(one.remarks))
-        for one in checked.skills
-        if not one.checks
+        JUnitCase(f"{skill.agent}.{skill.suite}", skill.skill, skill.outcome, "; ".join(skill.remarks))
+        for skill in checked.skills
+        if not skill.checks
     ]
     return junit_xml(cases, fail_on_too_little=fail_on_too_little)
 
@@ -218,20 +221,20 @@ def check_markdown(checked: SkillsChecked) -> str:
         >>> check_markdown(check_skills(bank_gains(bank))).splitlines()[0]
         '### Skills: Not enough evidence'
     """
-    several = len({(one.agent, one.suite) for one in checked.skills}) > 1
-    rows = [_row(one, several) for one in checked.skills]
+    several = len({(skill.agent, skill.suite) for skill in checked.skills}) > 1
+    rows = [_row(skill, several) for skill in checked.skills]
     columns = ("skill", *(("agent", "suite") if several else ()), "outcome", "gain", "limits", "tasks")
     evidence = "".join(
-        f"- {code(one.skill)}: {plain('; '.join([*map(check_sentence, one.checks), *one.remarks]))}\n"
-        for one in checked.skills
+        f"- {code(skill.skill)}: {plain('; '.join([*map(check_sentence, skill.checks), *skill.remarks]))}\n"
+        for skill in checked.skills
     )
     settings = checked.settings
-    asked = f"Asked: a gain above {points(settings.min_gain)} points, at {100 * settings.confidence:g}% confidence for each skill."
+    question = f"Asked: a gain above {points(settings.min_gain)} points, at {100 * settings.confidence:g}% confidence for each skill."
     notes = "".join(f"- {plain(note)}\n" for note in checked.notes)
     return "\n".join(
         [
             f"### Skills: {OUTCOME_WORDS[checked.outcome]}\n",
-            f"{plural(len(checked.skills), 'skill')} checked. {asked}\n",
+            f"{plural(len(checked.skills), 'skill')} checked. {question}\n",
             pipe_table(columns, rows, left=4 if several else 2),
             details("Evidence", evidence),
             *([details("Left out", notes)] if notes else []),
@@ -239,24 +242,24 @@ def check_markdown(checked: SkillsChecked) -> str:
     )
 
 
-def _row(one: CheckedSkill, several: bool) -> list[str]:
-    where = [code(one.agent), code(one.suite)] if several else []
-    gain = next((check for check in one.checks if check.rule == "gain"), None)
+def _row(skill: CheckedSkill, several: bool) -> list[str]:
+    where = [code(skill.agent), code(skill.suite)] if several else []
+    gain = next((check for check in skill.checks if check.rule == "gain"), None)
     if gain is None:
-        return [code(one.skill), *where, _SIGNS[one.outcome], "", "", ""]
+        return [code(skill.skill), *where, _SIGNS[skill.outcome], "", "", ""]
     interval = gain.mean.interval
     limits = (
         "" if interval.low is None or interval.high is None else f"{points(interval.low)} to {points(interval.high)}"
     )
-    return [code(one.skill), *where, _SIGNS[one.outcome], points(gain.mean.mean), limits, str(gain.mean.tasks)]
+    return [code(skill.skill), *where, _SIGNS[skill.outcome], points(gain.mean.mean), limits, str(gain.mean.tasks)]
 
 
-def _document(one: CheckedSkill) -> dict[str, Any]:
+def _document(skill: CheckedSkill) -> dict[str, Any]:
     return {
-        "agent": one.agent,
-        "suite": one.suite,
-        "skill": one.skill,
-        "outcome": one.outcome,
+        "agent": skill.agent,
+        "suite": skill.suite,
+        "skill": skill.skill,
+        "outcome": skill.outcome,
         "checks": [
             {
                 "rule": check.rule,
@@ -268,29 +271,29 @@ def _document(one: CheckedSkill) -> dict[str, Any]:
                 "bound": check.bound,
                 "more_tasks": check.more_tasks,
             }
-            for check in one.checks
+            for check in skill.checks
         ],
-        "remarks": list(one.remarks),
+        "remarks": list(skill.remarks),
     }
 
 
 def _by_skill(pairs: Sequence[Pair], agent: str, texts: Mapping[str, str]) -> list[SkillGains]:
-    found: dict[tuple[str, str], dict[str, TaskGain]] = {}
+    by_skill: dict[tuple[str, str], dict[str, TaskGain]] = {}
     for pair in pairs:
-        found.setdefault((pair.suite, pair.skill_id), {})[pair.task_id] = TaskGain.of(pair.gain, texts[pair.task_id])
-    return [SkillGains(agent, suite, skill, tasks) for (suite, skill), tasks in found.items()]
+        by_skill.setdefault((pair.suite, pair.skill_id), {})[pair.task_id] = TaskGain.of(pair.gain, texts[pair.task_id])
+    return [SkillGains(agent, suite, skill, tasks) for (suite, skill), tasks in by_skill.items()]
 
 
-def _only(found: Iterable[SkillGains], skill: str | None) -> tuple[SkillGains, ...]:
-    listed = tuple(found)
-    kept = tuple(one for one in listed if skill in (None, one.skill))
-    if not kept:
-        raise unknown_name("skill", str(skill), {one.skill for one in listed})
-    return kept
+def _only(gains: Iterable[SkillGains], skill: str | None) -> tuple[SkillGains, ...]:
+    listed = tuple(gains)
+    chosen = tuple(item for item in listed if skill in (None, item.skill))
+    if not chosen:
+        raise unknown_name("skill", str(skill), {item.skill for item in listed})
+    return chosen
 
 
 def _lacking(recorded: RecordedRuns) -> str:
-    arms = {one.condition for one in recorded.executions}
+    arms = {execution.condition for execution in recorded.executions}
     if len(arms) == 2:
         return "; both arms must be of the same tasks and agent"
     there = "with" if "use" in arms else "without"

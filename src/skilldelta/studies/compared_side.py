@@ -21,11 +21,11 @@ from skilldelta.pairing import is_counted
 from skilldelta.records import Agent, Condition, Execution, Task
 from skilldelta.studies.loaded_panel import chosen_records, label_of
 
+# Suite and task id.
 TaskKey = tuple[str, str]
-"""Suite and task id."""
 
+# Agent or skill of a file that does not say; a comparison of two files need not know.
 UNNAMED = "unnamed"
-"""Agent or skill of a file that does not say; a comparison of two files need not know."""
 _NAMED = 4
 
 
@@ -86,7 +86,7 @@ def read_runs(
     format: str = "auto",
     choice: ArmChoice = EVERYTHING,
     stands_for: Condition | None = None,
-    said: Defaults | None = None,
+    defaults: Defaults | None = None,
 ) -> RecordedRuns:
     """What a result file or folder of any known format holds.
 
@@ -101,7 +101,7 @@ def read_runs(
     source = path if isinstance(path, Source) else Source(Path(path))
     skill = choice.skill.partition("@")[0] if choice.skill else UNNAMED
     stand_ins = Defaults(choice.agent or UNNAMED, skill, condition=stands_for)
-    reading = read_any(source, said, format=format, stand_ins=stand_ins)
+    reading = read_any(source, defaults, format=format, stand_ins=stand_ins)
     label = source.path.name or str(source.path)
     order = {name: list(digests) for name, digests in reading.versions.items()}
     unsure = dict(reading.unsure_newest)
@@ -131,25 +131,25 @@ def of_one_version(recorded: RecordedRuns, skill: str | None = None) -> Recorded
         ()
     """
     asked = skill.partition("@")[2] if skill else ""
-    kept: list[Execution] = []
+    executions: list[Execution] = []
     carried: Counter[tuple[str, str]] = Counter()
     groups: dict[tuple[Agent, str, str, str], list[Execution]] = {}
     for run in recorded.executions:
         if run.condition == "skip" or run.skill_id not in recorded.order:
-            kept.append(run)
+            executions.append(run)
         else:
             groups.setdefault((run.agent, run.suite, run.task_id, run.skill_id), []).append(run)
     for (_, _, _, name), runs in groups.items():
         order = list(recorded.order[name])
         if asked:
-            kept += [run for run in runs if run.skill_digest == _version_called(asked, name, recorded)]
+            executions += [run for run in runs if run.skill_digest == _version_called(asked, name, recorded)]
             continue
         if name in recorded.unsure_newest and len({run.skill_digest for run in runs}) > 1:
             raise _newest_question(recorded, name)
         # Of versions that have a counted run of the task, the last one; without any, the last one at all.
         counted = {run.skill_digest for run in runs if is_counted(run)} or {run.skill_digest for run in runs}
         chosen = max(counted, key=order.index)
-        kept += [run for run in runs if run.skill_digest == chosen]
+        executions += [run for run in runs if run.skill_digest == chosen]
         if chosen != order[-1]:
             carried[name, recorded.version_names.get(chosen, chosen)] += 1
     notes = [
@@ -157,16 +157,18 @@ def of_one_version(recorded: RecordedRuns, skill: str | None = None) -> Recorded
         f"{version} stand in for {'it' if count == 1 else 'them'}"
         for (name, version), count in carried.items()
     ]
-    return replace(recorded, executions=kept, order={}, unsure_newest={}, notes=(*recorded.notes, *notes))
+    return replace(recorded, executions=executions, order={}, unsure_newest={}, notes=(*recorded.notes, *notes))
 
 
-def _version_called(asked: str, skill: str, recorded: RecordedRuns) -> str:
+def _version_called(version: str, skill: str, recorded: RecordedRuns) -> str:
     """The digest of the version that a person names: by its name, or by the beginning of its digest."""
     names = {recorded.version_names.get(digest, digest): digest for digest in recorded.order[skill]}
-    matches = [names[asked]] if asked in names else [one for one in recorded.order[skill] if one.startswith(asked)]
+    matches = (
+        [names[version]] if version in names else [one for one in recorded.order[skill] if one.startswith(version)]
+    )
     if len(matches) != 1:
-        known = _some([f"{skill}@{name}" for name in names])
-        raise InputError(f"'{skill}@{asked}' names {len(matches)} versions; say --skill {known}")
+        choices = _some([f"{skill}@{name}" for name in names])
+        raise InputError(f"'{skill}@{version}' names {len(matches)} versions; say --skill {choices}")
     return matches[0]
 
 
@@ -188,7 +190,7 @@ def bank_runs(bank: Bank, choice: ArmChoice = EVERYTHING) -> RecordedRuns:
     panels, agents = chosen_records(bank, choice.agent, choice.suite), bank.agents()
     return RecordedRuns(
         label="bank",
-        executions=[_labelled(one, agents) for records in panels for one in records.versioned],
+        executions=[_labelled(run, agents) for records in panels for run in records.versioned],
         tasks={(task.suite, task.task_id): task for task in bank.tasks()},
         versions={skill.skill_id: skill.digest for skill in bank.skills() if skill.digest},
         is_of_one_agent=bool(choice.agent),
@@ -204,9 +206,9 @@ def one_side(recorded: RecordedRuns, choice: ArmChoice = EVERYTHING, *, label: s
     """
     recorded = of_one_version(recorded, choice.skill)
     chosen = _chosen(recorded, choice)
-    conditions = {one.condition for one in chosen}
+    conditions = {run.condition for run in chosen}
     condition = choice.condition or ("use" if "use" in conditions else "skip")
-    found = [one for one in chosen if one.condition == condition]
+    found = [run for run in chosen if run.condition == condition]
     if not found:
         raise InputError(f"{recorded.label}: no run {_CONDITION_WORDS[condition]}; choose the other --condition")
     if condition == "use":
@@ -232,13 +234,13 @@ def both_arms(recorded: RecordedRuns, choice: ArmChoice = EVERYTHING) -> tuple[C
     """
     recorded = of_one_version(recorded, choice.skill)
     chosen = _chosen(recorded, choice)
-    treated = _by_task(_current([one for one in chosen if one.condition == "use"], recorded, choice))
+    treated = _by_task(_current([run for run in chosen if run.condition == "use"], recorded, choice))
     if not treated:
         raise InputError(f"{recorded.label}: no run with the skill; name a second source to compare with")
     _check_one_skill(treated, recorded.label)
-    skips = _by_task([one for one in chosen if one.condition == "skip"])
+    skips = _by_task([run for run in chosen if run.condition == "skip"])
     if choice.skill:  # what was never run with this skill, and is nobody's baseline by name, is not about it
-        skips = {key: runs for key, runs in skips.items() if key in treated or any(one.skill_id for one in runs)}
+        skips = {key: runs for key, runs in skips.items() if key in treated or any(run.skill_id for run in runs)}
     if not skips:
         raise InputError(f"{recorded.label}: no run without the skill; name a second source to compare with")
     baselines = {key: _baseline(runs, treated.get(key, ())) for key, runs in skips.items()}
@@ -251,34 +253,34 @@ def both_arms(recorded: RecordedRuns, choice: ArmChoice = EVERYTHING) -> tuple[C
 _CONDITION_WORDS: Mapping[Condition, str] = {"use": "with the skill", "skip": "without the skill"}
 
 
-def _labelled(execution: Execution, known: Sequence[Agent]) -> Execution:
-    return replace(execution, agent=Agent(label_of(execution.agent, known), execution.agent.fingerprint))
+def _labelled(execution: Execution, agents: Sequence[Agent]) -> Execution:
+    return replace(execution, agent=Agent(label_of(execution.agent, agents), execution.agent.fingerprint))
 
 
 def _chosen(recorded: RecordedRuns, choice: ArmChoice) -> list[Execution]:
     """What fits agent, skill and suite; a baseline fits any skill unless it belongs to another one."""
     skill = choice.skill.partition("@")[0] if choice.skill else None
-    of_agent = [one for one in recorded.executions if choice.suite in (None, one.suite)]
+    of_agent = [run for run in recorded.executions if choice.suite in (None, run.suite)]
     agent = None if recorded.is_of_one_agent else choice.agent
-    kept = [
-        one
-        for one in of_agent
-        if agent in (None, one.agent.name)
-        and (skill in (None, one.skill_id) or (one.condition == "skip" and not one.skill_id))
+    runs = [
+        run
+        for run in of_agent
+        if agent in (None, run.agent.name)
+        and (skill in (None, run.skill_id) or (run.condition == "skip" and not run.skill_id))
     ]
-    if not kept:
+    if not runs:
         raise InputError(f"{recorded.label}: no run fits {_words(choice)}")
-    several = sorted({one.agent.name for one in kept})
+    several = sorted({run.agent.name for run in runs})
     if len(several) > 1:
         raise InputError(
             f"{recorded.label} holds runs of {len(several)} agents, which are never pooled; say --agent {_some(several)}"
         )
-    return kept
+    return runs
 
 
 def _words(choice: ArmChoice) -> str:
-    said = [("agent", choice.agent), ("skill", choice.skill), ("suite", choice.suite)]
-    return ", ".join(f"{kind} {name!r}" for kind, name in said if name) or "the choice"
+    names = [("agent", choice.agent), ("skill", choice.skill), ("suite", choice.suite)]
+    return ", ".join(f"{kind} {name!r}" for kind, name in names if name) or "the choice"
 
 
 def _some(names: Sequence[str]) -> str:
@@ -287,29 +289,29 @@ def _some(names: Sequence[str]) -> str:
 
 def _current(runs: Sequence[Execution], recorded: RecordedRuns, choice: ArmChoice) -> list[Execution]:
     """The runs of one version per skill: the one that is named, else the current one, else the only one."""
-    asked = choice.skill.partition("@")[2] if choice.skill else ""
-    kept = []
-    for skill in dict.fromkeys(one.skill_id for one in runs):
-        own = [one for one in runs if one.skill_id == skill]
-        digests = list(dict.fromkeys(one.skill_digest for one in own))
-        known = _some([f"{skill}@{digest[:8]}" for digest in digests if digest])
+    version = choice.skill.partition("@")[2] if choice.skill else ""
+    current = []
+    for skill in dict.fromkeys(run.skill_id for run in runs):
+        own = [run for run in runs if run.skill_id == skill]
+        digests = list(dict.fromkeys(run.skill_digest for run in own))
+        choices = _some([f"{skill}@{digest[:8]}" for digest in digests if digest])
         if not recorded.versions:
-            kept += own  # `of_one_version` has chosen, task by task
+            current += own  # `of_one_version` has chosen, task by task
             continue
-        wanted = [digest for digest in digests if digest.startswith(asked)]
-        if asked and len(wanted) != 1:
-            raise InputError(f"{choice.skill!r} names {len(wanted)} versions; say --skill {known or skill}")
-        if len(wanted) > 1:
-            wanted = [digest for digest in wanted if digest == recorded.versions.get(skill, "")]
-            if not wanted:
-                raise InputError(f"{recorded.label} holds {len(digests)} versions of {skill}; say --skill {known}")
-        kept += [one for one in own if one.skill_digest in wanted]
-    return kept
+        matches = [digest for digest in digests if digest.startswith(version)]
+        if version and len(matches) != 1:
+            raise InputError(f"{choice.skill!r} names {len(matches)} versions; say --skill {choices or skill}")
+        if len(matches) > 1:
+            matches = [digest for digest in matches if digest == recorded.versions.get(skill, "")]
+            if not matches:
+                raise InputError(f"{recorded.label} holds {len(digests)} versions of {skill}; say --skill {choices}")
+        current += [run for run in own if run.skill_digest in matches]
+    return current
 
 
 def _check_one_skill(runs: Mapping[TaskKey, Sequence[Execution]], label: str) -> None:
     for (_, task_id), own in runs.items():
-        skills = sorted({one.skill_id for one in own})
+        skills = sorted({run.skill_id for run in own})
         if len(skills) > 1:
             raise InputError(
                 f"{label}: the task {task_id!r} was run with {len(skills)} skills; say --skill {_some(skills)}"
@@ -318,11 +320,11 @@ def _check_one_skill(runs: Mapping[TaskKey, Sequence[Execution]], label: str) ->
 
 def _one_baseline(runs: Sequence[Execution], skill: str | None) -> list[Execution]:
     """Per task the baseline of the skill, or the shared one; of a task with baselines of many skills, the first."""
-    found = []
+    baselines = []
     for own in _by_task(runs).values():
-        named = (skill or "").partition("@")[0] or own[0].skill_id
-        found += _preferred(own, named, "")
-    return found
+        name = (skill or "").partition("@")[0] or own[0].skill_id
+        baselines += _preferred(own, name, "")
+    return baselines
 
 
 def _baseline(runs: Sequence[Execution], treated: Sequence[Execution]) -> list[Execution]:
@@ -336,28 +338,28 @@ def _preferred(runs: Sequence[Execution], skill: str, digest: str) -> list[Execu
     if len(runs) == 1:
         return list(runs)
     ranked = defaultdict(list)
-    for one in runs:
-        ranked[_rank(one, skill, digest)].append(one)
+    for run in runs:
+        ranked[_rank(run, skill, digest)].append(run)
     for rank in sorted(ranked):
         if any(map(is_counted, ranked[rank])):
             return ranked[rank]
     return ranked[min(ranked)]
 
 
-def _rank(one: Execution, skill: str, digest: str) -> int:
-    if one.skill_id == skill:
-        return 0 if one.skill_digest == digest else 1 if not one.skill_digest else 3
-    return 2 if not one.skill_id else 4
+def _rank(run: Execution, skill: str, digest: str) -> int:
+    if run.skill_id == skill:
+        return 0 if run.skill_digest == digest else 1 if not run.skill_digest else 3
+    return 2 if not run.skill_id else 4
 
 
 def _by_task(runs: Iterable[Execution]) -> dict[TaskKey, list[Execution]]:
-    found: dict[TaskKey, list[Execution]] = {}
-    for one in runs:
-        found.setdefault((one.suite, one.task_id), []).append(one)
-    for own in found.values():
+    by_task: dict[TaskKey, list[Execution]] = {}
+    for run in runs:
+        by_task.setdefault((run.suite, run.task_id), []).append(run)
+    for own in by_task.values():
         if len(own) > 1:
             own.sort(key=attrgetter("repetition"))
-    return found
+    return by_task
 
 
 def _side(
@@ -367,5 +369,5 @@ def _side(
     label: str,
     notes: tuple[str, ...],
 ) -> ComparedSide:
-    agent = next((one.agent.name for own in runs.values() for one in own), "")
+    agent = next((run.agent.name for own in runs.values() for run in own), "")
     return ComparedSide(label, agent, condition, runs, recorded.tasks, notes)

@@ -26,8 +26,8 @@ from skilldelta.records import Execution, Task
 from skilldelta.report.comparison_words import ComparisonReport
 from skilldelta.studies.compared_side import ComparedSide, TaskKey
 
+# Share of a side's runs that are not counted, from which on the comparison carries a warning.
 _MUCH = 0.25
-"""Share of a side's runs that are not counted, from which on the comparison carries a warning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class ComparedSides:
     @property
     def unpaired_by_reason(self) -> dict[str, int]:
         """How many tasks are unpaired, for each reason."""
-        return dict(Counter(one.reason for one in self.unpaired))
+        return dict(Counter(task.reason for task in self.unpaired))
 
 
 def compare_sides(a: ComparedSide, b: ComparedSide, settings: ComparisonSettings = DEFAULT_COMPARISON) -> ComparedSides:
@@ -88,10 +88,10 @@ def compare_sides(a: ComparedSide, b: ComparedSide, settings: ComparisonSettings
         raise InputError(f"{a.label} and {b.label} share no task with counted runs{_why(unpaired)}")
     runs = _paired_runs(shared, counted_a, counted_b)
     rng = np.random.default_rng(settings.seed)
-    found = compare_runs(runs, rng, margin=settings.margin, draws=settings.resamples, level=settings.level)
+    comparison = compare_runs(runs, rng, margin=settings.margin, draws=settings.resamples, level=settings.level)
     uncounted_a, uncounted_b = _uncounted(a), _uncounted(b)
     warnings = (*_agent_warning(a, b), *_loss_warnings(a, uncounted_a), *_loss_warnings(b, uncounted_b))
-    return ComparedSides(a, b, found, tuple(unpaired), uncounted_a, uncounted_b, warnings)
+    return ComparedSides(a, b, comparison, tuple(unpaired), uncounted_a, uncounted_b, warnings)
 
 
 def comparison_report(compared: ComparedSides, *, command: str = "", created: str = "") -> ComparisonReport:
@@ -102,8 +102,8 @@ def comparison_report(compared: ComparedSides, *, command: str = "", created: st
         'bank with the skill against bank without the skill'
     """
     unpaired: dict[str, list[str]] = {}
-    for one in compared.unpaired:
-        unpaired.setdefault(one.reason, []).append(one.task_id)
+    for task in compared.unpaired:
+        unpaired.setdefault(task.reason, []).append(task.task_id)
     return ComparisonReport(
         compared.a.label,
         compared.b.label,
@@ -125,38 +125,44 @@ def compared_to_dict(compared: ComparedSides) -> dict[str, Any]:
         >>> document["difference"], document["tests"]["sign_test"]["p"]
         (0.125, 1.0)
     """
-    found = compared.comparison
-    mean = found.mean
+    comparison = compared.comparison
+    mean = comparison.mean
     return {
-        "a": _side_document(compared.a, found.a, compared.uncounted_a),
-        "b": _side_document(compared.b, found.b, compared.uncounted_b),
+        "a": _side_document(compared.a, comparison.a, compared.uncounted_a),
+        "b": _side_document(compared.b, comparison.b, compared.uncounted_b),
         "tasks": mean.tasks,
         "difference": mean.mean,
         "interval": {**asdict(mean.interval), "level": mean.level, "method": "bootstrap over tasks"},
         "standard_error": mean.standard_error,
         "detectable_difference": mean.detectable,
-        "verdict": found.verdict,
-        "margin": found.margin,
-        "more_tasks": found.more_tasks,
-        "better": found.better,
-        "worse": found.worse,
-        "same": found.same,
+        "verdict": comparison.verdict,
+        "margin": comparison.margin,
+        "more_tasks": comparison.more_tasks,
+        "better": comparison.better,
+        "worse": comparison.worse,
+        "same": comparison.same,
         "tests": {
-            "sign_test": {"better": found.votes.better, "worse": found.votes.worse, "p": found.sign_test_p},
-            "mcnemar": {**asdict(found.solved_alike), "p": found.solved_alike.p},
+            "sign_test": {
+                "better": comparison.votes.better,
+                "worse": comparison.votes.worse,
+                "p": comparison.sign_test_p,
+            },
+            "mcnemar": {**asdict(comparison.solved_alike), "p": comparison.solved_alike.p},
         },
-        "solved": asdict(found.solved),
-        "noise_floor": asdict(found.noise),
-        "both_solve": [{**asdict(one), "difference": one.difference} for one in found.spending],
-        "flipped": {way: [one.task_id for one in found.flipped(way) if one.is_flipped] for way in ("better", "worse")},
+        "solved": asdict(comparison.solved),
+        "noise_floor": asdict(comparison.noise),
+        "both_solve": [{**asdict(item), "difference": item.difference} for item in comparison.spending],
+        "flipped": {
+            way: [item.task_id for item in comparison.flipped(way) if item.is_flipped] for way in ("better", "worse")
+        },
         "unpaired": {
             "by_reason": compared.unpaired_by_reason,
-            "tasks": [asdict(one) for one in compared.unpaired],
+            "tasks": [asdict(item) for item in compared.unpaired],
         },
         "warnings": list(compared.warnings),
         "per_task": [
-            {**asdict(one), "delta": one.delta, "outcome": one.outcome, "flipped": one.is_flipped}
-            for one in found.differences
+            {**asdict(item), "delta": item.delta, "outcome": item.outcome, "flipped": item.is_flipped}
+            for item in comparison.differences
         ],
     }
 
@@ -225,10 +231,10 @@ def _reason(key: TaskKey, a: _Counted, b: _Counted, settings: ComparisonSettings
 
 
 def _why(unpaired: Sequence[UnpairedTask]) -> str:
-    counts = Counter(one.reason for one in unpaired)
-    said = ", ".join(f"{plural(count, 'task')} {reason}" for reason, count in counts.most_common())
+    counts = Counter(task.reason for task in unpaired)
+    sentence = ", ".join(f"{plural(count, 'task')} {reason}" for reason, count in counts.most_common())
     remedy = "; --allow-changed-tasks pairs them by id" if "another text under the same id" in counts else ""
-    return f" ({said}){remedy}" if said else ""
+    return f" ({sentence}){remedy}" if sentence else ""
 
 
 def _paired_runs(keys: Sequence[TaskKey], a: _Counted, b: _Counted) -> PairedRuns:
@@ -244,7 +250,7 @@ def _paired_runs(keys: Sequence[TaskKey], a: _Counted, b: _Counted) -> PairedRun
 
 
 def _successes(counted: Sequence[Execution]) -> list[float]:
-    return [one.success for one in counted if one.success is not None]
+    return [run.success for run in counted if run.success is not None]
 
 
 _READ: Mapping[Unit, Callable[[Execution], float | None]] = {
@@ -264,12 +270,12 @@ def _spent(tasks: Sequence[Sequence[Execution]], unit: Unit) -> Floats:
 
 def _means(tasks: Sequence[Sequence[Execution]], read: Callable[[Execution], float | None]) -> Iterator[float]:
     for counted in tasks:
-        known = [value for one in counted if (value := read(one)) is not None]
-        yield sum(known) / len(known) if len(known) == len(counted) else float("nan")
+        values = [value for run in counted if (value := read(run)) is not None]
+        yield sum(values) / len(values) if len(values) == len(counted) else float("nan")
 
 
 def _uncounted(side: ComparedSide) -> dict[str, int]:
-    return dict(Counter(not_counted_because(one) for runs in side.runs.values() for one in runs if not is_counted(one)))
+    return dict(Counter(not_counted_because(run) for runs in side.runs.values() for run in runs if not is_counted(run)))
 
 
 def _agent_warning(a: ComparedSide, b: ComparedSide) -> tuple[str, ...]:

@@ -26,8 +26,8 @@ from skilldelta.report.verdict import gate_headline
 from skilldelta.studies.loaded_panel import LoadedPanel, StudyProgress, step_of
 from skilldelta.support import Support
 
+# By policy and metric.
 RefittedRanges = Mapping[str, Mapping[str, Range]]
-"""By policy and metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class EvaluationSettings:
     null_blend: bool = False
     """Shuffle for the blend too, which is fitted anew to each of twice as many panels."""
     refit_intervals: bool = False
-    """Also intervals that know of refitting: every policy is scored anew without each group of tasks."""
+    """Also give intervals that account for refitting: every policy is scored again without each group of tasks."""
 
 
 DEFAULT_EVALUATION = EvaluationSettings()
@@ -79,7 +79,7 @@ class Evaluated:
     @property
     def results(self) -> list[PanelResult]:
         """The results alone, one per panel."""
-        return [one.result for one in self.panels]
+        return [panel.result for panel in self.panels]
 
 
 def evaluate(
@@ -123,31 +123,31 @@ def evaluate(
 
 def plan_of(evaluated: Evaluated) -> EvaluationPlan:
     """How panels were evaluated."""
-    texts = {skill: text for one in evaluated.panels for skill, text in one.panel.skill_texts.items()}
+    texts = {skill: text for item in evaluated.panels for skill, text in item.panel.skill_texts.items()}
     settings = evaluated.settings
     return EvaluationPlan(settings.gate, texts, settings.partition, settings.holdout)
 
 
 def evaluation_document(evaluated: Evaluated) -> dict[str, Any]:
     """The document of `evaluate --json`."""
-    panels = [_panel_document(one) for one in evaluated.panels]
+    panels = [_panel_document(panel) for panel in evaluated.panels]
     return {"panels": panels, "means": means_to_dict(evaluated.means)}
 
 
-def _panel_document(one: EvaluatedPanel) -> dict[str, Any]:
-    verdict, own = gate_comparison(one.result), one.result.policies.get(default_gate(one.result))
+def _panel_document(evaluated: EvaluatedPanel) -> dict[str, Any]:
+    verdict, own = gate_comparison(evaluated.result), evaluated.result.policies.get(default_gate(evaluated.result))
     document = {
-        **panel_to_dict(one.result),
-        "noise_floor": asdict(one.panel.noise),
+        **panel_to_dict(evaluated.result),
+        "noise_floor": asdict(evaluated.panel.noise),
         "verdict": None if verdict is None else asdict(verdict),
-        "headline": asdict(gate_headline(one.result, own)) if own is not None else None,
-        "excluded": [asdict(task) for task in one.panel.excluded],
-        "corrected": [asdict(record) for record in one.panel.corrected],
-        "risk_coverage": [asdict(point) for point in one.risk],
+        "headline": asdict(gate_headline(evaluated.result, own)) if own is not None else None,
+        "excluded": [asdict(task) for task in evaluated.panel.excluded],
+        "corrected": [asdict(record) for record in evaluated.panel.corrected],
+        "risk_coverage": [asdict(point) for point in evaluated.risk],
     }
-    for name, ranges in one.refitted.items():
-        found = {metric: asdict(interval) for metric, interval in ranges.items()}
-        document["policies"][name]["refitted_intervals"] = found
+    for name, ranges in evaluated.refitted.items():
+        documents = {metric: asdict(interval) for metric, interval in ranges.items()}
+        document["policies"][name]["refitted_intervals"] = documents
     return document
 
 

@@ -56,7 +56,7 @@ def write_baseline(path: Path, measured: Sequence[SkillGains], *, created: str =
     Examples:
         >>> write_baseline(folder / "baseline.json", bank_gains(bank))
     """
-    skills = [asdict(one) for one in measured]
+    skills = [asdict(skill) for skill in measured]
     document = {"format": FORMAT, "version": VERSION, "created": created, "skills": skills}
     write_text(path, json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n", errors="surrogatepass")
 
@@ -77,7 +77,7 @@ def read_baseline(path: Path) -> tuple[SkillGains, ...]:
     skills = document.get("skills")
     if not isinstance(skills, list):
         raise InputError(f"{path}: the baseline holds no list of skills; write it again with --write-baseline")
-    return tuple(_skill(path, f"skills[{place}]", one) for place, one in enumerate(skills))
+    return tuple(_skill(path, f"skills[{place}]", row) for place, row in enumerate(skills))
 
 
 def _skill(path: Path, place: str, row: Any) -> SkillGains:

@@ -23,8 +23,8 @@ from skilldelta.studies.loaded_panel import LoadedPanel
 from skilldelta.support import Support
 
 _DEFAULT_GATE = Gate()
+# Rows that a plane is learned from; of more, this many drawn with a fixed seed stand for all.
 PLANE_ROWS = 2_000
-"""Rows that a plane is learned from; of more, this many drawn with a fixed seed stand for all."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,8 +126,8 @@ class GatedRows:
     def extra_tokens(self) -> float | None:
         """Mean tokens that the skill adds to a task, over rows whose tokens are known in both arms."""
         extra = self.support.tokens1 - self.support.tokens0
-        known = extra[np.isfinite(extra)]
-        return float(known.mean()) if len(known) else None
+        finite = extra[np.isfinite(extra)]
+        return float(finite.mean()) if len(finite) else None
 
 
 class GatedPanel:

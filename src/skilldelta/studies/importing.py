@@ -51,16 +51,16 @@ class ImportReport:
                 "understood": [asdict(row) for row in understood(reading)],
                 "versions": {skill: list(versions) for skill, versions in reading.versions.items()},
                 "left_out": [
-                    {"reason": one.reason, "runs": len(one.places), "places": list(one.places)}
-                    for one in reading.left_out
+                    {"reason": task.reason, "runs": len(task.places), "places": list(task.places)}
+                    for task in reading.left_out
                 ],
                 "notes": [*reading.notes, *added.notes],
             }
             for reading, added in zip(self.readings, self.added, strict=True)
         ]
         unpaired = [
-            {"task_id": one.task_id, "suite": one.suite, "agent": one.agent.name, "missing": one.missing}
-            for one in self.pairing.unpaired
+            {"task_id": task.task_id, "suite": task.suite, "agent": task.agent.name, "missing": task.missing}
+            for task in self.pairing.unpaired
         ]
         return {"bank": bank, "sources": sources, "pairs": len(self.pairing.pairs), "unpaired": unpaired}
 
@@ -81,13 +81,13 @@ def _with_shared_texts(bank: Bank, readings: Sequence[Reading]) -> Sequence[Read
     Tools leave the text out of some runs; without it one task would have two texts. A text that the bank has stays.
     """
     stored = {(task.suite, task.task_id): task.text for task in bank.tasks()}
-    known = {(t.suite, t.task_id): t.text for reading in readings for t in reading.tasks if t.text != t.task_id}
+    texts = {(t.suite, t.task_id): t.text for reading in readings for t in reading.tasks if t.text != t.task_id}
 
     def text(task: Task) -> str:
         there = stored.get((task.suite, task.task_id), "")
         if there and task.task_id in (there, task.text):
             return there
-        return known.get((task.suite, task.task_id), task.text) if task.text == task.task_id else task.text
+        return texts.get((task.suite, task.task_id), task.text) if task.text == task.task_id else task.text
 
     return [
         replace(reading, batch=replace(reading.batch, tasks=[replace(t, text=text(t)) for t in reading.tasks]))
@@ -107,7 +107,7 @@ def _as_recorded(bank: Bank, reading: Reading) -> Reading:
     if not moved:
         return reading
     executions = [replace(e, skill_digest=recorded.get(_observed(e), e.skill_digest)) for e in reading.executions]
-    named = {(e.skill_id, e.skill_digest) for e in executions}
+    versions = {(e.skill_id, e.skill_digest) for e in executions}
     note = (
         f"{plural(len(moved), 'run is', 'runs are')} in the bank with an earlier version of the skill, and stay with it; "
         "the text beside the results has changed since"
@@ -115,7 +115,7 @@ def _as_recorded(bank: Bank, reading: Reading) -> Reading:
     batch = replace(
         reading.batch,
         executions=executions,
-        skills=[skill for skill in reading.skill_texts if (skill.skill_id, skill.digest) in named],
+        skills=[skill for skill in reading.skill_texts if (skill.skill_id, skill.digest) in versions],
         notes=(*reading.notes, note),
     )
     return replace(reading, batch=batch)
@@ -129,7 +129,7 @@ def _observed(e: Execution) -> tuple[object, ...]:
 
 def _pair_lines(pairing: Pairing) -> list[str]:
     """How many pairs there are, and which tasks lack an arm; one line where everything was run in one arm."""
-    lacking = {one.missing for one in pairing.unpaired}
+    lacking = {task.missing for task in pairing.unpaired}
     if not pairing.pairs and lacking in ({"use"}, {"skip"}):
         arm, other = ("without", "with") if lacking == {"use"} else ("with", "without")
         tasks = plural(len(pairing.unpaired), "task")
@@ -140,7 +140,7 @@ def _pair_lines(pairing: Pairing) -> list[str]:
 def _unpaired_lines(unpaired: Sequence[Arms]) -> list[str]:
     lines = []
     for missing, words in _LACKING.items():
-        tasks = [one.task_id for one in unpaired if one.missing == missing]
+        tasks = [task.task_id for task in unpaired if task.missing == missing]
         if tasks:
             lines.append(f"{plural(len(tasks), 'task has', 'tasks have')} {words}: {listed(tasks, _SHOWN)}")
     return lines

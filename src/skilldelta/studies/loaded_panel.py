@@ -34,8 +34,8 @@ from skilldelta.support import Support
 
 _NAMED = 5
 
+# Called with the step, how much of it is done, and of how much; None while that is not known.
 StudyProgress = Callable[[str, int, int | None], None]
-"""Called with the step, how much of it is done, and of how much; None while that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +105,9 @@ def load_panels(
         [('toy on trips', 8)]
     """
     panels = _loaded(bank, paired_records(bank, choice), encoder or load_encoder(), progress)
-    known = {str(task_id) for panel in panels for task_id in panel.support.task_ids}
-    check_exclusions(exclusions, known)
-    check_corrections(corrections, known)
+    task_ids = {str(task_id) for panel in panels for task_id in panel.support.task_ids}
+    check_exclusions(exclusions, task_ids)
+    check_corrections(corrections, task_ids)
     return [_without(_as_corrected(panel, corrections), exclusions) for panel in panels]
 
 
@@ -155,14 +155,14 @@ def only_records(bank: Bank, choice: PanelChoice) -> PanelRecords:
     panels = paired_records(bank, choice)
     if len(panels) > 1:
         agents = bank.agents()
-        names = ", ".join(f"--agent {label_of(one.agent, agents)} --suite {one.suite}" for one in panels[:_NAMED])
+        names = ", ".join(f"--agent {label_of(panel.agent, agents)} --suite {panel.suite}" for panel in panels[:_NAMED])
         raise InputError(f"the bank has {len(panels)} panels; choose one: {names}")
     return panels[0]
 
 
-def label_of(agent: Agent, known: Sequence[Agent]) -> str:
+def label_of(agent: Agent, agents: Sequence[Agent]) -> str:
     """The agent's name, with its fingerprint where another agent bears the same name."""
-    shared = sum(other.name == agent.name for other in known) > 1
+    shared = sum(other.name == agent.name for other in agents) > 1
     return f"{agent.name}@{agent.fingerprint[:8]}" if shared else agent.name
 
 
@@ -170,7 +170,7 @@ def left_out(pairing: Pairing) -> tuple[str, ...]:
     """What a panel does not contain, in words."""
     notes = []
     if pairing.unpaired:
-        names = [one.task_id for one in pairing.unpaired]
+        names = [task.task_id for task in pairing.unpaired]
         lacking = plural(len(names), "task lacks an arm and is left out", "tasks lack an arm and are left out")
         notes.append(f"{lacking}: {listed(names, _NAMED)}")
     if pairing.stale:
@@ -227,8 +227,8 @@ def _loaded(
 
 
 def _as_corrected(panel: LoadedPanel, corrections: Sequence[Correction]) -> LoadedPanel:
-    found = corrected_panel(panel.support, panel.pairing.pairs, panel.versioned, corrections)
-    return replace(panel, support=found.support, corrected=found.records)
+    corrected = corrected_panel(panel.support, panel.pairing.pairs, panel.versioned, corrections)
+    return replace(panel, support=corrected.support, corrected=corrected.records)
 
 
 def _without(panel: LoadedPanel, exclusions: Sequence[Exclusion]) -> LoadedPanel:

@@ -108,16 +108,16 @@ def _target(row: Mapping[str, Any], where: str) -> TargetTask:
     return TargetTask(row["task_id"], str(text), row["skill"], str(row.get("family") or ""))
 
 
-def _object(line: str, where: str, known: set[str]) -> dict[str, Any]:
+def _object(line: str, where: str, fields: set[str]) -> dict[str, Any]:
     try:
         row = decode_json(line)
     except ValueError:
         raise InputError(f"{where}: not JSON; write one object per line") from None
     if not isinstance(row, dict):
-        raise InputError(f"{where}: expected an object with {', '.join(sorted(known))}")
-    unknown = sorted(set(row) - known)
+        raise InputError(f"{where}: expected an object with {', '.join(sorted(fields))}")
+    unknown = sorted(set(row) - fields)
     if unknown:
-        raise InputError(f"{where}: unknown key {unknown[0]!r}; keep {', '.join(sorted(known))}")
+        raise InputError(f"{where}: unknown key {unknown[0]!r}; keep {', '.join(sorted(fields))}")
     return row
 
 

@@ -70,7 +70,7 @@ class _Source:
     """What was loaded with an evaluated panel."""
 
     def __init__(self, evaluated: Evaluated) -> None:
-        self._panels = {(one.result.agent, one.result.suite): one.panel for one in evaluated.panels}
+        self._panels = {(item.result.agent, item.result.suite): item.panel for item in evaluated.panels}
         self._plan = plan_of(evaluated)
 
     def executions(self, result: PanelResult) -> Sequence[Execution]:
@@ -94,7 +94,7 @@ class _Source:
 
 def report_settings(evaluated: Evaluated) -> dict[str, str]:
     """The settings that numbers depend on, as they were used."""
-    gate, encoders = evaluated.settings.gate, {one.panel.encoder.identity for one in evaluated.panels}
+    gate, encoders = evaluated.settings.gate, {item.panel.encoder.identity for item in evaluated.panels}
     return {
         "encoder": ", ".join(sorted(encoders)),
         "gate": ", ".join(f"{name} {value}" for name, value in gate.changed.items()) or "default",

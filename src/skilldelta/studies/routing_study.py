@@ -159,11 +159,11 @@ class _Replay:
     def run(self, fold: int) -> None:
         rows = self._panel.support
         out = {task for task, of in zip(self._tasks, self._fold_of, strict=True) if of == fold}
-        kept = rows.rows(~np.isin(rows.task_ids, list(out)))
-        if not len(kept):
+        remaining = rows.rows(~np.isin(rows.task_ids, list(out)))
+        if not len(remaining):
             return
-        applicability = self._fitted(kept, self._everyday[self._prompt_fold != fold])
-        with tempfile.TemporaryDirectory() as folder, _bank_of(self._panel, kept, Path(folder)) as bank:
+        applicability = self._fitted(remaining, self._everyday[self._prompt_fold != fold])
+        with tempfile.TemporaryDirectory() as folder, _bank_of(self._panel, remaining, Path(folder)) as bank:
             advisor = Advisor(bank, self._panel.encoder, agent=self._panel.agent, gate=self._settings.gate)
             for task in out:
                 self._ask(task, applicability, advisor)
@@ -177,8 +177,8 @@ class _Replay:
         at = rows.row_of_task[task]
         text, query = rows.texts[at[0]], rows.vectors[at[0]]
         own = [str(rows.skills[i]) for i in at]
-        known = set(applicability.tasks.skills)
-        helping = [s for s in own if s in known and advisor.ask(Question(text, s)).decision.action == "use"]
+        recorded = set(applicability.tasks.skills)
+        helping = [s for s in own if s in recorded and advisor.ask(Question(text, s)).decision.action == "use"]
         self._helped_by[task] = helping[0] if helping else None
         self._chosen[task] = _choice(applicability, advisor, text, query)
         without = self._without_skill.get(own[0]) if len(own) == 1 else None
@@ -281,17 +281,17 @@ def _success(
     return {name: np.array(values) for name, values in columns.items()}
 
 
-def _bank_of(panel: LoadedPanel, kept: Support, folder: Path) -> Bank:
+def _bank_of(panel: LoadedPanel, rows: Support, folder: Path) -> Bank:
     """A bank with some tasks of a panel, as if the others had never been recorded."""
-    tasks = {str(kept.task_ids[i]): i for i in range(len(kept))}
+    tasks = {str(rows.task_ids[i]): i for i in range(len(rows))}
     bank = Bank.open(folder / "kept.bank", create=True)
     bank.add(
         Batch(
-            tasks=[Task(name, kept.texts[i], str(kept.families[i]), panel.suite) for name, i in tasks.items()],
+            tasks=[Task(name, rows.texts[i], str(rows.families[i]), panel.suite) for name, i in tasks.items()],
             executions=[run for run in panel.versioned if run.task_id in tasks],
             vectors=[
-                TextVector(panel.encoder.identity, text_digest(kept.texts[i]), kept.vectors[i])
-                for i in {kept.texts[i]: i for i in tasks.values()}.values()
+                TextVector(panel.encoder.identity, text_digest(rows.texts[i]), rows.vectors[i])
+                for i in {rows.texts[i]: i for i in tasks.values()}.values()
             ],
         )
     )

@@ -104,49 +104,49 @@ def judged_to_dict(judged: JudgedPanel) -> dict[str, Any]:
         "suite": judged.panel.suite,
         "tasks": len(np.unique(support.task_ids)),
         "margin": judged.settings.margin,
-        "skills": [_skill_document(support, one) for one in judged.verdicts],
+        "skills": [_skill_document(support, verdict) for verdict in judged.verdicts],
         "left_out": list(judged.panel.notes),
     }
 
 
-def _skill_document(support: Support, found: SkillVerdict) -> dict[str, Any]:
-    mean = found.mean
+def _skill_document(support: Support, verdict: SkillVerdict) -> dict[str, Any]:
+    mean = verdict.mean
     return {
-        "skill": found.skill,
-        "verdict": found.ruling,
-        "reason": found.reason,
-        "sentence": skill_sentence(found),
+        "skill": verdict.skill,
+        "verdict": verdict.ruling,
+        "reason": verdict.reason,
+        "sentence": skill_sentence(verdict),
         "tasks": mean.tasks,
-        "helped": found.helped,
-        "harmed": found.harmed,
-        "certainty": found.certainty,
+        "helped": verdict.helped,
+        "harmed": verdict.harmed,
+        "certainty": verdict.certainty,
         "gain": mean.mean,
         "interval": {**asdict(mean.interval), "level": mean.level, "method": "bootstrap over tasks"},
-        "corrected": asdict(found.effect),
-        "gate": None if found.gate is None else asdict(found.gate),
-        "extra_tokens": found.extra_tokens,
-        "points_per_1000_tokens": found.points_per_1000_tokens,
-        "adjusted_p": found.adjusted_p,
+        "corrected": asdict(verdict.effect),
+        "gate": None if verdict.gate is None else asdict(verdict.gate),
+        "extra_tokens": verdict.extra_tokens,
+        "points_per_1000_tokens": verdict.points_per_1000_tokens,
+        "adjusted_p": verdict.adjusted_p,
         "detectable_gain": mean.detectable,
-        "more_tasks": found.more_tasks,
-        "token_change": found.token_change,
+        "more_tasks": verdict.more_tasks,
+        "token_change": verdict.token_change,
         "harmed_tasks": [
-            str(support.task_ids[row]) for one in found.families for row in one.rows if support.gains[row] < 0
+            str(support.task_ids[row]) for family in verdict.families for row in family.rows if support.gains[row] < 0
         ],
-        "families": [_family_document(support, one) for one in found.families],
-        "neighbor_groups": [_group_document(support, one) for one in found.groups],
+        "families": [_family_document(support, family) for family in verdict.families],
+        "neighbor_groups": [_group_document(support, family) for family in verdict.groups],
         "skipping": {
-            "harmed_families": None if found.skip_harmed is None else asdict(found.skip_harmed),
-            "by_family_held_out": asdict(found.skip_by_family),
-            "by_neighbors_held_out": asdict(found.skip_by_neighbors),
+            "harmed_families": None if verdict.skip_harmed is None else asdict(verdict.skip_harmed),
+            "by_family_held_out": asdict(verdict.skip_by_family),
+            "by_neighbors_held_out": asdict(verdict.skip_by_neighbors),
         },
     }
 
 
-def _family_document(support: Support, one: FamilyEffect) -> dict[str, Any]:
+def _family_document(support: Support, family: FamilyEffect) -> dict[str, Any]:
     names = ("family", "tasks", "gain", "helped", "harmed", "p", "adjusted_p", "effect")
-    harmed = [str(support.task_ids[row]) for row in one.rows if support.gains[row] < 0]
-    return {**{name: getattr(one, name) for name in names}, "harmed_tasks": harmed}
+    harmed = [str(support.task_ids[row]) for row in family.rows if support.gains[row] < 0]
+    return {**{name: getattr(family, name) for name in names}, "harmed_tasks": harmed}
 
 
 def _group_document(support: Support, group: HarmGroup) -> dict[str, Any]:
@@ -166,7 +166,11 @@ def task_votes(panel: LoadedPanel) -> Floats:
     unequal = np.flatnonzero(support.r0 != support.r1)
     if not len(unequal):
         return votes
-    arms = {(one.task_id, one.skill_id): one for one in arms_of(panel.versioned) if not one.missing}
+    arms = {
+        (arms_of_task.task_id, arms_of_task.skill_id): arms_of_task
+        for arms_of_task in arms_of(panel.versioned)
+        if not arms_of_task.missing
+    }
     for row in unequal:
         found = arms.get((str(support.task_ids[row]), str(support.skills[row])))
         if found is None:

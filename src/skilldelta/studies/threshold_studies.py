@@ -108,36 +108,36 @@ def threshold_document(panel: LoadedPanel, swept: ThresholdSweep, estimator: str
     }
 
 
-def evidence_document(panel: LoadedPanel, found: EvidenceCurves) -> dict[str, Any]:
+def evidence_document(panel: LoadedPanel, curves: EvidenceCurves) -> dict[str, Any]:
     """One panel of `sweep evidence --json`."""
     return {
         "agent": panel.support.agent,
         "suite": panel.suite,
-        "curves": [_curve(curve) for curve in found.curves],
-        "missing": found.missing,
+        "curves": [_curve(curve) for curve in curves.curves],
+        "missing": curves.missing,
     }
 
 
-def calibration_document(panel: LoadedPanel, found: Calibration, estimator: str) -> dict[str, Any]:
+def calibration_document(panel: LoadedPanel, calibration: Calibration, estimator: str) -> dict[str, Any]:
     """One panel of `calibrate --json`."""
-    held = found.held_out
+    held = calibration.held_out
     return {
         "agent": panel.support.agent,
         "suite": panel.suite,
         "estimator": estimator,
-        "goal": found.goal.words,
-        "threshold": found.threshold,
-        "hindsight": asdict(found.hindsight),
+        "goal": calibration.goal.words,
+        "threshold": calibration.threshold,
+        "hindsight": asdict(calibration.hindsight),
         "held_out": {
             **{name: getattr(held, name) for name in _HELD_OUT},
             "intervals": {name: asdict(interval) for name, interval in held.intervals.items()},
             "thresholds": sorted(set(held.thresholds.tolist())),
         },
-        "always_on": found.always_on,
-        "always_off": found.always_off,
-        "pairs": found.rows,
+        "always_on": calibration.always_on,
+        "always_off": calibration.always_off,
+        "pairs": calibration.rows,
         "wrong": [asdict(case) for case in held.wrong],
-        "notes": [*panel.notes, *found.notes],
+        "notes": [*panel.notes, *calibration.notes],
     }
 
 

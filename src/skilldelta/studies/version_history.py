@@ -98,25 +98,25 @@ def history_to_dict(history: Sequence[VersionGain]) -> dict[str, Any]:
     return {
         "versions": [
             {
-                "agent": one.agent,
-                "skill": one.skill,
-                "version": one.version,
-                "tasks": one.mean.tasks,
-                "runs": one.runs,
-                "gain": one.mean.mean,
-                "interval": {**asdict(one.mean.interval), "level": one.mean.level},
-                "helped": one.helped,
-                "harmed": one.harmed,
+                "agent": version.agent,
+                "skill": version.skill,
+                "version": version.version,
+                "tasks": version.mean.tasks,
+                "runs": version.runs,
+                "gain": version.mean.mean,
+                "interval": {**asdict(version.mean.interval), "level": version.mean.level},
+                "helped": version.helped,
+                "harmed": version.harmed,
                 "change": None
-                if one.change is None
+                if version.change is None
                 else {
-                    "tasks": one.change.tasks,
-                    "mean": one.change.mean,
-                    "interval": {**asdict(one.change.interval), "level": one.change.level},
+                    "tasks": version.change.tasks,
+                    "mean": version.change.mean,
+                    "interval": {**asdict(version.change.interval), "level": version.change.level},
                 },
-                "newest": one.is_newest,
+                "newest": version.is_newest,
             }
-            for one in history
+            for version in history
         ]
     }
 

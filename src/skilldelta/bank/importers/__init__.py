@@ -64,5 +64,5 @@ def read_source(
     """
     if repetitions is not None and repetitions < 1:
         raise InputError(f"repetitions must be at least 1, got {repetitions}")
-    said = Defaults(agent or "", skill or "", suite or "", condition, repetitions, columns or {})
-    return read_any(source, said, format=format).batch
+    defaults = Defaults(agent or "", skill or "", suite or "", condition, repetitions, columns or {})
+    return read_any(source, defaults, format=format).batch

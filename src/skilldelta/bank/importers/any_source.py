@@ -91,7 +91,7 @@ class Reading:
 
 def read_any(
     source: Path | str | Source,
-    said: Defaults | None = None,
+    defaults: Defaults | None = None,
     *,
     format: str = "auto",
     stand_ins: Defaults | None = None,
@@ -102,26 +102,26 @@ def read_any(
     agent, skill and condition of `stand_ins` answer them. Nothing is returned from a source with a fault.
     """
     source = source if isinstance(source, Source) else Source(Path(source))
-    said, stand_ins = said or Defaults(), stand_ins or Defaults()
+    defaults, stand_ins = defaults or Defaults(), stand_ins or Defaults()
     tools = tool_formats()
     if format != "auto" and format not in FORMATS and format not in tools:
         raise unknown_name("format", format, ["auto", *FORMATS, *tools])
     if format in FORMATS:
-        return _read_natural(source, format, "--format says so", said.or_else(stand_ins))
+        return _read_natural(source, format, "--format says so", defaults.or_else(stand_ins))
     if format == "auto" and (source.content is not None or os.path.isfile(source.path)) and is_workbook(source):
-        return _read_natural(source, "workbook", "it is a workbook", said.or_else(stand_ins))
+        return _read_natural(source, "workbook", "it is a workbook", defaults.or_else(stand_ins))
     tree = open_tree(source)
     if format in tools:
-        return _read_tool(tree, tools[format], "--format says so", said, stand_ins)
+        return _read_tool(tree, tools[format], "--format says so", defaults, stand_ins)
     for tool in tools.values():
         why = tool.found(tree)
         if why:
-            return _read_tool(tree, tool, why, said, stand_ins)
+            return _read_tool(tree, tool, why, defaults, stand_ins)
     if why := found_anywhere(tree):
-        return _read_tool(tree, tools["skill-creator"], why, said, stand_ins)
+        return _read_tool(tree, tools["skill-creator"], why, defaults, stand_ins)
     if not tree.is_file and not (tree.on_disk and os.path.isdir(source.path)):
         raise unrecognised(source.path)
-    return _read_natural(source, "auto", "", said.or_else(stand_ins))
+    return _read_natural(source, "auto", "", defaults.or_else(stand_ins))
 
 
 def unrecognised(path: Path) -> InputError:
@@ -133,14 +133,14 @@ def unrecognised(path: Path) -> InputError:
     )
 
 
-def _read_tool(tree: ResultTree, tool: ToolFormat, why: str, said: Defaults, stand_ins: Defaults) -> Reading:
-    results = tool.read(tree, said)
+def _read_tool(tree: ResultTree, tool: ToolFormat, why: str, defaults: Defaults, stand_ins: Defaults) -> Reading:
+    results = tool.read(tree, defaults)
     tree.check_unchanged()
     try:
-        batch, names = join(tree.root, results, said)
+        batch, names = join(tree.root, results, defaults)
     except UnsaidError as error:
         error.format = tool.name
-        answered = error.answered(said, stand_ins)
+        answered = error.answered(defaults, stand_ins)
         if answered is None:
             raise
         batch, names = join(tree.root, results, answered)
@@ -162,14 +162,14 @@ def _read_tool(tree: ResultTree, tool: ToolFormat, why: str, said: Defaults, sta
     )
 
 
-def _read_natural(source: Source, format: str, why: str, said: Defaults) -> Reading:
+def _read_natural(source: Source, format: str, why: str, defaults: Defaults) -> Reading:
     if source.content is None and os.path.isdir(source.path):
-        batch, names = read_folder(source.path, format, said, lambda: unrecognised(source.path))
+        batch, names = read_folder(source.path, format, defaults, lambda: unrecognised(source.path))
         return Reading(source.path, " and ".join(names), why or "its files have that format", batch)
     if source.content is None:
         check_file(source.path)
-    name = detect(source, said) if format == "auto" else format
-    return Reading(source.path, name, why or "its first line says so", FORMATS[name].read(source, said))
+    name = detect(source, defaults) if format == "auto" else format
+    return Reading(source.path, name, why or "its first line says so", FORMATS[name].read(source, defaults))
 
 
 def left_out_lines(left_out: Sequence[Omission], *, most: int = 3) -> list[str]:

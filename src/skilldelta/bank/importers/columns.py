@@ -23,8 +23,8 @@ RUNS = frozenset((*TASK, "condition", "repetition", "success", "tokens", "second
 FIELDS = PAIRS | RUNS
 _BY_PLAIN_NAME = {plain_name(name): name for name in FIELDS}
 _REPEATED = frozenset(("y0", "y1", "tokens0", "tokens1"))
+# Keys that files in the field carry beside the outcomes: neither guessed at nor taken for misspelled ones.
 _NEVER_STORED = frozenset(("score0", "score1", "metadata", "source"))
-"""Keys that files in the field carry beside the outcomes: neither guessed at nor taken for misspelled ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +97,12 @@ class Columns:
         draft.take_arms()
         draft.take_aliases()
         form = draft.form()
-        known = PAIRS if form == "pairs" else RUNS
+        fields_of_form = PAIRS if form == "pairs" else RUNS
         for name in draft.free:
-            self._left_out.setdefault(name, _with_hint(name, known - draft.places.keys()))
-        for name in draft.places.keys() - known:
+            self._left_out.setdefault(name, _with_hint(name, fields_of_form - draft.places.keys()))
+        for name in draft.places.keys() - fields_of_form:
             self._left_out.setdefault(name, ", ".join(map(shown, draft.places[name])))
-        return ColumnPlan(form, {name: columns for name, columns in draft.places.items() if name in known})
+        return ColumnPlan(form, {name: columns for name, columns in draft.places.items() if name in fields_of_form})
 
     def guessed(self, name: str, columns: Sequence[str]) -> None:
         listed = ", ".join(map(shown, columns))
@@ -130,15 +130,17 @@ class _Draft:
 
     def take_mapped(self, *, is_first: bool) -> None:
         """What --map says goes before everything; its columns must exist in the first row at least."""
-        for name, wanted in self.columns.mapping.items():
-            if not wanted:
+        for name, names in self.columns.mapping.items():
+            if not names:
                 continue
-            found = tuple(column for asked in wanted if (column := self._column(asked)) is not None)
-            if len(found) < len(wanted) and is_first:
-                missing = next(asked for asked in wanted if self._column(asked) is None)
+            columns_of_name = tuple(
+                column for column_name in names if (column := self._column(column_name)) is not None
+            )
+            if len(columns_of_name) < len(names) and is_first:
+                missing = next(column_name for column_name in names if self._column(column_name) is None)
                 raise RowError(f"--map {name}={missing}: there is no such column; the columns are {_listed(self.row)}")
-            if found:
-                self._take(name, found)
+            if columns_of_name:
+                self._take(name, columns_of_name)
 
     def take_named(self) -> None:
         """Columns that are called as the bank calls them, in any case; a data frame's row numbers go."""
@@ -152,10 +154,10 @@ class _Draft:
 
     def take_arms(self) -> None:
         """y0, y1 and their tokens under other names, and repetitions in columns of their own."""
-        found: dict[str, list[tuple[int, str]]] = {}
+        repetitions: dict[str, list[tuple[int, str]]] = {}
         for column, arm in self._arm_columns():
-            found.setdefault(arm.field, []).append((-1 if arm.repetition is None else arm.repetition, column))
-        for name, listed in found.items():
+            repetitions.setdefault(arm.field, []).append((-1 if arm.repetition is None else arm.repetition, column))
+        for name, listed in repetitions.items():
             columns = tuple(column for _, column in sorted(listed))
             numbers = [number for number, _ in listed]
             if len(columns) > 1 and (-1 in numbers or len(set(numbers)) < len(numbers) or name in self.places):
@@ -189,9 +191,9 @@ class _Draft:
 
     def form(self) -> Form:
         """Whether a row is a pair or a run; a row that can be neither is refused with what would make it one."""
-        asked = self.columns.form
-        if asked is not None:
-            return asked
+        requested = self.columns.form
+        if requested is not None:
+            return requested
         if "success" in self.places and ("condition" in self.places or "condition" in self.columns.given):
             return "runs"
         if "y0" in self.places or "y1" in self.places:
@@ -204,15 +206,15 @@ class _Draft:
         )
 
     def _arm_columns(self) -> list[tuple[str, ArmColumn]]:
-        found, plain = [], set(self.free.values())
+        arm_columns, plain = [], set(self.free.values())
         for column in self.free:
             arm = None if column in _NEVER_STORED else arm_column(column)
             if arm is None:
                 continue
             # score_1 beside score_2 counts repetitions, and is no arm.
             if not (arm.by_digit and arm.repetition is None and f"{self.free[column][:-1]}2" in plain):
-                found.append((column, arm))
-        return found
+                arm_columns.append((column, arm))
+        return arm_columns
 
     def _take_use_of_skill_as_condition(self) -> None:
         """`with_skill` alone beside a success says which arm a run belongs to."""
@@ -237,15 +239,15 @@ class _Draft:
         elif lacks_id:
             self._guess("task_id", (column,))
 
-    def _column(self, asked: str) -> str | None:
+    def _column(self, name: str) -> str | None:
         """The column that a person names: exactly, in another case, or as a dotted path into a JSON object."""
-        if asked in self.row:
-            return asked
-        plain = plain_name(asked)
+        if name in self.row:
+            return name
+        plain = plain_name(name)
         same = [column for column in self.row if plain_name(column) == plain]
         if len(same) == 1:
             return same[0]
-        return asked if _inside(self.row, asked) is not _NOWHERE else None
+        return name if _inside(self.row, name) is not _NOWHERE else None
 
     def _guess(self, name: str, columns: tuple[str, ...]) -> None:
         self._take(name, columns)
@@ -273,20 +275,20 @@ def value_at(row: Row, column: str) -> Any:
     """A row's value under a column, or at a dotted path; None where there is none."""
     if column in row:
         return row[column]
-    found = _inside(row, column)
-    return None if found is _NOWHERE else found
+    value = _inside(row, column)
+    return None if value is _NOWHERE else value
 
 
-def parse_mapping(given: Iterable[str]) -> dict[str, tuple[str, ...]]:
+def parse_mapping(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """`--map field=column` as given: a field twice is repetitions, a field without a column is left out."""
     mapping: dict[str, tuple[str, ...]] = {}
-    for one in given:
-        name, separator, column = one.partition("=")
+    for text in texts:
+        name, separator, column = text.partition("=")
         name, column = name.strip(), column.strip()
         if not separator or name not in FIELDS:
             near = difflib.get_close_matches(name.lower(), sorted(FIELDS), n=1)
             hint = f"; did you mean {near[0]!r}?" if near else f"; fields are {', '.join(sorted(FIELDS))}"
-            raise RowError(f"--map {one}: write FIELD=COLUMN, such as text=prompt{hint}")
+            raise RowError(f"--map {text}: write FIELD=COLUMN, such as text=prompt{hint}")
         earlier = mapping.get(name, ())
         if earlier and name not in _REPEATED:
             raise RowError(f"--map {name} is given twice; only y0, y1, tokens0 and tokens1 may be several columns")
@@ -294,9 +296,9 @@ def parse_mapping(given: Iterable[str]) -> dict[str, tuple[str, ...]]:
     return mapping
 
 
-def left_out_note(columns: Iterable[str], known: Iterable[str]) -> list[str]:
+def left_out_note(columns: Iterable[str], fields_read: Iterable[str]) -> list[str]:
     """The note on columns that no reader of a format knows, where there are any."""
-    listed = ", ".join(_with_hint(column, known) for column in sorted(columns))
+    listed = ", ".join(_with_hint(column, fields_read) for column in sorted(columns))
     return [f"left out: {listed}"] if listed else []
 
 
@@ -309,9 +311,13 @@ def _inside(row: Row, path: str) -> Any:
     return value
 
 
-def _with_hint(column: str, known: Iterable[str]) -> str:
+def _with_hint(column: str, fields_read: Iterable[str]) -> str:
     """A column that is left out, with the field that its name may be a misspelling of."""
-    near = [] if column in _NEVER_STORED else difflib.get_close_matches(column.lower(), sorted(known), n=1, cutoff=0.8)
+    near = (
+        []
+        if column in _NEVER_STORED
+        else difflib.get_close_matches(column.lower(), sorted(fields_read), n=1, cutoff=0.8)
+    )
     return f"{shown(column)} (did you mean {near[0]!r}? say --map {near[0]}={column})" if near else shown(column)
 
 

@@ -45,12 +45,12 @@ def detect(source: Path | Source, defaults: Defaults | None = None) -> str:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):
-        found = _format_in_part(head)
+        format_ = _format_in_part(head)
     else:
-        found = _format_of(source.path, row, defaults or Defaults())
-    if not found:
+        format_ = _format_of(source.path, row, defaults or Defaults())
+    if not format_:
         raise fault(source.path, 1, f"the format cannot be told from {shown(line)}; {_REMEDY}")
-    return found
+    return format_
 
 
 def _text(raw: bytes) -> str:
@@ -99,8 +99,8 @@ def _table_format(path: Path, head: str, columns: Mapping[str, Sequence[str]]) -
     line = head.partition("\n")[0].strip()
     for number, candidate in enumerate(head.split("\n")[:_MOST_ABOVE]):
         header = header_of(candidate)
-        known = sum(map(_is_known, header))
-        if len(header) > 1 and ((columns and not number) or known > (number > 0)):
+        matches = sum(map(_is_known, header))
+        if len(header) > 1 and ((columns and not number) or matches > (number > 0)):
             return "csv"
     raise fault(path, 1, f"the first line {shown(line)} is neither JSON nor a header of known columns; {_REMEDY}")
 

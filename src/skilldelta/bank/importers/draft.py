@@ -113,21 +113,21 @@ class Draft:
         if not task_id:
             raise RowError("there is no task id; give every row one")
         key = (suite, task_id)
-        known = self._tasks.get(key)
-        if known is None:
+        task = self._tasks.get(key)
+        if task is None:
             self._tasks[key] = Task(task_id, text, family, suite)
             self._task_places[key] = place
-        elif known.text != text or known.family != family:
+        elif task.text != text or task.family != family:
             self._tasks[key] = replace(
-                known,
-                text=self._agreed(key, "text", known.text, text),
-                family=self._agreed(key, "family", known.family, family),
+                task,
+                text=self._agreed(key, "text", task.text, text),
+                family=self._agreed(key, "family", task.family, family),
             )
 
-    def once(self, place: Place, key: Hashable, said: Callable[[str], str]) -> None:
+    def once(self, place: Place, key: Hashable, message: Callable[[str], str]) -> None:
         """Refuse a second row with the same key; `said` tells where the first stands, and how to keep both."""
         if key in self._seen:
-            raise RowError(said(_at(self._seen[key])))
+            raise RowError(message(_at(self._seen[key])))
         self._seen[key] = place
 
     def first_repetition(self, key: tuple[str, ...]) -> int:
@@ -207,13 +207,13 @@ class Draft:
                 "mean, and the noise floor and the curve over repetitions say nothing about them"
             )
 
-    def _agreed(self, key: tuple[str, str], name: str, known: str, value: str) -> str:
-        if known and value and known != value:
+    def _agreed(self, key: tuple[str, str], name: str, current: str, value: str) -> str:
+        if current and value and current != value:
             raise RowError(
                 f"the task {shown(key[1])} has another {name} at {_at(self._task_places[key])}: "
-                f"{shown(known)}, here {shown(value)}; give different tasks different ids"
+                f"{shown(current)}, here {shown(value)}; give different tasks different ids"
             )
-        return known or value
+        return current or value
 
 
 def _pair_of(e: Execution) -> tuple[str, ...]:

@@ -101,11 +101,11 @@ def arm(row: Row, y: str, tokens: str, count: int | None = None) -> ArmRuns:
     """
     if y not in row:
         raise RowError(f"there is no {y}; write [] for an arm that was not run, or say --map {y}=COLUMN")
-    given, spent = row[y], row.get(tokens)
-    successes = given if type(given) is list else _listed(given)
+    outcomes, spent = row[y], row.get(tokens)
+    successes = outcomes if type(outcomes) is list else _listed(outcomes)
     costs = spent if type(spent) is list else _listed(spent)
     if count is not None and not (count == 1 and len(successes) <= 1):
-        return _mean_of(given, costs, count, y, tokens)
+        return _mean_of(outcomes, costs, count, y, tokens)
     differ = len(costs) != len(successes)
     remark: Remark = "ragged tokens" if differ and spent is not None and successes else ""
     if differ:  # tokens of an arm that was not run are nobody's
@@ -113,7 +113,7 @@ def arm(row: Row, y: str, tokens: str, count: int | None = None) -> ArmRuns:
     return ArmRuns([success(value, y) for value in successes], [amount(cost, tokens) for cost in costs], remark)
 
 
-def repetition_count(row: Row, own: str, given: int | None) -> int | None:
+def repetition_count(row: Row, own: str, default: int | None) -> int | None:
     """How many runs stand behind a mean: the arm's column, the pair's, or what the import says."""
     for name in (own, "repetitions"):
         count = whole(row.get(name), name)
@@ -121,17 +121,17 @@ def repetition_count(row: Row, own: str, given: int | None) -> int | None:
             if not 1 <= count <= _MOST_REPETITIONS:
                 raise RowError(f"{name} must lie between 1 and {_MOST_REPETITIONS}, got {count}")
             return count
-    return given
+    return default
 
 
 _MOST_REPETITIONS = 1000
+# How far a mean that was written with two digits may lie from the mean itself.
 _ROUNDED = 0.005
-"""How far a mean that was written with two digits may lie from the mean itself."""
 
 
-def _mean_of(given: Any, costs: list[Any], count: int, y: str, tokens: str) -> ArmRuns:
+def _mean_of(value: Any, costs: list[Any], count: int, y: str, tokens: str) -> ArmRuns:
     """As many runs as a mean was taken over, with that mean: successes and failures where it can be theirs."""
-    listed = _listed(given)
+    listed = _listed(value)
     if not listed:
         return ArmRuns([], [])
     if len(listed) > 1:
@@ -139,7 +139,7 @@ def _mean_of(given: Any, costs: list[Any], count: int, y: str, tokens: str) -> A
             raise RowError(
                 f"{y} has {len(listed)} repetitions, but {count} are said to stand behind it; say one of them"
             )
-        return arm({y: given, tokens: costs or None}, y, tokens)
+        return arm({y: value, tokens: costs or None}, y, tokens)
     mean = success(listed[0], y)
     if mean is None:
         return ArmRuns([], [])
@@ -190,10 +190,10 @@ def _listed(value: Any) -> list[Any]:
         return value
     if isinstance(value, str) and value.lstrip().startswith("["):  # a list that a table wrote into one cell
         try:
-            found = json.loads(value)
+            items = json.loads(value)
         except (ValueError, RecursionError):
             return [value]
-        return found if isinstance(found, list) else [value]
+        return items if isinstance(items, list) else [value]
     return [] if value is None else [value]
 
 

@@ -60,22 +60,24 @@ class UnsaidError(InputError):
         about = dict.fromkeys(question.about for question in questions)
         arms = [question.name for question in questions if question.about == "arm"]
         which = ", ".join(map(shown, arms[:6]))
-        named = [f"what the arm {which} means" if len(arms) == 1 else f"what the arms {which} mean"] if arms else []
-        said = " and ".join([*(f"the {one}" for one in about if one != "arm"), *named])
+        parts = [f"what the arm {which} means" if len(arms) == 1 else f"what the arms {which} mean"] if arms else []
+        sentence = " and ".join([*(f"the {topic}" for topic in about if topic != "arm"), *parts])
         options = " ".join(question.option for question in questions[:6])
-        super().__init__(f"{path}: the files do not say {said}; say {options}, or --write-mapping FILE to edit a guess")
+        super().__init__(
+            f"{path}: the files do not say {sentence}; say {options}, or --write-mapping FILE to edit a guess"
+        )
 
-    def answered(self, said: Defaults, stand_ins: Defaults) -> Defaults | None:
+    def answered(self, defaults: Defaults, stand_ins: Defaults) -> Defaults | None:
         """What was said, with the open questions answered by what stands in; None where it does not answer all of them."""
-        asked = {question.about for question in self.questions}
-        if any(not getattr(stand_ins, "condition" if about == "arm" else about) for about in asked):
+        topics = {question.about for question in self.questions}
+        if any(not getattr(stand_ins, "condition" if about == "arm" else about) for about in topics):
             return None
         arms = {question.name: str(stand_ins.condition) for question in self.questions if question.about == "arm"}
         return replace(
-            said,
-            agent=stand_ins.agent if "agent" in asked else said.agent,
-            skill=stand_ins.skill if "skill" in asked else said.skill,
-            arms={**said.arms, **arms},
+            defaults,
+            agent=stand_ins.agent if "agent" in topics else defaults.agent,
+            skill=stand_ins.skill if "skill" in topics else defaults.skill,
+            arms={**defaults.arms, **arms},
         )
 
 
@@ -91,28 +93,28 @@ def recorded_agent(agent: str, model: str) -> str:
     return "@".join(dict.fromkeys(parts))
 
 
-def join(path: Path, results: ToolResults, said: Defaults) -> tuple[Batch, ReadNames]:
+def join(path: Path, results: ToolResults, defaults: Defaults) -> tuple[Batch, ReadNames]:
     """The records of a tool's runs, and how its names were read; an `UnsaidError` asks for what is missing."""
-    names = _answered(path, results, said)
+    names = _answered(path, results, defaults)
     arms, skills = names.arms, names.skills
     for run in results.runs:
         if arms[run.arm] == "leave-out":
             results.leave_out(f"the arm {shown(run.arm)} is neither with nor without the skill", run.place)
         elif run.outcome is None:
             results.leave_out(run.reason or "no outcome is recorded", run.place)
-    kept = [run for run in results.runs if arms[run.arm] != "leave-out"]
-    if not kept:
+    runs = [run for run in results.runs if arms[run.arm] != "leave-out"]
+    if not runs:
         raise InputError(f"{path}: no run of an arm that counts; say what the arms mean with --arm NAME=use|skip")
-    tasks = _Tasks(path, said)
-    executions = _executions(kept, names, tasks)
-    _check_agents(path, executions, said)
+    tasks = _Tasks(path, defaults)
+    executions = _executions(runs, names, tasks)
+    _check_agents(path, executions, defaults)
     named = dict.fromkeys((e.skill_id, e.skill_digest) for e in executions if e.skill_id)
     if not results.versions:
         _check_versions(path, named)
     renamed = (replace(one, skill_id=skills.get(one.skill_id, one.skill_id)) for one in results.skills)
     texts = list(dict.fromkeys(one for one in renamed if (one.skill_id, one.digest) in named))
-    known = {(skill.skill_id, skill.digest) for skill in texts}
-    bare = [Skill(skill_id, "", digest) for skill_id, digest in named if (skill_id, digest) not in known]
+    with_text = {(skill.skill_id, skill.digest) for skill in texts}
+    bare = [Skill(skill_id, "", digest) for skill_id, digest in named if (skill_id, digest) not in with_text]
     versions = [digest for listed in results.versions.values() for digest in listed]
     # The version that arrives last is the current one.
     skills_in_order = sorted(
@@ -121,30 +123,32 @@ def join(path: Path, results: ToolResults, said: Defaults) -> tuple[Batch, ReadN
     return Batch(tasks.listed(), tuple(skills_in_order), tuple(executions), notes=tuple(tasks.notes())), names
 
 
-def _answered(path: Path, results: ToolResults, said: Defaults) -> ReadNames:
+def _answered(path: Path, results: ToolResults, defaults: Defaults) -> ReadNames:
     """What every arm, agent and skill of the files is in the bank."""
     questions: list[Unsaid] = []
-    arms = _arms(results, said, questions)
+    arms = _arms(results, defaults, questions)
     used = [run for run in results.runs if arms.get(run.arm, "use") != "leave-out"]
     recorded = dict.fromkeys(recorded_agent(run.agent, run.model) for run in used)
-    agents = _named(path, "agent", list(recorded), said.agents, said.agent, questions)
-    named = dict.fromkeys(run.skill for run in used if arms.get(run.arm) == "use")
-    skills = _named(path, "skill", list(named), said.skills, bundle_name([said.skill]), questions, results.skill_guess)
+    agents = _named(path, "agent", list(recorded), defaults.agents, defaults.agent, questions)
+    skills_used = dict.fromkeys(run.skill for run in used if arms.get(run.arm) == "use")
+    skills = _named(
+        path, "skill", list(skills_used), defaults.skills, bundle_name([defaults.skill]), questions, results.skill_guess
+    )
     if questions:
-        guesses = {one.name: one.guess for one in questions if one.about == "arm"}
+        guesses = {question.name: question.guess for question in questions if question.about == "arm"}
         named_skills = {name: value or results.skill_guess for name, value in skills.items()}
         raise UnsaidError(path, questions, ReadNames({**arms, **guesses}, agents, named_skills))
     return ReadNames(arms, agents, skills)
 
 
-def _arms(results: ToolResults, said: Defaults, questions: list[Unsaid]) -> dict[str, ArmMeaning]:
+def _arms(results: ToolResults, defaults: Defaults, questions: list[Unsaid]) -> dict[str, ArmMeaning]:
     names = dict.fromkeys(run.arm for run in results.runs)
-    unknown = sorted(said.arms.keys() - names.keys())
-    if unknown and results.runs and not any(name in said.arms for name in names):
+    unknown = sorted(defaults.arms.keys() - names.keys())
+    if unknown and results.runs and not any(name in defaults.arms for name in names):
         raise InputError(f"--arm {unknown[0]}: there is no such arm; the arms are {', '.join(map(shown, names))}")
     arms: dict[str, ArmMeaning] = {}
     for name in names:
-        meaning = said.arms.get(name) or said.condition or results.arms.get(name) or condition_of(name)
+        meaning = defaults.arms.get(name) or defaults.condition or results.arms.get(name) or condition_of(name)
         if meaning is None:
             questions.append(Unsaid("arm", name, _guessed_arm(name)))
             arms[name] = "use"
@@ -173,34 +177,34 @@ def _named(
     about: Literal["agent", "skill"],
     recorded: list[str],
     mapping: Mapping[str, str],
-    said: str,
+    name_given: str,
     questions: list[Unsaid],
     guess: str = "",
 ) -> dict[str, str]:
     """Names in the files to names in the bank: by the mapping, by the one option, or as they are."""
     open_ones = [name for name in recorded if name not in mapping]
     several = [name for name in open_ones if name]
-    if said and len(several) > 1 and "" not in open_ones:
+    if name_given and len(several) > 1 and "" not in open_ones:
         raise InputError(
-            f"{path}: --{about} {said} names one {about}, and the files name {len(several)} "
+            f"{path}: --{about} {name_given} names one {about}, and the files name {len(several)} "
             f"({', '.join(map(shown, several[:4]))}); leave the option out, or give each a name with --write-mapping FILE"
         )
-    found = {name: mapping[name] for name in recorded if name in mapping}
+    mapped = {name: mapping[name] for name in recorded if name in mapping}
     for name in open_ones:
         # The option fills in what is missing; where nothing is and there is one name only, it is that one's name here.
-        answer = (name or said) if len(several) > 1 or "" in open_ones else said or name
+        answer = (name or name_given) if len(several) > 1 or "" in open_ones else name_given or name
         if not answer:
             questions.append(Unsaid(about, guess=guess))
-        found[name] = answer
-    return found
+        mapped[name] = answer
+    return mapped
 
 
 class _Tasks:
     """The tasks in order of appearance. One name with different contents is different tasks, unless told otherwise."""
 
-    def __init__(self, path: Path, said: Defaults) -> None:
+    def __init__(self, path: Path, defaults: Defaults) -> None:
         self._path = path
-        self._said = said
+        self._said = defaults
         self._tasks: dict[tuple[str, str], Task] = {}
         self._contents: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
         self._digests: dict[str, str] = {}
@@ -221,14 +225,14 @@ class _Tasks:
             elif run.text and len(self._contents[suite, run.task]) > 1:
                 task_id = f"{run.task}@{self._text_digest(run.text)[:_DIGEST_LENGTH]}"
         key = (suite, task_id)
-        known = self._tasks.get(key)
-        if known is None:
+        task = self._tasks.get(key)
+        if task is None:
             self._tasks[key] = Task(task_id, run.text, run.family, suite)
-        elif (run.text and known.text != run.text and (not known.text or condition == "skip")) or (
-            run.family and not known.family
+        elif (run.text and task.text != run.text and (not task.text or condition == "skip")) or (
+            run.family and not task.family
         ):
             # Where tasks are joined by name only, the text without the skill is the task's.
-            self._tasks[key] = replace(known, text=run.text or known.text, family=known.family or run.family)
+            self._tasks[key] = replace(task, text=run.text or task.text, family=task.family or run.family)
         return key
 
     def listed(self) -> tuple[Task, ...]:
@@ -261,16 +265,16 @@ class _Tasks:
 
 def _executions(runs: Sequence[ToolRun], names: ReadNames, tasks: _Tasks) -> list[Execution]:
     tasks.prepare(runs)
-    known: dict[tuple[str, str], Agent] = {}
+    agents: dict[tuple[str, str], Agent] = {}
     executions: list[Execution] = []
     for run in runs:
         is_use = names.arms[run.arm] == "use"
         condition: Condition = "use" if is_use else "skip"
         suite, task_id = tasks.key(run, condition)
         who = (run.agent, run.model)
-        agent = known.get(who)
+        agent = agents.get(who)
         if agent is None:
-            agent = known[who] = Agent(names.agents[recorded_agent(*who)])
+            agent = agents[who] = Agent(names.agents[recorded_agent(*who)])
         executions.append(
             Execution(
                 agent,
@@ -305,7 +309,7 @@ def _numbered(executions: list[Execution]) -> list[Execution]:
 
 
 def _check_versions(path: Path, named: Iterable[tuple[str, str]]) -> None:
-    """Refuse two versions of one skill in one source: what they gain together is nobody's gain."""
+    """Refuse two versions of one skill in one source: their mean gain would be the gain of neither."""
     versions: defaultdict[str, list[str]] = defaultdict(list)
     for skill, digest in named:
         versions[skill].append(digest)
@@ -318,14 +322,16 @@ def _check_versions(path: Path, named: Iterable[tuple[str, str]]) -> None:
             )
 
 
-def _check_agents(path: Path, executions: Sequence[Execution], said: Defaults) -> None:
+def _check_agents(path: Path, executions: Sequence[Execution], defaults: Defaults) -> None:
     """Refuse arms of different agents or models: their difference would be called the skill's."""
-    if said.condition:
+    if defaults.condition:
         return
     conditions: defaultdict[str, set[Condition]] = defaultdict(set)
     for e in executions:
         conditions[e.agent.name].add(e.condition)
-    only = {one: [name for name, found in conditions.items() if found == {one}] for one in ("use", "skip")}
+    only = {
+        condition: [name for name, held in conditions.items() if held == {condition}] for condition in ("use", "skip")
+    }
     if only["use"] and only["skip"]:
         raise InputError(
             f"{path}: the arm with the skill was run by {shown(only['use'][0])} and the arm without by "

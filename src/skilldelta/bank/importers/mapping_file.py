@@ -44,18 +44,18 @@ class NameMapping:
     agents: Mapping[str, str] = field(default_factory=dict)
     skills: Mapping[str, str] = field(default_factory=dict)
 
-    def under(self, said: Defaults) -> Defaults:
+    def under(self, defaults: Defaults) -> Defaults:
         """What the import's options say, and where they do not what is said here."""
-        pair_by: PairBy = "name" if "name" in (said.pair_by, self.pair_by) else "task"
+        pair_by: PairBy = "name" if "name" in (defaults.pair_by, self.pair_by) else "task"
         return replace(
-            said,
-            suite=said.suite or self.suite,
-            score=said.score or self.score,
-            arm_from=said.arm_from or self.arm_from,
+            defaults,
+            suite=defaults.suite or self.suite,
+            score=defaults.score or self.score,
+            arm_from=defaults.arm_from or self.arm_from,
             pair_by=pair_by,
-            arms={**_answers(self.arms), **said.arms},
-            agents={**_answers(self.agents), **said.agents},
-            skills={**_answers(self.skills), **said.skills},
+            arms={**_answers(self.arms), **defaults.arms},
+            agents={**_answers(self.agents), **defaults.agents},
+            skills={**_answers(self.skills), **defaults.skills},
         )
 
     def as_text(self) -> str:
@@ -84,9 +84,9 @@ def read_mapping(path: Path) -> NameMapping:
     for key in document:
         if key not in (*_WORDS, *_TABLES):
             raise InputError(f"{path}: unknown key {shown(key)}; keep {', '.join((*_WORDS, *_TABLES))}")
-    said: dict[str, Any] = {name: _word(path, name, document.get(name)) for name in _WORDS}
-    said |= {name: _table(path, name, document.get(name)) for name in _TABLES}
-    mapping = NameMapping(**said)
+    words: dict[str, Any] = {name: _word(path, name, document.get(name)) for name in _WORDS}
+    words |= {name: _table(path, name, document.get(name)) for name in _TABLES}
+    mapping = NameMapping(**words)
     if mapping.pair_by not in ("", "task", "name"):
         raise InputError(f"{path}: pair_by is task or name, got {shown(mapping.pair_by)}")
     for name, meaning in _answers(mapping.arms).items():
@@ -117,7 +117,7 @@ def _table(path: Path, name: str, value: Any) -> dict[str, str]:
         return {}
     if not isinstance(value, dict):
         raise InputError(f"{path}: {name} must be a list of names with their meanings, got {shown(value)}")
-    return {_word(path, name, _plain(key)): _word(path, name, _plain(one)) for key, one in value.items()}
+    return {_word(path, name, _plain(key)): _word(path, name, _plain(inner)) for key, inner in value.items()}
 
 
 def _plain(value: Any) -> Any:

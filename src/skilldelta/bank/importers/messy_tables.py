@@ -24,9 +24,9 @@ def header_row(grid: Sequence[Sequence[Any]], is_known: Callable[[str], bool]) -
     best, most = None, 0
     for position, row in enumerate(grid[:_MOST_ABOVE]):
         names = [str(cell).strip() for cell in row if isinstance(cell, str) and cell.strip()]
-        known = sum(is_known(name) for name in names)
-        if len(names) > 1 and known > most:
-            best, most = position, known
+        matches = sum(is_known(name) for name in names)
+        if len(names) > 1 and matches > most:
+            best, most = position, matches
     return best
 
 

@@ -67,7 +67,7 @@ class FolderBatch(NamedTuple):
     formats: tuple[str, ...]
 
 
-def read_folder(folder: Path, format: str, said: Defaults, refusal: Callable[[], InputError]) -> FolderBatch:
+def read_folder(folder: Path, format: str, defaults: Defaults, refusal: Callable[[], InputError]) -> FolderBatch:
     """Every file that has a known format; the others are named in a note. `refusal` is for a folder without any."""
     batches: list[Batch] = []
     notes: list[str] = []
@@ -81,15 +81,15 @@ def read_folder(folder: Path, format: str, said: Defaults, refusal: Callable[[],
             notes.append(f"{name} is a copy of {first}: passed over")
             continue
         try:
-            found = detect(source, said) if format == "auto" else format
-            if format == "auto" and found == "json" and not _may_be_rows(source):
+            format_ = detect(source, defaults) if format == "auto" else format
+            if format == "auto" and format_ == "json" and not _may_be_rows(source):
                 raise InputError(f"{path}: an array of no objects")
         except InputError as error:
             faults.append(error)
             notes.append(f"{name} has no known format: passed over")
             continue
-        batch = FORMATS[found].read(source, said)
-        formats.setdefault(found)
+        batch = FORMATS[format_].read(source, defaults)
+        formats.setdefault(format_)
         notes += [f"{name}: {remark}" for remark in batch.notes]
         batches.append(batch)
     if not batches:
@@ -116,12 +116,12 @@ def _files_in(folder: Path, refusal: Callable[[], InputError]) -> list[Path]:
     """
     try:
         below = (path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES and path.is_file())
-        found = list(itertools.islice(below, _MOST_FILES + 1))
+        files = list(itertools.islice(below, _MOST_FILES + 1))
     except OSError as error:
         raise InputError(f"{folder}: cannot be read ({error.strerror}); check the folder and its permissions") from None
-    if len(found) > _MOST_FILES:
+    if len(files) > _MOST_FILES:
         raise InputError(f"{folder}: more than {_MOST_FILES:,} files; name a folder with fewer")
-    visible = [path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
+    visible = [path for path in files if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
     if not visible:
         raise refusal()
     return sorted(visible)
@@ -132,16 +132,16 @@ def _merged(batches: Sequence[Batch]) -> Batch:
 
     Runs that agree in everything, tokens among them, are copies and keep their number, so that they count once.
     """
-    seen: dict[_Key, tuple[float | None, float | None]] = {}
+    amounts: dict[_Key, tuple[float | None, float | None]] = {}
     following: dict[_Arm, int] = {}
     executions: list[Execution] = []
     repeated: set[_Arm] = set()
     for batch in batches:
-        shifts = {_arm(e): following.get(_arm(e), 0) for e in batch.executions if _is_another(e, seen)}
+        shifts = {_arm(e): following.get(_arm(e), 0) for e in batch.executions if _is_another(e, amounts)}
         repeated |= shifts.keys()
         came = [replace(e, repetition=e.repetition + shifts.get(_arm(e), 0)) for e in batch.executions]
         for e in came:
-            seen[_arm(e), e.repetition] = (e.success, e.tokens)
+            amounts[_arm(e), e.repetition] = (e.success, e.tokens)
             following[_arm(e)] = max(following.get(_arm(e), 0), e.repetition + 1)
         executions += came
     verbs = ("arm of a pair stands", "arms of pairs stand")
@@ -162,9 +162,9 @@ def _arm(e: Execution) -> _Arm:
     return (e.suite, e.task_id, e.skill_id, e.skill_digest, e.agent, e.condition)
 
 
-def _is_another(e: Execution, seen: Mapping[_Key, tuple[float | None, float | None]]) -> bool:
+def _is_another(e: Execution, amounts: Mapping[_Key, tuple[float | None, float | None]]) -> bool:
     """Whether an earlier file has an outcome under the same number that is not, for all one can tell, this one."""
-    earlier = seen.get((_arm(e), e.repetition))
+    earlier = amounts.get((_arm(e), e.repetition))
     if earlier is None or earlier[0] is None or e.success is None:
         return False
     return e.tokens is None or earlier != (e.success, e.tokens)

@@ -67,21 +67,21 @@ def _said_repetition(
     draft: Draft, place: Place, key: tuple[str, ...], value: object, arms: tuple[fields.ArmRuns, fields.ArmRuns]
 ) -> int:
     """Repetitions are numbered in file order, unless the row says which one it is."""
-    said = fields.whole(value, "repetition")
-    if said is None:
+    number = fields.whole(value, "repetition")
+    if number is None:
         return draft.first_repetition(key)
     length = max(len(runs.successes) for runs in arms)
     if length > 1:
-        raise RowError(f"repetition {said} stands beside {length} successes; leave it out with --map repetition=")
+        raise RowError(f"repetition {number} stands beside {length} successes; leave it out with --map repetition=")
     draft.once(
         place,
-        (key, said),
+        (key, number),
         lambda at: (
-            f"repetition {said} of task {shown(key[1])} stands at {at} already; give each its own number, or say "
+            f"repetition {number} of task {shown(key[1])} stands at {at} already; give each its own number, or say "
             "--map repetition= to number them in order"
         ),
     )
-    return said
+    return number
 
 
 def take_run(draft: Draft, counts: Counter[Hashable], place: Place, row: Row) -> None:
@@ -138,15 +138,15 @@ def _condition(draft: Draft, row: Row) -> Condition:
     value = row.get("condition")
     if value in CONDITIONS:
         return cast(Condition, value)
-    found = draft.defaults.condition if value is None else condition_of(value)
-    if found is None:
+    condition = draft.defaults.condition if value is None else condition_of(value)
+    if condition is None:
         raise RowError(
             f'condition must be "use" or "skip" (with or without, treatment or control), got {shown(value)}; '
             "say which arm the run belongs to"
         )
     if value is not None:
-        draft.read_as(f"condition {shown(value)}", found)
-    return found
+        draft.read_as(f"condition {shown(value)}", condition)
+    return condition
 
 
 def _status(row: Row) -> Status:
@@ -160,10 +160,10 @@ def _status(row: Row) -> Status:
 
 def _skill(draft: Draft, row: Row, condition: Condition) -> tuple[str, str]:
     """The skill and its version; a skip run that names none stays without, as a baseline shared by all."""
-    named, digest = fields.skill_name(row), fields.word(row, "skill_digest")
-    if condition == "skip" and not named:
+    name, digest = fields.skill_name(row), fields.word(row, "skill_digest")
+    if condition == "skip" and not name:
         return "", ""
-    return draft.skill(named, digest), digest
+    return draft.skill(name, digest), digest
 
 
 def _success(row: Row, status: Status) -> float | None:

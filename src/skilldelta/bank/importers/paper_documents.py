@@ -39,8 +39,8 @@ def read_panel(source: Source, defaults: Defaults) -> Batch:
     path = source.path
 
     def as_pair(draft: Draft, place: Place, row: Row) -> Row:
-        kept = {name: value for name, value in row.items() if name in PAIRS}
-        return {**kept, "task_id": row.get("id", row.get("task_id"))}
+        pair = {name: value for name, value in row.items() if name in PAIRS}
+        return {**pair, "task_id": row.get("id", row.get("task_id"))}
 
     batch = _read(source, defaults, json_document(source), "rows", _PANEL_COLUMNS, as_pair)
     embeddings = None if source.content is not None else embeddings_beside(path)
@@ -62,8 +62,8 @@ def read_support(source: Source, defaults: Defaults) -> Batch:
         draft.once(place, word(row, "id"), lambda at: f"{said} {at} already; give different tasks different ids")
         embeddings.append(_embedding(row, embeddings))
         gain = _gain(row.get("d"))
-        kept = {name: row.get(name) for name in ("text", "question", "family", "skill")}
-        return {**kept, "task_id": row.get("id"), "y0": max(-gain, 0.0), "y1": max(gain, 0.0)}
+        pair = {name: row.get(name) for name in ("text", "question", "family", "skill")}
+        return {**pair, "task_id": row.get("id"), "y0": max(-gain, 0.0), "y1": max(gain, 0.0)}
 
     batch = _read(source, defaults, document, "tasks", _SUPPORT_COLUMNS, as_pair)
     vectors = text_vectors(path, batch.tasks, unit_matrix(path, embeddings), model=model)

@@ -77,15 +77,15 @@ def _supplied(row: Row) -> str:
 def _focal(row: Row) -> str:
     """The family of a task: the recorded one, else its focal skill, else the supplied skill or the whole bundle."""
     for name in ("family", "focal_skill_id", "focal_skill"):
-        if found := word(row, name):
-            return found
+        if skill := word(row, name):
+            return skill
     return _supplied(row)
 
 
 def _model(row: Row) -> str:
     models = row.get("returned_models")
     several = (
-        "+".join(word({"returned_models": one}, "returned_models") for one in models)
+        "+".join(word({"returned_models": model}, "returned_models") for model in models)
         if isinstance(models, list)
         else ""
     )

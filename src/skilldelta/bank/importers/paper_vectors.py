@@ -21,8 +21,8 @@ from skilldelta.bank.batch import TextVector
 from skilldelta.errors import InputError, shown
 from skilldelta.records import Task, text_digest
 
+# Bytes of one array of an NPZ: 700,000 vectors of 384 numbers.
 MOST_BYTES = 1 << 30
-"""Bytes of one array of an NPZ: 700,000 vectors of 384 numbers."""
 _ROWS_AT_ONCE = 8192
 _SAME = 0.999  # cosine above which two vectors of one text are one vector that a service made twice
 
@@ -73,18 +73,18 @@ def _unreadable(path: Path, error: Exception) -> InputError:
 
 def unit_matrix(path: Path, rows: NDArray[np.generic] | Sequence[Sequence[float]]) -> Vectors:
     """Unit rows; zero and non-finite ones are refused with the file's name."""
-    found = []
+    blocks = []
     for start in range(0, len(rows), _ROWS_AT_ONCE):
         raw = np.asarray(rows[start : start + _ROWS_AT_ONCE], np.float64)
         largest = np.abs(raw).max(axis=1, keepdims=True)
         try:
             # Scaled first, so that squares of extreme values neither overflow nor vanish.
-            found.append(unit_rows(raw / np.where((largest > 0) & np.isfinite(largest), largest, 1.0)))
+            blocks.append(unit_rows(raw / np.where((largest > 0) & np.isfinite(largest), largest, 1.0)))
         except InputError as error:
             row = re.search(r"(?<=vector )\d+", str(error))
-            said = str(error) if row is None else str(error).replace(row[0], str(start + int(row[0])), 1)
-            raise InputError(f"{path}: {said}") from None
-    return np.concatenate(found)
+            message = str(error) if row is None else str(error).replace(row[0], str(start + int(row[0])), 1)
+            raise InputError(f"{path}: {message}") from None
+    return np.concatenate(blocks)
 
 
 def text_vectors(path: Path, tasks: Sequence[Task], vectors: Vectors, *, model: str = "") -> list[TextVector]:

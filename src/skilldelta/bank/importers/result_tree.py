@@ -27,13 +27,13 @@ from skilldelta.files import MOST_DOCUMENT, MOST_TEXT, check_file
 
 MOST_FILES = 500_000
 MOST_DEPTH = 32
+# Bytes that an archive may unpack to, all members together.
 MOST_UNPACKED = 4 << 30
-"""Bytes that an archive may unpack to, all members together."""
+# Bytes of a tar archive that are held in memory, which has no index to read single members by.
 MOST_KEPT = 512 << 20
-"""Bytes of a tar archive that are held in memory, which has no index to read single members by."""
 
+# JSON files of a folder that are opened to tell its format.
 MOST_LOOKED_AT = 2_000
-"""JSON files of a folder that are opened to tell its format."""
 _SMALL = 256 << 10
 
 _PASSED_OVER = frozenset(("node_modules", "__pycache__", ".git", ".venv", "__MACOSX"))
@@ -86,7 +86,7 @@ class ResultTree:
         if self.is_file:
             yield self.names[0], self.document
             return
-        for name in [one for one in self.names if one.endswith(".json")][:most]:
+        for name in [file_name for file_name in self.names if file_name.endswith(".json")][:most]:
             if name not in self._looked_at:
                 try:
                     document = self.json(name, most=MOST_DOCUMENT)
@@ -137,22 +137,22 @@ class ResultTree:
 
     def watched(self, name: str) -> Path:
         """Where a file lies that a library opens itself; a change of it until the end is noticed."""
-        known = os.stat(self._prefix + name)
-        self._read[name] = (known.st_mtime_ns, known.st_size)
+        status = os.stat(self._prefix + name)
+        self._read[name] = (status.st_mtime_ns, status.st_size)
         return self.path(name)
 
     def read(self, name: str, *, most: int = MOST_TEXT) -> bytes:
         """A file's content; one of more than `most` bytes is refused."""
         with self._opened(name) as descriptor:
-            known = os.fstat(descriptor)
-            if not stat.S_ISREG(known.st_mode):
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
                 raise InputError(f"{self.path(name)}: this is not a regular file; save the data to a file first")
-            self._read[name] = (known.st_mtime_ns, known.st_size)
-            self._check_size(name, known.st_size, most)
-            content = os.read(descriptor, known.st_size + 1)
-            while 0 < len(content) < known.st_size and (more := os.read(descriptor, known.st_size - len(content))):
+            self._read[name] = (status.st_mtime_ns, status.st_size)
+            self._check_size(name, status.st_size, most)
+            content = os.read(descriptor, status.st_size + 1)
+            while 0 < len(content) < status.st_size and (more := os.read(descriptor, status.st_size - len(content))):
                 content += more
-        if len(content) != known.st_size:
+        if len(content) != status.st_size:
             raise self._changed(name)
         return content
 
@@ -378,7 +378,7 @@ def _zip_tree(source: Source) -> ResultTree:
 def _tar_tree(source: Source) -> ResultTree:
     path = source.path
     contents: dict[str, bytes] = {}
-    links = unpacked = kept = 0
+    links = unpacked = size = 0
     try:
         with source.raw() as file, tarfile.open(fileobj=file) as archive:
             for member in archive:
@@ -389,8 +389,8 @@ def _tar_tree(source: Source) -> ResultTree:
                     continue
                 content = b""
                 if member.name.lower().endswith(_KEPT_OF_A_TAR):
-                    kept += member.size
-                    if kept > MOST_KEPT:
+                    size += member.size
+                    if size > MOST_KEPT:
                         raise _too_large(path)
                     extracted = archive.extractfile(member)
                     content = extracted.read() if extracted is not None else b""
@@ -403,8 +403,8 @@ def _tar_tree(source: Source) -> ResultTree:
 def _identity(source: Source) -> tuple[int, int]:
     if source.content is not None:
         return (0, 0)
-    known = source.path.stat()
-    return (known.st_mtime_ns, known.st_size)
+    status = source.path.stat()
+    return (status.st_mtime_ns, status.st_size)
 
 
 def _is_wanted(path: Path, name: str) -> bool:

@@ -62,16 +62,16 @@ def read_rows(
     def take(place: Place, row: Row) -> None:
         plan = columns.plan(row)
         try:
-            named = plan.applied(row) if plan.places else row
+            renamed = plan.applied(row) if plan.places else row
             if is_table:
-                named = _without_bad_amounts(named, draft)
-            named = _scaled(named, plan, defaults.scale)
-            if "task_id" not in named:
-                named = unnamed.with_id(named)
+                renamed = _without_bad_amounts(renamed, draft)
+            renamed = _scaled(renamed, plan, defaults.scale)
+            if "task_id" not in renamed:
+                renamed = unnamed.with_id(renamed)
             if plan.form == "pairs":
-                take_pair(draft, place, named)
+                take_pair(draft, place, renamed)
             else:
-                take_run(draft, counts, place, named)
+                take_run(draft, counts, place, renamed)
         except RowError as error:
             if len(faults) >= _MOST_FAULTS or (not draft.executions and not faults and place in (1, 2)):
                 raise RowError(plan.placed(str(error))) from None
@@ -107,7 +107,7 @@ def _scaled(row: Row, plan: ColumnPlan, scale: float) -> Row:
 
 def _divided(value: Any, factor: float) -> Any:
     if isinstance(value, list):
-        return [_divided(one, factor) for one in value]
+        return [_divided(item, factor) for item in value]
     if isinstance(value, str):
         try:
             value = float(plain_number(value))
@@ -163,9 +163,9 @@ def json_rows(source: Source) -> Iterator[tuple[Place, Row]]:
     if isinstance(document, dict):
         names = arrays_in(document)
         if len(names) != 1:
-            found = ", ".join(map(shown, names)) or "none"
+            columns = ", ".join(map(shown, names)) or "none"
             raise fault(
-                source.path, 1, f"one list of objects is needed, and the document has {found}; save it by itself"
+                source.path, 1, f"one list of objects is needed, and the document has {columns}; save it by itself"
             )
         name, document = names[0], document[names[0]]
     if not isinstance(document, list):

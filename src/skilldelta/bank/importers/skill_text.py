@@ -14,16 +14,16 @@ from skilldelta.records import Skill
 _FILE = "SKILL.md"
 _MOST_BYTES = 4 << 20
 _PLAIN = re.compile(r"\w[\w .+-]{0,127}")
+# Where a run leaves what it made, which may be a skill, too, and where older versions are kept.
 _NOT_THE_SKILL = re.compile(r"(^|/)(outputs?|artifacts|workspace|agent|verifier|skill-snapshot|old_skill|transcripts)/")
-"""Where a run leaves what it made, which may be a skill, too, and where older versions are kept."""
 
 
 class SkillTexts:
     """The texts of the skills that a source's runs name, each looked for once; `found` gets those that are there."""
 
-    def __init__(self, tree: ResultTree, found: list[Skill]) -> None:
+    def __init__(self, tree: ResultTree, skills: list[Skill]) -> None:
         self._tree = tree
-        self._found = found
+        self._found = skills
         self._digests: dict[str, str] = {}
 
     def digest(self, name: str) -> str:
@@ -39,7 +39,10 @@ def _skill_text(tree: ResultTree, name: str) -> Skill | None:
     """The skill called `name`: among the files, else in the folders around them. None where it is not there."""
     if not _PLAIN.fullmatch(name):  # a name of another's file is no path to follow
         return None
-    for inside in sorted((one for one in tree.names if _is_skill(one, name)), key=lambda one: (one.count("/"), one)):
+    for inside in sorted(
+        (file_name for file_name in tree.names if _is_skill(file_name, name)),
+        key=lambda file_name: (file_name.count("/"), file_name),
+    ):
         try:
             text = tree.read(inside, most=_MOST_BYTES).decode("utf-8").replace("\r\n", "\n")
             return Skill.from_text(name, skill_body(text, tree.path(inside)))

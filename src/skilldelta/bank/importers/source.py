@@ -19,8 +19,8 @@ from skilldelta.files import MOST_DOCUMENT, MOST_TEXT, Place, fault, json_object
 
 Row = Mapping[str, Any]
 
+# Bytes that a compressed source may unpack to, all lines together.
 MOST_BYTES = 4 << 30
-"""Bytes that a compressed source may unpack to, all lines together."""
 
 _GZIP = b"\x1f\x8b"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")

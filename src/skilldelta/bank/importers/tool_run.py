@@ -111,39 +111,41 @@ class ToolFormat:
     read: Callable[[ResultTree, Defaults], ToolResults]
 
 
-def parse_arms(given: Iterable[str]) -> dict[str, str]:
+def parse_arms(texts: Iterable[str]) -> dict[str, str]:
     """What arms mean, from texts such as `with_skill=use`. The meaning itself is checked where the arms are known."""
     arms = {}
-    for one in given:
-        name, separator, meaning = one.rpartition("=")
+    for text in texts:
+        name, separator, meaning = text.rpartition("=")
         if not separator or not name:
-            raise InputError(f"--arm {one}: write NAME=use, NAME=skip or NAME=leave-out")
+            raise InputError(f"--arm {text}: write NAME=use, NAME=skip or NAME=leave-out")
         arms[name] = meaning
     return arms
 
 
 GROUP = "skilldelta.importers"
+# The modules of `tools`, the most telling layouts first.
 _OWN = (
     *("skill_creator", "inspect_logs", "agent_skill_evals", "harbor_jobs", "benchflow_jobs", "skillevaluation"),
     *("promptfoo", "waza", "dotnet_validator", "vally", "skillgrade", "benchmark_reports"),
 )
-"""The modules of `tools`, the most telling layouts first."""
 
 
 @cache
 def tool_formats() -> Mapping[str, ToolFormat]:
     """Every format by its name."""
     modules = (importlib.import_module(f"skilldelta.bank.importers.tools.{name}") for name in _OWN)
-    found: dict[str, ToolFormat] = {module.FORMAT.name: module.FORMAT for module in modules}
-    for point, one in _installed():
-        if one.name in found:
-            raise InputError(f"{_origin(point)} names its format {one.name!r}, which is taken; uninstall or rename it")
-        found[one.name] = one
-    return MappingProxyType(found)
+    formats: dict[str, ToolFormat] = {module.FORMAT.name: module.FORMAT for module in modules}
+    for point, format_ in _installed():
+        if format_.name in formats:
+            raise InputError(
+                f"{_origin(point)} names its format {format_.name!r}, which is taken; uninstall or rename it"
+            )
+        formats[format_.name] = format_
+    return MappingProxyType(formats)
 
 
 def _installed() -> Iterator[tuple[metadata.EntryPoint, ToolFormat]]:
-    for point in sorted(metadata.entry_points(group=GROUP), key=lambda one: one.name):
+    for point in sorted(metadata.entry_points(group=GROUP), key=lambda point_: point_.name):
         try:
             loaded = point.load()
         except Exception as error:  # another package's code may raise anything

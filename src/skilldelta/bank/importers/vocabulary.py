@@ -39,8 +39,8 @@ ALIASES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "repetitions": ("n_repetitions", "num_repetitions", "n_runs", "num_runs", "n_trials", "num_trials"),
     }
 )
+# What a data frame calls the column of its row numbers, as `plain_name` writes it.
 INDEXES = frozenset(("", "index", "unnamed_0", "level_0", "index_level_0"))
-"""What a data frame calls the column of its row numbers, as `plain_name` writes it."""
 
 _SCORES = frozenset(
     (
@@ -123,14 +123,14 @@ def plain_name(name: str) -> str:
 def arm_column(name: str) -> ArmColumn | None:
     """What a column such as `baseline`, `with_skill_score`, `tokens_without` or `control_2` holds; None for others."""
     words = _words(name)
-    found = _arm_field(words)
-    if found is not None or len(words) < 2 or not words[-1].isdecimal():
-        return found
+    arm = _arm_field(words)
+    if arm is not None or len(words) < 2 or not words[-1].isdecimal():
+        return arm
     stem = words[:-1]
     if len(stem) > 1 and stem[-1] in _COUNTERS:
         stem = stem[:-1]
-    found = _arm_field(stem)
-    return None if found is None else ArmColumn(found.field, int(words[-1][:9]), found.by_digit)
+    arm = _arm_field(stem)
+    return None if arm is None else ArmColumn(arm.field, int(words[-1][:9]), arm.by_digit)
 
 
 def condition_of(value: object) -> Condition | None:

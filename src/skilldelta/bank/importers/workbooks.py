@@ -54,15 +54,15 @@ def _parsed(source: Source, archive: zipfile.ZipFile, name: str) -> ElementTree.
     return ElementTree.fromstring(content)
 
 
-def _chosen(source: Source, sheets: list[str], wanted: str) -> int:
-    if not wanted:
+def _chosen(source: Source, sheets: list[str], sheet: str) -> int:
+    if not sheet:
         return 0
-    if wanted in sheets:
-        return sheets.index(wanted)
-    if wanted.isdecimal() and 0 < int(wanted) <= len(sheets):
-        return int(wanted) - 1
+    if sheet in sheets:
+        return sheets.index(sheet)
+    if sheet.isdecimal() and 0 < int(sheet) <= len(sheets):
+        return int(sheet) - 1
     raise InputError(
-        f"{source.path}: there is no sheet {shown(wanted)}; the sheets are {', '.join(map(shown, sheets[:10]))}"
+        f"{source.path}: there is no sheet {shown(sheet)}; the sheets are {', '.join(map(shown, sheets[:10]))}"
     )
 
 
@@ -119,9 +119,9 @@ def _number(text: str) -> Any:
     return int(number) if number.is_integer() and abs(number) < 2**53 else number
 
 
-def _ods(source: Source, archive: zipfile.ZipFile, wanted: str) -> Grid:
+def _ods(source: Source, archive: zipfile.ZipFile, sheet: str) -> Grid:
     tables = list(_parsed(source, archive, "content.xml").iter(f"{_TABLE}table"))
-    position = _chosen(source, [table.get(f"{_TABLE}name", "") for table in tables], wanted)
+    position = _chosen(source, [table.get(f"{_TABLE}name", "") for table in tables], sheet)
     grid: Grid = []
     for row in tables[position].iter(f"{_TABLE}table-row"):
         cells = list(_ods_cells(row))

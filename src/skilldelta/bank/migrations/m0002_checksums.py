@@ -60,6 +60,8 @@ def _seal(connection: Connection, name: str, columns: list[str]) -> None:
     checksum = checksum_of(name)
     rows = connection.execute(first).all()
     while rows:
-        named: list[dict[str, Any]] = [{key: getattr(row, key) for key in keys} for row in rows]
-        connection.execute(update, [{**key, "sum": checksum(tuple(row))} for key, row in zip(named, rows, strict=True)])
-        rows = connection.execute(following, named[-1]).all()
+        values: list[dict[str, Any]] = [{key: getattr(row, key) for key in keys} for row in rows]
+        connection.execute(
+            update, [{**key, "sum": checksum(tuple(row))} for key, row in zip(values, rows, strict=True)]
+        )
+        rows = connection.execute(following, values[-1]).all()

@@ -100,26 +100,28 @@ class BothGrades:
 
 def make_graders(suite: Suite, tools: GraderTools) -> dict[str, Grader]:
     """The grader of every task by task_id; tasks with equal settings share one. A bad setting is an InputError."""
-    made: dict[str, Grader] = {}
+    by_settings: dict[str, Grader] = {}
     graders: dict[str, Grader] = {}
     for task in suite.tasks:
         settings = json.dumps(task.grader, sort_keys=True, default=str)
         where = f"task {task.task_id!r}"
-        if settings not in made:
-            made[settings] = _make(task.grader, suite, tools, where)
+        if settings not in by_settings:
+            by_settings[settings] = _make(task.grader, suite, tools, where)
             if tools.both_grades and task.grader["type"] in MODAL_GRADERS:
                 other: GradingMode = "lenient" if grading_mode(task.grader, where) == "exact" else "exact"
                 spec = {key: value for key, value in task.grader.items() if key != "strict"}
-                made[settings] = BothGrades(made[settings], _make({**spec, "mode": other}, suite, tools, where), other)
+                by_settings[settings] = BothGrades(
+                    by_settings[settings], _make({**spec, "mode": other}, suite, tools, where), other
+                )
         _check_answer(task, where, has_judge=tools.judge is not None)
-        graders[task.task_id] = made[settings]
+        graders[task.task_id] = by_settings[settings]
     return graders
 
 
 def _make(spec: Mapping[str, Any], suite: Suite, tools: GraderTools, where: str) -> Grader:
     if spec["type"] in _BY_OPTIONS:
-        make, known = _BY_OPTIONS[spec["type"]]
-        return make(**take_options(spec, where, **known))
+        make, option_types = _BY_OPTIONS[spec["type"]]
+        return make(**take_options(spec, where, **option_types))
     if spec["type"] in _BENCHMARKS:
         take_options(spec, where, mode=str, evaluator=str, strict=bool)
         return _BENCHMARKS[spec["type"]](grading_mode(spec, where), chosen_evaluator(spec, where))
@@ -188,16 +190,16 @@ def _check_answer(task: SuiteTask, where: str, *, has_judge: bool) -> None:
 
 def _check_expectations(answer: Any, where: str, *, has_judge: bool) -> None:
     is_list = isinstance(answer, list) and answer
-    if not is_list or not all(isinstance(one, str) or _is_command(one) for one in answer):
+    if not is_list or not all(isinstance(expectation, str) or _is_command(expectation) for expectation in answer):
         raise InputError(
             f"{where}: grader 'expectations' needs a list of sentences and {{run: command}}, got {answer!r}"
         )
-    if not has_judge and any(isinstance(one, str) for one in answer):
+    if not has_judge and any(isinstance(expectation, str) for expectation in answer):
         raise InputError(f"{where}: its expectations need a model to ask; name one with --judge-model")
 
 
-def _is_command(one: Any) -> bool:
-    return isinstance(one, dict) and list(one) == ["run"] and isinstance(one["run"], str)
+def _is_command(expectation: Any) -> bool:
+    return isinstance(expectation, dict) and list(expectation) == ["run"] and isinstance(expectation["run"], str)
 
 
 def _check_pattern(pattern: str, where: str) -> None:

@@ -88,23 +88,23 @@ def read_exactly(spoken: str, kind: Kind, evaluator: Evaluator) -> str:
 
 
 def _is_right_exactly(reading: str, kind: Kind, task: SuiteTask, evaluator: Evaluator) -> bool:
-    wanted = str(task.answer)
+    expected = str(task.answer)
     if kind == "date":
-        return _same(_exact_day(reading), _exact_day(wanted))
+        return _same(_exact_day(reading), _exact_day(expected))
     if kind == "age":
-        return _same(_exact_age(reading, evaluator), _exact_age(wanted, evaluator))
+        return _same(_exact_age(reading, evaluator), _exact_age(expected, evaluator))
     value = _exact_number(reading)
     if value is None:
         return False
     if kind == "integer":
         try:
-            return round(value) == round(_own_number(wanted, "answer"))
+            return round(value) == round(_own_number(expected, "answer"))
         except (OverflowError, ValueError):
             raise GraderError(
                 f"the benchmark's evaluator raises for {reading!r} where a whole number is asked"
             ) from None
-    lower = _own_number(str(task.metadata.get("lower", wanted)), "lower limit")
-    upper = _own_number(str(task.metadata.get("upper", wanted)), "upper limit")
+    lower = _own_number(str(task.metadata.get("lower", expected)), "lower limit")
+    upper = _own_number(str(task.metadata.get("upper", expected)), "upper limit")
     return lower <= value <= upper
 
 
@@ -131,18 +131,18 @@ def _exact_number(text: str) -> float | None:
         return None
 
 
-def _is_right(given: str, kind: Kind, wanted: str, limits: Mapping[str, Any]) -> bool:
+def _is_right(answer: str, kind: Kind, expected: str, limits: Mapping[str, Any]) -> bool:
     if kind == "date":
-        return _same(_date(given), _date(wanted))
+        return _same(_date(answer), _date(expected))
     if kind == "age":
-        return _same(_age(given), _age(wanted))
-    value = _number(given)
+        return _same(_age(answer), _age(expected))
+    value = _number(answer)
     if value is None:
         return False
     if kind == "integer":
-        return round(value) == round(_own_number(wanted, "answer"))
-    lower = _own_number(str(limits.get("lower", wanted)), "lower limit")
-    upper = _own_number(str(limits.get("upper", wanted)), "upper limit")
+        return round(value) == round(_own_number(expected, "answer"))
+    lower = _own_number(str(limits.get("lower", expected)), "lower limit")
+    upper = _own_number(str(limits.get("upper", expected)), "upper limit")
     # Tables of others may have the limits of a negative value the wrong way round.
     return min(lower, upper) <= value <= max(lower, upper)
 
@@ -181,8 +181,8 @@ def _stated(spoken: str) -> str:
 def _found(spoken: str, kind: Kind) -> str:
     """The last value of the kind anywhere in the reply, where no answer is stated."""
     pattern = {"date": _AMERICAN, "age": _SPELLED_AGE}.get(kind, _NUMBERS)
-    found = [match[0] for match in pattern.finditer(spoken)]
-    return found[-1] if found else last_line(spoken)
+    matches = [match[0] for match in pattern.finditer(spoken)]
+    return matches[-1] if matches else last_line(spoken)
 
 
 def _own_number(text: str, what: str) -> float:
@@ -200,7 +200,7 @@ def _day(year: int, month: int, day: int) -> date | None:
         return None
 
 
-def _same(given: object, wanted: object) -> bool:
-    if wanted is None:
+def _same(answer: object, expected: object) -> bool:
+    if expected is None:
         raise GraderError("the task's own answer cannot be read")
-    return given == wanted
+    return answer == expected

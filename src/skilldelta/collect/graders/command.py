@@ -14,8 +14,8 @@ from skilldelta.collect.suite import SuiteTask
 from skilldelta.collect.workspace import check_inside, intact, temporary_folder, write_below
 
 COMMAND_LIMITS = Limits(seconds=60.0, memory_mb=2048, disk_mb=2048)
+# How a shell ends when a command is missing or not executable, and how any script may choose to end.
 _CANNOT_RUN = (126, 127)
-"""How a shell ends when a command is missing or not executable, and how any script may choose to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class Command:
         """Where the answer is not at hand, a program that is missing is the suite's mistake and not the agent's."""
         for program in _programs(self.run):
             question = ["/bin/sh", "-c", 'command -v -- "$1"', "sh", program]
-            found = await self.sandbox.run(Payload(question, self.limits))
-            if found.exit_code != 0 and not found.stopped:
+            finished = await self.sandbox.run(Payload(question, self.limits))
+            if finished.exit_code != 0 and not finished.stopped:
                 raise GraderError(
                     f"the grading command of task {task.task_id!r} cannot be run: "
                     f"{program!r} is not in the sandbox {self.sandbox.name}"
@@ -56,7 +56,7 @@ def _programs(run: str) -> list[str]:
     """The programs that a shell command names, without those of the working copy, which the agent answers for."""
     words = shlex.shlex(run, posix=True, punctuation_chars=True)
     words.whitespace_split = True
-    found: dict[str, None] = {}
+    programs: dict[str, None] = {}
     at_start = True
     try:
         for word in words:
@@ -65,7 +65,7 @@ def _programs(run: str) -> list[str]:
             elif at_start and not re.match(r"\w+=", word):
                 at_start = False
                 if re.fullmatch(r"/?[\w.+-][\w./+-]*", word) and (word.startswith("/") or "/" not in word):
-                    found[word] = None
+                    programs[word] = None
     except ValueError:  # a quote without its end: the shell's to complain about
         return []
-    return list(found)
+    return list(programs)

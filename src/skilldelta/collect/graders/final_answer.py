@@ -24,14 +24,14 @@ def without_thoughts(reply: str) -> str:
 
 def stated_answer(reply: str) -> str | None:
     """What follows the last "the answer is" on its line; None where nothing is stated."""
-    found = _STATED.findall(reply)
-    return _bare(found[-1]) if found else None
+    matches = _STATED.findall(reply)
+    return _bare(matches[-1]) if matches else None
 
 
 def answer_line(reply: str) -> str | None:
     """What follows the last line that begins with "ANSWER:"; None where there is no such line."""
-    found = _LINE.findall(reply)
-    return _bare(found[-1]) if found else None
+    matches = _LINE.findall(reply)
+    return _bare(matches[-1]) if matches else None
 
 
 def announced_answer(reply: str) -> str | None:
@@ -66,10 +66,10 @@ def number_with_unit(text: str) -> tuple[float, str] | None:
     ).strip()
     text = re.sub(r"^[$€£]\s*", "", text)
     for pattern in (_FRACTION, _GROUPED, _NUMBER):
-        found = pattern.match(text)
-        if found and not _runs_on(text, found.end()):
-            value = _quotient(*found.groups()) if pattern is _FRACTION else float(found[0].replace(",", ""))
-            unit = text[found.end() :].strip().rstrip(".").strip()
+        match = pattern.match(text)
+        if match and not _runs_on(text, match.end()):
+            value = _quotient(*match.groups()) if pattern is _FRACTION else float(match[0].replace(",", ""))
+            unit = text[match.end() :].strip().rstrip(".").strip()
             return None if value is None or not math.isfinite(value) else (value, unit)
     return None
 

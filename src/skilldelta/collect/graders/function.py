@@ -67,7 +67,7 @@ class InspectScorer:
             epoch=1,
             input=task.text,
             messages=[ChatMessageUser(content=task.text), ChatMessageAssistant(content=answer)],
-            target=Target([str(one) for one in targets]),
+            target=Target([str(text) for text in targets]),
             output=ModelOutput.from_content("none", answer),
             completed=True,
             metadata=dict(task.metadata),
@@ -108,9 +108,9 @@ def load_scorer(reference: str, arguments: Mapping[str, Any], folder: Path, wher
     except ImportError:
         raise MissingExtraError("an Inspect scorer", "collect") from None
     from_file = "@" in reference
-    made: Any = (
+    scorer: Any = (
         load_function(reference.replace("@", ":"), folder, where) if from_file else getattr(scorers, reference, None)
     )
-    if not callable(made):
+    if not callable(scorer):
         raise InputError(f"{where}: Inspect AI has no scorer {reference!r}; give its name, or 'file.py@name'")
-    return InspectScorer(made(**arguments), reference)
+    return InspectScorer(scorer(**arguments), reference)

@@ -17,8 +17,8 @@ from skilldelta.collect.graders.final_answer import without_thoughts
 from skilldelta.collect.reply_text import unique_label
 from skilldelta.collect.suite import SuiteTask
 
+# Name of the call for the ledger, messages; the judge's text.
 AskJudge = Callable[[str, list[Message]], Awaitable[str]]
-"""Name of the call for the ledger, messages; the judge's text."""
 
 JUDGE_PROMPT = """\
 You grade the answer of an assistant. Judge only whether it is correct.
@@ -73,21 +73,24 @@ class Expectations:
     success: Literal["all", "share"] = "all"
 
     async def grade(self, answer: str, task: SuiteTask, workdir: Path | None) -> float:
-        met = [await self._is_met(one, number, answer, task, workdir) for number, one in enumerate(task.answer)]
+        met = [
+            await self._is_met(expectation, number, answer, task, workdir)
+            for number, expectation in enumerate(task.answer)
+        ]
         return float(all(met)) if self.success == "all" else sum(met) / len(met)
 
-    async def _is_met(self, one: Any, number: int, answer: str, task: SuiteTask, workdir: Path | None) -> bool:
-        if isinstance(one, dict):
-            return await self.command(one["run"]).grade(answer, task, workdir) == 1.0
+    async def _is_met(self, expectation: Any, number: int, answer: str, task: SuiteTask, workdir: Path | None) -> bool:
+        if isinstance(expectation, dict):
+            return await self.command(expectation["run"]).grade(answer, task, workdir) == 1.0
         if self.ask is None:
-            raise GraderError(f"expectation {one!r} of task {task.task_id!r} needs a judge model")
+            raise GraderError(f"expectation {expectation!r} of task {task.task_id!r} needs a judge model")
         expected = task.metadata.get("expected_output")
         text = _EXPECTATION_PROMPT.format(
             task=task.text,
             reference=f"Expected output, for comparison:\n{expected}\n\n" if expected else "",
             answer=answer,
             files=_shown_files(workdir),
-            expectation=one,
+            expectation=expectation,
         )
         return await _says(self.ask, f"expectation-{number}", text, task, ("MET", "UNMET"))
 
@@ -105,15 +108,15 @@ def _shown_files(workdir: Path | None) -> str:
     """The text files of the working copy, as far as they fit; links are not followed, other files are named only."""
     if workdir is None:
         return ""
-    shown, left = [], _MOST_CHARACTERS
+    parts, left = [], _MOST_CHARACTERS
     for path in _files(workdir):
         text = _text(path)[: min(left, _MOST_FILE_CHARACTERS)]
         left -= len(text)
-        shown.append(f"--- {path.relative_to(workdir).as_posix()}\n{text}")
-        if len(shown) == _MOST_FILES or left <= 0:
-            shown.append("(further files are not shown)")
+        parts.append(f"--- {path.relative_to(workdir).as_posix()}\n{text}")
+        if len(parts) == _MOST_FILES or left <= 0:
+            parts.append("(further files are not shown)")
             break
-    return "\nFiles in the working folder:\n" + "\n".join(shown) + "\n" if shown else ""
+    return "\nFiles in the working folder:\n" + "\n".join(parts) + "\n" if parts else ""
 
 
 def _files(workdir: Path) -> Iterator[Path]:

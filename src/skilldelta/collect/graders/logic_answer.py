@@ -41,13 +41,13 @@ class LogicAnswer:
     mode: GradingMode = "lenient"
 
     async def grade(self, answer: str, task: SuiteTask, workdir: Path | None) -> Graded:
-        wanted = str(task.answer).strip().lower()
+        expected_choice = str(task.answer).strip().lower()
         spoken = without_thoughts(answer)
-        if wanted in ("yes", "no"):
+        if expected_choice in ("yes", "no"):
             reading = read_truth(spoken, self.mode)
         else:
             reading = read_choice(spoken, task.text, self.mode)
-        return Graded(float(reading == wanted), f"read as {reading}" if reading else "no answer in the reply")
+        return Graded(float(reading == expected_choice), f"read as {reading}" if reading else "no answer in the reply")
 
 
 def read_truth(reply: str, mode: GradingMode = "lenient") -> str:
@@ -75,9 +75,9 @@ def read_choice(reply: str, question: str, mode: GradingMode = "lenient") -> str
     """`choice_1` and so on, or nothing."""
     lower = reply.lower()
     is_exact = mode == "exact"
-    named = [found[1] for found in _NAMED.finditer(lower) if is_exact or not _is_inside_word(lower, found)]
-    if named:
-        return f"choice_{named[-1]}"
+    choices = [match[1] for match in _NAMED.finditer(lower) if is_exact or not _is_inside_word(lower, match)]
+    if choices:
+        return f"choice_{choices[-1]}"
     numbered = _NUMBERED.findall(lower)
     if numbered:
         return f"choice_{numbered[0 if is_exact else -1]}"
@@ -89,8 +89,8 @@ def read_choice(reply: str, question: str, mode: GradingMode = "lenient") -> str
     return f"choice_{digit[1]}" if digit else ""
 
 
-def _is_inside_word(text: str, found: re.Match[str]) -> bool:
-    before, after = text[: found.start()][-1:], text[found.end() :][:1]
+def _is_inside_word(text: str, match: re.Match[str]) -> bool:
+    before, after = text[: match.start()][-1:], text[match.end() :][:1]
     return before.isalnum() or before == "_" or after.isalnum() or after == "_"
 
 

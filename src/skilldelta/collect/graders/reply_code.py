@@ -25,8 +25,8 @@ _FENCE = re.compile(r"```[ \t]*(?:[\w+-]*)[ \t]*\n(.*?)(?:\n?```|\Z)", re.DOTALL
 _CODE_LINE = re.compile(r"(?:from|import|def|class|async)\b|@")
 _MOST_LINES = 2000
 _MOST_STARTS = 20
+# Hostile replies have many lines that look like code; an ordinary one is found at once.
 _MOST_CUTS = 50
-"""Hostile replies have many lines that look like code; an ordinary one is found at once."""
 _KEPT = (ast.Import, ast.ImportFrom)
 
 
@@ -42,9 +42,9 @@ class CodeGrader:
     packages: Path
     limits: Limits
 
-    async def run_script(self, script: str, given: Mapping[str, Any], workdir: Path) -> Finished:
+    async def run_script(self, script: str, payload: Mapping[str, Any], workdir: Path) -> Finished:
         """Run a script of ours, which reads what it is given as JSON from its stdin."""
-        stdin = json.dumps({**given, "packages": PACKAGES})
+        stdin = json.dumps({**payload, "packages": PACKAGES})
         command = [self.sandbox.python, "-I", "-c", script]
         return await self.sandbox.run(Payload(command, self.limits, stdin, workdir, self.packages))
 
@@ -74,10 +74,10 @@ def packages_of(environment: str, where: str) -> Path:
     """The packages of a virtual environment; of this interpreter's own where none is named."""
     if not environment:
         return Path(sysconfig.get_paths()["purelib"])
-    found = sorted(Path(environment).expanduser().glob("lib/python*/site-packages"))
-    if not found:
+    folders = sorted(Path(environment).expanduser().glob("lib/python*/site-packages"))
+    if not folders:
         raise InputError(f"{where}: {environment} is no virtual environment; expected lib/python*/site-packages in it")
-    return found[0]
+    return folders[0]
 
 
 def code_blocks(reply: str) -> list[str]:
@@ -119,32 +119,34 @@ def _parsed(source: str) -> ast.Module | None:
 
 def _defined(statements: Iterable[ast.stmt]) -> dict[str, ast.stmt]:
     """Top-level names and the statement that binds each last."""
-    found: dict[str, ast.stmt] = {}
+    definitions: dict[str, ast.stmt] = {}
     for statement in statements:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found[statement.name] = statement
+            definitions[statement.name] = statement
         elif isinstance(statement, ast.Assign | ast.AnnAssign):
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
             for target in targets:
-                found.update(dict.fromkeys(_names(target), statement))
-    return found
+                definitions.update(dict.fromkeys(_names(target), statement))
+    return definitions
 
 
 def _needed(statements: list[ast.stmt], name: str) -> Iterator[ast.stmt]:
     """Imports, and what the name leads to by the names that it uses; in the order of the code."""
-    defined, wanted = _defined(statements), {name}
+    defined, needed = _defined(statements), {name}
     queue = [name]
     while queue:
         statement = defined.get(queue.pop())
-        fresh = (set(_names(statement)) & set(defined)) - wanted if statement else set()
-        wanted |= fresh
+        fresh = (set(_names(statement)) & set(defined)) - needed if statement else set()
+        needed |= fresh
         queue += fresh
-    kept = {id(defined[one]) for one in wanted}
-    yield from (one for one in statements if isinstance(one, _KEPT) or id(one) in kept)
+    statement_ids = {id(defined[name_needed]) for name_needed in needed}
+    yield from (
+        name_needed for name_needed in statements if isinstance(name_needed, _KEPT) or id(name_needed) in statement_ids
+    )
 
 
 def _names(node: ast.AST) -> list[str]:
-    return [one.id for one in ast.walk(node) if isinstance(one, ast.Name)]
+    return [name_node.id for name_node in ast.walk(node) if isinstance(name_node, ast.Name)]
 
 
 def _longest_code(text: str) -> str:

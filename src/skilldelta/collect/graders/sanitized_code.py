@@ -90,8 +90,8 @@ def _needed_source(text: str, entry_point: str) -> str:
         fresh = _identifiers(definitions.get(queue.pop(), "")) - needed
         needed |= fresh
         queue += fresh
-    kept = [*imports, *(code for name, code in definitions.items() if name in needed)]
-    return _without_calls("\n".join(kept), entry_point)
+    parts = [*imports, *(code for name, code in definitions.items() if name in needed)]
+    return _without_calls("\n".join(parts), entry_point)
 
 
 def _defined_name(statement: ast.stmt) -> str | None:

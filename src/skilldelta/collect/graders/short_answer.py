@@ -41,13 +41,15 @@ class ShortAnswer:
 
     async def grade(self, answer: str, task: SuiteTask, workdir: Path | None) -> Graded:
         if self.mode == "exact":
-            given = read_exactly(answer, self.evaluator)
-            is_right = any(_same_exactly(given, wanted, self.evaluator) for wanted in expected(task))
-            return Graded(float(is_right), f"read as {given!r}")
+            text = read_exactly(answer, self.evaluator)
+            is_right = any(_same_exactly(text, expected_answer, self.evaluator) for expected_answer in expected(task))
+            return Graded(float(is_right), f"read as {text!r}")
         reading = read_short_answer(answer)
         if reading is None:
             return Graded(0.0, "no answer in the reply")
-        return Graded(float(any(_same(reading, wanted) for wanted in expected(task))), f"read as {reading!r}")
+        return Graded(
+            float(any(_same(reading, expected_answer) for expected_answer in expected(task))), f"read as {reading!r}"
+        )
 
 
 def read_exactly(reply: str, evaluator: Evaluator) -> str:
@@ -63,27 +65,27 @@ def read_exactly(reply: str, evaluator: Evaluator) -> str:
     return spoken.strip().rpartition("\n")[2].strip() if announced is None else announced
 
 
-def _same_exactly(given: str, wanted: str, evaluator: Evaluator) -> bool:
+def _same_exactly(answer: str, expected_answer: str, evaluator: Evaluator) -> bool:
     normal = _normal if evaluator == "original" else _released_normal
-    first, second = normal(given), normal(wanted)
+    first, second = normal(answer), normal(expected_answer)
     if first == second:
         return True
     try:
-        return abs(float(given) - float(wanted)) < _CLOSE
+        return abs(float(answer) - float(expected_answer)) < _CLOSE
     except ValueError:
         return _TRUTH.get(first) == second
 
 
-def _same(given: str, wanted: str) -> bool:
-    first, second = _plain_number(given), _plain_number(wanted)
+def _same(answer: str, expected_answer: str) -> bool:
+    first, second = _plain_number(answer), _plain_number(expected_answer)
     if first is not None and second is not None:
         return abs(first - second) < _CLOSE
-    if _normal(given) == _normal(wanted):
+    if _normal(answer) == _normal(expected_answer):
         return True
-    first, second = strict_number(given), strict_number(wanted)
+    first, second = strict_number(answer), strict_number(expected_answer)
     if first is not None and second is not None:
         return abs(first - second) < _CLOSE
-    return _TRUTH.get(given.strip().lower()) == wanted.strip().lower()
+    return _TRUTH.get(answer.strip().lower()) == expected_answer.strip().lower()
 
 
 def read_short_answer(reply: str) -> str | None:

@@ -27,7 +27,7 @@ class Exact:
     strip: bool = True
 
     async def grade(self, answer: str, task: SuiteTask, workdir: Path | None) -> float:
-        return float(self._norm(answer) in {self._norm(one) for one in expected(task)})
+        return float(self._norm(answer) in {self._norm(text) for text in expected(task)})
 
     def _norm(self, text: str) -> str:
         text = text.strip() if self.strip else text
@@ -42,8 +42,8 @@ class Contains:
 
     async def grade(self, answer: str, task: SuiteTask, workdir: Path | None) -> float:
         if self.ignore_case:
-            return float(any(one.casefold() in answer.casefold() for one in expected(task)))
-        return float(any(one in answer for one in expected(task)))
+            return float(any(text.casefold() in answer.casefold() for text in expected(task)))
+        return float(any(text in answer for text in expected(task)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Choice:
     """The one letter an answer settles on; an answer that names several or none is wrong."""
 
     async def grade(self, answer: str, task: SuiteTask, workdir: Path | None) -> float:
-        return float(chosen_letter(answer) in {one.strip().upper() for one in expected(task)})
+        return float(chosen_letter(answer) in {letter.strip().upper() for letter in expected(task)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +73,10 @@ class Numeric:
     relative: float = 0.0
 
     async def grade(self, answer: str, task: SuiteTask, workdir: Path | None) -> float:
-        wanted, given = read_number(str(task.answer)), read_number(answer)
-        if wanted is None or given is None or not math.isfinite(given):
+        expected_number, number = read_number(str(task.answer)), read_number(answer)
+        if expected_number is None or number is None or not math.isfinite(number):
             return 0.0
-        return float(abs(given - wanted) <= max(self.tolerance, self.relative * abs(wanted)))
+        return float(abs(number - expected_number) <= max(self.tolerance, self.relative * abs(expected_number)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +87,11 @@ class Fields:
     partial: bool = False
 
     async def grade(self, answer: str, task: SuiteTask, workdir: Path | None) -> float:
-        found = find_object(answer)
-        if found is None:
+        document = find_object(answer)
+        if document is None:
             return 0.0
         names = self.fields or tuple(task.answer)
-        equal = [name in found and found[name] == task.answer.get(name) for name in names]
+        equal = [name in document and document[name] == task.answer.get(name) for name in names]
         return sum(equal) / len(equal) if self.partial else float(all(equal))
 
 
@@ -100,9 +100,9 @@ def chosen_letter(answer: str) -> str | None:
     stripped = answer.strip().strip("()[]*.:")
     if len(stripped) == 1 and stripped.isalpha():
         return stripped.upper()
-    named = _NAMED_CHOICE.findall(answer)
-    if named:
-        return str(named[-1]).upper()
+    letters = _NAMED_CHOICE.findall(answer)
+    if letters:
+        return str(letters[-1]).upper()
     lone = set(_LONE_LETTER.findall(answer))
     return lone.pop() if len(lone) == 1 else None
 
@@ -112,8 +112,8 @@ def read_number(answer: str) -> float | None:
     try:
         return float(answer)
     except ValueError:
-        found = _NUMBER.findall(answer)
-        return float(found[-1].replace(",", "")) if found else None
+        numbers = _NUMBER.findall(answer)
+        return float(numbers[-1].replace(",", "")) if numbers else None
 
 
 def find_object(text: str) -> dict[str, Any] | None:
@@ -134,4 +134,4 @@ def find_object(text: str) -> dict[str, Any] | None:
 def expected(task: SuiteTask) -> list[str]:
     """The accepted answers as texts."""
     answers = task.answer if isinstance(task.answer, list) else [task.answer]
-    return [str(one) for one in answers]
+    return [str(answer) for answer in answers]

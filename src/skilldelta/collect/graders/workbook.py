@@ -67,18 +67,18 @@ class Workbook(CodeGrader):
         code = harness_program(answer) if self.mode == "exact" else _own_program(answer)
         if not code.strip():
             return Graded(0.0, "no code in the reply")
-        for number, (given, wanted) in enumerate(task.metadata["cases"], start=1):
-            fault = await self._fault(code, self.folder / given, self.folder / wanted, task)
+        for number, (input_name, expected_name) in enumerate(task.metadata["cases"], start=1):
+            fault = await self._fault(code, self.folder / input_name, self.folder / expected_name, task)
             if fault:
                 return Graded(0.0, f"case {number}: {fault}"[:300])
         return Graded(1.0, "all cells agree")
 
-    async def _fault(self, code: str, given: Path, wanted: Path, task: SuiteTask) -> str:
+    async def _fault(self, code: str, input_file: Path, expected_file: Path, task: SuiteTask) -> str:
         """Why the workbook that the code writes is wrong; empty when it is right."""
         async with temporary_folder() as place:
             work = place / "work"
             work.mkdir()
-            (work / "input.xlsx").write_bytes(given.read_bytes())
+            (work / "input.xlsx").write_bytes(input_file.read_bytes())
             payload = {"code": code, "input": f"{WORKSPACE}/input.xlsx", "output": f"{WORKSPACE}/output.xlsx"}
             finished = await self.run_script(_RUNNER, payload, work)
             if stopped := self.stopped(finished):
@@ -91,7 +91,7 @@ class Workbook(CodeGrader):
             try:
                 return await in_own_thread(
                     difference,
-                    wanted,
+                    expected_file,
                     work / "output.xlsx",
                     task.metadata["answer_position"],
                     task.metadata.get("answer_sheet") or "",
@@ -113,7 +113,7 @@ def difference(expected: Path, produced: Path, position: str, answer_sheet: str,
         ranges = harness_ranges(position) if mode == "exact" else parse_ranges(position)
         sheet = answer_sheet or _first_sheet(expected)
         ranges = [block if block.sheet else replace(block, sheet=sheet) for block in ranges]
-        wanted = read_cells(expected, ranges)
+        expected_cells = read_cells(expected, ranges)
     except InputError as error:
         if mode == "exact":
             return f"the expected workbook {expected.name}: {error}"
@@ -122,7 +122,7 @@ def difference(expected: Path, produced: Path, position: str, answer_sheet: str,
         values = read_cells(produced, ranges)
     except WorkbookError as error:
         return str(error)
-    return _first_difference(ranges, values, wanted)
+    return _first_difference(ranges, values, expected_cells)
 
 
 def harness_program(reply: str) -> str:
@@ -198,9 +198,9 @@ def same_value(expected: Any, produced: Any) -> bool:
 
 
 def _first_difference(ranges: list[CellRange], produced: list[list[Any]], expected: list[list[Any]]) -> str:
-    for block, values, wanted in zip(ranges, produced, expected, strict=True):
+    for block, values, expected_values in zip(ranges, produced, expected, strict=True):
         width = block.last_column - block.first_column + 1
-        for place, (value, right) in enumerate(zip(values, wanted, strict=True)):
+        for place, (value, right) in enumerate(zip(values, expected_values, strict=True)):
             if not same_value(right, value):
                 row, column = block.first_row + place // width, block.first_column + place % width
                 return f"row {row}, column {column} holds {str(value)[:60]!r}"

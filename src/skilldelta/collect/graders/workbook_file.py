@@ -200,11 +200,11 @@ def _parse_range(text: str) -> CellRange:
     columns_only = re.fullmatch(r"\$?([A-Za-z]{1,3}):\$?([A-Za-z]{1,3})", cells.strip().strip("'"))
     if columns_only:
         return CellRange(_bare(sheet), _column(columns_only[1]), 1, _column(columns_only[2]), 10_000)
-    one, other = _CELL.fullmatch(first.strip()), _CELL.fullmatch((last or first).strip())
-    if not one or not other or (mark and not _bare(sheet)):
+    start, other = _CELL.fullmatch(first.strip()), _CELL.fullmatch((last or first).strip())
+    if not start or not other or (mark and not _bare(sheet)):
         raise InputError(f"{text.strip()[:60]!r} is no range of cells; write it like Sheet1!A2:B10")
-    columns = sorted((_column(one[1]), _column(other[1])))
-    rows = sorted((int(one[2]), int(other[2])))
+    columns = sorted((_column(start[1]), _column(other[1])))
+    rows = sorted((int(start[2]), int(other[2])))
     if columns[1] > _LARGEST_COLUMN or not 1 <= rows[0] <= rows[1] <= _LARGEST_ROW:
         raise InputError(f"{text.strip()[:60]!r} lies outside of a sheet")
     return CellRange(_bare(sheet), columns[0], rows[0], columns[1], rows[1])

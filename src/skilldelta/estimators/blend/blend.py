@@ -27,11 +27,11 @@ from skilldelta.estimators.blend.views import Lens, Views
 from skilldelta.estimators.blend.weights import Trust, Weights, learn_weights
 from skilldelta.support import Support
 
+# Weights and lens are learned anew when the support has grown by this share; until then new rows only join.
 GROWTH = 0.1
-"""Weights and lens are learned anew when the support has grown by this share; until then new rows only join."""
 
+# Tasks of a support above which a recorded task is scored without its whole fold.
 _LARGE = 400
-"""Tasks of a support above which a recorded task is scored without its whole fold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +157,8 @@ def _learn(panel: BlendPanel) -> tuple[Weights, Floats]:
     return weights, levels + np.vecdot(departures, weights.groups[panel.groups])
 
 
+# Width of a level's step times the root of its rows: about the 95% interval of a mean gain.
 _STEP = 2.5
-"""Width of a level's step times the root of its rows: about the 95% interval of a mean gain."""
 
 _FEWEST_FOR_STEPS = 100
 
@@ -195,10 +195,12 @@ def _leave_one_out(panel: BlendPanel) -> Scores:
 
 def _familiarity(panel: BlendPanel, nearest: SmallInts) -> Floats:
     """(n,) how much every row resembles the others of its group."""
-    found = np.full(len(panel), np.nan)
+    familiarity = np.full(len(panel), np.nan)
     for block in panel.blocks:
-        found[block] = resemblance.leave_one_out(panel.views.vectors[block], np.searchsorted(block, nearest[block]))
-    return found
+        familiarity[block] = resemblance.leave_one_out(
+            panel.views.vectors[block], np.searchsorted(block, nearest[block])
+        )
+    return familiarity
 
 
 def _held_out_residuals(panel: BlendPanel) -> Floats:
@@ -216,7 +218,7 @@ def stepped(levels: Floats, rows: Ints, spread: Floats) -> Floats:
     """(m,) levels on steps, where the family is large and its departures are weak; the sign never changes.
 
     A level without the task differs between two tasks of a family only by their own outcomes, with a minus sign. Where
-    departures are strong this is dust. Where they are weak it would order the tasks of a family against their own
+    departures are strong this does not matter. Where they are weak it would order the tasks of a family against their own
     outcomes, so there the level is taken to the middle of a step of the width of its own uncertainty, and the tasks tie.
     """
     step = _STEP / np.sqrt(np.maximum(rows, 1))
@@ -239,8 +241,8 @@ _WORDS: Mapping[str, str] = {
     "nearest_families": "similar families",
     "new_family": "what new families show",
 }
+# A share that would print as 0% is not named.
 SMALLEST_SHARE = 0.005
-"""A share that would print as 0% is not named."""
 
 
 def component_words(name: str) -> str:
@@ -250,7 +252,7 @@ def component_words(name: str) -> str:
 
 def shares_in_words(names: Iterable[str], shares: Floats) -> str:
     """What scores are made of on average: the level of the family, and what counted besides."""
-    found = sorted(zip(names, shares.tolist(), strict=True), key=lambda part: -part[1])
-    parts = [f"{component_words(name)} {share:.0%}" for name, share in found if share >= SMALLEST_SHARE]
+    ranked = sorted(zip(names, shares.tolist(), strict=True), key=lambda part: -part[1])
+    parts = [f"{component_words(name)} {share:.0%}" for name, share in ranked if share >= SMALLEST_SHARE]
     level = f"level of the family {max(0.0, 1 - float(shares.sum())):.0%}"
     return "weights, on average: " + ", ".join([level, *parts])

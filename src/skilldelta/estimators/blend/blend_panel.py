@@ -24,11 +24,11 @@ from skilldelta.estimators.blend.shrinkage import (
 from skilldelta.estimators.blend.views import Views, hash_order
 from skilldelta.support import Support
 
+# Family and skill.
 Key = tuple[str, str]
-"""Family and skill."""
 
+# Parts of a panel that are held out in turn while weights are learned.
 FOLDS = 10
-"""Parts of a panel that are held out in turn while weights are learned."""
 
 
 def fold_of(task_id: str) -> int:

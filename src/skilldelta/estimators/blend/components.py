@@ -30,8 +30,8 @@ NEAREST: tuple[tuple[str, View, int], ...] = (
 SLOPES: tuple[tuple[str, View], ...] = (("vector_ridge", "vectors"), ("word_ridge", "words"), ("shape_ridge", "shape"))
 COMPONENTS: tuple[str, ...] = (*(name for name, _, _ in NEAREST), *(name for name, _ in SLOPES))
 
+# Weights before any outcome is seen: near tasks tell something about each other.
 DEFAULT = np.array([0.8 if name == "vector_ridge" else 0.0 for name in COMPONENTS])
-"""Weights before any outcome is seen: near tasks tell something about each other."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,14 +46,14 @@ class Departures:
 def cross_fit(panel: BlendPanel, *, nested: bool) -> Departures:
     """All components; `nested` adds those without a second fold, which an honest evaluation needs."""
     n, c = len(panel), len(COMPONENTS)
-    found = Departures(
+    departures = Departures(
         np.zeros((n, c)),
         np.zeros((FOLDS, n, c)) if nested else None,
         np.full((n, resemblance.NEAREST + 1), -1, np.int32),
     )
-    _fill_nearest(panel, found)
-    _fill_slopes(panel, found)
-    return found
+    _fill_nearest(panel, departures)
+    _fill_slopes(panel, departures)
+    return departures
 
 
 def slope_features(panel: BlendPanel, view: View, block: Ints) -> Floats | None:
@@ -101,14 +101,16 @@ def _held_out(members: list[Ints], *, nested: bool) -> Iterator[tuple[tuple[int,
             yield (f, g), np.concatenate([members[f], members[g]])
 
 
-def _fill_slopes(panel: BlendPanel, found: Departures) -> None:
-    nested = found.held is not None
+def _fill_slopes(panel: BlendPanel, departures: Departures) -> None:
+    nested = departures.held is not None
     for block in panel.blocks:
         gains, weights, folds = panel.gains[block], panel.weights[block], panel.folds[block]
         for c, features in _sloped(panel, block):
-            found.plain[block, c], held = held_out_departures(features, gains, weights, folds, FOLDS, nested=nested)
-            if found.held is not None and held is not None:
-                found.held[:, block, c] = held
+            departures.plain[block, c], held = held_out_departures(
+                features, gains, weights, folds, FOLDS, nested=nested
+            )
+            if departures.held is not None and held is not None:
+                departures.held[:, block, c] = held
 
 
 def _sloped(panel: BlendPanel, block: Ints) -> Iterator[tuple[int, Floats]]:
@@ -119,11 +121,11 @@ def _sloped(panel: BlendPanel, block: Ints) -> Iterator[tuple[int, Floats]]:
             yield c, features
 
 
+# Neighbours kept per row: enough that 25 remain when two folds of ten are held out.
 WIDTH = 56
-"""Neighbours kept per row: enough that 25 remain when two folds of ten are held out."""
 
+# Neighbours in a larger family are sought among a fixed sample of it.
 _CANDIDATES = 20_000
-"""Neighbours in a larger family are sought among a fixed sample of it."""
 
 _BLOCK_CELLS = 4 * 2**20
 
@@ -148,8 +150,8 @@ def neighbor_lists(features: Vectors | Floats, blocks: Sequence[Ints], codes: In
             closeness = np.asarray(features[part], np.float32) @ transposed - offset
             closeness[codes[part, None] == codes[None, candidates]] = -np.inf
             best = _largest(closeness)
-            found = np.isfinite(np.take_along_axis(closeness, best, axis=1))
-            lists[part, : best.shape[1]] = np.where(found, candidates[best], -1)
+            is_valid = np.isfinite(np.take_along_axis(closeness, best, axis=1))
+            lists[part, : best.shape[1]] = np.where(is_valid, candidates[best], -1)
     return lists
 
 
@@ -167,8 +169,8 @@ def departures(
     allowed &= np.cumsum(allowed, axis=1, dtype=np.int32) <= k
     share = np.where(allowed, weights[lists], 0.0)
     total = share.sum(axis=1)
-    known = total > 0
-    return np.where(known, (share * gains[lists]).sum(axis=1) / np.where(known, total, 1.0) - family, 0.0)
+    is_known = total > 0
+    return np.where(is_known, (share * gains[lists]).sum(axis=1) / np.where(is_known, total, 1.0) - family, 0.0)
 
 
 def _largest(closeness: NDArray[np.float32]) -> Ints:
@@ -182,8 +184,8 @@ def _largest(closeness: NDArray[np.float32]) -> Ints:
     return np.take_along_axis(chosen, np.argsort(-near, axis=1, kind="stable"), axis=1)
 
 
+# Rows of a family up to which its tasks are scored from all others.
 _SMALL_FAMILY = 64
-"""Rows of a family up to which its tasks are scored from all others."""
 
 
 def departures_without_task(panel: BlendPanel, without_fold: Floats) -> Floats:
@@ -193,16 +195,16 @@ def departures_without_task(panel: BlendPanel, without_fold: Floats) -> Floats:
     a small family the rest of the fold is too much to lose: with 15 tasks it costs more than a point of success where
     effects are local. In a large family it costs nothing.
     """
-    found = without_fold.copy()
+    departures = without_fold.copy()
     small = [block for block in panel.blocks if len(block) <= _SMALL_FAMILY]
     if small:
-        _nearest_without_task(panel, small, found)
+        _nearest_without_task(panel, small, departures)
     for block in small:
         tasks = np.unique(panel.tasks[block], return_inverse=True)[1]
         gains, weights = panel.gains[block], panel.weights[block]
         for c, features in _sloped(panel, block):
-            found[block, c], _ = held_out_departures(features, gains, weights, tasks, len(block), nested=False)
-    return found
+            departures[block, c], _ = held_out_departures(features, gains, weights, tasks, len(block), nested=False)
+    return departures
 
 
 def _nearest_without_task(panel: BlendPanel, blocks: list[Ints], found: Floats) -> None:

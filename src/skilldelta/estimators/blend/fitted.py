@@ -26,8 +26,8 @@ from skilldelta.estimators.blend.slopes import UNSEEN
 from skilldelta.estimators.blend.views import Lens
 from skilldelta.estimators.blend.weights import Trust, Weights
 
+# Variances learned from few rows are themselves uncertain, so that intervals of small banks are longer.
 _LEAST_FREEDOM, _ROWS_PER_FREEDOM = 4.0, 16.0
-"""Variances learned from few rows are themselves uncertain, so that intervals of small banks are longer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,20 +116,20 @@ class Model:
         group = group or self.by_skill.group(("", target.skill))
         if group is None:
             return self._of_a_new_family(target)
-        seen = Seen(target, self.lens)
-        departures = group.departures(seen)
-        departure = sum(group.shares[c] * found for c, found in departures.items())
-        own = Expectation(group.level + departure, group.variance(seen, departure))
-        familiarity = group.familiarity_of(seen)
+        viewed = Seen(target, self.lens)
+        departures = group.departures(viewed)
+        departure = sum(group.shares[c] * gain for c, gain in departures.items())
+        own = Expectation(group.level + departure, group.variance(viewed, departure))
+        familiarity = group.familiarity_of(viewed)
         share = 1.0 if familiarity is None else credit(familiarity)
         new = self.by_family.new_family(target.skill)
-        found = blend(own, new, share)
+        gain = blend(own, new, share)
         components, shares = _parts(group, departures)
         return Score(
-            reported_gain(found.gain),
+            reported_gain(gain.gain),
             components | {"new_family": new.gain},
             {name: share * part for name, part in shares.items()} | {"new_family": 1 - share},
-            Spread(math.sqrt(found.variance), self.by_family.freedom),
+            Spread(math.sqrt(gain.variance), self.by_family.freedom),
             familiarity,
             share,
         )
@@ -151,8 +151,8 @@ def _parts(group: Group, departures: Mapping[int, float]) -> tuple[dict[str, flo
     left = max(0.0, 1.0 - sum(group.shares.values()))
     components = dict(group.means)
     shares = {name: left * share for name, share in group.mean_shares.items()}
-    for c, found in departures.items():
-        components[COMPONENTS[c]] = group.level + found
+    for c, departure in departures.items():
+        components[COMPONENTS[c]] = group.level + departure
         shares[COMPONENTS[c]] = group.shares[c]
     return components, shares
 
@@ -160,11 +160,11 @@ def _parts(group: Group, departures: Mapping[int, float]) -> tuple[dict[str, flo
 _NEIGHBORS = 25
 _CANDIDATES = 20_000
 _QUERIES = 500
+# The share of the average before any family is seen, and how far it may be wrong.
 _DEFAULT, _SPREAD = 0.3, 0.3
-"""The share of the average before any family is seen, and how far it may be wrong."""
 
+# Typical squared distance of a family's level from what its neighbours say.
 _VARIANCE = 0.04
-"""Typical squared distance of a family's level from what its neighbours say."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -235,11 +235,13 @@ def _nearest(similarity: Floats | Vectors) -> Ints:
     return np.argpartition(similarity, len(similarity) - _NEIGHBORS)[-_NEIGHBORS:]
 
 
+# The familiarity at which both are equally likely: one target in twenty of another family, spread evenly over log
+# steps.
 _EVEN = 0.001
-"""The familiarity at which both are equally likely: one target in twenty of another family, spread evenly over log steps."""
 
+# From this familiarity on, a target counts fully as one of the family. A credit just below 1 would give rows of equal gain
+# slightly different ones, and so an order that means nothing.
 _USUAL = 0.05
-"""From this familiarity on a target is one of the family. Rows that tie must not be told apart by dust."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +273,7 @@ def blend(own: Expectation, new: Expectation, share: float) -> Expectation:
 
 def credits_of(familiarity: Floats) -> Floats:
     """(n,) the credit of each."""
-    return np.array([credit(one) for one in familiarity.tolist()])
+    return np.array([credit(value) for value in familiarity.tolist()])
 
 
 NOTHING = 0.005

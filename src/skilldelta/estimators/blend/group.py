@@ -20,8 +20,8 @@ from skilldelta.estimators.blend.views import Lens, View
 from skilldelta.estimators.blend.weights import Trust
 from skilldelta.resemblance import Familiarity, nearness
 
+# However clearly the data say that departures tell nothing, intervals allow for this much of them.
 LEAST_BELIEF = 0.05
-"""However clearly the data say that departures tell nothing, intervals allow for this much of them."""
 
 
 class Seen:
@@ -100,36 +100,36 @@ class Group:
     vectors: Vectors  # (m, dim)
     familiarity: Familiarity | None
 
-    def departures(self, seen: Seen) -> dict[int, float]:
+    def departures(self, viewed: Seen) -> dict[int, float]:
         """How far each weighted component departs from the mean."""
-        found = {}
+        departures = {}
         for view, near in self.near.items():
-            rows = near.nearest_first(getattr(seen, view))
+            rows = near.nearest_first(getattr(viewed, view))
             for c, k in near.sizes:
                 chosen = rows[:k]
-                found[c] = float(self.gains[chosen].sum() / self.weights[chosen].sum()) - self.mean
+                departures[c] = float(self.gains[chosen].sum() / self.weights[chosen].sum()) - self.mean
         for c, (view, line) in self.lines.items():
-            found[c] = line.departure(self._line_features(view, seen))
-        return found
+            departures[c] = line.departure(self._line_features(view, viewed))
+        return departures
 
-    def variance(self, seen: Seen, departure: float) -> float:
+    def variance(self, viewed: Seen, departure: float) -> float:
         """How far the expected gain of tasks like the target may lie from level plus departure, squared.
 
         Either departures tell something in this family, then the trend's own variance counts, or they tell nothing.
         """
         belief = max(self.belief, LEAST_BELIEF)
         either = (1 - belief) / belief * departure**2
-        return self.level_variance + belief * self.trend.variance(seen.projected) + either
+        return self.level_variance + belief * self.trend.variance(viewed.projected) + either
 
-    def familiarity_of(self, seen: Seen) -> float | None:
+    def familiarity_of(self, viewed: Seen) -> float | None:
         """How much the target resembles the tasks of this family; None where they are too few to say."""
-        return None if self.familiarity is None else self.familiarity.at(nearness(self.vectors, seen.vectors))
+        return None if self.familiarity is None else self.familiarity.at(nearness(self.vectors, viewed.vectors))
 
-    def _line_features(self, view: View, seen: Seen) -> Floats | Vectors:
+    def _line_features(self, view: View, viewed: Seen) -> Floats | Vectors:
         if view != "shape":
-            return seen.projected if view == "vectors" else seen.words
+            return viewed.projected if view == "vectors" else viewed.words
         assert self.landmarks is not None
-        curve: Floats = self.landmarks.features(seen.shape[None])[0]
+        curve: Floats = self.landmarks.features(viewed.shape[None])[0]
         return curve
 
 
@@ -142,7 +142,7 @@ def prepare(panel: BlendPanel, key: Key, trust: Trust) -> Group:
     curved = any(view == "shape" for view, _ in lines.values())
     near = _near(panel, block, weights)
     means, shares = _level_parts(panel, at)
-    used = sorted({c for one in near.values() for c, _ in one.sizes} | set(lines))
+    used = sorted({c for part in near.values() for c, _ in part.sizes} | set(lines))
     return Group(
         gains=panel.gains[block] * panel.weights[block],
         weights=panel.weights[block],
@@ -163,21 +163,21 @@ def prepare(panel: BlendPanel, key: Key, trust: Trust) -> Group:
 
 
 def _near(panel: BlendPanel, block: Ints, weights: Floats) -> dict[View, Near]:
-    found: dict[View, Near] = {}
+    near: dict[View, Near] = {}
     for view, features in panel.views.known.items():
         sizes = tuple((c, k) for c, (_, other, k) in enumerate(NEAREST) if other == view and weights[c] > 0)
         if sizes:
-            found[view] = Near.of(features[block], sizes)
-    return found
+            near[view] = Near.of(features[block], sizes)
+    return near
 
 
 def _lines(panel: BlendPanel, block: Ints, weights: Floats) -> dict[int, tuple[View, Slopes]]:
-    found: dict[int, tuple[View, Slopes]] = {}
+    lines: dict[int, tuple[View, Slopes]] = {}
     for c, (_, view) in enumerate(SLOPES, start=len(NEAREST)):
         features = slope_features(panel, view, block) if weights[c] > 0 else None
         if features is not None:
-            found[c] = (view, fit_slopes(features, panel.gains[block], panel.weights[block]))
-    return found
+            lines[c] = (view, fit_slopes(features, panel.gains[block], panel.weights[block]))
+    return lines
 
 
 def _level_parts(panel: BlendPanel, at: int) -> tuple[dict[str, float], dict[str, float]]:

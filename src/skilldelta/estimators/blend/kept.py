@@ -165,8 +165,8 @@ class _KeptGroups:
     @cached_property
     def transfer(self) -> Transfer:
         """As it was learned, over the vectors of the same tasks."""
-        kept = _unpacked(self.read, _TRANSFER, Transfer)
-        return replace(kept, vectors=_vectors_of(self.rows_of(None), self.names.tasks[kept.rows]))
+        transfer = _unpacked(self.read, _TRANSFER, Transfer)
+        return replace(transfer, vectors=_vectors_of(self.rows_of(None), self.names.tasks[transfer.rows]))
 
     def new_family(self, skill: str) -> Expectation:
         """As it was learned."""
@@ -180,9 +180,9 @@ class _KeptGroups:
             keys = self.names.groups[self.kind]
             if key not in keys:
                 return None
-            kept = _unpacked(self.read, _part(self.kind, key), Group)
+            group = _unpacked(self.read, _part(self.kind, key), Group)
             tasks = None if self.is_current() else self.names.tasks[self.names.rows[self.kind][keys.index(key)]]
-            self.prepared[key] = _with_vectors(kept, self.rows_of(key), tasks)
+            self.prepared[key] = _with_vectors(group, self.rows_of(key), tasks)
         return self.prepared[key]
 
 

@@ -20,14 +20,15 @@ import numpy as np
 from skilldelta.arrays import ArrayRecord, Floats, Ints
 
 BETWEEN_TASKS = 0.1
+# The variance of one execution's success at a success rate of 0.28 or 0.72.
 WITHIN_ARM = 0.2
-"""The variance of one execution's success at a success rate of 0.28 or 0.72."""
 
+# The variance of a gain from one execution of each arm: a pair of weight 1.
 UNIT_VARIANCE = BETWEEN_TASKS + 2 * WITHIN_ARM
-"""The variance of a gain from one execution of each arm: a pair of weight 1."""
 
 _STEP = 2.0**-30
 
+# Standard deviation of families around their skill, of the suite around zero, and how likely that is beforehand.
 _WORLDS = (
     # One effect for all families, of some size.
     (0.03, 0.15, 0.35),
@@ -41,11 +42,10 @@ _WORLDS = (
     (0.2, 0.3, 0.3),
     (0.4, 0.3, 0.3),
 )
-"""Standard deviation of families around their skill, of the suite around zero, and how likely that is beforehand."""
 
 _BETWEEN_SKILLS = (0.0, 0.1, 0.3)
+# A group's own variance counts against the typical one as if that had been seen on this many rows.
 _PRIOR_ROWS = 4.0
-"""A group's own variance counts against the typical one as if that had been seen on this many rows."""
 
 
 def precisions(r0: Ints, r1: Ints) -> Floats:
@@ -101,8 +101,8 @@ class Sums(_Parts):
 
     def without(self, folds: list[int]) -> Sums:
         """Sums (groups, folds) added up over all folds but some."""
-        kept = [fold for fold in range(self.rows.shape[1]) if fold not in folds]
-        return self.each(lambda part: part[:, kept].sum(axis=1))
+        folds_left = [fold for fold in range(self.rows.shape[1]) if fold not in folds]
+        return self.each(lambda part: part[:, folds_left].sum(axis=1))
 
     @property
     def mean(self) -> Floats:
@@ -156,8 +156,8 @@ def new_families(groups: Sums, nesting: Nesting) -> Levels:
     skills = nesting.skills
     under = np.array([skills]) if nesting.is_flat else np.arange(skills + 1)
     grown = groups.each(lambda part: np.append(part, np.zeros(len(under), part.dtype)))
-    found = family_levels(grown, Nesting(np.append(nesting.skill_of, under), skills + 1))
-    return found[len(groups.weight) + np.minimum(np.arange(skills + 1), len(under) - 1)]
+    levels = family_levels(grown, Nesting(np.append(nesting.skill_of, under), skills + 1))
+    return levels[len(groups.weight) + np.minimum(np.arange(skills + 1), len(under) - 1)]
 
 
 def leave_task_out_levels(groups: Sums, nesting: Nesting, own: Sums, tasks: Ints, group_of: Ints) -> Levels:
@@ -235,7 +235,7 @@ class _Terms(_Parts):
         return self.each(lambda part: _added(part, codes, size))
 
     def cleared(self) -> _Terms:
-        """Without the rounding dust that subtraction leaves where no row is left."""
+        """Zero where no row is left, in place of the rounding error that subtraction leaves there."""
         return self.each(lambda part: np.where(self.rows > 0, part, 0.0))
 
 

@@ -16,8 +16,8 @@ import numpy as np
 from skilldelta.arrays import Floats, Ints, Vectors
 from skilldelta.estimators.blend.shrinkage import UNIT_VARIANCE
 
+# Variance that slopes are expected to explain, against the noise of one pair; sets the penalty.
 SIGNAL = 0.3
-"""Variance that slopes are expected to explain, against the noise of one pair; sets the penalty."""
 
 _FEWEST = 4
 _SYSTEMS = 32 * 2**20  # float64 cells of stacked systems at a time
@@ -94,9 +94,9 @@ class _Basis:
         if len(centred) >= centred.shape[1]:
             return cls(centred, offset, None)
         values, vectors = np.linalg.eigh(centred @ centred.T)
-        kept = values > 1e-9 * max(values[-1], 1e-300)
-        scale = np.sqrt(values[kept])
-        return cls(vectors[:, kept] * scale, offset, (vectors[:, kept] / scale).T @ centred)
+        is_kept = values > 1e-9 * max(values[-1], 1e-300)
+        scale = np.sqrt(values[is_kept])
+        return cls(vectors[:, is_kept] * scale, offset, (vectors[:, is_kept] / scale).T @ centred)
 
     @property
     def is_point(self) -> bool:
@@ -138,8 +138,8 @@ def _moments(rows: Floats, gains: Floats, weights: Floats) -> tuple[float, float
 
 
 _LANDMARKS = 64
+# Squared width of a bump, as a share of the median squared distance between landmarks.
 _BANDWIDTH = 0.3
-"""Squared width of a bump, as a share of the median squared distance between landmarks."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,8 +161,8 @@ class Landmarks:
         others = distances[np.triu_indices(len(places), 1)]
         width = max(_BANDWIDTH * float(np.median(others)) if len(others) else 1.0, 1e-3)
         values, vectors = np.linalg.eigh(np.exp(-distances / width))
-        kept = values > 1e-6 * values[-1]
-        return cls(places, width, vectors[:, kept] / np.sqrt(values[kept]))
+        is_kept = values > 1e-6 * values[-1]
+        return cls(places, width, vectors[:, is_kept] / np.sqrt(values[is_kept]))
 
     def features(self, rows: Floats) -> Floats:
         """(n, <= 64) for rows (n, p)."""
@@ -175,11 +175,11 @@ def _squared_distances(a: Floats, b: Floats) -> Floats:
     return np.maximum(distances, 0.0)
 
 
+# The variance of departures in a family of which nothing is known.
 UNSEEN = SIGNAL * UNIT_VARIANCE
-"""The variance of departures in a family of which nothing is known."""
 
+# A family's own noise counts against the typical one as if that had been seen on this many rows.
 _PRIOR_ROWS = 10.0
-"""A family's own noise counts against the typical one as if that had been seen on this many rows."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

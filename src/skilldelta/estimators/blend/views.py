@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 View = Literal["vectors", "words", "shape"]
 
+# Slopes are fitted on at most so many directions of the vectors; the rest hardly varies.
 _LARGEST = 256
-"""Slopes are fitted on at most so many directions of the vectors; the rest hardly varies."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,11 +105,11 @@ _TOKEN = re.compile(r"\w+|[^\w\s]")
 _VOCABULARY = 2**16
 _DIRECTIONS = 128
 _OVERSAMPLE, _ITERATIONS = 10, 3
+# Directions with a smaller share of the squares than this are rounding errors of single precision.
 _NOISE = 1e-6
-"""Directions with a smaller share of the squares than this are rounding errors of single precision."""
 
+# The directions of more texts than this are learned from a sample.
 _SAMPLE = 20_000
-"""The directions of more texts than this are learned from a sample."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,11 +133,11 @@ class Words:
         terms = [_terms(text) for text in texts]
         # Terms in the order of the texts, not of a set: the same texts give the same vocabulary in every process.
         frequency = Counter(chain.from_iterable(dict.fromkeys(words) for words in terms))
-        kept = [term for term, count in frequency.most_common(_VOCABULARY) if count > 1]
-        if not kept:
+        vocabulary = [term for term, count in frequency.most_common(_VOCABULARY) if count > 1]
+        if not vocabulary:
             return None
-        index = {term: i for i, term in enumerate(kept)}
-        idf = np.array([1 + math.log((1 + len(texts)) / (1 + frequency[term])) for term in kept], np.float32)
+        index = {term: i for i, term in enumerate(vocabulary)}
+        idf = np.array([1 + math.log((1 + len(texts)) / (1 + frequency[term])) for term in vocabulary], np.float32)
         rows = _sparse_rows(terms, index, idf)
         size = min(_DIRECTIONS, *(side - 1 for side in rows.shape))
         if size < 1:
@@ -171,10 +171,10 @@ def _leading_directions(rows: csr_array, size: int) -> Vectors:
     Scikit-learn has it too, but importing that takes longer than everything here. A fixed start: the same texts give the
     same directions.
     """
-    found = rows @ np.random.default_rng(0).standard_normal((rows.shape[1], size + _OVERSAMPLE), np.float32)
+    sketch = rows @ np.random.default_rng(0).standard_normal((rows.shape[1], size + _OVERSAMPLE), np.float32)
     for _ in range(_ITERATIONS):
-        found = rows @ (rows.T @ np.linalg.qr(found)[0])
-    spanned = rows.T @ np.linalg.qr(found)[0]
+        sketch = rows @ (rows.T @ np.linalg.qr(sketch)[0])
+    spanned = rows.T @ np.linalg.qr(sketch)[0]
     squares, turns = np.linalg.eigh((spanned.T @ spanned).astype(np.float64))
     largest = np.flatnonzero(squares > _NOISE * squares[-1])[::-1][:size]
     turned = turns[:, largest] / np.sqrt(squares[largest])

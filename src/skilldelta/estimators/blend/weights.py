@@ -18,17 +18,17 @@ from numpy.typing import NDArray
 from skilldelta.arrays import Floats, Ints
 from skilldelta.estimators.blend.shrinkage import UNIT_VARIANCE
 
+# Standard deviation of the suite's weights around the default, before any outcome is seen.
 _SUITE_SPREAD = 0.15
-"""Standard deviation of the suite's weights around the default, before any outcome is seen."""
 
+# Standard deviation of a family's weights around the suite's.
 _FAMILY_SPREAD = 0.2
-"""Standard deviation of a family's weights around the suite's."""
 
+# That departures tell anything, before any outcome is seen.
 _ODDS = 0.5
-"""That departures tell anything, before any outcome is seen."""
 
+# The suite's log odds count for a family up to this: a family may be unlike the others.
 _FAMILIES_DIFFER = 4.0
-"""The suite's log odds count for a family up to this: a family may be unlike the others."""
 
 _SMALLEST_BELIEF = 0.05
 _PRIOR_ROWS = 10.0
@@ -82,11 +82,11 @@ def learn_weights(
     suite = _non_negative(left, right, default, _SUITE_SPREAD)
     prior = min(max(log_odds, -_FAMILIES_DIFFER), _FAMILIES_DIFFER)
     beliefs = np.array([_probability(prior + _log_odds(p.left, p.right, suite, _FAMILY_SPREAD)) for p in parts])
-    found = np.stack([_family_weights(part, suite, own) for part, own in zip(parts, beliefs, strict=True)])
+    weights = np.stack([_family_weights(part, suite, own) for part, own in zip(parts, beliefs, strict=True)])
     moments = np.stack([p.moments for p in parts])
-    spread = np.sqrt(np.maximum(np.einsum("gc,gcd,gd->g", found, moments, found), 0.0))
+    spread = np.sqrt(np.maximum(np.einsum("gc,gcd,gd->g", weights, moments, weights), 0.0))
     belief = _probability(log_odds)
-    return Weights(belief * suite, found, spread, belief, beliefs)
+    return Weights(belief * suite, weights, spread, belief, beliefs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,6 +132,6 @@ def _non_negative(left: Floats, right: Floats, centre: Floats, spread: float) ->
 
     precision = 1 / spread**2
     factor = np.linalg.cholesky(left + precision * np.eye(len(left)))
-    found, _ = nnls(factor.T, np.linalg.solve(factor, right + precision * centre))
-    total = float(found.sum())
-    return found / total if total > 1 else found
+    solution, _ = nnls(factor.T, np.linalg.solve(factor, right + precision * centre))
+    total = float(solution.sum())
+    return solution / total if total > 1 else solution

@@ -97,8 +97,8 @@ class Reexecution:
 def split_outcomes(sealed: SealedPanel, current: Support) -> tuple[Support, Support]:
     """The rows of a panel as it is now: evidence, and outcomes of the sealed targets; sealed exclusions are in neither."""
     current = without_excluded(current, sealed.settings.excluded)
-    asked = {(target.task_id, target.skill) for target in sealed.targets}
-    is_outcome = np.array([pair in asked for pair in pair_keys(current)], dtype=bool)
+    keys = {(target.task_id, target.skill) for target in sealed.targets}
+    is_outcome = np.array([pair in keys for pair in pair_keys(current)], dtype=bool)
     return current.rows(~is_outcome), current.rows(is_outcome)
 
 
@@ -127,16 +127,16 @@ def audit(
         raise InputError(
             f"none of the {plural(len(sealed.targets), 'target')} has outcomes yet; collect them, then audit"
         )
-    made = {(item.task_id, item.skill): item for item in sealed.predictions}
+    predictions = {(item.task_id, item.skill): item for item in sealed.predictions}
     joined = pair_keys(outcomes)
-    scores = np.array([made[key].gain for key in joined])
-    actions = np.array([made[key].action == "use" for key in joined])
+    scores = np.array([predictions[key].gain for key in joined])
+    actions = np.array([predictions[key].action == "use" for key in joined])
     policy = PanelPolicy("sealed", actions, np.arange(len(joined)), scores=scores, is_gain=True)
     recorded = Outcomes.of(outcomes, policy.rows)
     totals = Totals.of(policy, recorded)
     intervals = _intervals(policy, recorded, outcomes, resamples, rng)
-    found = set(joined)
-    missing = tuple(target.task_id for target in sealed.targets if (target.task_id, target.skill) not in found)
+    present = set(joined)
+    missing = tuple(target.task_id for target in sealed.targets if (target.task_id, target.skill) not in present)
     return AuditResult(
         seal=sealed.seal,
         known=len(sealed.support),
@@ -202,14 +202,14 @@ def reexecution(
     sealed: SealedPanel, first: Support, again: Support, *, resamples: int, rng: np.random.Generator
 ) -> Reexecution:
     """Compare the outcomes of sealed targets (`split_outcomes`) with those of their re-execution."""
-    made = {(item.task_id, item.skill): item.action == "use" for item in sealed.predictions}
-    places = {key: row for row, key in enumerate(pair_keys(again)) if key in made}
+    uses = {(item.task_id, item.skill): item.action == "use" for item in sealed.predictions}
+    places = {key: row for row, key in enumerate(pair_keys(again)) if key in uses}
     keys = pair_keys(first)
     rows = np.array([row for row, key in enumerate(keys) if key in places], np.int64)
     if not len(rows):
         raise InputError("none of the sealed targets was executed again under both conditions; collect them first")
     then, now = first.rows(rows), again.rows([places[keys[row]] for row in rows])
-    used = np.array([made[keys[row]] for row in rows])
+    used = np.array([uses[keys[row]] for row in rows])
     chosen = [np.where(used, batch.y1, batch.y0) for batch in (then, now)]
     columns = {
         "again": chosen[1],

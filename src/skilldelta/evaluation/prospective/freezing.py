@@ -41,8 +41,11 @@ def freeze(
     `exclusions` are left out of support and targets, and sealed with their reasons.
     """
     check_exclusions(exclusions, {*support.task_ids.tolist(), *(target.task_id for target in targets)})
-    gone = {one.task_id for one in exclusions}
-    support, targets = without_excluded(support, exclusions), [one for one in targets if one.task_id not in gone]
+    gone = {exclusion.task_id for exclusion in exclusions}
+    support, targets = (
+        without_excluded(support, exclusions),
+        [exclusion for exclusion in targets if exclusion.task_id not in gone],
+    )
     _check_targets(support, targets)
     threshold = rule.resolve_threshold(support, estimator)
     gains = rule.gains(support, targets, estimator)
@@ -50,7 +53,10 @@ def freeze(
         _settings(support, rule, threshold, estimator, exclusions),
         sealed_rows(support),
         [SealedTarget(t.task_id, t.skill, t.family, t.text, vector_digest(t.vector)) for t in targets],
-        [_sealed_prediction(support, *made, threshold) for made in zip(targets, gains, strict=True)],
+        [
+            _sealed_prediction(support, *target_and_gain, threshold)
+            for target_and_gain in zip(targets, gains, strict=True)
+        ],
         created=created,
     )
 
@@ -64,10 +70,10 @@ def _check_targets(support: Support, targets: Sequence[Target]) -> None:
     repeated = [key for key, count in Counter((t.task_id, t.skill) for t in targets).items() if count > 1]
     if repeated:
         raise InputError(f"target {repeated[0][0]!r} is given twice; give each task once per skill")
-    known = sorted({target.task_id for target in targets} & set(support.task_ids.tolist()))
-    if known:
+    recorded = sorted({target.task_id for target in targets} & set(support.task_ids.tolist()))
+    if recorded:
         raise InputError(
-            f"{names_of('target', known)} already had outcomes in the support; freeze tasks that have none"
+            f"{names_of('target', recorded)} already had outcomes in the support; freeze tasks that have none"
         )
 
 
@@ -91,13 +97,13 @@ def _settings(
     )
 
 
-def _sealed_prediction(support: Support, target: Target, made: FrozenGain, threshold: float) -> SealedPrediction:
-    near = made.near
+def _sealed_prediction(support: Support, target: Target, frozen: FrozenGain, threshold: float) -> SealedPrediction:
+    near = frozen.near
     return SealedPrediction(
         task_id=target.task_id,
         skill=target.skill,
-        gain=made.gain,
-        action=decide(made.gain, threshold=threshold, eligible=near.eligible).action,
+        gain=frozen.gain,
+        action=decide(frozen.gain, threshold=threshold, eligible=near.eligible).action,
         eligible=near.eligible,
         neighbors=tuple(support.task_ids[near.rows].tolist()),
         weights=tuple(near.weights.tolist()),

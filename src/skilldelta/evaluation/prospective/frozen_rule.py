@@ -90,20 +90,22 @@ class FrozenRule:
         """
         near = self.predict(support, targets)
         if estimator is None:
-            return [FrozenGain(found.gain, found) for found in near]
+            return [FrozenGain(prediction.gain, prediction) for prediction in near]
         fitted = estimator.fit(support)
         return [
-            FrozenGain(float(fitted.score(target).gain) if found.eligible else found.gain, found)
-            for target, found in zip(targets, near, strict=True)
+            FrozenGain(float(fitted.score(target).gain) if prediction.eligible else prediction.gain, prediction)
+            for target, prediction in zip(targets, near, strict=True)
         ]
 
     def leave_one_out(self, support: Support) -> Floats:
         """The same for every row of the support from the others, which is what threshold rules look at."""
-        found = predict_each(support, self.scope, settings=self.settings(len(support)))
-        if self.elsewhere is None or (found.eligible > 0).all():
-            return found.gains
+        predictions = predict_each(support, self.scope, settings=self.settings(len(support)))
+        if self.elsewhere is None or (predictions.eligible > 0).all():
+            return predictions.gains
         settings = Settings(self.elsewhere, self.weighting, self.label)
-        return np.where(found.eligible > 0, found.gains, predict_each(support, "global", settings=settings).gains)
+        return np.where(
+            predictions.eligible > 0, predictions.gains, predict_each(support, "global", settings=settings).gains
+        )
 
     def resolve_threshold(self, support: Support, estimator: Estimator | None = None) -> float:
         """The number behind the threshold; a rule that looks at scores looks at those that will be compared with it."""
@@ -115,6 +117,8 @@ class FrozenRule:
         return best_balanced_accuracy(scores, support.gains)
 
 
+# The paper's frozen settings by panel. The first three thresholds of the stress tests were the `prevalence` of positive
+# gains in their support, the last the `balanced_accuracy` rule.
 HISTORICAL: Mapping[str, FrozenRule] = {
     "main": FrozenRule(),
     "toolqa": FrozenRule(k=3, threshold=0.25),
@@ -122,13 +126,13 @@ HISTORICAL: Mapping[str, FrozenRule] = {
     "bigcode_scale": FrozenRule(k=None, threshold=0.105),
     "bigcode_natural": FrozenRule(k=None, elsewhere=240, threshold=-0.0258794),
 }
-"""The paper's frozen settings by panel. The first three thresholds of the stress tests were the `prevalence` of positive
-gains in their support, the last the `balanced_accuracy` rule."""
 
 
 def _from_rows(support: Support, rows: Ints, target: Target, settings: Settings) -> Prediction:
-    found = predict(target.vector, support.vectors[rows], support.gains[rows], settings=settings)
-    return Prediction(found.gain, rows[found.rows], found.similarities, found.weights, found.eligible)
+    prediction = predict(target.vector, support.vectors[rows], support.gains[rows], settings=settings)
+    return Prediction(
+        prediction.gain, rows[prediction.rows], prediction.similarities, prediction.weights, prediction.eligible
+    )
 
 
 def positive_prevalence(support: Support) -> float:
@@ -171,11 +175,11 @@ def why_not_repeated(settings: SealedSettings) -> str:
     name = settings.present_estimator
     if name == PAPER_RULE:
         return ""
-    said = f"the predictions of {name} were not computed again, only their seal was checked"
+    sentence = f"the predictions of {name} were not computed again, only their seal was checked"
     if name not in freezable():
-        return f"{said}: this SkillDelta does not know that estimator"
+        return f"{sentence}: this SkillDelta does not know that estimator"
     entry = policies()[name]
     if settings.estimator_version != entry.version:
-        made = settings.estimator_version or "of an unknown version"
-        return f"{said}: they were made by {'' if entry.is_installed else 'SkillDelta '}{made}, and this is {entry.version}"
+        version = settings.estimator_version or "of an unknown version"
+        return f"{sentence}: they were made by {'' if entry.is_installed else 'SkillDelta '}{version}, and this is {entry.version}"
     return ""

@@ -30,8 +30,8 @@ VERSION = 1
 SECTIONS = ("settings", "support", "targets", "predictions")
 
 Record = TypeVar("Record")
+# Beyond it a number of a sealed panel is no number that a prediction or a count can have.
 _LARGEST = 2**53
-"""Beyond it a number of a sealed panel is no number that a prediction or a count can have."""
 _DIGITS = 16  # of a row's digests, which only have to tell rows apart; sections have whole hashes
 
 
@@ -231,7 +231,7 @@ def _no_number(name: str) -> float:
 
 def _panel(document: Mapping[str, Any]) -> SealedPanel:
     settings = document["settings"]
-    excluded = tuple(_record(Exclusion, one) for one in settings.get("excluded", ()))
+    excluded = tuple(_record(Exclusion, exclusion) for exclusion in settings.get("excluded", ()))
     panel = SealedPanel(
         created=document["created"],
         settings=_record(SealedSettings, {**settings, "excluded": excluded}),
@@ -262,7 +262,7 @@ def _fits(value: Any, kind: str) -> bool:
         return value is None or _fits(value, kind.removesuffix(" | None"))
     if kind.startswith("tuple["):
         inner = kind.removeprefix("tuple[").removesuffix(", ...]")
-        return isinstance(value, tuple) and all(_fits(one, inner) for one in value)
+        return isinstance(value, tuple) and all(_fits(item, inner) for item in value)
     if kind == "float":
         return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _LARGEST
     if kind == "int":

@@ -21,8 +21,8 @@ _NAMED = 5  # tasks that a message names before it counts the rest
 _TOLERANCE = 1e-6  # of a prediction computed again on another machine, from float32 vectors
 _LEARNED_TOLERANCE = 1e-3  # the same for an estimator that is fitted, in float32 products as well
 
+# Task, skill, and which of several pairs of both (versions of a skill) it is.
 Key = tuple[str, str, int]
-"""Task, skill, and which of several pairs of both (versions of a skill) it is."""
 
 
 class SealBrokenError(SkillDeltaError):
@@ -79,12 +79,14 @@ def _support_changes(sealed: SealedPanel, support: Support) -> list[str]:
     both = [key for key in then if key in now]
     altered = {key for key in both if (then[key].evidence, then[key].family) != (now[key].evidence, now[key].family)}
     moved = [key for key in both if same_encoder and then[key].vector != now[key].vector and key not in altered]
-    found = {
+    current = {
         "added": [key for key in now if key not in then],
         "removed": [key for key in then if key not in now],
         "altered": [key for key in both if key in altered],
     }
-    changes = [f"evidence of {names_of('task', [k[0] for k in keys])} was {how}" for how, keys in found.items() if keys]
+    changes = [
+        f"evidence of {names_of('task', [k[0] for k in keys])} was {how}" for how, keys in current.items() if keys
+    ]
     if moved:
         changes.append(f"the encoding of {names_of('task', [key[0] for key in moved])} was altered")
     if not changes and both != list(now):
@@ -93,21 +95,21 @@ def _support_changes(sealed: SealedPanel, support: Support) -> list[str]:
 
 
 def _keyed(rows: Sequence[SealedRow]) -> dict[Key, SealedRow]:
-    seen: Counter[tuple[str, str]] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()
     keyed = {}
     for row in rows:
         pair = (row.task_id, row.skill)
-        keyed[(*pair, seen[pair])] = row
-        seen[pair] += 1
+        keyed[(*pair, counts[pair])] = row
+        counts[pair] += 1
     return keyed
 
 
 def _target_changes(sealed: SealedPanel, outcomes: Support) -> list[str]:
-    asked = {(target.task_id, target.skill): target for target in sealed.targets}
+    sealed_targets = {(target.task_id, target.skill): target for target in sealed.targets}
     keys = pair_keys(outcomes)
     foreign, reworded, moved = [], [], []
     for i, key in enumerate(keys):
-        target = asked.get(key)
+        target = sealed_targets.get(key)
         if target is None:
             foreign.append(key[0])
         elif outcomes.texts and target.text and outcomes.texts[i] != target.text:
@@ -115,19 +117,19 @@ def _target_changes(sealed: SealedPanel, outcomes: Support) -> list[str]:
         elif outcomes.families[i] != target.family:
             moved.append(key[0])
     repeated = [key[0] for key, count in Counter(keys).items() if count > 1]
-    found = {
+    current = {
         "among the outcomes but never sealed": foreign,
         "worded differently than when sealed": reworded,
         "in a different family than when sealed": moved,
         "in the outcomes more than once": repeated,
     }
-    return [f"{words}: {names_of('target', tasks)}" for words, tasks in found.items() if tasks]
+    return [f"{words}: {names_of('target', tasks)}" for words, tasks in current.items() if tasks]
 
 
 def _prediction_changes(sealed: SealedPanel, support: Support, outcomes: Support) -> list[str]:
     """Predictions that the sealed evidence does not give: a file whose hashes were made anew would still show here."""
-    made = {(item.task_id, item.skill): item for item in sealed.predictions}
-    asked = {(target.task_id, target.skill): target for target in sealed.targets}
+    sealed_predictions = {(item.task_id, item.skill): item for item in sealed.predictions}
+    sealed_targets = {(target.task_id, target.skill): target for target in sealed.targets}
     settings, wrong = sealed.settings, []
     estimator = frozen_estimator(settings.present_estimator)
     tolerance = _TOLERANCE if estimator is None else _LEARNED_TOLERANCE
@@ -145,15 +147,15 @@ def _prediction_changes(sealed: SealedPanel, support: Support, outcomes: Support
         return [f"the threshold was sealed as {settings.threshold:g}, its rule gives {threshold:g}"]
     keys = pair_keys(outcomes)
     # A target that was encoded anew says nothing about its prediction.
-    same = [i for i, key in enumerate(keys) if vector_digest(outcomes.vectors[i]) == asked[key].vector]
+    same = [i for i, key in enumerate(keys) if vector_digest(outcomes.vectors[i]) == sealed_targets[key].vector]
     targets = [
-        Target(outcomes.vectors[i], asked[keys[i]].text, str(outcomes.families[i]), keys[i][1], keys[i][0])
+        Target(outcomes.vectors[i], sealed_targets[keys[i]].text, str(outcomes.families[i]), keys[i][1], keys[i][0])
         for i in same
     ]
-    for target, found in zip(targets, rule.gains(support, targets, estimator), strict=True):
-        then = made[target.task_id, target.skill]
-        action = decide(then.gain, threshold=settings.threshold, eligible=found.near.eligible).action
-        if abs(found.gain - then.gain) > tolerance or action != then.action:
+    for target, repeated in zip(targets, rule.gains(support, targets, estimator), strict=True):
+        then = sealed_predictions[target.task_id, target.skill]
+        action = decide(then.gain, threshold=settings.threshold, eligible=repeated.near.eligible).action
+        if abs(repeated.gain - then.gain) > tolerance or action != then.action:
             wrong.append(target.task_id)
     return [f"sealed with a different prediction than the evidence gives: {names_of('target', wrong)}"] if wrong else []
 

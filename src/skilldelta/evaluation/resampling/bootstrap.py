@@ -19,8 +19,8 @@ from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, Totals, co
 from skilldelta.evaluation.results import UNKNOWN, Range
 from skilldelta.support import Support
 
+# Draws are made in chunks of about this many counts: they stay in the cache, and memory stays bounded.
 _CHUNK_CELLS = 2**19
-"""Draws are made in chunks of about this many counts: they stay in the cache, and memory stays bounded."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,8 +73,8 @@ class Design:
         return cls(len(labels), codes)
 
 
+# Told how many more draws are done.
 Tick = Callable[[int], None]
-"""Told how many more draws are done."""
 
 
 def count_draws(design: Design, draws: int, rng: np.random.Generator) -> Iterator[SmallInts]:
@@ -127,16 +127,16 @@ def _in_parts(
 
 LEVEL = 0.95
 
+# Metric name to its value in every draw.
 Samples = Mapping[str, Floats]
-"""Metric name to its value in every draw."""
 
 
 def percentile_range(samples: Floats, *, level: float = LEVEL) -> Range:
     """The middle `level` of the draws; draws without a value (a class not drawn, no tokens) are left out."""
-    known = samples[np.isfinite(samples)]
-    if not len(known):
+    finite = samples[np.isfinite(samples)]
+    if not len(finite):
         return UNKNOWN
-    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(finite, [(1 - level) / 2, (1 + level) / 2])
     return Range(float(low), float(high))
 
 
@@ -184,8 +184,8 @@ def resample_components(
     identity = DecompositionOfDraws([p.actions[p.rows] for p in policies], outcomes.gains, outcomes.families)
     within, between = np.empty((len(policies), draws)), np.empty((len(policies), draws))
     for part, counts in _in_parts(design, draws, rng, tick):
-        found = identity(counts)
-        within[:, part], between[:, part] = found.within_group, found.between_group
+        components = identity(counts)
+        within[:, part], between[:, part] = components.within_group, components.between_group
     return {
         policy.name: {
             "within_group": within[i],

@@ -28,8 +28,8 @@ from skilldelta.evaluation.results import UNKNOWN, PolicyResult, Range
 from skilldelta.support import Support
 
 _ADVANTAGE = "advantage_vs_random"
+# By policy and metric.
 _Samples = dict[str, dict[str, Floats]]
-"""By policy and metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def panel_intervals(
         design = Design.tasks(outcomes.task_ids, inventory)
         drawn = _draw(everywhere, outcomes, design, plan.resamples, plan, inventory, tick)
         ranges = {policy.name: drawn.ranges(policy.name, plan.half) for policy in everywhere}
-        samples = {name: found | drawn.within_families[name] for name, found in drawn.by_task.items()}
+        samples = {name: own_samples | drawn.within_families[name] for name, own_samples in drawn.by_task.items()}
     for policy in policies:
         if len(policy.rows) < len(support):
             drawn = _draw_own_rows(support, policy, reference, plan, inventory, tick)
@@ -98,8 +98,8 @@ def panel_intervals(
                 paired = drawn.differences("paper")
                 ranges["paper"] |= {name: percentile_range(values) for name, values in paired.items()}
     splits = Splits.draw(inventory, np.random.default_rng(plan.split_seed))
-    named = {policy.name: policy for policy in policies}
-    refitted = {name: replicates(support, named[name], rule, splits) for name, rule in (linear or {}).items()}
+    by_name = {policy.name: policy for policy in policies}
+    refitted = {name: replicates(support, by_name[name], rule, splits) for name, rule in (linear or {}).items()}
     return Intervals(ranges, samples, refitted)
 
 
@@ -159,7 +159,7 @@ def _draw(
     by_task = drawn(resample_policies, tasks, draws, plan.task_seed)
     by_family = drawn(resample_policies, families, plan.half, plan.family_seed)
     parts = drawn(resample_components, families, plan.half, plan.family_seed)
-    by_family = {name: found | parts[name] for name, found in by_family.items()}
+    by_family = {name: samples | parts[name] for name, samples in by_family.items()}
     return _Drawn(by_task, by_family, drawn(resample_components, within, plan.half, plan.within_seed))
 
 
@@ -176,8 +176,8 @@ def _draw_own_rows(
     SkillDelta is drawn on the same rows, for paired differences.
     """
     outcomes = Outcomes.of(support, policy.rows)
-    kept = np.isin(inventory.task_ids, outcomes.task_ids)
-    part = Inventory(inventory.task_ids[kept], inventory.families[kept])
+    is_own = np.isin(inventory.task_ids, outcomes.task_ids)
+    part = Inventory(inventory.task_ids[is_own], inventory.families[is_own])
     together = [policy]
     if reference is not None:
         together.append(
@@ -189,8 +189,8 @@ def _draw_own_rows(
     return _draw(together, outcomes, design, plan.half, plan, part, tick)
 
 
+# Metric to (rounds, parts).
 Replicates = Mapping[str, Floats]
-"""Metric to (rounds, parts)."""
 
 _NOT_COVERED: Mapping[str, tuple[str, ...]] = {
     # A mean over the family cannot choose within it: what is measured there is left over from leaving one out.
@@ -205,12 +205,12 @@ _PAIRED = ("_vs_paper", "_vs_self_judge")
 
 def covering_intervals(result: PolicyResult, refitted: Replicates | None) -> dict[str, Range]:
     """The intervals of one policy: refitted where there are replicates, else its conditional ones that cover."""
-    found = {name: one for name, one in result.intervals.items() if not name.endswith(_PAIRED)}
+    covering = {name: interval for name, interval in result.intervals.items() if not name.endswith(_PAIRED)}
     if refitted is not None:
-        by_family = {name: one for name, one in found.items() if name.endswith("_by_family")}
-        found = {metric: _refitted(result, metric, values) for metric, values in refitted.items()} | by_family
+        by_family = {name: interval for name, interval in covering.items() if name.endswith("_by_family")}
+        covering = {metric: _refitted(result, metric, values) for metric, values in refitted.items()} | by_family
     dropped = _NOT_COVERED.get(result.name, ())
-    return {name: one for name, one in found.items() if one.low is not None and name not in dropped}
+    return {name: interval for name, interval in covering.items() if interval.low is not None and name not in dropped}
 
 
 def _refitted(result: PolicyResult, metric: str, replicates: Floats) -> Range:

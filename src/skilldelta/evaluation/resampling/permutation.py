@@ -22,21 +22,21 @@ from skilldelta.evaluation.results import NullDistribution, PermutationNull, Pol
 from skilldelta.evaluation.roster import EvaluationPlan, as_scored
 from skilldelta.support import Support
 
+# Between the tasks of a family, or between all tasks.
 Shuffled = Literal["within", "across"]
-"""Between the tasks of a family, or between all tasks."""
 KINDS: tuple[Shuffled, ...] = ("within", "across")
 
+# The least p-value is then 0.005.
 SHUFFLES = 199
-"""The least p-value is then 0.005."""
 
 _CHUNK_CELLS = 2**21
 
+# (n, draws) scores from outcomes y0 and y1, each (n, draws).
 Scoring = Callable[[Floats, Floats], Floats]
-"""(n, draws) scores from outcomes y0 and y1, each (n, draws)."""
 
 
+# By policy, then `within` and `across`.
 Nulls = Mapping[str, Mapping[str, PermutationNull]]
-"""By policy, then `within` and `across`."""
 
 
 def panel_nulls(
@@ -153,8 +153,8 @@ def below_chance(policies: Iterable[PolicyResult]) -> tuple[str, ...]:
     return tuple(notes)
 
 
+# Nearer to 0.5 nobody reads an order into it.
 _BACKWARD = 0.48
-"""Nearer to 0.5 nobody reads an order into it."""
 _LEAVES_ONE_OUT = ("paper", "with_skill_only", "tfidf_knn", "family_mean", "blend")
 
 

@@ -26,8 +26,8 @@ from skilldelta.support import Support
 
 _NOT_REFITTED = ("success_vs_always_on", "always_on", "tokens", "gain_mse", "router_tokens")
 
+# Groups of tasks to leave out in turn: enough for a standard error, few enough to wait for.
 GROUPS = 20
-"""Groups of tasks to leave out in turn: enough for a standard error, few enough to wait for."""
 
 
 def refitted_ranges(

@@ -31,13 +31,13 @@ from skilldelta.evaluation.roster import EvaluationPlan
 from skilldelta.predictor import predict_each
 from skilldelta.support import Support
 
+# What a rule averages: gains, whether they are positive, or success with the skill.
 Averaged = Literal["gain", "positive", "y1"]
-"""What a rule averages: gains, whether they are positive, or success with the skill."""
 
 LINEAR = ("paper", "with_skill_only", "tfidf_knn", "family_mean")
 
+# Neighbours kept per neighbour used: with a quarter of the tasks away, a list of four times k does not run out.
 _SPARE = 4
-"""Neighbours kept per neighbour used: with a quarter of the tasks away, a list of four times k does not run out."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,18 +51,20 @@ class Rescored:
 def linear_rules(scored: Support, names: Collection[str], plan: EvaluationPlan) -> dict[str, LinearRule]:
     """The linear rules among the named policies, for a panel as it was scored."""
     wide = _SPARE * plan.gate.settings.k
-    made: dict[str, LinearRule] = {}
+    rules: dict[str, LinearRule] = {}
     if "paper" in names or "with_skill_only" in names:
-        found = predict_each(scored, plan.scope_of("paper"), settings=replace(plan.gate.settings, k=wide))
+        predictions = predict_each(scored, plan.scope_of("paper"), settings=replace(plan.gate.settings, k=wide))
         uniform = plan.gate.settings.weighting == "uniform"
-        of_gains = NeighborRule(plan.gate.settings.label, found.rows, found.similarities, plan.gate.settings.k, uniform)
-        made = {"paper": of_gains, "with_skill_only": replace(of_gains, averaged="y1")}
+        of_gains = NeighborRule(
+            plan.gate.settings.label, predictions.rows, predictions.similarities, plan.gate.settings.k, uniform
+        )
+        rules = {"paper": of_gains, "with_skill_only": replace(of_gains, averaged="y1")}
     if "tfidf_knn" in names:
         words = nearest_by_words(scored, wide, plan.scope_of("tfidf_knn"))
-        made["tfidf_knn"] = NeighborRule("gain", words.rows, words.similarities, plan.gate.settings.k)
+        rules["tfidf_knn"] = NeighborRule("gain", words.rows, words.similarities, plan.gate.settings.k)
     if "family_mean" in names:
-        made["family_mean"] = FamilyRule.of(scored)
-    return {name: made[name] for name in LINEAR if name in names}
+        rules["family_mean"] = FamilyRule.of(scored)
+    return {name: rules[name] for name in LINEAR if name in names}
 
 
 def averaged_outcomes(averaged: Averaged, y0: Floats, y1: Floats) -> Floats:
@@ -148,13 +150,14 @@ class FamilyRule:
         return sums
 
 
+# A rule that can score its panel with other outcomes, and without some of its tasks.
 LinearRule = NeighborRule | FamilyRule
-"""A rule that can score its panel with other outcomes, and without some of its tasks."""
 
 
 PARTS = 4
 ROUNDS = 30
 
+# What a metric can be; differences of success lie between -1 and 1.
 _POSSIBLE: Mapping[str, tuple[float, float]] = {
     "success": (0.0, 1.0),
     "use_rate": (0.0, 1.0),
@@ -165,7 +168,6 @@ _POSSIBLE: Mapping[str, tuple[float, float]] = {
     "gain_mae": (0.0, 2.0),
     "gain_mse": (0.0, 4.0),
 }
-"""What a metric can be; differences of success lie between -1 and 1."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -208,10 +210,10 @@ def replicates(support: Support, policy: PanelPolicy, rule: LinearRule, splits: 
     return {name: found.reshape(-1, splits.parts) for name, found in values.items()}
 
 
-def standard_error(found: Floats) -> float:
+def standard_error(replicates: Floats) -> float:
     """From replicates (rounds, parts): the grouped jackknife's variance, averaged over rounds."""
-    parts = found.shape[1]
-    squares = ((found - found.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
+    parts = replicates.shape[1]
+    squares = ((replicates - replicates.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
     return float(np.sqrt((parts - 1) / parts * squares.mean()))
 
 
@@ -228,18 +230,18 @@ def symmetric_range(metric: str, value: float, half: float) -> Range:
     return Range(max(least, value - half), min(most, value + half))
 
 
-def _metrics(support: Support, kept: Flags, scores: Floats, actions: Floats, *, is_gain: bool) -> dict[str, Floats]:
+def _metrics(support: Support, is_kept: Flags, scores: Floats, actions: Floats, *, is_gain: bool) -> dict[str, Floats]:
     """(replicates,) each metric over the rows that are kept."""
     recorded = Outcomes.of(support, np.arange(len(support)))
-    weight = kept.astype(np.float64)
+    weight = is_kept.astype(np.float64)
     used = actions * weight
     totals = _totals(recorded, weight, used, scores if is_gain else np.full(scores.shape, np.nan))
-    found = totals.metrics()
-    areas = (auroc(scores[kept[:, d], d], recorded.positive[kept[:, d]]) for d in range(kept.shape[1]))
-    found["auroc"] = np.array([np.nan if area is None else area for area in areas])
-    found["within_group"] = _within(recorded, weight, used, totals)
-    found["between_group"] = found["advantage_vs_random"] - found["within_group"]
-    return found
+    metrics = totals.metrics()
+    areas = (auroc(scores[is_kept[:, d], d], recorded.positive[is_kept[:, d]]) for d in range(is_kept.shape[1]))
+    metrics["auroc"] = np.array([np.nan if area is None else area for area in areas])
+    metrics["within_group"] = _within(recorded, weight, used, totals)
+    metrics["between_group"] = metrics["advantage_vs_random"] - metrics["within_group"]
+    return metrics
 
 
 def _totals(recorded: Outcomes, weight: Floats, used: Floats, scores: Floats) -> Totals:
@@ -269,5 +271,5 @@ def _within(recorded: Outcomes, weight: Floats, used: Floats, totals: Totals) ->
     sums = (weight, recorded.gains[:, None] * weight, used)
     size, gain, use = (np.asarray(summing @ values, np.float64) for values in sums)
     at_group_rate = (use * (gain / np.maximum(size, 1.0))).sum(axis=0)
-    found: Floats = (totals.used_gain - at_group_rate) / totals.weight
-    return found
+    share: Floats = (totals.used_gain - at_group_rate) / totals.weight
+    return share

@@ -206,8 +206,8 @@ def _gains(rng: np.random.Generator, settings: Simulation, family: Ints, positio
 
 def _baseline(rng: np.random.Generator, settings: Simulation, tau: Floats) -> Floats:
     """(n,) success probabilities without the skill, moved only where mu0 + tau would leave [0, 1]."""
-    wanted = settings.base_rate + settings.difficulty * rng.uniform(-1, 1, settings.tasks)
-    return np.clip(wanted, np.maximum(0.0, -tau), np.minimum(1.0, 1.0 - tau))
+    rates = settings.base_rate + settings.difficulty * rng.uniform(-1, 1, settings.tasks)
+    return np.clip(rates, np.maximum(0.0, -tau), np.minimum(1.0, 1.0 - tau))
 
 
 def _expected_tokens(rng: np.random.Generator, settings: Simulation) -> tuple[Floats, Floats]:

@@ -25,8 +25,8 @@ from skilldelta.predictor import PAPER, Predictions, Settings, predict_each
 from skilldelta.support import Scope, Support
 
 ALPHA = 1.0
+# Targets of a panel whose surroundings are measured.
 _TARGETS = 500
-"""Targets of a panel whose surroundings are measured."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,21 +213,21 @@ def local_rate(
         return None
     n, mass = surroundings
     simulation = panel.settings
-    known = {"dimension": float(simulation.axes), "mass": mass, "smoothness": simulation.smoothness, "delta": delta}
+    constants = {"dimension": float(simulation.axes), "mass": mass, "smoothness": simulation.smoothness, "delta": delta}
     r = min(simulation.r0, simulation.r1)
     try:
-        rate = knn_rate(n, settings.k, r, **known, residual=simulation.residual)
+        rate = knn_rate(n, settings.k, r, **constants, residual=simulation.residual)
     except InputError:
         return None
     return LocalRate(
         n=n,
         k=settings.k,
         mass=mass,
-        dimension=known["dimension"],
+        dimension=constants["dimension"],
         rate=rate,
         failure=min(1.0, delta + math.exp(-settings.k / 4)),
         kept=float((errors <= rate).mean()),
-        best_k=balancing_k(n, r, **known) if simulation.smoothness > 0 else None,
+        best_k=balancing_k(n, r, **constants) if simulation.smoothness > 0 else None,
     )
 
 
@@ -267,8 +267,8 @@ def _surroundings(panel: SimulatedPanel, scope: Scope, nearest: int) -> tuple[in
         if n < nearest:
             return None
         least = min(least, n)
-        asked = block[:: max(1, len(block) * len(support) // (_TARGETS * len(block)))]
-        cosines = np.sort(support.vectors[asked] @ support.vectors[block].T, axis=1)[:, ::-1]
+        targets = block[:: max(1, len(block) * len(support) // (_TARGETS * len(block)))]
+        cosines = np.sort(support.vectors[targets] @ support.vectors[block].T, axis=1)[:, ::-1]
         distances = np.clip(1 - cosines[:, 1:].astype(np.float64), 1e-12, 1.0)  # the first is the target itself
         shares = np.arange(nearest, n) / n  # just before the next task is reached
         mass = min(mass, float((shares / distances[:, nearest:] ** dimension).min(initial=1.0)))

@@ -83,17 +83,17 @@ def with_authors_protocol(suite: str, reading: BenchmarkData, sources: GivenFile
         "bigcodebench": _bigcodebench,
         "spreadsheetbench": _spreadsheetbench,
     }[suite]
-    made = apply(reading, sources, checkouts)
+    data = apply(reading, sources, checkouts)
     judge = read_self_judge(checkouts)
-    notes = list(made.notes)
+    notes = list(data.notes)
     if judge is None:
         notes.append(
             "without a checkout of github.com/TankTechnology/skilldelta the self-judge is asked in other words than the "
             "authors'; its figures are not comparable with the paper's"
         )
-    settings = {**made.settings, **({"self_judge": judge} if judge else {})}
+    settings = {**data.settings, **({"self_judge": judge} if judge else {})}
     record = {"commits": checkouts.commits, "checkout_files": checkouts.digests}
-    return replace(made, settings=settings, notes=[*notes, *checkouts.notes()], record=record)
+    return replace(data, settings=settings, notes=[*notes, *checkouts.notes()], record=record)
 
 
 def _logicbench(reading: BenchmarkData, sources: GivenFiles, checkouts: Checkouts) -> BenchmarkData:

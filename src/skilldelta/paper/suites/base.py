@@ -14,8 +14,8 @@ from typing import Any, Literal
 from skilldelta.collect.suite import AgentSettings
 from skilldelta.evaluation.prospective.frozen_rule import FrozenRule
 
+# How the use arm differs from the skip arm in every suite of the paper.
 SKILL_PROMPT = "A skill that applies to this task:\n\n{skill}\n\n---\n\n{task}"
-"""How the use arm differs from the skip arm in every suite of the paper."""
 
 
 # Whose wording a suite is asked in: the authors', read from their checkouts, or the project's own.

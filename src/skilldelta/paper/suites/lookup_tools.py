@@ -28,8 +28,8 @@ from skilldelta.collect.agents.inspect_names import require_inspect
 from skilldelta.encoders import Encoder, load_encoder
 from skilldelta.paper.suites.lookup_corpora import available, check_corpora, columns_of, quoted, read_texts, table_file
 
+# Characters of an observation that an agent is shown.
 _MOST_SHOWN = 3000
-"""Characters of an observation that an agent is shown."""
 _PASSAGES = 3
 _QUERY_SECONDS = 30.0
 _CONDITION = re.compile(r"\s*(.+?)\s*(>=|<=|>|<|=)\s*(.*?)\s*")

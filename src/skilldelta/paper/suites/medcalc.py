@@ -14,8 +14,8 @@ from skilldelta.paper.suites.source_files import Instance, instance_places, only
 TOOL_ROUNDS = 5
 _DUE_DATES = (13, 68)
 _GESTATIONAL_AGE = 69
+# Calculators whose value is a whole score, whatever the table says of its type.
 _SCORES = (4, 15, 16, 17, 18, 20, 21, 25, 27, 28, 29, 32, 33, 36, 43, 45, 48, 51)
-"""Calculators whose value is a whole score, whatever the table says of its type."""
 _PROMPT = """\
 {task}
 

@@ -96,8 +96,8 @@ def _of_families(reading: BenchmarkData, families: Sequence[str]) -> BenchmarkDa
         if family not in all_families:
             raise unknown_name("family", family, all_families)
     tasks = [task for task in reading.tasks if task.family in families]
-    named = {name for task in tasks for name in task.skills}
-    skills = {name: sheet for name, sheet in reading.skills.items() if name in named}
+    skill_names = {name for task in tasks for name in task.skills}
+    skills = {name: sheet for name, sheet in reading.skills.items() if name in skill_names}
     return replace(reading, tasks=tasks, skills=skills)
 
 

@@ -63,10 +63,10 @@ def _rows(folder: Path) -> list[tuple[str, Mapping[str, Any]]]:
 
 def _cases(folder: Path, row: Mapping[str, Any], task_id: str) -> dict[str, tuple[Path, Path]]:
     """The test cases by number: pairs of an input and an answer under the names that its releases use."""
-    named = row.get("spreadsheet_path")
+    folder_name = row.get("spreadsheet_path")
     places = [folder / "spreadsheet" / task_id]
-    if isinstance(named, str) and ".." not in Path(named).parts and not Path(named).is_absolute():
-        places.insert(0, folder / named)
+    if isinstance(folder_name, str) and ".." not in Path(folder_name).parts and not Path(folder_name).is_absolute():
+        places.insert(0, folder / folder_name)
     return next((pairs for place in places if place.is_dir() and (pairs := _pairs_in(place))), {})
 
 

@@ -89,15 +89,15 @@ class Dialogue:
         if finish:
             self.answer, self.is_finished = finish[1], True
             self.graded += f"\nAnswer: {self.answer}"
-            shown = f"Answer: {self.answer}"
+            text = f"Answer: {self.answer}"
         elif skill:
-            shown = environment.sentences["skill_missing"].replace("{name}", skill[1])
+            text = environment.sentences["skill_missing"].replace("{name}", skill[1])
         elif not action:
-            shown = environment.sentences["no_action"]
+            text = environment.sentences["no_action"]
         else:
             observation = await environment.execute(action)
-            shown = observation.shown(environment.sentences)
-        self.scratchpad += f"{spoken}\nObservation {self.step}: {shown}"
+            text = observation.shown(environment.sentences)
+        self.scratchpad += f"{spoken}\nObservation {self.step}: {text}"
         self.step += 1
 
 

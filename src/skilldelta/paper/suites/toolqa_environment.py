@@ -288,8 +288,8 @@ class ToolEnvironment:
         finished = await self._run(_SQL_SCRIPT, stdin, _SQL_LIMITS, self.place)
         if finished.exit_code != 0:
             return self._say("sql_error")
-        shown = json.loads(finished.stdout)
-        return self._say("sql_done") if shown is None else Observation("sql_rows", shown[0], *shown)
+        text = json.loads(finished.stdout)
+        return self._say("sql_done") if text is None else Observation("sql_rows", text[0], *text)
 
     async def _python(self, program: str) -> Observation:
         finished = await self._run(_PYTHON_SCRIPT, program, _PYTHON_LIMITS)

@@ -33,12 +33,12 @@ def last_failures(folder: Path, count: int = 5) -> list[dict[str, Any]]:
         lines = read_regular(folder / FILE_NAME, 2 * _MOST_BYTES, follow_links=False).splitlines()
     except OSError:
         return []
-    found: list[dict[str, Any]] = []
+    failures: list[dict[str, Any]] = []
     for line in reversed(lines):
         with suppress(ValueError):
             row = json.loads(line)
             if isinstance(row, dict):
-                found.append(row)
-        if len(found) == count:
+                failures.append(row)
+        if len(failures) == count:
             break
-    return found
+    return failures

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 Kind = Literal["prompt", "skill_call", "compacted", "end", "other"]
 
+# Bytes of an event that are read; prompts are far smaller, tool calls may hold whole files.
 MOST_BYTES = 16 << 20
-"""Bytes of an event that are read; prompts are far smaller, tool calls may hold whole files."""
 
+# Where a prompt may say that it comes from; anything else counts as a person's.
 _NOT_BY_A_USER = frozenset(
     {"agent", "automation", "background", "cron", "hook", "schedule", "scheduled", "subagent", "system", "task"}
 )
-"""Where a prompt may say that it comes from; anything else counts as a person's."""
 
 
 class HookEvent(NamedTuple):
@@ -72,15 +72,15 @@ def _document(content: bytes) -> dict[str, Any]:
 
 
 def _prompt(document: dict[str, Any]) -> str:
-    said = (_text(document, name).lower() for name in ("source", "prompt_source", "origin", "trigger"))
-    return "" if any(source in _NOT_BY_A_USER for source in said) else user_text(_text(document, "prompt"))
+    origins = (_text(document, name).lower() for name in ("source", "prompt_source", "origin", "trigger"))
+    return "" if any(source in _NOT_BY_A_USER for source in origins) else user_text(_text(document, "prompt"))
 
 
 def _called(document: dict[str, Any], dialect: Dialect) -> str:
-    given = document.get("tool_input")
-    fields = given if isinstance(given, dict) else {}
-    named = next((name for field in dialect.skill_fields if (name := _text(fields, field))), "")
-    return named.strip().removeprefix("/").rpartition(":")[2]
+    tool_input = document.get("tool_input")
+    fields = tool_input if isinstance(tool_input, dict) else {}
+    skill = next((name for field in dialect.skill_fields if (name := _text(fields, field))), "")
+    return skill.strip().removeprefix("/").rpartition(":")[2]
 
 
 def _text(document: dict[str, Any], name: str) -> str:

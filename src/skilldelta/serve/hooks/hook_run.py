@@ -25,11 +25,11 @@ from skilldelta.serve.hooks.hook_event import HookEvent, read_event
 from skilldelta.serve.hooks.server_client import ServerAddress, ServerSilentError, ask_server
 from skilldelta.text_sketch import text_sketch
 
+# A path of the server and a document; the answer's document.
 Ask = Callable[[str, dict[str, Any]], dict[str, Any]]
-"""A path of the server and a document; the answer's document."""
 
+# How the reason of a decision begins that nobody could take.
 ROUTING_FAILED = "routing failed"
-"""How the reason of a decision begins that nobody could take."""
 WISHED = "the user asked for this skill"
 _LONGEST_WISH = 2_000
 _MOST_TRANSCRIPT = 32 << 20
@@ -38,8 +38,8 @@ _ENOUGH_TO_KNOW = 200
 DECIDE, CHOOSE, OUTCOMES = "/v1/decide", "/v1/choose", "/v1/outcomes"
 
 
+# `auto` is the server, and where none answers the bank, in this process.
 WhomToAsk = Literal["auto", "server", "bank"]
-"""`auto` is the server, and where none answers the bank, in this process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +93,8 @@ def answer(settings: HookSettings, content: bytes, *, ask_bank: Ask) -> Answered
     try:
         event = read_event(settings.dialect, content)
         if event.kind in ("prompt", "compacted") and settings.more_skills is not None:
-            named = {skill.name for skill in settings.skills}
-            more = tuple(skill for skill in settings.more_skills() if skill.name not in named)
+            names = {skill.name for skill in settings.skills}
+            more = tuple(skill for skill in settings.more_skills() if skill.name not in names)
             settings = replace(settings, skills=settings.skills + more)
         if event.kind == "prompt" and event.text and settings.skills:
             return _prompt(settings, event, ask_bank)
@@ -151,8 +151,8 @@ def _prompt(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answered
 
 def _another_task(settings: HookSettings, event: HookEvent, tasks: list[Conversation], ask_bank: Ask) -> Answered:
     """The answer to a later task: a skill that is not in the conversation yet, or nothing."""
-    asked = event._replace(conversation=f"{event.conversation}#{len(tasks)}")
-    result = _decided(settings, asked, ask_bank)
+    numbered = event._replace(conversation=f"{event.conversation}#{len(tasks)}")
+    result = _decided(settings, numbered, ask_bank)
     if any(decision.chosen and decision.skill in _injected(tasks) for decision in result.decisions):
         return Answered(failure=result.failure)
     return _first_prompt(settings, event, tasks[0]._replace(task=len(tasks)), result)
@@ -169,8 +169,8 @@ def _wished(settings: HookSettings, text: str) -> OfferedSkill | None:
         return None
     for skill in settings.skills:
         name = rf"[\"'`]?{re.escape(skill.name)}[\"'`]?"
-        asked = rf"\b(use|apply|load|invoke|follow)\b[^.!?\n]{{0,30}}\s{name}(\s+skill\b|\s*$|[.,!?])|\bskill\s+{name}(\s|$|[.,!?])"
-        if re.search(asked, beginning, re.IGNORECASE):
+        pattern = rf"\b(use|apply|load|invoke|follow)\b[^.!?\n]{{0,30}}\s{name}(\s+skill\b|\s*$|[.,!?])|\bskill\s+{name}(\s|$|[.,!?])"
+        if re.search(pattern, beginning, re.IGNORECASE):
             return skill
     return None
 
@@ -347,8 +347,8 @@ def _of_choice(document: dict[str, Any]) -> _Decided:
 
 def _fallen_back(settings: HookSettings, reason: str) -> _Decided:
     """The configured fallback for every skill; where it is `use`, the first one is injected."""
-    said = f"{settings.fallback} because the gate could not be asked: {reason}"
-    decisions = [HookDecision(skill.name, settings.fallback, said) for skill in settings.skills]
+    message = f"{settings.fallback} because the gate could not be asked: {reason}"
+    decisions = [HookDecision(skill.name, settings.fallback, message) for skill in settings.skills]
     first = decisions[0]._replace(chosen=settings.fallback == "use")
     return _Decided((first, *decisions[1:]), {}, failure=reason)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+# Elements that are no part of what a user wrote.
 _ADDED = (
     "hook_context",
     "system-reminder",
@@ -22,10 +23,9 @@ _ADDED = (
     "environment_context",
     "user-prompt-submit-hook",
 )
-"""Elements that are no part of what a user wrote."""
 
+# A slash command; a path has a second slash.
 _COMMAND = re.compile(r"/[A-Za-z][\w.:-]*(\s|$)")
-"""A slash command; a path has a second slash."""
 
 
 def user_text(prompt: str) -> str:
@@ -39,7 +39,7 @@ def user_text(prompt: str) -> str:
 
 def _without(text: str, opening: str, closing: str) -> str:
     """The text without an element. One that is never closed is text; each character is looked at once."""
-    kept, at, look = [], 0, 0
+    parts, at, look = [], 0, 0
     while (start := text.find(opening, look)) >= 0:
         look = start + len(opening)
         if text[look : look + 1] not in (">", " "):  # a longer name
@@ -47,6 +47,6 @@ def _without(text: str, opening: str, closing: str) -> str:
         end = text.find(closing, look)
         if end < 0:
             break
-        kept.append(text[at:start])
+        parts.append(text[at:start])
         at = look = end + len(closing)
-    return "".join(kept) + text[at:]
+    return "".join(parts) + text[at:]

@@ -36,7 +36,7 @@ def found(tree: ResultTree) -> str:
     )
 
 
-def read(tree: ResultTree, said: Defaults) -> ToolResults:
+def read(tree: ResultTree, defaults: Defaults) -> ToolResults:
     """Every trial of every run below the folder."""
     results = ToolResults([], ARMS)
     prompts, skills = eval_prompts(tree), SkillTexts(tree, results.skills)
@@ -71,7 +71,7 @@ def read(tree: ResultTree, said: Defaults) -> ToolResults:
                 place=name,
             )
         )
-    _prefer_with_skill(results, said)
+    _prefer_with_skill(results, defaults)
     results.notes += leak_note(leaking)
     return results
 
@@ -79,27 +79,27 @@ def read(tree: ResultTree, said: Defaults) -> ToolResults:
 def _verdict(trace: JsonFields, result: JsonFields, grades: list[JsonFields]) -> RunVerdict:
     if result.get("ok") is False or trace.get("error"):
         return failed(f"the trial is not ok ({result.inner('failure').text('code') or 'no reason given'})")
-    return graded(all_passed(one.get("passed") for one in grades), "no grader of the task passed or failed it")
+    return graded(all_passed(grade.get("passed") for grade in grades), "no grader of the task passed or failed it")
 
 
-def _prefer_with_skill(results: ToolResults, said: Defaults) -> None:
+def _prefer_with_skill(results: ToolResults, defaults: Defaults) -> None:
     """Two ways to give the skill are two arms: the one that leaves loading to the agent counts, unless told otherwise."""
     arms = {run.arm for run in results.runs}
-    if {"with_skill", "forced_skill"} <= arms and "forced_skill" not in said.arms:
+    if {"with_skill", "forced_skill"} <= arms and "forced_skill" not in defaults.arms:
         results.arms = {**ARMS, "forced_skill": "leave-out"}
         results.notes.append("took with_skill; --arm with_skill=leave-out --arm forced_skill=use takes the other")
 
 
 def _grades(tree: ResultTree, authoritative: frozenset[str]) -> dict[str, list[str]]:
     """Trial folders to their grades: those that a manifest calls authoritative, else the last of each grader by name."""
-    found: dict[str, dict[str, str]] = {}
+    by_folder: dict[str, dict[str, str]] = {}
     for name in tree.names:
         folder, mark, rest = name.partition("/grades/")
         if mark and name.endswith(".json") and rest.count("/") == 1 and "trial-" in folder.rpartition("/")[2]:
             digest = rest.rpartition("result-")[2].removesuffix(".json")
             if not authoritative or digest in authoritative:
-                found.setdefault(f"{folder}/", {})[rest.partition("/")[0]] = name
-    return {folder: list(one.values()) for folder, one in found.items()}
+                by_folder.setdefault(f"{folder}/", {})[rest.partition("/")[0]] = name
+    return {folder: list(grades.values()) for folder, grades in by_folder.items()}
 
 
 def _authoritative(tree: ResultTree) -> frozenset[str]:
@@ -111,8 +111,8 @@ def _authoritative(tree: ResultTree) -> frozenset[str]:
             run = manifest.text("run_id")
             if run not in newest or manifest.text("created_at") >= newest[run].text("created_at"):
                 newest[run] = manifest
-    listed = [one for manifest in newest.values() for one in manifest.rows("results")]
-    return frozenset(one.text("result_sha256") for one in listed if one.get("authoritative") is True)
+    listed = [result for manifest in newest.values() for result in manifest.rows("results")]
+    return frozenset(result.text("result_sha256") for result in listed if result.get("authoritative") is True)
 
 
 def _traces(tree: ResultTree) -> list[str]:

@@ -27,7 +27,7 @@ def found(tree: ResultTree) -> str:
     return found_result(tree, _is_rollout, "BenchFlow rollout")
 
 
-def read(tree: ResultTree, said: Defaults) -> ToolResults:
+def read(tree: ResultTree, defaults: Defaults) -> ToolResults:
     """Every rollout below the folder."""
     results = ToolResults([], ARMS)
     skills = SkillTexts(tree, results.skills)
@@ -41,7 +41,7 @@ def read(tree: ResultTree, said: Defaults) -> ToolResults:
             ToolRun(
                 task,
                 rollout.text("skill_mode") or _arm(name),
-                *_verdict(rollout, said.score),
+                *_verdict(rollout, defaults.score),
                 text=texts[key],
                 task_digest=digest,
                 skill=skill,
@@ -70,7 +70,10 @@ def _verdict(rollout: JsonFields, score: str) -> RunVerdict:
 def _arm(name: str) -> str:
     """The folder that names an arm, nearest to the rollout, or the folder above it."""
     folders = name.split("/")[:-2]
-    return next((one for one in reversed(folders) if one in ARMS or condition_of(one)), folders[-1] if folders else "")
+    return next(
+        (folder for folder in reversed(folders) if folder in ARMS or condition_of(folder)),
+        folders[-1] if folders else "",
+    )
 
 
 def _skill(name: str) -> str:

@@ -29,19 +29,19 @@ def found(tree: ResultTree) -> str:
     return found_where(tree, _verdicts, "has verdicts with scenarios")
 
 
-def read(tree: ResultTree, said: Defaults) -> ToolResults:
+def read(tree: ResultTree, defaults: Defaults) -> ToolResults:
     """Every scenario of every verdict; a skill that stands in several files counts once."""
-    check_score(tree, said, SCORES)
+    check_score(tree, defaults, SCORES)
     results = ToolResults([], ARMS)
     skills = SkillTexts(tree, results.skills)
-    seen: dict[tuple[str, str, str], str] = {}
+    files_by_key: dict[tuple[str, str, str], str] = {}
     for name, document in documents_where(tree, _verdicts):
         model = document.text("model")
         for verdict in _verdicts(document):
             skill = verdict.text("skillName")
             for scenario in verdict.rows("scenarios"):
                 task = scenario.text("scenarioName")
-                if seen.setdefault((model, skill, task), name) != name:
+                if files_by_key.setdefault((model, skill, task), name) != name:
                     results.leave_out("the scenario stands in an earlier file, too", f"{name}: {task}")
                     continue
                 common = ToolRun(
@@ -57,7 +57,7 @@ def read(tree: ResultTree, said: Defaults) -> ToolResults:
                     model=model,
                     place=f"{name}: {skill}, {task}",
                 )
-                results.runs += _runs(scenario, common, said.score)
+                results.runs += _runs(scenario, common, defaults.score)
     results.notes.append("one row per arm: the tool averages its runs, so the spread between runs is unknown")
     return results
 
@@ -93,14 +93,16 @@ def _prompt(scenario: JsonFields) -> str:
     """What the user says first, in the first arm that has it."""
     for arm in ARMS:
         events = scenario.inner(arm).inner("metrics").values("events")[:200]
-        first = next((one for one in map(JsonFields, events) if one.get("type") == "user.message"), JsonFields(None))
+        first = next(
+            (event for event in map(JsonFields, events) if event.get("type") == "user.message"), JsonFields(None)
+        )
         if prompt := first.inner("data").text("content").strip():
             return prompt
     return ""
 
 
 def _verdicts(document: JsonFields) -> list[JsonFields]:
-    return [one for one in document.rows("verdicts") if "skillName" in one and "scenarios" in one]
+    return [verdict for verdict in document.rows("verdicts") if "skillName" in verdict and "scenarios" in verdict]
 
 
 FORMAT = ToolFormat(

@@ -35,7 +35,7 @@ def eval_prompts(tree: ResultTree) -> Mapping[str, str]:
 
 def _contents(tree: ResultTree) -> Iterable[Any]:
     for name in tree.names:
-        if not tree.is_file and any(name == one or name.endswith(f"/{one}") for one in _NAMES):
+        if not tree.is_file and any(name == file_name or name.endswith(f"/{file_name}") for file_name in _NAMES):
             yield tree.read(name, most=_MOST_BYTES)
     if not tree.on_disk:
         return

@@ -29,10 +29,10 @@ from skilldelta.bank.importers.tools.result_folders import found_result, read_re
 from skilldelta.records import bundle_name, text_digest
 
 ARMS: Mapping[str, ArmMeaning] = {"with skills": "use", "without skills": "skip"}
+# Exceptions after which the reward is the agent's: its budget ran out, or it refused the task.
 AGENTS_OWN = re.compile(
     r"AgentTimeout|ContextWindowExceeded|ContextLengthExceeded|OutputTokenExceeded|OutputLengthExceeded|MaxTurns|Refus"
 )
-"""Exceptions after which the reward is the agent's: its budget ran out, or it refused the task."""
 _WITHOUT = re.compile(r"(?:without|no|zero|w/o)[-_ ]?skills?|baseline|control|vanilla", re.IGNORECASE)
 _WITH = re.compile(r"with[-_ ]?skills?|(?:^|[-_ ])skills?(?:$|[-_ ])|treatment", re.IGNORECASE)
 
@@ -42,33 +42,33 @@ def found(tree: ResultTree) -> str:
     return found_result(tree, _is_trial, "Harbor trial")
 
 
-def read(tree: ResultTree, said: Defaults) -> ToolResults:
+def read(tree: ResultTree, defaults: Defaults) -> ToolResults:
     """Every trial of every job below the folder."""
     results = ToolResults([], ARMS)
     texts: dict[str, str] = {}
     skills = SkillTexts(tree, results.skills)
     for name, trial in read_results(tree, _is_trial, results):
-        results.runs.append(_run(tree, name, trial, said, texts, skills))
+        results.runs.append(_run(tree, name, trial, defaults, texts, skills))
     return results
 
 
 def _run(
-    tree: ResultTree, name: str, trial: JsonFields, said: Defaults, texts: dict[str, str], skills: SkillTexts
+    tree: ResultTree, name: str, trial: JsonFields, defaults: Defaults, texts: dict[str, str], skills: SkillTexts
 ) -> ToolRun:
     agent, info = trial.inner("config").inner("agent"), trial.inner("agent_info")
     spent, execution = _spent(trial), trial.inner("agent_execution")
     task, checksum = trial.text("task_name"), trial.text("task_checksum")
     job = _job(tree, name)
-    given = agent.values("skills")
-    arm = _arm_in_name(job) if agent.get("skills") is None else "with skills" if given else "without skills"
-    skill, digest = _skill(tree, name, given)
+    skills_given = agent.values("skills")
+    arm = _arm_in_name(job) if agent.get("skills") is None else "with skills" if skills_given else "without skills"
+    skill, digest = _skill(tree, name, skills_given)
     key = f"{task}@{checksum}"
     if not texts.get(key):
         texts[key] = _text(tree, name)
     return ToolRun(
         task,
-        job if said.arm_from == "job" else arm,
-        *_verdict(trial, said.score),
+        job if defaults.arm_from == "job" else arm,
+        *_verdict(trial, defaults.score),
         text=texts[key],
         task_digest=checksum,
         skill=skill,
@@ -121,13 +121,13 @@ def _model(info: JsonFields, agent: JsonFields) -> str:
     return f"{provider}/{name}" if provider and not name.startswith(f"{provider}/") else name
 
 
-def _skill(tree: ResultTree, name: str, given: list[Any]) -> tuple[str, str]:
+def _skill(tree: ResultTree, name: str, skills: list[Any]) -> tuple[str, str]:
     """The skills of a trial as one bundle, and the digest that Harbor locked them with."""
-    rows = fields_in(tree, f"{name.rpartition('/')[0]}/lock.json").rows("skills") if given else []
-    names = [row.text("name") for row in rows] or [PurePosixPath(text_of(one)).name for one in given]
+    rows = fields_in(tree, f"{name.rpartition('/')[0]}/lock.json").rows("skills") if skills else []
+    names = [row.text("name") for row in rows] or [PurePosixPath(text_of(skill)).name for skill in skills]
     digests = [row.text("digest") for row in rows]
     digest = digests[0] if len(digests) == 1 else text_digest("\n".join(sorted(digests))) if any(digests) else ""
-    return bundle_name([one for one in names if one]), digest
+    return bundle_name([skill for skill in names if skill]), digest
 
 
 def _text(tree: ResultTree, name: str) -> str:

@@ -43,13 +43,13 @@ def found(tree: ResultTree) -> str:
     return next((f"{name} has the fields of an Inspect log" for name in _json_logs(tree)), "")
 
 
-def read(tree: ResultTree, said: Defaults) -> ToolResults:
+def read(tree: ResultTree, defaults: Defaults) -> ToolResults:
     """The samples of every log of a source."""
     results = ToolResults([])
     names = tree.names if tree.is_file else _eval_files(tree) or list(_json_logs(tree))
     logs = [read_log(tree, name) for name in names]
-    scorer = _Scorer(tree.root, said.score)
-    arm_of = _arm_rule(logs, said, results)
+    scorer = _Scorer(tree.root, defaults.score)
+    arm_of = _arm_rule(logs, defaults, results)
     texts = SkillTexts(tree, results.skills)
     for log in logs:
         _take_log(log, scorer, arm_of, texts, results)
@@ -61,16 +61,16 @@ def read(tree: ResultTree, said: Defaults) -> ToolResults:
 
 
 def _arm_rule(
-    logs: list[InspectLog], said: Defaults, results: ToolResults
+    logs: list[InspectLog], defaults: Defaults, results: ToolResults
 ) -> Callable[[InspectLog, InspectSample], str]:
     """How the arm of a sample is told: as asked, by the first field that names arms everywhere, or log by log."""
-    if said.arm_from:
-        return lambda log, sample: _text_at(log, sample, said.arm_from)
-    if said.condition:
-        return lambda log, sample: said.condition or ""
+    if defaults.arm_from:
+        return lambda log, sample: _text_at(log, sample, defaults.arm_from)
+    if defaults.condition:
+        return lambda log, sample: defaults.condition or ""
     for field_name in _arm_candidates(logs):
         arms = {_text_at(log, sample, field_name) for log in logs for sample in log.samples}
-        if arms and "" not in arms and (all(map(condition_of, arms)) or arms <= said.arms.keys()):
+        if arms and "" not in arms and (all(map(condition_of, arms)) or arms <= defaults.arms.keys()):
             if len(arms) == 1 and len(logs) > 1 and field_name in ("solver", "task"):
                 continue  # the same everywhere, so it tells no arms apart
             results.notes.append(f"took {field_name} as the arm ({', '.join(sorted(map(shown, arms))[:4])})")
@@ -157,8 +157,8 @@ class _Scorer:
         if self.wanted:
             name = self.wanted if self.wanted in scores else self.wanted.partition(".")[0]
             if scores and name not in scores:
-                known = ", ".join(map(shown, scores))
-                raise InputError(f"{self.path}: there is no score {self.wanted!r}; the scores are {known}")
+                choices = ", ".join(map(shown, scores))
+                raise InputError(f"{self.path}: there is no score {self.wanted!r}; the scores are {choices}")
             return name
         if not self._chosen:
             self._chosen = next(iter(scores), "")
@@ -234,8 +234,8 @@ def _eval_files(tree: ResultTree) -> list[str]:
 
 def _json_logs(tree: ResultTree) -> Iterator[str]:
     """JSON logs, among the files that are named as Inspect names them: by time, task and id."""
-    named = [name for name in tree.names if name.endswith(".json") and name.rpartition("/")[2][:2] == "20"]
-    for name in named[:1000]:
+    candidates = [name for name in tree.names if name.endswith(".json") and name.rpartition("/")[2][:2] == "20"]
+    for name in candidates[:1000]:
         with suppress(InputError):
             if _is_log(tree.json(name, most=MOST_DOCUMENT)):
                 yield name

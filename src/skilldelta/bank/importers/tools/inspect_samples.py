@@ -69,8 +69,8 @@ def _log_at(path: Path, name: str, shown_as: Path | None = None) -> InspectLog:
         if parts.version > VERSION:
             raise InputError(f"{shown_as}: a log of version {parts.version}; versions up to {VERSION} are known")
         texts = _LongTexts(path)
-        unique = {(one.text("id"), one.text("epoch")): one for one in parts.samples}  # the last one counts
-        samples = [_sample(one, texts) for one in unique.values()]
+        unique = {(sample.text("id"), sample.text("epoch")): sample for sample in parts.samples}  # the last one counts
+        samples = [_sample(sample, texts) for sample in unique.values()]
     except (InputError, MissingExtraError):
         raise
     except MemoryError:
@@ -114,7 +114,7 @@ def _members(path: Path, shown_as: Path) -> dict[str, bytes]:
     with suppress(ImportError):
         import zipfile_zstd  # noqa: F401 - teaches zipfile Inspect's compression before Python 3.14
     size = 0
-    found: dict[str, bytes] = {}
+    members: dict[str, bytes] = {}
     with zipfile.ZipFile(path) as archive:
         for member in archive.infolist():
             if member.filename.startswith("samples/"):
@@ -133,15 +133,15 @@ def _members(path: Path, shown_as: Path) -> dict[str, bytes]:
             except NotImplementedError:
                 raise MissingExtraError("reading Inspect logs", "collect") from None
             if parts:
-                found[member.filename] = b"".join(parts)
-    return found
+                members[member.filename] = b"".join(parts)
+    return members
 
 
 def _through_inspect(path: Path) -> _Parts:
     """A log that is still being written, or of an earlier version, through Inspect's own reader."""
     api = _inspect()
     header = api.read_eval_log(path, header_only=True)
-    samples = [JsonFields(one.model_dump()) for one in api.read_eval_log_sample_summaries(path)]
+    samples = [JsonFields(summary.model_dump()) for summary in api.read_eval_log_sample_summaries(path)]
     return _Parts(header.version, header.status, JsonFields(header.eval.model_dump()), samples)
 
 
@@ -153,20 +153,20 @@ def _inspect() -> Any:
     return inspect_ai.log
 
 
-def _sample(one: JsonFields, texts: _LongTexts) -> InspectSample:
-    usage = [JsonFields(use) for use in one.inner("model_usage").raw.values()]
+def _sample(fields: JsonFields, texts: _LongTexts) -> InspectSample:
+    usage = [JsonFields(use) for use in fields.inner("model_usage").raw.values()]
     totals = [use.spent("total_tokens") or use.total("input_tokens", "output_tokens") for use in usage]
-    epoch = one.get("epoch")
+    epoch = fields.get("epoch")
     return InspectSample(
-        id=one.text("id"),
+        id=fields.text("id"),
         epoch=epoch if isinstance(epoch, int) else 1,
-        text=text_of(texts.whole(one.get("id"), epoch, _input_text(one.get("input")))),
-        metadata=one.inner("metadata"),
-        scores={name: JsonFields(score).get("value") for name, score in one.inner("scores").raw.items()},
+        text=text_of(texts.whole(fields.get("id"), epoch, _input_text(fields.get("input")))),
+        metadata=fields.inner("metadata"),
+        scores={name: JsonFields(score).get("value") for name, score in fields.inner("scores").raw.items()},
         tokens=sum_of(*totals) if totals else None,
         cost_usd=sum_of(*(use.get("total_cost") for use in usage)) if usage else None,
-        seconds=one.spent("working_time") or one.spent("total_time"),
-        error=_error(one.get("error")),
+        seconds=fields.spent("working_time") or fields.spent("total_time"),
+        error=_error(fields.get("error")),
     )
 
 
@@ -183,8 +183,8 @@ def _input_text(given: Any) -> str:
     for message in given if isinstance(given, list) else []:
         if _field(message, "role") in ("user", None):
             content = _field(message, "content")
-            listed = [content] if isinstance(content, str) else [_field(one, "text") for one in content or []]
-            parts += [one for one in listed if isinstance(one, str)]
+            listed = [content] if isinstance(content, str) else [_field(part, "text") for part in content or []]
+            parts += [part for part in listed if isinstance(part, str)]
     return "\n\n".join(parts)
 
 

@@ -78,7 +78,7 @@ class JsonFields:
 
 def rows_of(value: Any) -> list[JsonFields]:
     """The objects of a JSON array."""
-    return [JsonFields(one) for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [JsonFields(row) for row in value if isinstance(row, dict)] if isinstance(value, list) else []
 
 
 def text_of(value: Any) -> str:
@@ -116,7 +116,7 @@ def sum_of(*values: Any) -> float | None:
 def seconds_between(start: Any, end: Any) -> float | None:
     """The time between two ISO dates, where both are there and in order."""
     try:
-        begin, finish = (datetime.fromisoformat(str(one).replace("Z", "+00:00")) for one in (start, end))
+        begin, finish = (datetime.fromisoformat(str(text).replace("Z", "+00:00")) for text in (start, end))
         return amount_of((finish - begin).total_seconds())
     except (ValueError, TypeError):
         return None
@@ -143,7 +143,7 @@ def found_where(tree: ResultTree, is_wanted: Callable[[JsonFields], object], wha
     return next((f"{name} {what}" for name, _ in documents_where(tree, is_wanted)), "")
 
 
-def check_score(tree: ResultTree, said: Defaults, known: tuple[str, ...]) -> None:
+def check_score(tree: ResultTree, defaults: Defaults, names: tuple[str, ...]) -> None:
     """Refuse a score that the tool does not have."""
-    if said.score and said.score not in known:
-        raise InputError(f"{tree.root}: the score is one of {', '.join(known)}, got {said.score!r}")
+    if defaults.score and defaults.score not in names:
+        raise InputError(f"{tree.root}: the score is one of {', '.join(names)}, got {defaults.score!r}")

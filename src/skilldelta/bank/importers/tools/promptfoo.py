@@ -40,7 +40,7 @@ def found(tree: ResultTree) -> str:
     return ""
 
 
-def read(tree: ResultTree, said: Defaults) -> ToolResults:
+def read(tree: ResultTree, defaults: Defaults) -> ToolResults:
     """Every result of every file."""
     results = ToolResults([])
     for name, document in tree.documents():
@@ -48,35 +48,37 @@ def read(tree: ResultTree, said: Defaults) -> ToolResults:
         _check_version(tree, name, fields)
         rows = _rows_of(fields)
         if rows and not (tree.is_file and _is_result(fields)):
-            _take(name, rows, said, results, _columns(fields))
+            _take(name, rows, defaults, results, _columns(fields))
     for name in _jsonl(tree):
         rows = [row for _, raw in tree.json_lines(name) if _is_result(row := JsonFields(raw))]
-        _take(name, rows, said, results)
+        _take(name, rows, defaults, results)
     return results
 
 
 def _take(
     name: str,
     rows: list[JsonFields],
-    said: Defaults,
+    defaults: Defaults,
     results: ToolResults,
     columns: Mapping[int, str] = MappingProxyType({}),
 ) -> None:
     arm_of = _arm_rule(rows, columns)
-    seen: Counter[tuple[str, str]] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()
     leaking = cached = 0
-    for position, row in sorted(enumerate(rows), key=lambda one: (one[1].amount("testIdx") or 0, one[0])):
+    for position, row in sorted(
+        enumerate(rows), key=lambda numbered: (numbered[1].amount("testIdx") or 0, numbered[0])
+    ):
         place = f"{name}: results[{position}]"
         task, text = _task(row)
         arm = arm_of(row)
         response = row.inner("response")
         if response.get("cached") is True:
             cached += 1
-            if seen[task, arm]:
+            if counts[task, arm]:
                 results.leave_out("the answer came from the cache, so the repeat is no further run", place)
                 continue
-        seen[task, arm] += 1
-        verdict, is_leaking = _verdict(row, said.score)
+        counts[task, arm] += 1
+        verdict, is_leaking = _verdict(row, defaults.score)
         leaking += is_leaking
         results.runs.append(
             ToolRun(
@@ -124,7 +126,7 @@ def _columns(document: JsonFields) -> dict[int, str]:
     """The labels of the configured providers by column, where each provider has one column."""
     providers = document.inner("config").values("providers")
     prompts = document.inner("results").values("prompts")
-    labels = [text_of(one) or JsonFields(one).text("label", "id") for one in providers]
+    labels = [text_of(provider) or JsonFields(provider).text("label", "id") for provider in providers]
     return dict(enumerate(labels)) if len(labels) == len(prompts) and all(labels) else {}
 
 
@@ -175,9 +177,9 @@ def _verdict(row: JsonFields, score: str) -> tuple[RunVerdict, bool]:
         outcome = row.share("score") if score == "score" else row.inner("namedScores").share(score)
         return graded(outcome, f"the score {score!r} is missing or not in [0, 1]"), False
     parts = grading.rows("componentResults")
-    fair = [one for one in parts if not leaks_the_arm(one.inner("assertion").text("type"))]
+    fair = [part for part in parts if not leaks_the_arm(part.inner("assertion").text("type"))]
     if len(fair) < len(parts):
-        return graded(all_passed(one.get("pass") for one in fair), "only the use of the skill was graded"), True
+        return graded(all_passed(part.get("pass") for part in fair), "only the use of the skill was graded"), True
     success = row.get("success")
     if not isinstance(success, bool):
         success = grading.get("pass")

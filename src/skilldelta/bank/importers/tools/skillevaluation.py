@@ -31,7 +31,7 @@ def found(tree: ResultTree) -> str:
     return ""
 
 
-def read(tree: ResultTree, said: Defaults) -> ToolResults:
+def read(tree: ResultTree, defaults: Defaults) -> ToolResults:
     """Every case of every result; attestations only where there is no result, since they repeat one."""
     results = ToolResults([], ARMS)
     prompts, skills = eval_prompts(tree), SkillTexts(tree, results.skills)

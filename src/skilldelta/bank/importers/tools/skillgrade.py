@@ -20,12 +20,12 @@ def found(tree: ResultTree) -> str:
     return found_where(tree, _is_report, "has the trials of a skillgrade report")
 
 
-def read(tree: ResultTree, said: Defaults) -> ToolResults:
+def read(tree: ResultTree, defaults: Defaults) -> ToolResults:
     """Every trial of every report."""
     results = ToolResults([], ARMS)
     skills = SkillTexts(tree, results.skills)
     for name, report in documents_where(tree, _is_report):
-        used = bundle_name([text_of(one) or JsonFields(one).text("name") for one in report.values("skills_used")])
+        used = bundle_name([text_of(skill) or JsonFields(skill).text("name") for skill in report.values("skills_used")])
         for position, trial in enumerate(report.rows("trials")):
             verdict = graded(trial.share("reward"), "the trial has no reward in [0, 1]")
             results.runs.append(

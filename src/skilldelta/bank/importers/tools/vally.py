@@ -29,9 +29,9 @@ def found(tree: ResultTree) -> str:
     return ""
 
 
-def read(tree: ResultTree, said: Defaults) -> ToolResults:
+def read(tree: ResultTree, defaults: Defaults) -> ToolResults:
     """Every trial of every file."""
-    check_score(tree, said, SCORES)
+    check_score(tree, defaults, SCORES)
     results = ToolResults([])
     lines = [(name, number, JsonFields(row)) for name in _files(tree) for number, row in tree.json_lines(name)]
     trials = [line for line in lines if _is_trial(line[2])]
@@ -44,7 +44,7 @@ def read(tree: ResultTree, said: Defaults) -> ToolResults:
         usage = metrics.inner("tokenUsage")
         stimulus = row.inner("stimulus") or trajectory.inner("stimulus")
         task = row.text("stimulus") or row.text("stimulusName") or grade.text("stimulusName")
-        verdict, is_leaking = _verdict(row, grade, "passed" if said.score == "passed" else "score")
+        verdict, is_leaking = _verdict(row, grade, "passed" if defaults.score == "passed" else "score")
         leaking += is_leaking
         results.runs.append(
             ToolRun(
@@ -71,13 +71,13 @@ def _verdict(row: JsonFields, grade: JsonFields, score: str) -> tuple[RunVerdict
     if status not in _WELL or row.get("error"):
         return failed(f"the trial ended with the status {status or 'error'}"), False
     details = grade.rows("details")
-    fair = [one for one in details if not leaks_the_arm(one.text("kind", "type", "name"))]
+    fair = [detail for detail in details if not leaks_the_arm(detail.text("kind", "type", "name"))]
     if len(fair) < len(details):
-        values = [one.share(score) for one in fair]
-        known = [value for value in values if value is not None]
-        if not known or len(known) < len(values):
+        values = [detail.share(score) for detail in fair]
+        present = [value for value in values if value is not None]
+        if not present or len(present) < len(values):
             return graded(None, "only the use of the skill was graded"), True
-        return RunVerdict(float(all(known)) if score == "passed" else sum(known) / len(known)), True
+        return RunVerdict(float(all(present)) if score == "passed" else sum(present) / len(present)), True
     outcome = grade.share(score)
     if outcome is None and score == "score":
         outcome = grade.share("passed")
@@ -96,8 +96,8 @@ def _trial_index(row: JsonFields) -> int | None:
 def _folder(tree: ResultTree, name: str) -> str:
     """The folder that names an arm, nearest to the file; else the nearest that is no time of day."""
     folders = [*tree.root.absolute().parts[-2:], *name.split("/")[:-1]]
-    named = [one for one in reversed(folders) if not _TIMESTAMP.match(one)]
-    return next((one for one in named if condition_of(one)), named[0] if named else name)
+    names = [folder for folder in reversed(folders) if not _TIMESTAMP.match(folder)]
+    return next((folder for folder in names if condition_of(folder)), names[0] if names else name)
 
 
 def _files(tree: ResultTree) -> list[str]:

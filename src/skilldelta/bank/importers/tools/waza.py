@@ -23,7 +23,7 @@ def found(tree: ResultTree) -> str:
     return found_where(tree, _is_outcome, "has the tasks and runs of a waza outcome")
 
 
-def read(tree: ResultTree, said: Defaults) -> ToolResults:
+def read(tree: ResultTree, defaults: Defaults) -> ToolResults:
     """Every run of every outcome."""
     results = ToolResults([], ARMS)
     skills = SkillTexts(tree, results.skills)
@@ -80,11 +80,11 @@ def _verdict(row: JsonFields) -> tuple[RunVerdict, bool]:
     if status not in ("passed", "failed"):
         reason = f"the run has the status {status or 'none'}"
         return failed(reason) if "error" in status else graded(None, reason), False
-    graders = {name: JsonFields(one) for name, one in row.inner("validations").raw.items()}
-    fair = [one for name, one in graders.items() if not leaks_the_arm(one.text("type") or name)]
+    graders = {name: JsonFields(fields) for name, fields in row.inner("validations").raw.items()}
+    fair = [fields for name, fields in graders.items() if not leaks_the_arm(fields.text("type") or name)]
     if len(fair) == len(graders):
         return RunVerdict(float(status == "passed")), False
-    return graded(all_passed(one.get("passed") for one in fair), "only the use of the skill was graded"), True
+    return graded(all_passed(fields.get("passed") for fields in fair), "only the use of the skill was graded"), True
 
 
 def _text(row: JsonFields) -> str:

@@ -266,8 +266,8 @@ def _arm_fields(level: Level, extra: Mapping[str, str]) -> Iterator[ArmClue]:
     for name in _ARM_FLAGS:
         value = fields.get(name)
         if isinstance(value, bool):
-            said = f"{name}: {str(value).lower()}"
-            yield ArmClue(ArmName("use" if value else "skip"), said, level.kind, said)
+            reading = f"{name}: {str(value).lower()}"
+            yield ArmClue(ArmName("use" if value else "skip"), reading, level.kind, reading)
 
 
 def chosen_arm(clues: Sequence[ArmClue], weak_pairs: frozenset[tuple[str, str]]) -> ArmClue | None:
@@ -407,7 +407,11 @@ def iteration(levels: Sequence[Level]) -> tuple[str, str]:
 def recorded_version(levels: Sequence[Level]) -> str:
     """The version of the skill that the run or its metadata records; "" where none does."""
     return next(
-        (said for level in levels if level.fields is not None and (said := _first_text(level.fields, _VERSION_FIELDS))),
+        (
+            version
+            for level in levels
+            if level.fields is not None and (version := _first_text(level.fields, _VERSION_FIELDS))
+        ),
         "",
     )
 
@@ -484,7 +488,7 @@ def _with_inner(objects: Iterable[Fields]) -> Iterator[Fields]:
             inner = fields.get(name)
             if isinstance(inner, dict):
                 yield inner
-                yield from (inner[one] for one in _SPENDING_OBJECTS if isinstance(inner.get(one), dict))
+                yield from (inner[key] for key in _SPENDING_OBJECTS if isinstance(inner.get(key), dict))
 
 
 def _tokens(fields: Fields, trust_tokens: bool) -> float | None:

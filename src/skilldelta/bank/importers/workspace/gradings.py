@@ -180,7 +180,7 @@ def _is_verdict_list(listed: Sequence[Any]) -> bool:
 
 
 def _assertions(lists: Sequence[Sequence[Any]]) -> tuple[tuple[Assertion, ...], int]:
-    found, ungraded = [], 0
+    assertions, ungraded = [], 0
     for listed in lists:
         for element in listed:
             mark = verdict(element)
@@ -188,8 +188,8 @@ def _assertions(lists: Sequence[Sequence[Any]]) -> tuple[tuple[Assertion, ...], 
                 ungraded += 1
                 continue
             key, has_id = _identity(element)
-            found.append(Assertion(key, has_id, mark))
-    return tuple(found), ungraded
+            assertions.append(Assertion(key, has_id, mark))
+    return tuple(assertions), ungraded
 
 
 def _identity(element: Fields) -> tuple[str, bool]:
@@ -270,7 +270,7 @@ def _children(node: Fields, own: Fields) -> Iterator[tuple[str, Any]]:
         if key in own or _is_split_by_arm(value):
             continue
         is_object = isinstance(value, dict)
-        if not is_object and not (isinstance(value, list) and any(isinstance(one, dict) for one in value)):
+        if not is_object and not (isinstance(value, list) and any(isinstance(item, dict) for item in value)):
             continue
         # Beside a list of verdicts an object is about the same run: its summary, its timing.
         if own and is_object and arm_of_name(key) is None:
@@ -291,12 +291,12 @@ def _has_verdicts_inside(node: Any, depth: int = 0) -> bool:
 def _own_gradings(own: Mapping[str, Any], levels: tuple[tuple[str, Fields], ...], place: str) -> Iterator[Grading]:
     """The lists of one object: of several arms where their keys say so, else parts of one grading."""
     arms = {key: arm_of_name(key) for key in own}
-    named = {key for key, arm in arms.items() if arm is not None and arm.is_sure}
-    for key in named:
+    arm_keys = {key for key, arm in arms.items() if arm is not None and arm.is_sure}
+    for key in arm_keys:
         assertions, ungraded = _assertions([own[key]])
         where = f"{place}.{key}" if place else key
         yield Grading(assertions, None, ((key, {}), *levels), where, (own[key],), ungraded)
-    shared = [value for key, value in own.items() if key not in named]
+    shared = [value for key, value in own.items() if key not in arm_keys]
     if shared:
         assertions, ungraded = _assertions(_without_copies(shared))
         yield Grading(assertions, None, levels, place, tuple(shared), ungraded)
@@ -304,17 +304,17 @@ def _own_gradings(own: Mapping[str, Any], levels: tuple[tuple[str, Fields], ...]
 
 def _without_copies(lists: Sequence[Any]) -> list[Any]:
     """The lists, without those that repeat another's assertions with the same verdicts."""
-    kept: list[Any] = []
+    distinct: list[Any] = []
     for listed in lists:
         marks = [(_identity(element), verdict(element)) for element in listed]
-        if not any([(_identity(element), verdict(element)) for element in other] == marks for other in kept):
-            kept.append(listed)
-    return kept
+        if not any([(_identity(element), verdict(element)) for element in other] == marks for other in distinct):
+            distinct.append(listed)
+    return distinct
 
 
 def _is_split_by_arm(value: Any) -> bool:
     """Whether a list of assertions has both arms' verdicts in each: `{"text": …, "with_skill": true, "baseline": false}`."""
-    if not isinstance(value, list) or not value or not all(isinstance(one, dict) for one in value):
+    if not isinstance(value, list) or not value or not all(isinstance(item, dict) for item in value):
         return False
     arms = _verdict_arms(value[0])
     return {arm.meaning for arm in arms.values()} == {"use", "skip"} and not _has_run_identity(value[0])
@@ -325,12 +325,12 @@ def _has_run_identity(element: Fields) -> bool:
 
 
 def _verdict_arms(element: Fields) -> dict[str, ArmName]:
-    found = {}
+    arms = {}
     for key, value in element.items():
         arm = arm_of_name(key)
         if arm is not None and arm.is_sure and (verdict(value) is not None or _mark(value) is not None):
-            found[key] = arm
-    return found
+            arms[key] = arm
+    return arms
 
 
 def _mark(value: Any) -> bool | None:
@@ -367,7 +367,7 @@ def _scalar_arms(node: Fields, levels: tuple[tuple[str, Fields], ...], place: st
 
 def _unflattened(node: Fields) -> Fields:
     """`with_skill_pass_rate` and `baseline_pass_rate` as objects of their arms, where both arms are written so."""
-    found: dict[str, dict[str, Any]] = {}
+    nested: dict[str, dict[str, Any]] = {}
     for key, value in node.items():
         if len(key) < 8 or isinstance(value, dict | list) or not _FLAT.search(key):
             continue
@@ -386,8 +386,8 @@ def _unflattened(node: Fields) -> Fields:
             stem = plain.removesuffix(f"_{suffix}")
             arm = arm_of_name(stem) if stem != plain else None
             if arm is not None and arm.is_sure:
-                found.setdefault(stem, {})[suffix] = value
-    rated = {stem: fields for stem, fields in found.items() if rate_of(fields) is not None}
+                nested.setdefault(stem, {})[suffix] = value
+    rated = {stem: fields for stem, fields in nested.items() if rate_of(fields) is not None}
     meanings = {arm.meaning for stem in rated if (arm := arm_of_name(stem)) is not None}
     if meanings != {"use", "skip"} or any(stem in node for stem in rated):
         return node

@@ -65,13 +65,13 @@ class GradedRun:
     def outcome(self) -> float | None:
         """The share of assertions that passed."""
         if self.assertions:
-            return sum(one.passed for one in self.assertions) / len(self.assertions)
+            return sum(assertion.passed for assertion in self.assertions) / len(self.assertions)
         return self.rate
 
     @property
     def verdicts(self) -> tuple[Any, ...]:
         """What two records of one run have in common."""
-        return tuple(sorted((one.key, one.passed) for one in self.assertions)) or (self.rate,)
+        return tuple(sorted((assertion.key, assertion.passed) for assertion in self.assertions)) or (self.rate,)
 
 
 @dataclass(slots=True)
@@ -94,7 +94,7 @@ def find_runs(
     tree: ResultTree, files: WorkspaceFiles, *, arms: Mapping[str, str], condition: str | None
 ) -> WorkspaceRuns:
     """Every graded run, each once; `arms` explains names of arms, `condition` is the arm of all runs."""
-    found = WorkspaceRuns()
+    workspace = WorkspaceRuns()
     above = tuple(part for part in reversed(Path(tree.root.absolute()).parts[-_MOST_ABOVE:]) if part != "/")
     above = above[1:] if tree.is_file else above
     observed = [
@@ -109,7 +109,7 @@ def find_runs(
         try:
             arm = clues.chosen_arm(arm_clues, weak_pairs)
         except ConflictingCluesError as error:
-            found.leave_out(f"it is not clear which arm it is ({error})", place)
+            workspace.leave_out(f"it is not clear which arm it is ({error})", place)
             continue
         if condition is not None:
             arm = arm or ArmClue(ArmName("skip" if condition == "skip" else "use"), condition, "folder", "")
@@ -118,22 +118,22 @@ def find_runs(
         run = _run(files, name, grading, levels, arm, is_summary, place)
         if arm is None:
             if grading.assertions:  # a rate without an arm is a mean
-                found.without_arm.append((_possible_arm(levels), run))
+                workspace.without_arm.append((_possible_arm(levels), run))
         elif not (run.eval_id or run.name or run.folder_name):
             if grading.assertions:
-                found.leave_out("nothing says which evaluation it is", place)
+                workspace.leave_out("nothing says which evaluation it is", place)
         elif run.meaning == "use" and (missing := clues.skill_was_missing(levels)):
-            found.leave_out(f"the run says that its skill was not there ({missing})", place)
+            workspace.leave_out(f"the run says that its skill was not there ({missing})", place)
         else:
-            found.runs.append(run)
-    _settle_unknown_arms(found)
-    _settle_iterations(found)
-    _name_skills(tree, files, found)
-    _add_prompts(files, found)
-    _name_tasks(found.runs)
-    _tell_groups_apart(found)
-    _drop_repeated(found)
-    return found
+            workspace.runs.append(run)
+    _settle_unknown_arms(workspace)
+    _settle_iterations(workspace)
+    _name_skills(tree, files, workspace)
+    _add_prompts(files, workspace)
+    _name_tasks(workspace.runs)
+    _tell_groups_apart(workspace)
+    _drop_repeated(workspace)
+    return workspace
 
 
 def _is_summary(name: str, gradings: Sequence[Grading]) -> bool:
@@ -189,7 +189,7 @@ def _weak_pairs(candidates: Iterable[Sequence[ArmClue]]) -> frozenset[tuple[str,
         for clue in arm_clues:
             if not clue.arm.is_sure:
                 meanings[clue.kind, clue.arm.rest].add(clue.arm.meaning)
-    return frozenset(place for place, found in meanings.items() if len(found) > 1)
+    return frozenset(place for place, readings in meanings.items() if len(readings) > 1)
 
 
 def _possible_arm(levels: Sequence[Level]) -> str:
@@ -204,24 +204,24 @@ def _possible_arm(levels: Sequence[Level]) -> str:
     return own[0] if own and not clues.is_iteration(own[0]) else ""
 
 
-def _settle_unknown_arms(found: WorkspaceRuns) -> None:
+def _settle_unknown_arms(workspace: WorkspaceRuns) -> None:
     """A name that stands where others have an arm, or in several evaluations, is asked about; other runs are left out."""
-    known = {_above(run.file, run.arm) for run in found.runs}
+    arm_folders = {_above(run.file, run.arm) for run in workspace.runs}
     places: defaultdict[str, set[str]] = defaultdict(set)
-    for name, run in found.without_arm:
+    for name, run in workspace.without_arm:
         places[name].add(_above(run.file, name))
-    several = {name for name, above in places.items() if len(above) > 1 or above & known}
+    several = {name for name, above in places.items() if len(above) > 1 or above & arm_folders}
     # The same two or more names in one place, and none of them an evaluation with arms below.
-    if not found.runs and len(places) > 1 and len(set.union(*places.values())) == 1:
+    if not workspace.runs and len(places) > 1 and len(set.union(*places.values())) == 1:
         several |= places.keys()
-    for name, run in found.without_arm:
+    for name, run in workspace.without_arm:
         if name and name in several:
             run.arm, run.has_unknown_arm = name, True
             if run.folder_name == name:
                 run.folder_name = ""
-            found.runs.append(run)
+            workspace.runs.append(run)
         else:
-            found.leave_out("nothing says whether the skill was used", run.place)
+            workspace.leave_out("nothing says whether the skill was used", run.place)
 
 
 def _above(file: str, part: str) -> str:
@@ -312,10 +312,10 @@ def _scope(files: WorkspaceFiles, folder: str, iteration: str) -> list[Level]:
             document = files.documents[other]
             for fields in (document.get("metadata"), document):
                 if isinstance(fields, dict):
-                    known = {key: value for key, value in fields.items() if not isinstance(value, dict | list)}
+                    plain = {key: value for key, value in fields.items() if not isinstance(value, dict | list)}
                     if not is_own:
-                        known = {key: value for key, value in known.items() if key in ("skill_name", "skill")}
-                    levels.append(Level("scope", "", known))
+                        plain = {key: value for key, value in plain.items() if key in ("skill_name", "skill")}
+                    levels.append(Level("scope", "", plain))
         if not folder:
             return levels
         if iteration and folder.rpartition("/")[2] == iteration:
@@ -330,29 +330,29 @@ def _iteration(folder: str, field_: str, arm: ArmClue | None) -> str:
     return f"{clues.base_of_rerun(folder)}\0{field_}" if folder and field_ else clues.base_of_rerun(folder) or field_
 
 
-def _settle_iterations(found: WorkspaceRuns) -> None:
+def _settle_iterations(workspace: WorkspaceRuns) -> None:
     """One name per iteration: the folder's, which `iter4`, `4` and `iteration-4` in fields and parentheses mean, too."""
-    folders = {run.iteration.partition("\0")[0] for run in found.runs} | {
-        run.iteration.rpartition("\0")[2] for run in found.runs if run.iteration.startswith("\0")
+    folders = {run.iteration.partition("\0")[0] for run in workspace.runs} | {
+        run.iteration.rpartition("\0")[2] for run in workspace.runs if run.iteration.startswith("\0")
     }
     by_tail = {_tail(name): name for name in sorted(folders) if name}
-    kept = []
-    for run in found.runs:
+    settled = []
+    for run in workspace.runs:
         if run.iteration.startswith("\0"):
             _, version, folder = run.iteration.split("\0")
             inner = re.search(r"iter\w*[-_ ]?(\d+)", version)
-            known = by_tail.get(_tail(version)) or (by_tail.get(inner[1]) if inner else None)
-            run.iteration = known or (f"{folder}/{version}" if folder else version)
+            iteration = by_tail.get(_tail(version)) or (by_tail.get(inner[1]) if inner else None)
+            run.iteration = iteration or (f"{folder}/{version}" if folder else version)
         elif "\0" in run.iteration:
             folder, field_ = run.iteration.split("\0")
-            said = by_tail.get(_tail(clues.base_of_rerun(field_)))
-            if said is not None and said != folder and run.meaning == "use":
+            stated = by_tail.get(_tail(clues.base_of_rerun(field_)))
+            if stated is not None and stated != folder and run.meaning == "use":
                 reason = "it is not clear which iteration it is of"
-                found.leave_out(f"{reason} (the folder says {folder!r}, the file {field_!r})", run.place)
+                workspace.leave_out(f"{reason} (the folder says {folder!r}, the file {field_!r})", run.place)
                 continue
             run.iteration = folder
-        kept.append(run)
-    found.runs = kept
+        settled.append(run)
+    workspace.runs = settled
 
 
 def _tail(name: str) -> str:
@@ -363,26 +363,30 @@ def _tail(name: str) -> str:
 # Which skill
 
 
-def _name_skills(tree: ResultTree, files: WorkspaceFiles, found: WorkspaceRuns) -> None:
+def _name_skills(tree: ResultTree, files: WorkspaceFiles, workspace: WorkspaceRuns) -> None:
     """The skill of runs that do not say it: of the other runs of their workspace, of the definitions, or of the folder."""
-    named: defaultdict[str, set[str]] = defaultdict(set)
-    for run in found.runs:
+    skills_by_workspace: defaultdict[str, set[str]] = defaultdict(set)
+    for run in workspace.runs:
         if run.skill:
-            named[_workspace(run)].add(run.skill)
+            skills_by_workspace[_workspace(run)].add(run.skill)
     from_folder: set[str] = set()
-    for run in found.runs:
+    for run in workspace.runs:
         if run.skill:
             continue
         folder = f"{run.file.rpartition('/')[0]}/"
-        near = {one.skill for one in files.definitions if one.skill and _covers(one.folder, folder)}
-        known = named[_workspace(run)] or near
-        if len(known) == 1:
-            run.skill = next(iter(known))
-        elif not known:
+        near = {
+            definition.skill
+            for definition in files.definitions
+            if definition.skill and _covers(definition.folder, folder)
+        }
+        candidates = skills_by_workspace[_workspace(run)] or near
+        if len(candidates) == 1:
+            run.skill = next(iter(candidates))
+        elif not candidates:
             run.skill = _skill_of_folder(tree, run)
             from_folder.add(run.skill)
     for name in sorted(from_folder - {""}):
-        found.notes.append(f"took {name!r} as the skill, from the name of its folder")
+        workspace.notes.append(f"took {name!r} as the skill, from the name of its folder")
 
 
 def _covers(folder: str, below: str) -> bool:
@@ -423,9 +427,9 @@ def _skill_of_folder(tree: ResultTree, run: GradedRun) -> str:
 # Which evaluations are one
 
 
-def _add_prompts(files: WorkspaceFiles, found: WorkspaceRuns) -> None:
+def _add_prompts(files: WorkspaceFiles, workspace: WorkspaceRuns) -> None:
     """Prompts out of the files that define evaluations, for runs that do not have them."""
-    for run in found.runs:
+    for run in workspace.runs:
         if not run.text or not run.name:
             keys = [run.eval_id, run.name, run.folder_name]
             text, name = prompt_of(files.definitions, run.file.rpartition("/")[0], run.skill, keys)
@@ -476,7 +480,7 @@ def _link(runs: Sequence[GradedRun], members: Sequence[int], links: dict[int, in
     """Join runs of one id or name whose texts and other names do not contradict each other."""
     leaders: list[int] = []
     # Those with the most to compare first, so that a run without a text does not join two different texts.
-    for at in sorted(members, key=lambda one: (not runs[one].text, not runs[one].name)):
+    for at in sorted(members, key=lambda member: (not runs[member].text, not runs[member].name)):
         same = [other for other in leaders if _may_be_one(runs[at], runs[other])]
         if not runs[at].text and len({_plain_text(runs[other]) for other in same}) > 1:
             # A run without a text is of the evaluation that its own iteration has under that name.
@@ -560,36 +564,36 @@ def _group(run: GradedRun) -> str:
 # Each run once
 
 
-def _drop_repeated(found: WorkspaceRuns) -> None:
+def _drop_repeated(workspace: WorkspaceRuns) -> None:
     """Records of one run in several places become one; a summary gives way to the gradings that it was made of."""
-    kept: list[GradedRun] = []
+    distinct: list[GradedRun] = []
     by_run: defaultdict[tuple[str, ...], list[GradedRun]] = defaultdict(list)
-    ordered = sorted(found.runs, key=lambda run: (run.is_summary, run.time or 0.0, run.iteration, run.place))
-    _refuse_two_gradings_of_one_run(found)
-    ordered = [run for run in ordered if run in found.runs] if len(ordered) != len(found.runs) else ordered
+    ordered = sorted(workspace.runs, key=lambda run: (run.is_summary, run.time or 0.0, run.iteration, run.place))
+    _refuse_two_gradings_of_one_run(workspace)
+    ordered = [run for run in ordered if run in workspace.runs] if len(ordered) != len(workspace.runs) else ordered
     graded_places = {_place_of(run) for run in ordered if not _is_benchmark(run)}
     for run in ordered:
         same_task = by_run[run.skill, run.task, run.text, run.meaning]
         twin = next((other for other in same_task if _is_copy(run, other)), None)
         if twin is not None:
-            found.copies.append((run.place, twin.place))
+            workspace.copies.append((run.place, twin.place))
             twin.spent = Spending(*(a or b for a, b in zip(twin.spent, run.spent, strict=True)))
             same_task.append(run)  # so that a summary of the copy is known, too
             continue
         if run.is_summary and (
             graded := [other for other in same_task if not other.is_summary and _same_slot(run, other)]
         ):
-            found.leave_out(
+            workspace.leave_out(
                 "a summary says otherwise than the grading, which counts", f"{run.place} ({graded[0].place})"
             )
             continue
         if _is_benchmark(run) and _place_of(run) in graded_places:
-            found.leave_out("a benchmark lists it beside gradings, and no grading of it is there", run.place)
+            workspace.leave_out("a benchmark lists it beside gradings, and no grading of it is there", run.place)
             continue
         same_task.append(run)
-        kept.append(run)
-    places = {run.place: at for at, run in enumerate(found.runs)}
-    found.runs = sorted(kept, key=lambda run: places[run.place])
+        distinct.append(run)
+    places = {run.place: at for at, run in enumerate(workspace.runs)}
+    workspace.runs = sorted(distinct, key=lambda run: places[run.place])
 
 
 def _is_benchmark(run: GradedRun) -> bool:
@@ -600,10 +604,10 @@ def _place_of(run: GradedRun) -> tuple[str, str, str]:
     return _workspace(run), run.iteration if run.meaning == "use" else "", run.meaning
 
 
-def _refuse_two_gradings_of_one_run(found: WorkspaceRuns) -> None:
+def _refuse_two_gradings_of_one_run(workspace: WorkspaceRuns) -> None:
     """Two files in one folder that grade the same run differently: nobody can tell which one counts."""
     slots: defaultdict[tuple[object, ...], list[GradedRun]] = defaultdict(list)
-    for run in found.runs:
+    for run in workspace.runs:
         if not run.is_summary:
             folder = run.file.rpartition("/")[0]
             slots[folder, run.skill, run.task, run.text, run.meaning, run.arm, run.number].append(run)
@@ -611,8 +615,8 @@ def _refuse_two_gradings_of_one_run(found: WorkspaceRuns) -> None:
         if len({run.verdicts for run in runs}) > 1:
             for run in runs:
                 others = ", ".join(sorted({other.file.rpartition("/")[2] for other in runs if other is not run}))
-                found.leave_out(f"another file of its folder grades the same run otherwise ({others})", run.place)
-            found.runs = [run for run in found.runs if run not in runs]
+                workspace.leave_out(f"another file of its folder grades the same run otherwise ({others})", run.place)
+            workspace.runs = [run for run in workspace.runs if run not in runs]
 
 
 def _same_slot(a: GradedRun, b: GradedRun) -> bool:

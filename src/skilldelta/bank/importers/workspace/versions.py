@@ -40,8 +40,8 @@ def name_versions(runs: Sequence[GradedRun]) -> dict[int, str]:
     names = {}
     for run in runs:
         if run.meaning == "use":
-            said = recorded[run.skill, run.iteration]
-            names[id(run)] = run.version or (next(iter(said)) if len(said) == 1 else run.iteration)
+            recorded_name = recorded[run.skill, run.iteration]
+            names[id(run)] = run.version or (next(iter(recorded_name)) if len(recorded_name) == 1 else run.iteration)
     several = {run.skill for run in runs if run.meaning == "use" and names[id(run)]}
     for run in runs:
         # Beside an old_skill the runs with the skill are of a version, too, whose only name is their arm's.
@@ -54,18 +54,20 @@ def order_versions(runs: Iterable[GradedRun], names: Mapping[int, str], newest: 
     """The order of each skill's versions; `newest` is what a person says."""
     times: defaultdict[str, dict[str, float | None]] = defaultdict(dict)
     tasks: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    seen: set[tuple[str, str, str]] = set()
+    counted: set[tuple[str, str, str]] = set()
     for run in runs:
         if run.meaning != "use":
             continue
         version = names[id(run)]
-        known = times[run.skill].get(version)
-        moment = max(filter(None, (known, run.time, _date_of(version))), default=None)
+        time = times[run.skill].get(version)
+        moment = max(filter(None, (time, run.time, _date_of(version))), default=None)
         times[run.skill][version] = moment
-        if (run.skill, version, run.task) not in seen:
-            seen.add((run.skill, version, run.task))
+        if (run.skill, version, run.task) not in counted:
+            counted.add((run.skill, version, run.task))
             tasks[run.skill][run.task] += 1
-    return {skill: _ordered(found, newest, max(tasks[skill].values())) for skill, found in times.items()}
+    return {
+        skill: _ordered(times_of_skill, newest, max(tasks[skill].values())) for skill, times_of_skill in times.items()
+    }
 
 
 def _ordered(times: Mapping[str, float | None], newest: str, overlap: int) -> VersionOrder:
@@ -131,7 +133,9 @@ def _merged(numbered: list[str], others: list[str], times: Mapping[str, float | 
     merged = list(numbered)
     for name in sorted(others, key=lambda other: times[other] or 0.0):
         moment = times[name] or 0.0
-        later = [at for at, one in enumerate(merged) if times[one] is not None and (times[one] or 0.0) <= moment]
+        later = [
+            at for at, version in enumerate(merged) if times[version] is not None and (times[version] or 0.0) <= moment
+        ]
         merged.insert((later[-1] if later else -1) + 1, name)
     return merged
 
@@ -161,8 +165,8 @@ class Pairable:
 
 def pairable(runs: Sequence[GradedRun], names: Mapping[int, str]) -> Pairable:
     """The outcomes of one evaluation's runs, on the assertions that a version and its baseline share."""
-    found = Pairable({id(run): run.outcome for run in runs})
-    listed = [run for run in runs if run.assertions and all(one.key for one in run.assertions)]
+    result = Pairable({id(run): run.outcome for run in runs})
+    listed = [run for run in runs if run.assertions and all(assertion.key for assertion in run.assertions)]
     keys = _canonical(listed)
     skips = [run for run in listed if run.meaning == "skip"]
     by_version: defaultdict[str, list[GradedRun]] = defaultdict(list)
@@ -171,14 +175,14 @@ def pairable(runs: Sequence[GradedRun], names: Mapping[int, str]) -> Pairable:
             by_version[names[id(run)]].append(run)
     sets = {id(run): frozenset(keys[id(run)]) for run in listed}
     if not skips or len(skips) != sum(run.meaning == "skip" for run in runs) or len(set(sets.values())) == 1:
-        return found
+        return result
     for version, uses in by_version.items():
-        _compare_version(found, version, uses, skips, sets, keys, is_only=len(by_version) == 1)
-    return found
+        _compare_version(result, version, uses, skips, sets, keys, is_only=len(by_version) == 1)
+    return result
 
 
 def _compare_version(
-    found: Pairable,
+    result: Pairable,
     version: str,
     uses: Sequence[GradedRun],
     skips: Sequence[GradedRun],
@@ -194,46 +198,46 @@ def _compare_version(
         baselines = own or list(skips)
     shared = wanted.intersection(*(sets[id(run)] for run in baselines))
     if not shared:
-        found.incomparable += uses
+        result.incomparable += uses
         return
     own_place = all(run.iteration == uses[0].iteration for run in baselines)
-    has_ids = all(one.has_id for run in (*uses, *baselines) for one in run.assertions)
+    has_ids = all(assertion.has_id for run in (*uses, *baselines) for assertion in run.assertions)
     if own_place and not has_ids and 2 * len(shared) < min(len(sets[id(run)]) for run in (*uses, *baselines)):
-        found.reworded += 1  # graded together, and only worded anew: each counts on its own assertions
+        result.reworded += 1  # graded together, and only worded anew: each counts on its own assertions
         return
     is_plain = len(baselines) == len(skips) and all(sets[id(run)] == shared for run in (*uses, *skips))
     if is_plain:
         return
     most = max(len(sets[id(run)]) for run in (*uses, *baselines))
     if len(shared) < most:
-        found.reduced[version] = (len(shared), most)
+        result.reduced[version] = (len(shared), most)
     for run in uses:
-        found.outcomes[id(run)] = _share(run, keys[id(run)], shared)
+        result.outcomes[id(run)] = _share(run, keys[id(run)], shared)
     restricted = [(run, _share(run, keys[id(run)], shared)) for run in baselines]
     if is_only:
         for run, outcome in restricted:
-            found.outcomes[id(run)] = outcome
+            result.outcomes[id(run)] = outcome
         return
-    if len(baselines) < len(skips) or any(outcome != found.outcomes[id(run)] for run, outcome in restricted):
-        found.own_baselines[version] = restricted
+    if len(baselines) < len(skips) or any(outcome != result.outcomes[id(run)] for run, outcome in restricted):
+        result.own_baselines[version] = restricted
 
 
 def _share(run: GradedRun, keys: Sequence[str], shared: frozenset[str]) -> float:
-    marks = [one.passed for one, key in zip(run.assertions, keys, strict=True) if key in shared]
+    marks = [assertion.passed for assertion, key in zip(run.assertions, keys, strict=True) if key in shared]
     return sum(marks) / len(marks)
 
 
 def _canonical(runs: Sequence[GradedRun]) -> dict[int, list[str]]:
     """The assertions of every run under one name each, though graders word them differently."""
-    known: list[str] = []
+    texts: list[str] = []
     words: dict[str, frozenset[str]] = {}
     keys: dict[int, list[str]] = {}
     for run in runs:
         own: list[str] = []
-        for position, one in enumerate(run.assertions):
-            key = _known_as(one, position, len(run.assertions), known, words, set(own))
+        for position, assertion in enumerate(run.assertions):
+            key = _known_as(assertion, position, len(run.assertions), texts, words, set(own))
             if key not in words:
-                known.append(key)
+                texts.append(key)
                 words[key] = frozenset(key.split())
             own.append(key)
         keys[id(run)] = own
@@ -241,21 +245,21 @@ def _canonical(runs: Sequence[GradedRun]) -> dict[int, list[str]]:
 
 
 def _known_as(
-    one: Assertion,
+    assertion: Assertion,
     position: int,
     length: int,
-    known: Sequence[str],
+    texts: Sequence[str],
     words: Mapping[str, frozenset[str]],
     taken: set[str],
 ) -> str:
-    if one.key in words or one.has_id:
-        return one.key if one.key not in taken else f"{one.key} #{position}"
-    own = frozenset(one.key.split())
-    free = [key for key in known if key not in taken]
+    if assertion.key in words or assertion.has_id:
+        return assertion.key if assertion.key not in taken else f"{assertion.key} #{position}"
+    own = frozenset(assertion.key.split())
+    free = [key for key in texts if key not in taken]
     best = max(free, key=lambda key: len(own & words[key]) / max(1, len(own | words[key])), default="")
     if best and len(own & words[best]) / max(1, len(own | words[best])) >= _SAME_WORDS:
         return best
     # As many assertions in the same place of as long a list: the same one in other words.
-    if position < len(known) and length == len(known) and known[position] not in taken:
-        return known[position]
-    return one.key
+    if position < len(texts) and length == len(texts) and texts[position] not in taken:
+        return texts[position]
+    return assertion.key

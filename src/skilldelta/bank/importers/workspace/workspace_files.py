@@ -239,15 +239,15 @@ def prompt_of(definitions: list[Definitions], folder: str, skill: str, keys: lis
     """The prompt and the name that the nearest definitions have for an evaluation; empty where two near ones differ."""
     best: dict[str, str] = {}
     reach = -2
-    for one in definitions:
-        key = next((key for key in keys if key and key in one.prompts), None)
-        if key is None or not _is_about(one, folder, skill):
+    for definition in definitions:
+        key = next((key for key in keys if key and key in definition.prompts), None)
+        if key is None or not _is_about(definition, folder, skill):
             continue
-        shared = -1 if one.folder == ".." else _shared_folders(folder, one.folder)
+        shared = -1 if definition.folder == ".." else _shared_folders(folder, definition.folder)
         if shared > reach:
             best, reach = {}, shared
         if shared == reach:
-            best.setdefault(one.prompts[key], one.names.get(key, ""))
+            best.setdefault(definition.prompts[key], definition.names.get(key, ""))
     return next(iter(best.items())) if len(best) == 1 else ("", "")
 
 

@@ -21,25 +21,25 @@ SCORES = ("pass_rate", "all_passed")
 _SHOWN = 3
 
 
-def read_workspace(tree: ResultTree, said: Defaults) -> ToolResults:
+def read_workspace(tree: ResultTree, defaults: Defaults) -> ToolResults:
     """Every run of every version of every skill in a workspace."""
-    check_score(tree, said, SCORES)
+    check_score(tree, defaults, SCORES)
     files = read_files(tree)
-    found = find_runs(tree, files, arms=said.arms, condition=said.condition)
-    results = ToolResults([], notes=_notes(said, files, found))
-    if len(named := {run.skill for run in found.runs if run.skill}) == 1:
-        results.skill_guess = next(iter(named))
-    _settle_models(found, results)
-    for reason, places in found.left_out.items():
+    workspace = find_runs(tree, files, arms=defaults.arms, condition=defaults.condition)
+    results = ToolResults([], notes=_notes(defaults, files, workspace))
+    if len(skills := {run.skill for run in workspace.runs if run.skill}) == 1:
+        results.skill_guess = next(iter(skills))
+    _settle_models(workspace, results)
+    for reason, places in workspace.left_out.items():
         for place in places:
             results.leave_out(reason, place)
-    _leave_out_files(files, found, results)
-    if not found.runs:
-        raise _nothing(tree, files, found)
-    names = name_versions(found.runs)
-    orders = order_versions(found.runs, names, said.newest)
-    labels = _labels(tree, said, orders, results)
-    _add_runs(found, names, labels, said, results)
+    _leave_out_files(files, workspace, results)
+    if not workspace.runs:
+        raise _nothing(tree, files, workspace)
+    names = name_versions(workspace.runs)
+    orders = order_versions(workspace.runs, names, defaults.newest)
+    labels = _labels(tree, defaults, orders, results)
+    _add_runs(workspace, names, labels, defaults, results)
     results.versions = {skill: [labels[skill, name] for name in order.names] for skill, order in orders.items()}
     for skill, order in orders.items():
         if len(order.names) > 1 and not order.is_sure:
@@ -53,25 +53,27 @@ def read_workspace(tree: ResultTree, said: Defaults) -> ToolResults:
     return results
 
 
-def _notes(said: Defaults, files: WorkspaceFiles, found: WorkspaceRuns) -> list[str]:
-    notes = list(found.notes)
-    if not said.score and found.runs:
+def _notes(defaults: Defaults, files: WorkspaceFiles, workspace: WorkspaceRuns) -> list[str]:
+    notes = list(workspace.notes)
+    if not defaults.score and workspace.runs:
         notes.append("the outcome is the share of assertions that passed; --score all_passed counts whole runs")
     for repair, names in _by_value(files.repaired).items():
         notes.append(
             f"{plural(len(names), 'file has', 'files have')} {repair} and {'was' if len(names) == 1 else 'were'} read all the same: {listed(names, _SHOWN)}"
         )
-    if found.copies:
-        verb = plural(len(found.copies), "record repeats a run", "records repeat runs")
-        first = "; ".join(f"{copy} is {run}" for copy, run in found.copies[:2])
-        notes.append(f"{verb} that stand elsewhere and count once ({first}{', …' if len(found.copies) > 2 else ''})")
-    rows = [run.place for run in found.runs if run.is_summary]
-    graded_files = [run for run in found.runs if not run.is_summary]
+    if workspace.copies:
+        verb = plural(len(workspace.copies), "record repeats a run", "records repeat runs")
+        first = "; ".join(f"{copy} is {run}" for copy, run in workspace.copies[:2])
+        notes.append(
+            f"{verb} that stand elsewhere and count once ({first}{', …' if len(workspace.copies) > 2 else ''})"
+        )
+    rows = [run.place for run in workspace.runs if run.is_summary]
+    graded_files = [run for run in workspace.runs if not run.is_summary]
     if rows and graded_files:
         notes.append(
             f"{plural(len(rows), 'run has', 'runs have')} no grading of {'its' if len(rows) == 1 else 'their'} own and came from a summary: {listed(rows, _SHOWN)}"
         )
-    ungraded = sum(run.ungraded for run in found.runs)
+    ungraded = sum(run.ungraded for run in workspace.runs)
     if ungraded:
         notes.append(
             f"{plural(ungraded, 'assertion has', 'assertions have')} no verdict and {'is' if ungraded == 1 else 'are'} left out of the shares"
@@ -89,14 +91,14 @@ def _by_value(mapping: dict[str, str]) -> dict[str, list[str]]:
 # Models
 
 
-def _settle_models(found: WorkspaceRuns, results: ToolResults) -> None:
+def _settle_models(workspace: WorkspaceRuns, results: ToolResults) -> None:
     """One model that most runs record is the model of all; one that few record is no name for the others."""
-    models = Counter(run.model for run in found.runs)
+    models = Counter(run.model for run in workspace.runs)
     recorded = [model for model in models if model]
     missing = models[""]
     if len(recorded) != 1 or not missing:
         return
-    model, count = recorded[0], len(found.runs) - missing
+    model, count = recorded[0], len(workspace.runs) - missing
     if count >= missing:
         results.notes.append(
             f"{plural(missing, 'run does', 'runs do')} not record a model and {'is' if missing == 1 else 'are'} taken as {shown(model)}, which all others record"
@@ -105,14 +107,14 @@ def _settle_models(found: WorkspaceRuns, results: ToolResults) -> None:
         results.notes.append(
             f"only {plural(count, 'run records', 'runs record')} a model ({shown(model)}); it is not taken as the agent of all"
         )
-    for run in found.runs:
+    for run in workspace.runs:
         run.model = model if count >= missing else ""
 
 
 # What is left out
 
 
-def _leave_out_files(files: WorkspaceFiles, found: WorkspaceRuns, results: ToolResults) -> None:
+def _leave_out_files(files: WorkspaceFiles, workspace: WorkspaceRuns, results: ToolResults) -> None:
     for name, reason in files.damaged.items():
         results.leave_out(f"the file is damaged: {reason}", name)
     for name in files.trigger_rates:
@@ -121,15 +123,15 @@ def _leave_out_files(files: WorkspaceFiles, found: WorkspaceRuns, results: ToolR
         results.leave_out("names both arms, and holds no verdict", name)
     for name in files.made_by_runs:
         results.leave_out("written by a run, not a grading of it", name)
-    read = {run.file for run in found.runs} | {place.partition(": ")[0] for place, _ in found.copies}
-    read |= {place.partition(": ")[0].partition(" (")[0] for places in found.left_out.values() for place in places}
+    read = {run.file for run in workspace.runs} | {place.partition(": ")[0] for place, _ in workspace.copies}
+    read |= {place.partition(": ")[0].partition(" (")[0] for places in workspace.left_out.values() for place in places}
     for name, _ in files.gradings:
         if name not in read:
             results.leave_out("a file of grades that names no arm and evaluation", name)
-    _leave_out_ungraded(files, found, results)
+    _leave_out_ungraded(files, workspace, results)
 
 
-def _leave_out_ungraded(files: WorkspaceFiles, found: WorkspaceRuns, results: ToolResults) -> None:
+def _leave_out_ungraded(files: WorkspaceFiles, workspace: WorkspaceRuns, results: ToolResults) -> None:
     """Runs that left a configuration or a timing and have no grading."""
     graded_files = {name for name, _ in files.gradings} | set(files.damaged)
     graded_stems = {
@@ -158,7 +160,7 @@ def _leave_out_ungraded(files: WorkspaceFiles, found: WorkspaceRuns, results: To
         results.leave_out("the run has no grading", f"{run}/" if not clues.stem else run)
 
 
-def _nothing(tree: ResultTree, files: WorkspaceFiles, found: WorkspaceRuns) -> InputError:
+def _nothing(tree: ResultTree, files: WorkspaceFiles, workspace: WorkspaceRuns) -> InputError:
     """Why there is no run: the true reason, and what would help."""
     where = str(tree.root)
     if files.trigger_rates and not files.gradings:
@@ -166,19 +168,19 @@ def _nothing(tree: ResultTree, files: WorkspaceFiles, found: WorkspaceRuns) -> I
             f"{where}: these are trigger rates of a description, which say when a skill is loaded and not what it gains; "
             "import the workspace with the gradings"
         )
-    if found.without_arm:
-        names = list(dict.fromkeys(name for name, _ in found.without_arm if name))
-        said = f" (their folders: {listed(names, 6)})" if names else ""
-        count = plural(len(found.without_arm), "grading")
+    if workspace.without_arm:
+        names = list(dict.fromkeys(name for name, _ in workspace.without_arm if name))
+        folders_in_words = f" (their folders: {listed(names, 6)})" if names else ""
+        count = plural(len(workspace.without_arm), "grading")
         return InputError(
-            f"{where}: {count} found, and nothing says whether the skill was used{said}; say --condition use or --condition "
+            f"{where}: {count} found, and nothing says whether the skill was used{folders_in_words}; say --condition use or --condition "
             "skip where all are of one arm, or --arm NAME=use and --arm NAME=skip with the names of the arms"
         )
-    for reason, places in found.left_out.items():
+    for reason, places in workspace.left_out.items():
         return InputError(f"{where}: no run can be read: {reason} ({listed(places, 2)})")
     if files.damaged:
-        named = "; ".join(f"{name}: {reason}" for name, reason in list(files.damaged.items())[:5])
-        return InputError(f"{where}: no grading can be read ({named})")
+        damage = "; ".join(f"{name}: {reason}" for name, reason in list(files.damaged.items())[:5])
+        return InputError(f"{where}: no grading can be read ({damage})")
     means = [name for name, document in files.documents.items() if "run_summary" in document or "summary" in document]
     if means:
         return InputError(
@@ -192,7 +194,7 @@ def _nothing(tree: ResultTree, files: WorkspaceFiles, found: WorkspaceRuns) -> I
 
 
 def _labels(
-    tree: ResultTree, said: Defaults, orders: dict[str, VersionOrder], results: ToolResults
+    tree: ResultTree, defaults: Defaults, orders: dict[str, VersionOrder], results: ToolResults
 ) -> dict[tuple[str, str], str]:
     """The digest that stands for each version: of the SKILL.md beside for the newest, else its own name."""
     texts = SkillTexts(tree, results.skills)
@@ -202,7 +204,7 @@ def _labels(
             labels[skill, name] = name if len(order.names) > 1 or not is_iteration(name) else ""
         newest = order.names[-1]
         digest = (
-            texts.digest(skill or said.skill)
+            texts.digest(skill or defaults.skill)
             if order.is_sure and (len(order.names) == 1 or is_iteration(newest))
             else ""
         )
@@ -221,14 +223,14 @@ def _labels(
 
 
 def _add_runs(
-    found: WorkspaceRuns,
+    workspace: WorkspaceRuns,
     names: dict[int, str],
     labels: dict[tuple[str, str], str],
-    said: Defaults,
+    defaults: Defaults,
     results: ToolResults,
 ) -> None:
     by_task: defaultdict[tuple[str, str, str, str], list[GradedRun]] = defaultdict(list)
-    for run in found.runs:
+    for run in workspace.runs:
         by_task[run.skill, run.model, run.task, run.text].append(run)
     reduced = reworded = 0
     arms: dict[str, ArmMeaning] = {}
@@ -246,10 +248,10 @@ def _add_runs(
                     run.arm = f"{run.arm} ({run.meaning})"  # one word for both arms, as an explained name can be
                 arms[run.arm] = run.meaning
             label = labels.get((skill, names[id(run)]), "") if run.meaning == "use" else ""
-            results.runs.append(_tool_run(run, task, label, pairs.outcomes[id(run)], said))
+            results.runs.append(_tool_run(run, task, label, pairs.outcomes[id(run)], defaults))
         for version, baselines in pairs.own_baselines.items():
             for run, outcome in baselines:
-                own = _tool_run(run, task, labels[skill, version], outcome, said)
+                own = _tool_run(run, task, labels[skill, version], outcome, defaults)
                 results.runs.append(own._replace(is_own_baseline=True))
     results.arms = arms
     if reworded:
@@ -263,8 +265,8 @@ def _add_runs(
         )
 
 
-def _tool_run(run: GradedRun, task: str, digest: str, outcome: float | None, said: Defaults) -> ToolRun:
-    if outcome is not None and said.score == "all_passed":
+def _tool_run(run: GradedRun, task: str, digest: str, outcome: float | None, defaults: Defaults) -> ToolRun:
+    if outcome is not None and defaults.score == "all_passed":
         outcome = float(outcome == 1)
     verdict = failed(run.error) if run.error else graded(outcome, "no assertion of the run is graded")
     return ToolRun(
@@ -273,8 +275,8 @@ def _tool_run(run: GradedRun, task: str, digest: str, outcome: float | None, sai
         *verdict,
         repeat=run.number,
         text=run.text,
-        suite=run.skill or said.skill,
-        skill=run.skill or (said.skill if digest else ""),
+        suite=run.skill or defaults.skill,
+        skill=run.skill or (defaults.skill if digest else ""),
         skill_digest=digest,
         model=run.model,
         tokens=run.spent.tokens,
