@@ -15,7 +15,7 @@ from routing.prompts import PROMPTS
 from skilldelta.bank import Bank
 from skilldelta.bank.importers import read_source
 from skilldelta.demo.bundled import bundled_batch
-from skilldelta.gate import Choice, Question
+from skilldelta.gate import Question, SkillChoice
 from skilldelta.serve.gate_service import GateService
 
 CANS = "How many cans are in 9 pallets and 2 crates of chickpeas?"
@@ -31,13 +31,13 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GateService]:
         yield service
 
 
-def choose(service: GateService, text: str, skills: list[str] | None = None, **more: str) -> Choice:
+def choose(service: GateService, text: str, skills: list[str] | None = None, **more: str) -> SkillChoice:
     names = skills or service.skill_names()
     record = "conversation" in more
     return service.choose([Question(text, name, record=record, **more) for name in names])  # type: ignore[arg-type]
 
 
-def actions(choice: Choice) -> dict[str, str]:
+def actions(choice: SkillChoice) -> dict[str, str]:
     return {answer.to_dict()["skill"]: answer.to_dict()["action"] for answer in choice.answers}
 
 

@@ -1,6 +1,6 @@
 """What decides: `Gate` is an estimator, a rule, an interval, a threshold, a familiarity limit and a cost rule in one object."""
 
-from skilldelta.gate.answer import Answer, CarriedOver, Choice, Explanation, Neighbor
+from skilldelta.gate.answer import Answer, CarriedOver, Explanation, Neighbor, SkillChoice
 from skilldelta.gate.decision import NO_SUPPORT, RULES, Action, Decision, Rule, check_threshold, decide
 from skilldelta.gate.fitted import FittedGate, PanelDecisions
 from skilldelta.gate.gate import Gate
@@ -12,7 +12,6 @@ __all__ = [
     "Action",
     "Answer",
     "CarriedOver",
-    "Choice",
     "Decision",
     "Explanation",
     "FittedGate",
@@ -21,6 +20,7 @@ __all__ = [
     "PanelDecisions",
     "Question",
     "Rule",
+    "SkillChoice",
     "check_threshold",
     "decide",
 ]

@@ -252,7 +252,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class SkillChoice:
     """Which of several skills to use for a task, if any, and every answer behind it."""
 
     choice: str | None

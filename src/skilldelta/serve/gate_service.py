@@ -30,7 +30,7 @@ from skilldelta.bank.entries import DecisionFilter, DecisionRecord, Logged, Reco
 from skilldelta.bank.store import Bank
 from skilldelta.encoders import Encoder, load_encoder
 from skilldelta.errors import BankError, InputError, NotRecordedError, ReplacedBankError
-from skilldelta.gate import Action, Answer, Choice, Decision, Gate, Question
+from skilldelta.gate import Action, Answer, Decision, Gate, Question, SkillChoice
 from skilldelta.records import Agent, Skill
 from skilldelta.redaction import redacted
 from skilldelta.routing.applicability import Ranking
@@ -172,7 +172,7 @@ class GateService:
 
         return self._on_bank(decided)
 
-    def choose(self, questions: Sequence[Question], still_wanted: StillWanted = _always) -> Choice:
+    def choose(self, questions: Sequence[Question], still_wanted: StillWanted = _always) -> SkillChoice:
         """The skill that the task is about and that the gate would use, with the largest gain if there are several.
 
         First all skills are ranked together, with *none* as a competitor. Only the gates of applicable skills are asked
@@ -270,7 +270,7 @@ class GateService:
         resolved = self._resolved(loaded.names(), question)
         return self._recorded(loaded, [(resolved, self._answer(loaded, resolved))], still_wanted)[0]
 
-    def _chosen(self, loaded: LoadedBank, questions: Sequence[Question], still_wanted: StillWanted) -> Choice:
+    def _chosen(self, loaded: LoadedBank, questions: Sequence[Question], still_wanted: StillWanted) -> SkillChoice:
         message = read_message(questions[0].text)
         if message.is_task and message.text != questions[0].text:  # of a log with a question, the question
             questions = [replace(question, text=message.text) for question in questions]
@@ -297,7 +297,7 @@ class GateService:
         useful = [answer for answer in answers if answer.decision.action == "use"]
         best = max(useful, key=lambda answer: answer.decision.gain, default=None)
         any_applies = None if ranking is None else ranking.any_skill
-        return Choice(None if best is None else best.skill, tuple(answers), any_applies)
+        return SkillChoice(None if best is None else best.skill, tuple(answers), any_applies)
 
     def _ranking(self, loaded: LoadedBank, resolved: Sequence[ResolvedQuestion]) -> Ranking | None:
         """How likely the task is about each skill; None where that cannot be said, so that every gate is asked."""
