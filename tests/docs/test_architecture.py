@@ -20,7 +20,7 @@ PATH = (
     "predictor.py",
     "gate/decision.py",
     "gate/gate.py",
-    "gate/fitted.py",
+    "gate/fitted_gate.py",
     "advisor/advisor.py",
 )
 
