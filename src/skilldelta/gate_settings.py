@@ -86,7 +86,7 @@ GATE_SETTINGS: tuple[Setting, ...] = (
         "familiarity_limit",
         float,
         None,
-        "A task less like the recorded ones than this share of them is skipped or abstained from.",
+        "A task whose familiarity is lower is skipped, or abstained from under the three-way rule.",
         low=0,
         high=1,
         default_words="0.01; 0 for the paper's rule",

@@ -1,4 +1,4 @@
-"""The one implementation of the decision: a question in, advice with all its evidence out.
+"""From a question to the answer of a gate: names are completed from the bank, the text is encoded, the gate decides.
 
 The command line, the server and every plugin ask an `Advisor`; none of them predicts by itself.
 """

@@ -18,7 +18,7 @@ ROUTING_FAILURES = (BankError, EncoderError, NoAnswerError, NotLearnedYetError)
 def routing_failure(error: str, *, threshold: float = 0.0, fallback: Action = "skip") -> Decision:
     """The decision when the question could not be answered at all."""
     reason = f"routing failed ({error}); the configured fallback is {fallback}"
-    return Decision(fallback, 0.0, threshold, reason, "an end of the failure", is_fallback=True)
+    return Decision(fallback, 0.0, threshold, reason, "routing that works again", is_fallback=True)
 
 
 def fallback_advice(

@@ -294,7 +294,7 @@ class Database:
             warnings.warn(lost, BankWarning, stacklevel=4)
 
     def _refuse_lost_commits(self, connection: Connection) -> None:
-        """Whoever writes on would bury the loss; whoever reads goes on with a warning."""
+        """Refuse to write, because new commits would hide the loss. Reading goes on, with a warning."""
         acknowledged = self.backend.acknowledged()
         lost = acknowledged and self.backend.lost(connection, acknowledged)
         if lost:

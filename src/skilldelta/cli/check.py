@@ -36,7 +36,7 @@ _LARGEST_CODE = 125
 @settings.suite_option
 @click.option("--skill", metavar="NAME", help="Only this skill; the name of the skill of --with.")
 @click.option("--min-gain", type=float, default=0.0, help="What the gain must be above; 0.05 is 5 points.")
-@click.option("--confidence", type=float, default=0.95, help="Of each one-sided limit.")
+@click.option("--confidence", type=float, default=0.95, help="The confidence of each one-sided limit.")
 @click.option(
     "--baseline", type=GivenPath(dir_okay=False), metavar="FILE", help="Earlier gains that must not get worse."
 )
@@ -46,7 +46,7 @@ _LARGEST_CODE = 125
     help='An earlier version of the skill in the same results that the newest must not be worse than; "previous" is the one before.',
 )
 @click.option("--tolerance", type=float, default=0.05, help="How much worse than the baseline is still good.")
-@click.option("--write-baseline", type=OutputPath(), metavar="FILE", help="Write the gains of now, for later checks.")
+@click.option("--write-baseline", type=OutputPath(), metavar="FILE", help="Write the present gains, for later checks.")
 @click.option(
     "--on-too-little",
     default="pass",

@@ -103,7 +103,7 @@ collect_options = together(  # `study` has them, too, so that what runs in one r
     click.option("--max-usd", type=float, help="Cap on dollars, over all restarts; needs --price or --cost-field."),
     click.option("--max-seconds", type=float, help="Cap on the collector's time, over all restarts."),
     click.option("--price", type=(float, float), metavar="IN OUT", help="Dollars per million tokens in and out."),
-    click.option("--retries", type=click.IntRange(min=0), default=4, help="Per call without answer."),
+    click.option("--retries", type=click.IntRange(min=0), default=4, help="Retries of a call without an answer."),
     click.option("--timeout", type=float, default=600.0, help="Seconds to wait for one answer."),
     click.option(
         "--sandbox",

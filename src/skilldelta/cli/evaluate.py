@@ -43,7 +43,7 @@ _MEANS = ("policy", "success", "vs on", "95%", "wins", "vs random", "95%", "wins
     "--null-stack",
     "null_blend",
     is_flag=True,
-    help="Shuffle for the blend too. It is fitted anew to each of twice --shuffles panels: some 400 times its wait.",
+    help="Shuffle for the blend too: it is fitted to twice --shuffles panels, which takes about 400 times as long.",
 )
 @click.option(
     "--holdout",
@@ -62,19 +62,19 @@ _MEANS = ("policy", "success", "vs on", "95%", "wins", "vs random", "95%", "wins
 @click.option(
     "--refit-intervals",
     is_flag=True,
-    help="Also intervals that know of refitting. Every policy is scored 21 times: about 20 times the wait.",
+    help="Also give intervals that account for refitting. Every policy is scored 21 times, so it takes 20 times as long.",
 )
 @click.option("--all", "show_all", is_flag=True, help="Also the other policies, how they chose, p values and notes.")
 @click.option(
     "--routing",
     is_flag=True,
-    help="Instead: offer all skills at once to each recorded task, as a harness does. Who gets its own, a wrong one, none?",
+    help="Instead: offer all skills to each recorded task, and count which tasks get their own skill, another, or none.",
 )
 @click.option(
     "--prompts",
     type=GivenPath(dir_okay=False),
     metavar="FILE",
-    help="With --routing: messages about no skill, one a line; how many get one?",
+    help="With --routing: messages that need no skill, one per line; counts how many get one.",
 )
 @settings.document_options
 @click.pass_context
@@ -86,8 +86,8 @@ def command(
 
     The verdict comes first, then never using the skill, always using it, and the gate. No task is scored by its own
     outcome: each is left out in turn, or in a panel of fewer than 400 tasks held out with a fifth of them, five times over.
-    --all adds nine other policies. Intervals take in that rules are refitted to other tasks where that is cheap, or are
-    left out where they would not cover; --json also has the paper's, with scores and actions fixed.
+    --all adds nine other policies. Intervals account for rules being refitted to other tasks, where that is cheap;
+    intervals that would not cover are left out. --json also has the paper's, which keep scores and actions fixed.
     """
     if options["routing"]:
         _evaluate_routing(ctx, bank, as_json, output)

@@ -48,7 +48,7 @@ def command(targets: Path, output: Path, bank: str, overwrite: bool, as_json: bo
     TARGETS.jsonl has one task per line: task_id, text, skill and, where known, family. Publish the seal that is printed;
     later `skilldelta audit` evaluates the predictions, or refuses if anything changed.
 
-    A target without a pair in its scope is skipped, whoever predicts: give --scope skill for tasks of new families.
+    A target without a pair in its scope is skipped by every estimator: give --scope skill for tasks of new families.
     """
     from skilldelta.bank import Bank
     from skilldelta.evaluation.prospective.seal import write_sealed

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 @settings.gate_options
 @click.option("--explain", is_flag=True, help="Add what the gain is made of, the chances, the cost and the settings.")
 @settings.fallback_option(
-    "The decision when routing fails: the bank is locked, the encoder does not answer. Without it that is an error."
+    "The decision when routing fails, as with a locked bank or a silent encoder. Without it, a failure is an error."
 )
 @click.option("--record", is_flag=True, help="Write the decision into the bank's decision log, and show its id.")
 @settings.document_options

@@ -47,7 +47,9 @@ reading_options = together(
         type=click.Choice(["task", "name"]),
         help="Keep tasks of one name and different content apart (task, the default), or join them (name).",
     ),
-    click.option("--newest", metavar="VERSION", help="The newest version of the skill, where no recorded time says."),
+    click.option(
+        "--newest", metavar="VERSION", help="Which version of the skill is the newest, where no time is recorded."
+    ),
     click.option(
         "--mapping",
         "mapping_file",

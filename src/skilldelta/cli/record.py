@@ -28,7 +28,7 @@ from skilldelta.errors import InputError
     default="",
     show_default=False,
     metavar="TEXT",
-    help="The same key again adds nothing; without one, the same values.",
+    help="A second report with the same key adds nothing; without a key, one with the same values adds nothing.",
 )
 @settings.bank_option
 @settings.json_option

@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 @click.option(
     "--retention", type=click.FloatRange(0, min_open=True), metavar="DAYS", help="Remove decisions older than this."
 )
-@settings.fallback_option("The decision when routing fails: the encoder does not answer. Without it that is an error.")
+@settings.fallback_option(
+    "The decision when routing fails, as with a silent encoder. Without it, a failure is an error."
+)
 @settings.gate_options
 @click.option("--access-log", is_flag=True, help="A line per request on stderr: method, path, status, time.")
 @click.option(

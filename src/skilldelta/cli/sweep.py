@@ -32,7 +32,7 @@ def command() -> None:
 @click.pass_context
 @progress("sweeping thresholds")
 def threshold(ctx: click.Context, /, bank: str, as_json: bool, output: Path | None, **options: Any) -> None:
-    """Every policy that some threshold induces, from always-on to always-off; the default and the best in hindsight marked."""
+    """Success and tokens at every threshold, from always-on to always-off; marks the default and the best in hindsight."""
     gate, control = gate_and_control(ctx)
     refuse_idle_flags(ctx, gate, control)
 

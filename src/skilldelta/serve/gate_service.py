@@ -363,7 +363,7 @@ class GateService:
             return fallback_advice(error, self.settings.fallback, asked.gate, agent=asked.agent.name, **names)
 
     def _advice_or_none(self, warm: WarmBank, asked: _Asked) -> Answer | GateAnswer:
-        """The advice about a skill of several; without evidence there is none, and the log does not hear of it."""
+        """The advice about one of several skills; without evidence it abstains, and nothing is logged."""
         if asked.is_known:
             return self._advice(warm, asked)
         return _unrecorded(_without_evidence(asked), asked)
@@ -519,7 +519,7 @@ def _unrelated(asked: Sequence[_Asked], ranking: Ranking) -> dict[str, GateAnswe
 
 
 def _without_evidence(asked: _Asked) -> Answer:
-    """Hands off: whoever asks leaves the skill as it is without a gate."""
+    """Abstain: the skill stays as it would be without a gate."""
     names = {"skill": asked.skill.skill_id, "family": asked.question.family, "suite": asked.question.suite}
     reason = f"no evidence about {asked.skill.skill_id}, so it is left as it is"
     advice = fallback_advice(InputError(reason), "abstain", asked.gate, agent=asked.agent.name, **names)

@@ -50,7 +50,7 @@ class EvaluationSettings:
     null_blend: bool = False
     """Shuffle for the blend too, which is fitted anew to each of twice as many panels."""
     refit_intervals: bool = False
-    """Also intervals that know of refitting: every policy is scored anew without each group of tasks."""
+    """Also give intervals that account for refitting: every policy is scored again without each group of tasks."""
 
 
 DEFAULT_EVALUATION = EvaluationSettings()

@@ -309,7 +309,7 @@ def _numbered(executions: list[Execution]) -> list[Execution]:
 
 
 def _check_versions(path: Path, named: Iterable[tuple[str, str]]) -> None:
-    """Refuse two versions of one skill in one source: what they gain together is nobody's gain."""
+    """Refuse two versions of one skill in one source: their mean gain would be the gain of neither."""
     versions: defaultdict[str, list[str]] = defaultdict(list)
     for skill, digest in named:
         versions[skill].append(digest)

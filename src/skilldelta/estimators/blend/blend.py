@@ -218,7 +218,7 @@ def stepped(levels: Floats, rows: Ints, spread: Floats) -> Floats:
     """(m,) levels on steps, where the family is large and its departures are weak; the sign never changes.
 
     A level without the task differs between two tasks of a family only by their own outcomes, with a minus sign. Where
-    departures are strong this is dust. Where they are weak it would order the tasks of a family against their own
+    departures are strong this does not matter. Where they are weak it would order the tasks of a family against their own
     outcomes, so there the level is taken to the middle of a step of the width of its own uncertainty, and the tasks tie.
     """
     step = _STEP / np.sqrt(np.maximum(rows, 1))

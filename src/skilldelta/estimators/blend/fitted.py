@@ -239,7 +239,8 @@ def _nearest(similarity: Floats | Vectors) -> Ints:
 # steps.
 _EVEN = 0.001
 
-# From this familiarity on a target is one of the family. Rows that tie must not be told apart by dust.
+# From this familiarity on, a target counts fully as one of the family. A credit just below 1 would give rows of equal gain
+# slightly different ones, and so an order that means nothing.
 _USUAL = 0.05
 
 

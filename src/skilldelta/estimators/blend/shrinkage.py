@@ -235,7 +235,7 @@ class _Terms(_Parts):
         return self.each(lambda part: _added(part, codes, size))
 
     def cleared(self) -> _Terms:
-        """Without the rounding dust that subtraction leaves where no row is left."""
+        """Zero where no row is left, in place of the rounding error that subtraction leaves there."""
         return self.each(lambda part: np.where(self.rows > 0, part, 0.0))
 
 
