@@ -17,7 +17,15 @@ from dataclasses import dataclass, field
 import pytest
 
 from skilldelta import endpoint as endpoint_module
-from skilldelta.endpoint import Answer, JsonEndpoint, NoAnswerError, check_base_url, check_key, read_json, run_blocking
+from skilldelta.endpoint import (
+    EndpointReply,
+    JsonEndpoint,
+    NoAnswerError,
+    check_base_url,
+    check_key,
+    read_json,
+    run_blocking,
+)
 from skilldelta.errors import InputError
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -69,8 +77,10 @@ def raw_server(serve: Callable[[RawServer, socket.socket], None]) -> Iterator[Ra
         listening.close()
 
 
-def post(url: str, times: int = 1, *, timeout: float = 5.0, proxy: str | None = None, key: str = "") -> list[Answer]:
-    async def main() -> list[Answer]:
+def post(
+    url: str, times: int = 1, *, timeout: float = 5.0, proxy: str | None = None, key: str = ""
+) -> list[EndpointReply]:
+    async def main() -> list[EndpointReply]:
         client = JsonEndpoint(url, "/x", timeout=timeout, proxy=proxy, api_key=key)
         try:
             return [await client.post(b"{}") for _ in range(times)]
@@ -118,7 +128,7 @@ def test_connections_are_kept_alive() -> None:
 def test_a_connection_that_the_server_closed_in_between_is_replaced_without_an_error() -> None:
     with raw_server(answering(OK)) as server:
 
-        async def main() -> list[Answer]:
+        async def main() -> list[EndpointReply]:
             client = JsonEndpoint(server.url, "/x", timeout=5)
             answers = []
             for _ in range(3):

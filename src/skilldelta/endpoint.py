@@ -37,7 +37,7 @@ class NoAnswerError(SkillDeltaError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class EndpointReply:
     """What came back; header names in lower case."""
 
     status: int
@@ -66,7 +66,7 @@ class JsonEndpoint:
         """The address for messages, without its query, which may hold a secret."""
         return urlunsplit(self.url._replace(query=""))
 
-    async def post(self, body: bytes) -> Answer:
+    async def post(self, body: bytes) -> EndpointReply:
         """One request and its whole answer, or a NoAnswerError; never a second request."""
         import aiohttp
 
@@ -76,7 +76,7 @@ class JsonEndpoint:
             ) as response:
                 content = await _read_bounded(response)
                 headers = {name.lower(): value for name, value in response.headers.items()}
-                return Answer(response.status, headers, content)
+                return EndpointReply(response.status, headers, content)
         except aiohttp.ClientConnectorError as error:
             raise NoAnswerError(f"{self.place} cannot be reached: {_reason(error)}", sent=False) from None
         except aiohttp.ConnectionTimeoutError:

@@ -27,7 +27,7 @@ def asked(skilldelta: Skilldelta, bank: str, *words: object) -> list[str]:
 
 def test_verdict_reason_drawing_and_nearest_tasks_come_first_and_alone(skilldelta: Skilldelta, toy_bank: str) -> None:
     lines = asked(skilldelta, toy_bank, "--skill", "units-skill", "--paper", "convert four miles")
-    assert lines[0] == "Use the skill"
+    assert lines[0] == "Use the skill (leaning)"
     assert lines[1] == "Predicted gain +0.799 from 4 of 4 eligible pairs is above the threshold 0."
     assert lines[2].startswith("-1 ")
     assert lines[2].endswith(" +1")
@@ -47,7 +47,7 @@ def test_without_evidence_nothing_is_drawn_and_the_remedy_is_named(skilldelta: S
     for explain in ([], ["--explain"]):
         words = ("--skill", "units-skill", "--family", "nowhere", "--paper", *explain, "convert four miles")
         assert asked(skilldelta, toy_bank, *words) == [
-            "Skip the skill",
+            "Skip the skill (no evidence)",
             "No eligible support.",
             "It would change with any paired execution in scope.",
         ]
@@ -55,14 +55,14 @@ def test_without_evidence_nothing_is_drawn_and_the_remedy_is_named(skilldelta: S
 
 def test_an_abstention_says_what_would_settle_it(skilldelta: Skilldelta, toy_bank: str) -> None:
     lines = asked(skilldelta, toy_bank, "--skill", "units-skill", "--rule", "three_way", "convert four miles")
-    assert lines[0] == "Abstain: the evidence does not settle it"
+    assert lines[0] == "Abstain: the evidence does not settle it (leaning)"
     assert any(line.startswith("It would change with more or nearer paired executions") for line in lines)
 
 
 def test_a_cost_that_decided_is_part_of_the_reason(skilldelta: Skilldelta, toy_bank: str) -> None:
     prices = ("--price", 10_000, "--success-worth", 0.5)
     lines = asked(skilldelta, toy_bank, "--skill", "units-skill", *prices, "convert four miles")
-    assert lines[0] == "Skip the skill"
+    assert lines[0] == "Skip the skill (sure)"
     assert any(line.startswith("The skill adds about 50 tokens ($0.5)") for line in lines)
     assert "◆ threshold 1" in lines[3] or "│ threshold 1" in lines[3]
 
@@ -97,7 +97,7 @@ def test_an_unlike_task_is_said_to_be_one_once(skilldelta: Skilldelta) -> None:
     assert skilldelta("import", "many.jsonl", "--bank", "many.bank").code == 0
     lines = asked(skilldelta, "many.bank", "--skill", "units-skill", "--explain", "refactor this React component")
     text = " ".join(lines)
-    assert lines[0] == "Skip the skill"
+    assert lines[0] == "Skip the skill (close to a coin flip)"
     assert text.count("unlike the recorded ones") == 1
     assert "It would change with paired executions of tasks like this one" in text
 

@@ -28,7 +28,7 @@ PATH = (
     "estimators/base.py",
     "estimators/blend/fitted.py",
     "gate/gate.py",
-    "gate/fitted.py",
+    "gate/fitted_gate.py",
     "gate/decision.py",
     "gate/answer.py",
 )

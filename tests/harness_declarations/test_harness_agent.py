@@ -121,7 +121,7 @@ def test_permission_and_model_are_said_and_part_of_who_the_agent_is(
     claude: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert collect(tmp_path, "--model", "m1", "--permission", "edits", "--dry-run") == 0
-    assert "permission mode 'edits'" in capsys.readouterr().out
+    assert "permission mode 'edits'" in " ".join(capsys.readouterr().out.split())
     assert collect(tmp_path, "--model", "m1", "--permission", "edits") == 0
     assert collect(tmp_path, "--model", "m1") == 0
     with Bank.open(tmp_path / "b.bank", create=False) as bank:

@@ -5,7 +5,7 @@ import { isAbsolute, join } from 'node:path'
 
 const DEFAULT_SERVER = 'http://127.0.0.1:7345'
 // The settings of a gate, as skilldelta.gate_settings declares them.
-const GATE = ['estimator', 'paper', 'k', 'scope', 'weighting', 'threshold', 'rule', 'interval', 'level', 'familiarity_limit', 'success_worth', 'price', 'lipschitz', 'epsilon']
+const GATE = ['estimator', 'paper', 'k', 'scope', 'weighting', 'threshold', 'rule', 'interval', 'level', 'familiarity_limit', 'prior_gain', 'success_worth', 'price', 'lipschitz', 'epsilon']
 
 const text = value => (typeof value === 'string' && value ? undefined : 'must be a text that is not empty')
 const flag = value => (typeof value === 'boolean' ? undefined : 'must be true or false')

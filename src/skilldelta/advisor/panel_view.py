@@ -12,7 +12,7 @@ from skilldelta.encoders import Encoder
 from skilldelta.estimators.base import Estimator, FittedEstimator, Needs, Score, Scored, Target
 from skilldelta.estimators.registry import deciding_entry
 from skilldelta.gate import FittedGate, Gate
-from skilldelta.gate.fitted import ChanceCurve, RecordedTasks, estimator_of, score_without_own
+from skilldelta.gate.fitted_gate import ChanceCurve, ScopeTasks, estimator_of, score_without_own
 from skilldelta.records import Agent
 from skilldelta.support import Scope, Support
 
@@ -32,7 +32,7 @@ class PanelViews:
         self._agent = agent
         self._indexes: dict[str, Index] = {}
         self._views: dict[tuple[object, ...], PanelView] = {}
-        self._recorded: dict[tuple[str, ...], RecordedTasks] = {}
+        self._recorded: dict[tuple[str, ...], ScopeTasks] = {}
 
     def fitted(self, suite: str, gate: Gate) -> FittedGate:
         """A gate over the evidence of one suite."""
@@ -57,7 +57,7 @@ class PanelView:
         index: Index,
         gate: Gate,
         needs: Needs,
-        recorded: dict[tuple[str, ...], RecordedTasks],
+        recorded: dict[tuple[str, ...], ScopeTasks],
         learner: Learner | None = None,
     ) -> None:
         """`recorded` are the scopes whose tasks are known, shared with other views."""
@@ -101,12 +101,12 @@ class PanelView:
             self._scored_rows = rows, Scored(scores, rows.gains, rows.families)
         return self._scored_rows[1]
 
-    def recorded_tasks(self, scope: Scope, target: Target, rows: Support) -> RecordedTasks:
+    def recorded_tasks(self, scope: Scope, target: Target, rows: Support) -> ScopeTasks:
         """Kept by scope until the evidence changes."""
         name = (*map(str, self.index.identity), scope, target.family if "family" in scope else "", target.skill)
         recorded = self._recorded.get(name)
         if recorded is None or recorded.rows is not rows:  # the evidence has changed
-            recorded = RecordedTasks.of(rows)
+            recorded = ScopeTasks.of(rows)
             if len(rows):  # families that nobody recorded are as many as anybody likes to name
                 self._recorded[name] = recorded
         return recorded

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -18,6 +19,7 @@ from skilldelta.cli.reading_options import reading_of, reading_options
 from skilldelta.cli.settings import GivenPath
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.nouns import listed, plural
+from skilldelta.regular_file import open_regular
 
 if TYPE_CHECKING:
     from skilldelta.bank.importers import Defaults
@@ -157,7 +159,7 @@ def _judge_files(
 def is_bank(path: Path) -> bool:
     """Whether a file is a bank."""
     try:
-        with path.open("rb") as file:
+        with os.fdopen(open_regular(path, os.O_RDONLY), "rb") as file:  # a pipe would wait for a writer
             return file.read(15) == b"SQLite format 3"
     except OSError:
         return False

@@ -19,7 +19,7 @@ from typing import Any
 from skilldelta.collect.arms import Message
 from skilldelta.collect.execution_errors import IncompleteError, StopCollectionError, TransportError
 from skilldelta.collect.suite import AgentSettings
-from skilldelta.endpoint import Answer, JsonEndpoint, NoAnswerError, one_line, read_json
+from skilldelta.endpoint import EndpointReply, JsonEndpoint, NoAnswerError, one_line, read_json
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _MOST_TOKENS = 10**12
@@ -125,7 +125,7 @@ def check_model(requested: str, returned: str) -> None:
         )
 
 
-def _refuse_failures(answer: Answer, base_url: str, model: str) -> None:
+def _refuse_failures(answer: EndpointReply, base_url: str, model: str) -> None:
     status = answer.status
     if status == 200:
         return
@@ -182,7 +182,7 @@ def _error_text(body: bytes) -> str:
     return one_line(str(message)) or "no reason given"
 
 
-def _retry_after(answer: Answer) -> float | None:
+def _retry_after(answer: EndpointReply) -> float | None:
     try:
         seconds = float(answer.headers["retry-after"])
     except (KeyError, ValueError):

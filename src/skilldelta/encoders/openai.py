@@ -16,7 +16,7 @@ import numpy as np
 
 from skilldelta.arrays import Vectors, unit_rows
 from skilldelta.encoders import EncoderError, check_texts
-from skilldelta.endpoint import Answer, JsonEndpoint, NoAnswerError, one_line, read_json, run_blocking
+from skilldelta.endpoint import EndpointReply, JsonEndpoint, NoAnswerError, one_line, read_json, run_blocking
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
 
@@ -117,7 +117,7 @@ class OpenAIEncoder:
             "check that it runs, or choose another encoder"
         )
 
-    def _document(self, answer: Answer) -> Any:
+    def _document(self, answer: EndpointReply) -> Any:
         if not 200 <= answer.status < 300:
             raise self._refused(answer)
         try:
@@ -125,7 +125,7 @@ class OpenAIEncoder:
         except ValueError:
             raise EncoderError(f"{self._place} did not answer JSON; check the base URL") from None
 
-    def _refused(self, answer: Answer) -> InputError:
+    def _refused(self, answer: EndpointReply) -> InputError:
         """What a 3xx or 4xx means for the person who set up the endpoint."""
         status = answer.status
         if status in (401, 403):
@@ -137,7 +137,7 @@ class OpenAIEncoder:
             return InputError(f"{self._place} does not exist, or has no model {self._model!r} (HTTP 404); check both")
         return InputError(f"{self._place} refused the texts (HTTP {status}): {self._excerpt(answer)}")
 
-    def _excerpt(self, answer: Answer) -> str:
+    def _excerpt(self, answer: EndpointReply) -> str:
         """The start of an error's body as one line, with the key blotted out should the server echo it."""
         text = answer.body[:2000].decode("utf-8", "replace")
         if self._endpoint.key:
@@ -145,7 +145,7 @@ class OpenAIEncoder:
         return one_line(text) or "it gave no reason"
 
 
-def _retry_after(answer: Answer) -> float | None:
+def _retry_after(answer: EndpointReply) -> float | None:
     """Seconds the server asks to wait, where it says so as a number."""
     try:
         seconds = float(answer.headers.get("retry-after", ""))

@@ -2,7 +2,7 @@
 
 from skilldelta.gate.answer import Answer, CarriedOver, Explanation, Neighbor, SkillChoice
 from skilldelta.gate.decision import NO_SUPPORT, RULES, Action, Decision, Rule, check_threshold, decide
-from skilldelta.gate.fitted import FittedGate, PanelDecisions
+from skilldelta.gate.fitted_gate import FittedGate, PanelDecisions
 from skilldelta.gate.gate import Gate
 from skilldelta.gate.question import Question
 

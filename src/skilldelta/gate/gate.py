@@ -19,7 +19,7 @@ from skilldelta.renames import INTERVALS, SCOPES, estimator_name, renamed
 from skilldelta.support import Scope, Support
 
 if TYPE_CHECKING:
-    from skilldelta.gate.fitted import FittedGate, PanelDecisions
+    from skilldelta.gate.fitted_gate import FittedGate, PanelDecisions
 
 # One in a hundred tasks like the recorded ones falls below it, and nearly all tasks of other kinds do.
 FAMILIARITY_LIMIT = 0.01
@@ -187,7 +187,7 @@ class Gate:
             >>> Gate(estimator="paper").fit(support).decide(target).decision.action
             'use'
         """
-        from skilldelta.gate.fitted import FittedGate, SupportEvidence
+        from skilldelta.gate.fitted_gate import FittedGate, SupportEvidence
 
         return FittedGate(self, SupportEvidence(self, support, needs or Needs()))
 
@@ -198,9 +198,9 @@ class Gate:
             >>> int(Gate(estimator="paper").leave_one_out(support).uses.sum())
             4
         """
-        from skilldelta.gate import fitted
+        from skilldelta.gate import fitted_gate
 
-        return fitted.leave_one_out(self, support, needs or Needs())
+        return fitted_gate.leave_one_out(self, support, needs or Needs())
 
     def threshold_at(self, cost: Cost | None) -> float:
         """What the gain must exceed, with the tokens' weight on the threshold's side: threshold + lambda * tokens."""

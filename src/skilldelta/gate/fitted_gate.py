@@ -34,7 +34,7 @@ from skilldelta.support import Scope, Support
 _ENOUGH_FOR_CHANCES = 20
 
 
-class Evidence(Protocol):
+class GateEvidence(Protocol):
     """What a gate asks about recorded pairs: those in scope, and scores that were learned from all of them."""
 
     def in_scope(self, scope: Scope, target: Target) -> tuple[Scope, Support]:
@@ -46,7 +46,7 @@ class Evidence(Protocol):
     def scored(self) -> Scored:
         """Scores of the recorded pairs, each made without its own outcome."""
 
-    def recorded_tasks(self, scope: Scope, target: Target, rows: Support) -> RecordedTasks:
+    def recorded_tasks(self, scope: Scope, target: Target, rows: Support) -> ScopeTasks:
         """The distinct tasks of a target's scope, which has these rows, and what is usual among them."""
 
     def chance_curve(self) -> ChanceCurve | None:
@@ -80,9 +80,9 @@ class SupportEvidence:
             self._scored = Scored(scores.values, self._support.gains, self._support.families)
         return self._scored
 
-    def recorded_tasks(self, scope: Scope, target: Target, rows: Support) -> RecordedTasks:
+    def recorded_tasks(self, scope: Scope, target: Target, rows: Support) -> ScopeTasks:
         """Looked up anew for each target."""
-        return RecordedTasks.of(rows)
+        return ScopeTasks.of(rows)
 
     def chance_curve(self) -> ChanceCurve | None:
         """Fitted to `scored`."""
@@ -110,7 +110,7 @@ def score_without_own(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RecordedTasks:
+class ScopeTasks:
     """The distinct tasks of a scope, and what is usual among them."""
 
     rows: Support
@@ -119,7 +119,7 @@ class RecordedTasks:
     usual: Familiarity | None
 
     @classmethod
-    def of(cls, rows: Support) -> RecordedTasks:
+    def of(cls, rows: Support) -> ScopeTasks:
         """One row per task."""
         first = np.array([at[0] for at in rows.row_of_task.values()], np.int64)
         vectors = rows.vectors if len(first) == len(rows) else rows.vectors[first]
@@ -167,7 +167,7 @@ class FittedGate:
     """A gate that knows its evidence and decides targets."""
 
     gate: Gate
-    evidence: Evidence
+    evidence: GateEvidence
 
     def decide(self, target: Target, *, explain: bool = False) -> Answer:
         """Predict, decide and explain. No evidence in scope is an answer (skip), not an error."""
