@@ -124,9 +124,9 @@ class LoadedBank:
         encoder = self._current_encoder(names.revision)
         key = _Key(agent, question, gate, explain)
         answers = self._answers
-        known = answers.get(key)
-        if known is not None:
-            return known
+        remembered_answer = answers.get(key)
+        if remembered_answer is not None:
+            return remembered_answer
         if question.text.strip():
             encoder.encode([question.text])  # outside of the lock: an endpoint may take its time
         while True:
@@ -225,7 +225,7 @@ class RememberingEncoder:
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
         self._bytes = 0
-        self._known: OrderedDict[str, Vectors] = OrderedDict()
+        self._vectors: OrderedDict[str, Vectors] = OrderedDict()
         self._lock = threading.Lock()
 
     @property
@@ -239,10 +239,10 @@ class RememberingEncoder:
             return self._encoder.encode(texts)
         text = texts[0]
         with self._lock:
-            known = self._known.get(text)
-            if known is not None:
-                self._known.move_to_end(text)
-                return known
+            remembered_vectors = self._vectors.get(text)
+            if remembered_vectors is not None:
+                self._vectors.move_to_end(text)
+                return remembered_vectors
         vectors = self._encoder.encode(texts)
         vectors.setflags(write=False)
         self._remember(text, vectors)
@@ -250,12 +250,12 @@ class RememberingEncoder:
 
     def _remember(self, text: str, vectors: Vectors) -> None:
         with self._lock:
-            if text in self._known:
+            if text in self._vectors:
                 return
-            self._known[text] = vectors
+            self._vectors[text] = vectors
             self._bytes += _size(text, vectors)
             while self._bytes > _MOST_BYTES:
-                self._bytes -= _size(*self._known.popitem(last=False))
+                self._bytes -= _size(*self._vectors.popitem(last=False))
 
 
 def _size(text: str, vectors: Vectors) -> int:

@@ -14,7 +14,7 @@ from skilldelta.bank.entries import Logged, RecordedOutcome
 from skilldelta.gate import Answer
 from skilldelta.serve.gate_service import GateService
 from skilldelta.serve.service_metrics import ServiceMetrics
-from skilldelta.serve.wire_formats import AskedBody, BatchBody, ChooseBody, DecideBody, OutcomeBody
+from skilldelta.serve.wire_formats import BatchBody, ChooseBody, DecideBody, OutcomeBody, QuestionBody
 
 if TYPE_CHECKING:
     from skilldelta.serve.telemetry import Telemetry
@@ -62,7 +62,7 @@ class MeteredGate:
             self.telemetry.outcome(outcome, is_new=logged.is_new, parent=parent)
         return logged
 
-    def _count(self, answers: Sequence[tuple[Answer, AskedBody]], began: float, parent: str) -> None:
+    def _count(self, answers: Sequence[tuple[Answer, QuestionBody]], began: float, parent: str) -> None:
         for answer, body in answers:
             self.metrics.decision(answer)
             if self.telemetry is not None:

@@ -47,7 +47,7 @@ GateBody: type[WireModel] = create_model(
 Sketch = Annotated[str, Field(max_length=1_000, pattern="^[0-9a-f]*$")]
 
 
-class AskedBody(WireModel):
+class QuestionBody(WireModel):
     """What every question has, whatever is on offer."""
 
     text: TaskText = Field(validation_alias=AliasChoices("text", "task"))
@@ -64,12 +64,12 @@ class AskedBody(WireModel):
 
     def about(self, skill: str, skill_digest: str, default: Gate, skill_sketch: str = "") -> Question:
         """The question about one skill."""
-        fields = self.model_dump(include=set(AskedBody.model_fields) - {"gate"})
+        fields = self.model_dump(include=set(QuestionBody.model_fields) - {"gate"})
         gate = None if self.gate is None else Gate.from_settings(self.gate.model_dump(exclude_none=True), default)
         return Question(**fields, skill=skill, skill_digest=skill_digest, skill_sketch=skill_sketch, gate=gate)
 
 
-class DecideBody(AskedBody):
+class DecideBody(QuestionBody):
     """A task and the skill on offer."""
 
     skill: SkillName
@@ -87,7 +87,7 @@ class BatchBody(WireModel):
     questions: Annotated[list[DecideBody], Field(min_length=1, max_length=1_000)]
 
 
-class ChooseBody(AskedBody):
+class ChooseBody(QuestionBody):
     """A task and the skills to choose from."""
 
     skills: Annotated[list[SkillName], Field(min_length=1, max_length=200)]
