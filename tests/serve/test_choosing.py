@@ -15,8 +15,7 @@ from routing.prompts import PROMPTS
 from skilldelta.bank import Bank
 from skilldelta.bank.importers import read_source
 from skilldelta.demo.bundled import bundled_batch
-from skilldelta.gate import Question
-from skilldelta.serve.gate_question import GateChoice
+from skilldelta.gate import Question, SkillChoice
 from skilldelta.serve.gate_service import GateService
 
 CANS = "How many cans are in 9 pallets and 2 crates of chickpeas?"
@@ -32,14 +31,14 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GateService]:
         yield service
 
 
-def choose(service: GateService, text: str, skills: list[str] | None = None, **more: str) -> GateChoice:
+def choose(service: GateService, text: str, skills: list[str] | None = None, **more: str) -> SkillChoice:
     names = skills or service.skill_names()
     record = "conversation" in more
     return service.choose([Question(text, name, record=record, **more) for name in names])  # type: ignore[arg-type]
 
 
-def actions(choice: GateChoice) -> dict[str, str]:
-    return {answer.document["skill"]: answer.document["action"] for answer in choice.answers}
+def actions(choice: SkillChoice) -> dict[str, str]:
+    return {answer.to_dict()["skill"]: answer.to_dict()["action"] for answer in choice.answers}
 
 
 def test_the_skill_that_the_task_is_about_is_chosen_and_no_other_gate_is_asked(demo: GateService) -> None:
@@ -48,16 +47,16 @@ def test_the_skill_that_the_task_is_about_is_chosen_and_no_other_gate_is_asked(d
     assert choice.any_applies is not None
     assert choice.any_applies > 0.9
     assert {skill for skill, action in actions(choice).items() if action != "abstain"} == {"warehouse-units"}
-    other = next(answer for answer in choice.answers if answer.document["skill"] == "text-counts")
-    assert other.document["reason"].startswith("the task is about another skill: warehouse-units")
+    other = next(answer for answer in choice.answers if answer.to_dict()["skill"] == "text-counts")
+    assert other.to_dict()["reason"].startswith("the task is about another skill: warehouse-units")
     assert other.to_dict()["applies"] < 0.05
 
 
 def test_a_skill_that_nobody_recorded_does_not_silence_the_others(demo: GateService) -> None:
     choice = choose(demo, CANS, ["made-up", "warehouse-units"])
     assert choice.choice == "warehouse-units"
-    assert choice.answers[0].document["action"] == "abstain"
-    assert "no evidence about made-up" in choice.answers[0].document["reason"]
+    assert choice.answers[0].to_dict()["action"] == "abstain"
+    assert "no evidence about made-up" in choice.answers[0].to_dict()["reason"]
     assert choose(demo, CANS, ["made-up"]).choice is None
 
 
@@ -68,12 +67,12 @@ def test_a_message_that_is_no_task_binds_nothing(demo: GateService, text: str) -
     conversation = f"talk {text}"
     choice = choose(demo, text, conversation=conversation)
     assert (choice.choice, choice.any_applies) == (None, 0.0)
-    assert choice.answers[0].document["reason"] == "the message is no task"
+    assert choice.answers[0].to_dict()["reason"] == "the message is no task"
     later = choose(demo, CANS, conversation=conversation)
     assert later.choice == "warehouse-units"
     again = choose(demo, text, conversation=conversation)
     assert again.choice == "warehouse-units"
-    assert [answer.repeated for answer in again.answers if answer.document["action"] == "use"] == [True]
+    assert [answer.repeated for answer in again.answers if answer.to_dict()["action"] == "use"] == [True]
 
 
 def test_another_task_of_a_conversation_is_decided_for_itself(demo: GateService) -> None:
@@ -97,7 +96,7 @@ def test_the_demo_suite_and_prompts_of_no_skill(demo: GateService) -> None:
     own, wrong, unwanted, helpful = 0, 0, 0, 0
     for task in tasks:
         question = Question(task["text"], task["skill"], record=False)
-        helps = demo.decide(question).document["action"] == "use"
+        helps = demo.decide(question).to_dict()["action"] == "use"
         choice = choose(demo, task["text"]).choice
         helpful += helps
         own += helps and choice == task["skill"]
@@ -136,7 +135,7 @@ def test_bbh_with_its_families_as_skills(tmp_path: Path) -> None:
         own, helpful, wrong = 0, 0, 0
         for task in others:
             question = Question(task["question"], task["skill"], record=False)
-            helps = service.decide(question).document["action"] == "use"
+            helps = service.decide(question).to_dict()["action"] == "use"
             choice = choose(service, task["question"]).choice
             helpful += helps
             own += helps and choice == task["skill"]

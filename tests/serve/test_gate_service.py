@@ -21,7 +21,7 @@ from skilldelta.encoders import EncoderError
 from skilldelta.errors import BankError, InputError, NotRecordedError
 from skilldelta.gate import Gate, Question
 from skilldelta.records import text_digest
-from skilldelta.serve import warm_bank
+from skilldelta.serve import loaded_bank
 from skilldelta.serve.gate_service import GateService, GateSettings
 from skilldelta.text_sketch import text_sketch
 
@@ -45,8 +45,7 @@ def test_the_answer_is_the_document_of_the_command(
     asked = ("predict", "--bank", bank_path, "--skill", ASKED.skill, "--json", "--explain", *words, ASKED.text)
     answer = gate.decide(replace(ASKED, gate=policy, explain=True))
     expected = skilldelta(*asked).document
-    assert json.loads(json.dumps(answer.document)) == expected
-    assert answer.to_dict() == {**answer.document, "decision_id": 1, "repeated": False}
+    assert json.loads(json.dumps(answer.to_dict())) == {**expected, "decision_id": 1, "repeated": False}
 
 
 def test_a_conversation_that_asks_again_gets_its_first_answer(gate: GateService) -> None:
@@ -54,7 +53,7 @@ def test_a_conversation_that_asks_again_gets_its_first_answer(gate: GateService)
     again = gate.decide(replace(ASKED, text="something else", conversation="c"))
     assert (first.repeated, again.repeated) == (False, True)
     assert again.decision_id == first.decision_id
-    assert json.loads(json.dumps(again.document)) == json.loads(json.dumps(first.document))
+    assert json.loads(json.dumps(again.to_dict())) == {**json.loads(json.dumps(first.to_dict())), "repeated": True}
     assert gate.decide(replace(ASKED, skill="dates-skill", conversation="c")).repeated is False
     assert gate.decide(ASKED).repeated is False
 
@@ -65,15 +64,25 @@ def test_threads_of_one_conversation_share_one_decision(gate: GateService) -> No
         answers = list(pool.map(gate.decide, asked))
     assert {answer.decision_id for answer in answers} == {1}
     assert sum(not answer.repeated for answer in answers) == 1
-    assert len({json.dumps(answer.document, sort_keys=True) for answer in answers}) == 1
+    assert len({json.dumps({**answer.to_dict(), "repeated": None}, sort_keys=True) for answer in answers}) == 1
+
+
+def test_a_bundle_is_answered_whatever_the_order_of_its_skills(
+    gate: GateService, bank_path: Path, tmp_path: Path
+) -> None:
+    row = {**pair_rows()[0], "task_id": "both", "text": "convert six miles to yards", "skill": "dates+units"}
+    with Bank.open(bank_path) as other:
+        other.add(read_source(rows_file(tmp_path / "both.jsonl", [row])))
+    answer = gate.decide(replace(ASKED, skill="units+dates"))
+    assert (answer.skill, answer.eligible, answer.decision_id) == ("dates+units", 1, 1)
 
 
 def test_a_grown_bank_is_noticed(gate: GateService, bank_path: Path, tmp_path: Path) -> None:
-    before = gate.decide(ASKED).document["support"]["eligible"]
+    before = gate.decide(ASKED).to_dict()["support"]["eligible"]
     row = {**pair_rows()[0], "task_id": "more", "text": "convert six miles to yards", "skill": "units-skill"}
     with Bank.open(bank_path) as other:
         other.add(read_source(rows_file(tmp_path / "more.jsonl", [row])))
-    assert gate.decide(ASKED).document["support"]["eligible"] == before + 1
+    assert gate.decide(ASKED).to_dict()["support"]["eligible"] == before + 1
 
 
 def test_a_replaced_bank_is_opened_again(gate: GateService, bank_path: Path, tmp_path: Path) -> None:
@@ -86,7 +95,7 @@ def test_a_replaced_bank_is_opened_again(gate: GateService, bank_path: Path, tmp
         Path(f"{bank_path}{beside}").unlink(missing_ok=True)
     os.replace(fresh, bank_path)
     answer = gate.decide(ASKED)
-    assert (answer.document["support"]["eligible"], answer.decision_id) == (2, 1)
+    assert (answer.to_dict()["support"]["eligible"], answer.decision_id) == (2, 1)
     assert gate.record_outcome(RecordedOutcome(1, 1.0, success=1)).is_new
 
 
@@ -134,7 +143,7 @@ def test_a_past_decision_is_explained_with_its_evidence_and_outcome(gate: GateSe
     answer = gate.decide(ASKED)
     gate.record_outcome(RecordedOutcome(1, 7.0, success=0.5))
     explained = gate.explain(1)
-    assert explained["neighbors"] == list(answer.document["neighbors"])
+    assert explained["neighbors"] == list(answer.to_dict()["neighbors"])
     assert explained["neighbors"][0]["text"].startswith("convert")
     assert explained["outcomes"] == [{"time": 7.0, "success": 0.5, "tokens": None, "seconds": None, "cost_usd": None}]
     with pytest.raises(NotRecordedError, match="no decision 2"):
@@ -154,7 +163,7 @@ def test_the_skill_with_the_largest_gain_is_chosen(gate: GateService) -> None:
     skills = ("dates-skill", "units-skill")
     chosen = gate.choose([replace(ASKED, skill=skill) for skill in skills])
     assert chosen.choice == "units-skill"
-    assert [answer.document["skill"] for answer in chosen.answers] == list(skills)
+    assert [answer.to_dict()["skill"] for answer in chosen.answers] == list(skills)
     none = gate.choose([replace(ASKED, skill=skill, gate=Gate(threshold=0.99)) for skill in skills])
     assert none.choice is None
 
@@ -178,17 +187,17 @@ def test_evidence_of_another_version_is_carried_over_and_never_under_the_papers_
         other = gate.decide(asked)
         unknown = gate.decide(replace(asked, skill_sketch=""))
         paper = gate.decide(replace(asked, gate=Gate.from_settings({"paper": True})))
-    assert current.document["support"]["eligible"] == 4
-    assert current.document["carried_over"] is None
+    assert current.to_dict()["support"]["eligible"] == 4
+    assert current.to_dict()["carried_over"] is None
     assert current.to_dict()["skill_text"] == text
-    carried = other.document["carried_over"]
+    carried = other.to_dict()["carried_over"]
     assert carried["version"] == text_digest(text)
     assert 0 < carried["changed"] < 0.6
-    assert 0 < other.document["gain"] < current.document["gain"]
-    assert f"carried over from version {text_digest(text)[:4]}…, changed" in other.document["reason"]
-    assert unknown.document["carried_over"] == {"version": text_digest(text), "changed": None, "trust": 0.5}
-    assert (paper.document["action"], paper.document["fallback"]) == ("abstain", True)
-    assert f"not of {text_digest(edited)[:12]}" in paper.document["reason"]
+    assert 0 < other.to_dict()["gain"] < current.to_dict()["gain"]
+    assert f"carried over from version {text_digest(text)[:4]}…, changed" in other.to_dict()["reason"]
+    assert unknown.to_dict()["carried_over"] == {"version": text_digest(text), "changed": None, "trust": 0.5}
+    assert (paper.to_dict()["action"], paper.to_dict()["fallback"]) == ("abstain", True)
+    assert f"not of {text_digest(edited)[:12]}" in paper.to_dict()["reason"]
 
 
 class DeafEncoder:
@@ -205,7 +214,7 @@ def test_a_routing_failure_is_an_error_or_the_configured_fallback(bank_path: Pat
         gate.decide(ASKED)
     with GateService.open(bank_path, GateSettings(fallback="use"), encoder=DeafEncoder()) as gate:
         answer = gate.decide(ASKED)
-        assert (answer.document["action"], answer.document["fallback"]) == ("use", True)
+        assert (answer.to_dict()["action"], answer.to_dict()["fallback"]) == ("use", True)
         assert "routing failed" in gate.explain(answer.decision_id or 0)["reason"]
 
 
@@ -213,24 +222,24 @@ def test_a_copied_bank_answers_the_same(gate: GateService, bank_path: Path, tmp_
     answer = gate.decide(ASKED)
     shutil.copy(bank_path, tmp_path / "copy.bank")
     with GateService.open(tmp_path / "copy.bank") as other:
-        assert other.decide(ASKED).document == answer.document
+        assert {**other.decide(ASKED).to_dict(), "decision_id": answer.decision_id} == answer.to_dict()
 
 
 def test_names_and_settings_that_anybody_may_invent_are_not_kept(
     gate: GateService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(warm_bank, "_MOST_ANSWERS", 5)
+    monkeypatch.setattr(loaded_bank, "_MOST_ANSWERS", 5)
     for i in range(30):
         asked = replace(ASKED, text=f"convert {i} miles", family=f"invented {i}", record=False)
         gate.decide(asked)
         gate.decide(replace(asked, gate=Gate(estimator="paper", k=i + 1)))
     gate.decide(replace(ASKED, text="convert miles " * 1_000, record=False))
-    warm = gate._warm
-    (advisor,) = warm._advisors.values()
+    loaded = gate._loaded
+    (advisor,) = loaded._advisors.values()
     panels = advisor._panels
     (index,) = panels._indexes.values()
-    assert len(warm._answers) <= 5
-    assert all(len(key.question.text) < 5_000 for key in warm._answers)
+    assert len(loaded._answers) <= 5
+    assert all(len(key.question.text) < 5_000 for key in loaded._answers)
     assert len(index._snapshots) <= 2
     assert len(panels._views) <= 16
     assert len(panels._recorded) == 1

@@ -6,10 +6,10 @@ What the log keeps of the task's text is the caller's choice: the whole text, a 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from skilldelta.bank.entries import DecisionRecord
-from skilldelta.gate import Answer
+from skilldelta.gate import Action, Answer, Decision
 from skilldelta.records import Agent, Skill, text_digest
 from skilldelta.renames import ESTIMATORS
 
@@ -64,6 +64,27 @@ def kept_document(record: DecisionRecord, texts: Mapping[str, str]) -> dict[str,
     neighbors_of_record = evidence.pop("neighbors", ())
     neighbors = [{**neighbor, "text": texts.get(neighbor["task_id"])} for neighbor in _objects(neighbors_of_record)]
     return {**columns, "agent": record.agent.name, "skill": record.skill_id, **evidence, "neighbors": neighbors}
+
+
+def logged_answer(record: DecisionRecord, texts: Mapping[str, str]) -> Answer:
+    """The answer of a kept decision, given once more; its document is the log's."""
+    document = kept_document(record, texts)
+    decision = Decision(
+        cast(Action, record.action),
+        record.gain,
+        record.threshold,
+        record.reason,
+        would_change=str(document.get("would_change", "")),
+        is_fallback=bool(document.get("fallback", False)),
+    )
+    return Answer(
+        decision=decision,
+        agent=record.agent.name,
+        skill=record.skill_id,
+        decision_id=record.decision_id,
+        repeated=True,
+        logged_document=document,
+    )
 
 
 def neighbor_ids(record: DecisionRecord) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,21 +65,14 @@ def command(
     weighs_cost = gate.cost_rule is not None and not is_document  # then the cost is part of the reason
     answer = _answer(bank, text, gate, {**options, "explain": options["explain"] or weighs_cost})
     if is_document:
-        recorded = {} if answer.decision_id is None else {"decision_id": answer.decision_id}
-        write_json({**answer.advice.to_dict(), **recorded}, output)
+        write_json(answer.to_dict(), output)
         return
-    show_advice(answer.advice, gate, explain=options["explain"])
+    show_advice(answer, gate, explain=options["explain"])
     if answer.decision_id is not None:
         note(f"recorded as decision {answer.decision_id}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    advice: Answer
-    decision_id: int | None = None
-
-
-def _answer(bank: str, text: str | None, gate: Gate, options: dict[str, Any]) -> _Answer:
+def _answer(bank: str, text: str | None, gate: Gate, options: dict[str, Any]) -> Answer:
     """The advice, or the fallback where one is configured and routing fails; bad input is an error in any case."""
     from skilldelta.advisor.failure import ROUTING_FAILURES, fallback_advice
     from skilldelta.bank import Bank
@@ -89,12 +82,14 @@ def _answer(bank: str, text: str | None, gate: Gate, options: dict[str, Any]) ->
             agent = opened.resolve_agent(options["agent"])
             question = _question(opened, agent, text, options)
             advice = _advice(opened, agent, question, gate, options)
-            return _Answer(advice, _recorded(opened, advice, agent, question) if options["record"] else None)
+            if not options["record"]:
+                return advice
+            return replace(advice, decision_id=_recorded(opened, advice, agent, question))
     except ROUTING_FAILURES as error:
         if not options["fallback"]:
             raise
         names = {name: options[name] or "" for name in ("skill", "family", "agent", "suite")}
-        return _Answer(fallback_advice(error, options["fallback"], gate, **names))
+        return fallback_advice(error, options["fallback"], gate, **names)
 
 
 def _advice(opened: Bank, agent: Agent, question: Question, gate: Gate, options: dict[str, Any]) -> Answer:

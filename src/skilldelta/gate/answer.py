@@ -133,6 +133,16 @@ class Answer:
     explanation: Explanation | None = None
     decision_id: int | None = None
     """Its place in the decision log; None where it was not recorded."""
+    repeated: bool | None = None
+    """Whether the conversation had this decision before; None where no service was asked."""
+    skill_text: str | None = ""
+    """The skill's text; None where it was asked for and the bank does not have it, empty where it was not asked for."""
+    warning: str | None = None
+    """What the caller should know of the answer, such as that the log does not have it."""
+    applies: float | None = None
+    """Among several skills: how likely the task is about this one; None where nothing can be said."""
+    logged_document: Mapping[str, Any] | None = None
+    """The document as the decision log has it, for an answer that comes from there."""
 
     @property
     def certainty(self) -> Certainty | None:
@@ -188,7 +198,22 @@ class Answer:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The document of `predict --json`; an explanation is part of it only where one was asked for."""
+        """The document of `predict --json`, and what a service adds to it; each addition is there only where it is known."""
+        document = self._evidence_document() if self.logged_document is None else dict(self.logged_document)
+        if self.repeated is not None:
+            document["repeated"] = self.repeated
+        if self.decision_id is not None:
+            document["decision_id"] = self.decision_id
+        if self.skill_text != "":
+            document["skill_text"] = self.skill_text
+        if self.warning is not None:
+            document["warning"] = self.warning
+        if self.applies is not None:
+            document["applies"] = self.applies
+        return document
+
+    def _evidence_document(self) -> dict[str, Any]:
+        """The decision and its evidence; an explanation is part of it only where one was asked for."""
         decision, interval = self.decision, self.interval
         document: dict[str, Any] = {
             "action": decision.action,
@@ -223,6 +248,22 @@ class Answer:
         }
         if self.explanation is not None:
             document["explanation"] = self.explanation.to_dict()
-        if self.decision_id is not None:
-            document["decision_id"] = self.decision_id
         return document
+
+
+@dataclass(frozen=True, slots=True)
+class SkillChoice:
+    """Which of several skills to use for a task, if any, and every answer behind it."""
+
+    choice: str | None
+    answers: tuple[Answer, ...]
+    any_applies: float | None = None
+    """How likely the task is about one of the skills; None where nothing can be said, so that every gate was asked."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of `/v1/choose`."""
+        return {
+            "choice": self.choice,
+            "any_applies": self.any_applies,
+            "decisions": [answer.to_dict() for answer in self.answers],
+        }

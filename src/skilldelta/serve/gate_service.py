@@ -22,6 +22,7 @@ from skilldelta.advisor.recording import (
     conversation_digest,
     decision_record,
     kept_document,
+    logged_answer,
     neighbor_ids,
 )
 from skilldelta.bank.batch import Added, Batch
@@ -29,14 +30,13 @@ from skilldelta.bank.entries import DecisionFilter, DecisionRecord, Logged, Reco
 from skilldelta.bank.store import Bank
 from skilldelta.encoders import Encoder, load_encoder
 from skilldelta.errors import BankError, InputError, NotRecordedError, ReplacedBankError
-from skilldelta.gate import Action, Answer, Decision, Gate, Question
+from skilldelta.gate import Action, Answer, Decision, Gate, Question, SkillChoice
 from skilldelta.records import Agent, Skill
 from skilldelta.redaction import redacted
 from skilldelta.routing.applicability import Ranking
 from skilldelta.routing.task_text import read_message
-from skilldelta.serve.gate_question import GateAnswer, GateChoice
 from skilldelta.serve.learning import LearningProcess
-from skilldelta.serve.warm_bank import EncoderMaker, KnownNames, WarmBank
+from skilldelta.serve.loaded_bank import EncoderMaker, KnownNames, LoadedBank
 from skilldelta.text_sketch import changed_share, text_sketch
 
 T = TypeVar("T")
@@ -93,7 +93,7 @@ class GateService:
         self._make_encoder = make_encoder
         self._reopen = reopen
         self._clock = clock
-        self._warm = WarmBank(bank, make_encoder, learner)
+        self._loaded = LoadedBank(bank, make_encoder, learner)
         self._changing = threading.Lock()
         self._edit_cost: tuple[int, float] | None = None
         """What edits cost, as learned at a revision of the bank."""
@@ -130,13 +130,13 @@ class GateService:
     @property
     def location(self) -> str:
         """The bank's path, or its URL without the password."""
-        return self._warm.bank.location
+        return self._loaded.bank.location
 
     def close(self) -> None:
         """Write what is waiting, and close the bank."""
         if self._learner is not None:
             self._learner.close()
-        self._warm.close()
+        self._loaded.close()
 
     def __enter__(self) -> Self:
         return self
@@ -148,32 +148,31 @@ class GateService:
 
     # -- deciding -------------------------------------------------------------------------------------------------
 
-    def decide(self, asked: Question, still_wanted: StillWanted = _always) -> GateAnswer:
+    def decide(self, question: Question, still_wanted: StillWanted = _always) -> Answer:
         """Use the skill, skip it, or abstain; a conversation that asks again gets its first answer.
 
         An answer that nobody waits for any more is recorded as not applied, and the conversation is not bound to it.
         """
-        return self._on_bank(lambda warm: self._decided(warm, asked, still_wanted))
+        return self._on_bank(lambda loaded: self._decided(loaded, question, still_wanted))
 
-    def advise(self, asked: Question) -> Answer:
+    def advise(self, question: Question) -> Answer:
         """The advice behind a decision, for who wants to look at it; the log does not hear of it."""
-        return self._on_bank(lambda warm: self._advice(warm, self._asked(warm.names(), asked)))
+        return self._on_bank(lambda loaded: self._advice(loaded, self._resolved(loaded.names(), question)))
 
     def encoder(self) -> Encoder:
         """What turns a text into a vector; recent texts are remembered."""
-        return self._on_bank(lambda warm: warm.encoder())
+        return self._on_bank(lambda loaded: loaded.encoder())
 
-    def decide_batch(self, questions: Sequence[Question]) -> list[GateAnswer]:
+    def decide_batch(self, questions: Sequence[Question]) -> list[Answer]:
         """One answer per question, in order; a question that cannot be answered fails the batch before any is recorded."""
 
-        def decided(warm: WarmBank) -> list[GateAnswer]:
-            asked = [self._asked(warm.names(), question) for question in questions]
-            advised = [self._first_answer(warm, one) or self._advice(warm, one) for one in asked]
-            return self._recorded(warm, list(zip(asked, advised, strict=True)))
+        def decided(loaded: LoadedBank) -> list[Answer]:
+            resolved = [self._resolved(loaded.names(), question) for question in questions]
+            return self._recorded(loaded, [(question, self._answer(loaded, question)) for question in resolved])
 
         return self._on_bank(decided)
 
-    def choose(self, questions: Sequence[Question], still_wanted: StillWanted = _always) -> GateChoice:
+    def choose(self, questions: Sequence[Question], still_wanted: StillWanted = _always) -> SkillChoice:
         """The skill that the task is about and that the gate would use, with the largest gain if there are several.
 
         First all skills are ranked together, with *none* as a competitor. Only the gates of applicable skills are asked
@@ -182,31 +181,31 @@ class GateService:
         """
         if not questions:
             raise InputError("there is no skill to choose from; name at least one")
-        return self._on_bank(lambda warm: self._chosen(warm, questions, still_wanted))
+        return self._on_bank(lambda loaded: self._chosen(loaded, questions, still_wanted))
 
     # -- the log --------------------------------------------------------------------------------------------------
 
     def record_outcome(self, outcome: RecordedOutcome) -> Logged:
         """What happened after a decision; durable when this returns. The same again adds nothing."""
-        return self._on_bank(lambda warm: warm.log.write(outcome))
+        return self._on_bank(lambda loaded: loaded.log.write(outcome))
 
     def explain(self, decision_id: int) -> dict[str, Any]:
         """A past decision with the evidence it rested on, and its outcomes."""
 
-        def explained(warm: WarmBank) -> dict[str, Any]:
-            record = warm.bank.decision(decision_id)
+        def explained(loaded: LoadedBank) -> dict[str, Any]:
+            record = loaded.bank.decision(decision_id)
             if record is None:
                 raise NotRecordedError(f"the log has no decision {decision_id}; list the decisions to see those it has")
-            return {**_entry(record), **kept_document(record, _texts(warm.bank, record))}
+            return {**_entry(record), **kept_document(record, _texts(loaded.bank, record))}
 
         return self._on_bank(explained)
 
     def decisions(self, limit: int, chosen: DecisionFilter | None = None) -> dict[str, Any]:
         """A page of the log, newest first, and where the next one starts."""
-        records = self._on_bank(lambda warm: warm.bank.decisions(limit + 1, chosen))
+        records = self._on_bank(lambda loaded: loaded.bank.decisions(limit + 1, chosen))
         page = records[:limit]
         digests = [record.text_digest for record in page if record.text_digest]
-        recorded = self._on_bank(lambda warm: warm.bank.tasks_by_digest(digests)) if digests else {}
+        recorded = self._on_bank(lambda loaded: loaded.bank.tasks_by_digest(digests)) if digests else {}
         return {
             "decisions": [
                 {**_entry(record), **kept_document(record, {}), "recorded_task": recorded.get(record.text_digest)}
@@ -222,175 +221,177 @@ class GateService:
             return 0
         before = self._clock() - days * 86_400
         return self._on_bank(
-            lambda warm: warm.bank.forget_decisions(before) if warm.bank.count_decisions(before) else 0
+            lambda loaded: loaded.bank.forget_decisions(before) if loaded.bank.count_decisions(before) else 0
         )
 
     # -- the bank -------------------------------------------------------------------------------------------------
 
     def status(self) -> dict[str, Any]:
         """The document of `bank status --json`."""
-        return self._on_bank(lambda warm: asdict(warm.bank.status()))
+        return self._on_bank(lambda loaded: asdict(loaded.bank.status()))
 
     def skill_names(self) -> list[str]:
         """The skills that can be asked about, in order of arrival."""
-        names = self._on_bank(lambda warm: warm.names())
+        names = self._on_bank(lambda loaded: loaded.names())
         return list(dict.fromkeys(skill.skill_id for skill in names.skills if skill.skill_id))
 
     def skill(self, name: str) -> Skill:
         """The current version of a skill, with its text where the bank has it."""
-        return self._on_bank(lambda warm: warm.names().skill(name))
+        return self._on_bank(lambda loaded: loaded.names().skill(name))
 
     def add(self, batch: Batch) -> Added:
         """New executions, whole or not at all; the next question sees them."""
-        return self._on_bank(lambda warm: warm.bank.add(batch))
+        return self._on_bank(lambda loaded: loaded.bank.add(batch))
 
     def read(self, reading: Callable[[Bank], T]) -> T:
         """Whatever else there is to read; the bank is opened again where it was replaced."""
-        return self._on_bank(lambda warm: reading(warm.bank))
+        return self._on_bank(lambda loaded: reading(loaded.bank))
 
     def warm_up(self) -> None:
         """Load, or learn, what the first questions would have to wait for."""
-        self._on_bank(lambda warm: warm.warm_up(self.settings.gate))
+        self._on_bank(lambda loaded: loaded.warm_up(self.settings.gate))
 
     # -- steps ----------------------------------------------------------------------------------------------------
 
-    def _on_bank(self, action: Callable[[WarmBank], T]) -> T:
-        warm = self._warm
+    def _on_bank(self, action: Callable[[LoadedBank], T]) -> T:
+        loaded = self._loaded
         try:
-            return action(warm)
+            return action(loaded)
         except ReplacedBankError:
-            return action(self._opened_again(warm))
+            return action(self._opened_again(loaded))
 
-    def _opened_again(self, old: WarmBank) -> WarmBank:
+    def _opened_again(self, old: LoadedBank) -> LoadedBank:
         with self._changing:
-            if self._warm is old:  # else another thread was faster
-                self._warm = WarmBank(self._reopen(), self._make_encoder, self._learner)
-            return self._warm
+            if self._loaded is old:  # else another thread was faster
+                self._loaded = LoadedBank(self._reopen(), self._make_encoder, self._learner)
+            return self._loaded
 
-    def _decided(self, warm: WarmBank, question: Question, still_wanted: StillWanted) -> GateAnswer:
-        asked = self._asked(warm.names(), question)
-        advice = self._first_answer(warm, asked) or self._advice(warm, asked)
-        return self._recorded(warm, [(asked, advice)], still_wanted)[0]
+    def _decided(self, loaded: LoadedBank, question: Question, still_wanted: StillWanted) -> Answer:
+        resolved = self._resolved(loaded.names(), question)
+        return self._recorded(loaded, [(resolved, self._answer(loaded, resolved))], still_wanted)[0]
 
-    def _chosen(self, warm: WarmBank, questions: Sequence[Question], still_wanted: StillWanted) -> GateChoice:
+    def _chosen(self, loaded: LoadedBank, questions: Sequence[Question], still_wanted: StillWanted) -> SkillChoice:
         message = read_message(questions[0].text)
         if message.is_task and message.text != questions[0].text:  # of a log with a question, the question
             questions = [replace(question, text=message.text) for question in questions]
-        names = warm.names()
-        asked = [self._asked(names, question, unknown_skills=True) for question in questions]
-        ranking: Ranking | None = Ranking({one.skill.skill_id: 0.0 for one in asked if one.is_known})
-        if message.is_task and any(one.is_known for one in asked):
-            ranking = self._ranking(warm, asked)
-        applicable = [one.skill.skill_id for one in asked] if ranking is None else ranking.applicable()
-        unrelated = {} if ranking is None else _unrelated(asked, ranking)
-        advised = []
-        for one in asked:
-            answer: Answer | GateAnswer | None = None
-            if one.skill.skill_id in applicable or not one.is_known:
-                answer = self._first_answer(warm, one) or self._advice_or_none(warm, one)
-            elif not applicable:  # a message that is no task, or about none of the skills, leaves a decision as it is
-                answer = self._first_answer(warm, one)
-            advised.append((one, answer or unrelated[one.skill.skill_id]))
+        names = loaded.names()
+        resolved = [self._resolved(names, question, unknown_skills=True) for question in questions]
+        ranking: Ranking | None = Ranking({question.skill.skill_id: 0.0 for question in resolved if question.is_known})
+        if message.is_task and any(question.is_known for question in resolved):
+            ranking = self._ranking(loaded, resolved)
+        applicable = [] if ranking is None else ranking.applicable()
+        candidates = []
+        for question in resolved:
+            if ranking is None or question.skill.skill_id in applicable or not question.is_known:
+                answer = self._answer(loaded, question)
+            else:
+                # A message that is no task, or about none of the skills, leaves a decision as it is.
+                first = None if applicable else self._first_answer(loaded, question)
+                answer = first or _unrelated(question, ranking, applicable)
+            candidates.append((question, answer))
         chances = {} if ranking is None else ranking.chances
         answers = [
-            answer if answer.applies is not None else replace(answer, applies=chances.get(one.skill.skill_id))
-            for one, answer in zip(asked, self._recorded(warm, advised, still_wanted), strict=True)
+            replace(answer, applies=chances.get(question.skill.skill_id))
+            for question, answer in zip(resolved, self._recorded(loaded, candidates, still_wanted), strict=True)
         ]
-        used = [answer.document for answer in answers if answer.document["action"] == "use"]
-        best = max(used, key=lambda document: float(document["gain"]), default=None)
+        useful = [answer for answer in answers if answer.decision.action == "use"]
+        best = max(useful, key=lambda answer: answer.decision.gain, default=None)
         any_applies = None if ranking is None else ranking.any_skill
-        return GateChoice(None if best is None else best["skill"], tuple(answers), any_applies)
+        return SkillChoice(None if best is None else best.skill, tuple(answers), any_applies)
 
-    def _ranking(self, warm: WarmBank, asked: Sequence[_Asked]) -> Ranking | None:
+    def _ranking(self, loaded: LoadedBank, resolved: Sequence[ResolvedQuestion]) -> Ranking | None:
         """How likely the task is about each skill; None where that cannot be said, so that every gate is asked."""
-        question, offered = asked[0].question, [one.skill.skill_id for one in asked]
+        first, skills = resolved[0], [question.skill.skill_id for question in resolved]
         try:
-            return warm.ranking(question.text, offered, asked[0].agent, question.suite)
+            return loaded.ranking(first.question.text, skills, first.agent, first.question.suite)
         except ReplacedBankError:
             raise
         except ROUTING_FAILURES:
             return None  # each gate says for itself what failed
 
-    def _asked(self, names: KnownNames, question: Question, *, unknown_skills: bool = False) -> _Asked:
+    def _resolved(self, names: KnownNames, question: Question, *, unknown_skills: bool = False) -> ResolvedQuestion:
         """The question with its names resolved; a skill that the bank does not know is an error unless it may be unknown."""
         agent = names.agent(question.agent or self.settings.agent)
-        is_known = question.skill in names.versions
-        skill = Skill(question.skill) if unknown_skills and not is_known else names.skill(question.skill)
-        versions = [one for one in names.versions.get(skill.skill_id, ()) if one.digest]
+        is_known = not unknown_skills or question.skill in names.versions
+        skill = names.skill(question.skill) if is_known else Skill(question.skill)
+        versions = [version for version in names.versions.get(skill.skill_id, ()) if version.digest]
         is_current = not question.skill_digest or not versions or question.skill_digest == skill.digest
-        return _Asked(question, agent, skill, question.gate or self.settings.gate, is_current, is_known)
+        return ResolvedQuestion(question, agent, skill, question.gate or self.settings.gate, is_current, is_known)
 
-    def _carried_over(self, warm: WarmBank, asked: _Asked, advice: Answer) -> Answer:
+    def _carried_over(self, loaded: LoadedBank, resolved: ResolvedQuestion, advice: Answer) -> Answer:
         """The advice about the recorded version, for the edited one on offer."""
         if advice.decision.is_fallback:
-            return _of_another_version(asked)
-        names, question, recorded = warm.names(), asked.question, asked.skill
+            return _of_another_version(resolved)
+        names, question, recorded = loaded.names(), resolved.question, resolved.skill
         if self._edit_cost is None or self._edit_cost[0] != names.revision:
             versions = [skill.skill_id for skill in names.skills if skill.text]
             several = len(versions) > len(set(versions))
-            edits = edits_of(names.skills, warm.bank.executions()) if several else []
+            edits = edits_of(names.skills, loaded.bank.executions()) if several else []
             self._edit_cost = names.revision, edit_cost(edits)
         texts = (skill.text for skill in names.skills if skill.digest == question.skill_digest)
         offered = next(texts, "")  # a bank may have the text of a version that was never run
         sketch = question.skill_sketch or (text_sketch(offered) if offered else "")
         changed = changed_share(text_sketch(recorded.text), sketch) if recorded.text and sketch else None
-        return carried_over(advice, asked.gate, recorded.digest, changed, self._edit_cost[1])
+        return carried_over(advice, resolved.gate, recorded.digest, changed, self._edit_cost[1])
 
-    def _first_answer(self, warm: WarmBank, asked: _Asked) -> GateAnswer | None:
-        conversation = asked.question.conversation
+    def _answer(self, loaded: LoadedBank, resolved: ResolvedQuestion) -> Answer:
+        """The first answer of the conversation, else the advice; abstains about a skill that the bank does not have."""
+        first = self._first_answer(loaded, resolved)
+        if first is not None:
+            return first
+        return self._advice(loaded, resolved) if resolved.is_known else _without_evidence(resolved)
+
+    def _first_answer(self, loaded: LoadedBank, resolved: ResolvedQuestion) -> Answer | None:
+        conversation = resolved.question.conversation
         if not conversation:
             return None
-        record = warm.bank.decision_in(conversation_digest(conversation), asked.skill.skill_id)
-        return None if record is None else _repeated(warm, record, asked)
+        record = loaded.bank.decision_in(conversation_digest(conversation), resolved.skill.skill_id)
+        return None if record is None else _repeated(loaded, record, resolved)
 
-    def _advice(self, warm: WarmBank, asked: _Asked) -> Answer:
-        question = asked.question
-        names = {"skill": asked.skill.skill_id, "family": question.family, "suite": question.suite}
-        if not asked.is_current and asked.gate.estimator == "paper":
-            return _of_another_version(asked)
+    def _advice(self, loaded: LoadedBank, resolved: ResolvedQuestion) -> Answer:
+        question = resolved.question
+        names = {"skill": resolved.skill.skill_id, "family": question.family, "suite": question.suite}
+        if not resolved.is_current and resolved.gate.estimator == "paper":
+            return _of_another_version(resolved)
         try:
             # Only what an answer depends on: the same question of another conversation is remembered.
-            asked_again = Question(
-                question.text, asked.skill.skill_id, question.family, question.task_id, question.suite
+            same_question = Question(
+                question.text, resolved.skill.skill_id, question.family, question.task_id, question.suite
             )
-            advice = warm.advice(asked_again, asked.agent, asked.gate, explain=question.explain)
-            return advice if asked.is_current else self._carried_over(warm, asked, advice)
+            advice = loaded.advice(same_question, resolved.agent, resolved.gate, explain=question.explain)
+            return advice if resolved.is_current else self._carried_over(loaded, resolved, advice)
         except ReplacedBankError:
             raise
         except ROUTING_FAILURES as error:
             if self.settings.fallback is None:
                 raise
-            return fallback_advice(error, self.settings.fallback, asked.gate, agent=asked.agent.name, **names)
-
-    def _advice_or_none(self, warm: WarmBank, asked: _Asked) -> Answer | GateAnswer:
-        """The advice about one of several skills; without evidence it abstains, and nothing is logged."""
-        if asked.is_known:
-            return self._advice(warm, asked)
-        return _unrecorded(_without_evidence(asked), asked)
+            return fallback_advice(error, self.settings.fallback, resolved.gate, agent=resolved.agent.name, **names)
 
     def _recorded(
         self,
-        warm: WarmBank,
-        advised: list[tuple[_Asked, Answer | GateAnswer]],
+        loaded: LoadedBank,
+        candidates: Sequence[tuple[ResolvedQuestion, Answer]],
         still_wanted: StillWanted = _always,
-    ) -> list[GateAnswer]:
-        """The answers with their ids, all of which are durable; what is a repetition is not recorded again.
+    ) -> list[Answer]:
+        """The answers with their ids, all of which are durable.
 
+        An answer that says whether it is a repetition is complete: it comes from the log, or is not meant for it.
         An answer is worth more than its place in the log: where the log cannot be written, it comes with a warning.
         """
         is_late = not still_wanted()
         patience = time.monotonic() + LOG_PATIENCE
         waiting = [
-            warm.log.submit(self._record(asked, advice, is_late))
-            if isinstance(advice, Answer) and asked.question.record
+            loaded.log.submit(self._record(resolved, answer, is_late))
+            if answer.repeated is None and resolved.question.record
             else None
-            for asked, advice in advised
+            for resolved, answer in candidates
         ]
         answers = []
-        for (asked, advice), entry in zip(advised, waiting, strict=True):
-            if isinstance(advice, GateAnswer):
-                answers.append(advice)
+        for (resolved, answer), entry in zip(candidates, waiting, strict=True):
+            if answer.repeated is not None:
+                answers.append(answer)
                 continue
+            new_answer = replace(answer, repeated=False, skill_text=resolved.offered_text)
             try:
                 logged = None if entry is None else entry.result(max(0.0, patience - time.monotonic()))
             except ReplacedBankError:
@@ -399,21 +400,21 @@ class GateService:
                 with self._changing:
                     self.not_logged += 1
                 _log.error("a decision is not in the log: %s", redacted(str(error)) or "the bank is busy")
-                answers.append(replace(_new_answer(advice, asked, None), warning=NOT_LOGGED))
+                answers.append(replace(new_answer, warning=NOT_LOGGED))
                 continue
             if logged is None or logged.is_new:
-                answers.append(_new_answer(advice, asked, None if logged is None else logged.id))
+                answers.append(replace(new_answer, decision_id=None if logged is None else logged.id))
                 continue
-            first = warm.bank.decision(logged.id)  # another caller of the conversation was faster
-            answers.append(_new_answer(advice, asked, None) if first is None else _repeated(warm, first, asked))
+            first = loaded.bank.decision(logged.id)  # another caller of the conversation was faster
+            answers.append(new_answer if first is None else _repeated(loaded, first, resolved))
         return answers
 
-    def _record(self, asked: _Asked, advice: Answer, is_late: bool) -> DecisionRecord:
-        question = asked.question
+    def _record(self, resolved: ResolvedQuestion, advice: Answer, is_late: bool) -> DecisionRecord:
+        question = resolved.question
         record = decision_record(
             advice,
-            agent=asked.agent,
-            skill=asked.skill,
+            agent=resolved.agent,
+            skill=resolved.skill,
             text=question.text,
             task_id=question.task_id,
             time=self._clock(),
@@ -425,7 +426,7 @@ class GateService:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class ResolvedQuestion:
     """A question with its names resolved."""
 
     question: Question
@@ -436,95 +437,72 @@ class _Asked:
     is_known: bool
     """Whether the bank has the skill."""
 
+    @property
+    def offered_text(self) -> str | None:
+        """The `skill_text` of an answer."""
+        return (self.skill.text or None) if self.question.include_skill_text else ""
+
 
 def _maker(encoder: Encoder | EncoderMaker | None) -> EncoderMaker:
     if encoder is None:
         return lambda bank: load_encoder()
     if callable(encoder):
         return encoder
-    given = encoder
-    return lambda bank: given
+    fixed_encoder = encoder
+    return lambda bank: fixed_encoder
 
 
-def _new_answer(advice: Answer, asked: _Asked, decision_id: int | None) -> GateAnswer:
-    wanted = asked.question.include_skill_text
-    return GateAnswer(
-        advice.to_dict(),
-        decision_id,
-        skill_text=asked.skill.text or None if wanted else None,
-        has_skill_text=wanted,
-    )
+def _repeated(loaded: LoadedBank, record: DecisionRecord, resolved: ResolvedQuestion) -> Answer:
+    return replace(logged_answer(record, _texts(loaded.bank, record)), skill_text=resolved.offered_text)
 
 
-def _repeated(warm: WarmBank, record: DecisionRecord, asked: _Asked) -> GateAnswer:
-    wanted = asked.question.include_skill_text
-    return GateAnswer(
-        kept_document(record, _texts(warm.bank, record)),
-        record.decision_id,
-        repeated=True,
-        skill_text=asked.skill.text or None if wanted else None,
-        has_skill_text=wanted,
-    )
-
-
-def _of_another_version(asked: _Asked) -> Answer:
+def _of_another_version(resolved: ResolvedQuestion) -> Answer:
     """No evidence is about the version on offer: hands off, and say so. The paper asks for a re-check after an edit."""
-    offered, known = asked.question.skill_digest[:12], asked.skill.digest[:12]
-    reason = f"no eligible support: the evidence is of version {known} of the skill, not of {offered}"
+    offered, recorded = resolved.question.skill_digest[:12], resolved.skill.digest[:12]
+    reason = f"no eligible support: the evidence is of version {recorded} of the skill, not of {offered}"
     decision = Decision(
-        "abstain", 0.0, asked.gate.threshold, reason, "any paired execution with this version", is_fallback=True
+        "abstain", 0.0, resolved.gate.threshold, reason, "any paired execution with this version", is_fallback=True
     )
-    told = fallback_advice(
+    answer = fallback_advice(
         InputError(reason),
         "abstain",
-        asked.gate,
-        skill=asked.skill.skill_id,
-        family=asked.question.family,
-        agent=asked.agent.name,
-        suite=asked.question.suite,
+        resolved.gate,
+        skill=resolved.skill.skill_id,
+        family=resolved.question.family,
+        agent=resolved.agent.name,
+        suite=resolved.question.suite,
     )
-    return replace(told, decision=decision)
+    return replace(answer, decision=decision)
 
 
-def _unrecorded(advice: Answer, asked: _Asked) -> GateAnswer:
-    """An answer that the log does not hear of."""
-    return GateAnswer(advice.to_dict(), has_skill_text=asked.question.include_skill_text)
+def _hands_off(resolved: ResolvedQuestion, reason: str, would_change: str) -> Answer:
+    """Abstain about one of several skills; nothing is logged."""
+    names = {"skill": resolved.skill.skill_id, "family": resolved.question.family, "suite": resolved.question.suite}
+    answer = fallback_advice(InputError(reason), "abstain", resolved.gate, agent=resolved.agent.name, **names)
+    decision = replace(answer.decision, reason=reason, would_change=would_change)
+    skill_text = None if resolved.question.include_skill_text else ""
+    return replace(answer, decision=decision, repeated=False, skill_text=skill_text)
 
 
-def _unrelated(asked: Sequence[_Asked], ranking: Ranking) -> dict[str, GateAnswer]:
-    """Hands off, for each skill that the task is not about; one document serves for all but their names and reasons."""
-    first, chances, applicable = asked[0], ranking.chances, ranking.applicable()
-    names = {"skill": first.skill.skill_id, "family": first.question.family, "suite": first.question.suite}
-    advice = fallback_advice(InputError(""), "abstain", first.gate, agent=first.agent.name, **names)
-    document = advice.to_dict() | {"would_change": "a task like the recorded ones of the skill"}
-    if applicable:
-        general = f"the task is about another skill: {applicable[0]} ({chances[applicable[0]]:.0%}), this one "
+def _unrelated(resolved: ResolvedQuestion, ranking: Ranking, applicable: Sequence[str]) -> Answer:
+    """Abstain: the task is not about the skill."""
+    skill, chances = resolved.skill.skill_id, ranking.chances
+    if skill not in chances:
+        reason = f"no recorded task of {skill!r} says what the skill is about"
+    elif applicable:
+        best = applicable[0]
+        reason = f"the task is about another skill: {best} ({chances[best]:.0%}), this one {chances[skill]:.0%}"
     elif ranking.any_skill:
-        general = f"the task is like those of no recorded skill ({ranking.any_skill:.0%} that any applies)"
+        reason = f"the task is like those of no recorded skill ({ranking.any_skill:.0%} that any applies)"
     else:
-        general = "the message is no task"
-    answers = {}
-    for one in asked:
-        skill = one.skill.skill_id
-        if skill in chances:
-            reason = f"{general}{chances[skill]:.0%}" if applicable else general
-        else:
-            reason = f"no recorded task of {skill!r} says what the skill is about"
-        answers[skill] = GateAnswer(
-            {**document, "skill": skill, "reason": reason},
-            has_skill_text=one.question.include_skill_text,
-            applies=chances.get(skill),
-        )
-    return answers
+        reason = "the message is no task"
+    return _hands_off(resolved, reason, "a task like the recorded ones of the skill")
 
 
-def _without_evidence(asked: _Asked) -> Answer:
+def _without_evidence(resolved: ResolvedQuestion) -> Answer:
     """Abstain: the skill stays as it would be without a gate."""
-    names = {"skill": asked.skill.skill_id, "family": asked.question.family, "suite": asked.question.suite}
-    reason = f"no evidence about {asked.skill.skill_id}, so it is left as it is"
-    advice = fallback_advice(InputError(reason), "abstain", asked.gate, agent=asked.agent.name, **names)
-    decision = replace(advice.decision, reason=reason, would_change="any paired execution with this skill")
-    return replace(advice, decision=decision)
+    reason = f"no evidence about {resolved.skill.skill_id}, so it is left as it is"
+    return _hands_off(resolved, reason, "any paired execution with this skill")
 
 
 def _entry(record: DecisionRecord) -> dict[str, Any]:
@@ -551,9 +529,8 @@ def _outcome(outcome: RecordedOutcome) -> dict[str, Any]:
 def _texts(bank: Bank, record: DecisionRecord) -> dict[str, str]:
     """The texts of the tasks that a decision rested on, as far as the bank still has them."""
     suite = record.evidence.get("suite")
-    wanted = neighbor_ids(record)
-    found = {}
-    for task_id in wanted:
+    texts = {}
+    for task_id in neighbor_ids(record):
         for task in bank.tasks(suite if isinstance(suite, str) else None, task_id):
-            found[task_id] = task.text
-    return found
+            texts[task_id] = task.text
+    return texts

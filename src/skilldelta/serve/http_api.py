@@ -19,10 +19,10 @@ from fastapi.responses import Response
 from skilldelta.redaction import redacted
 from skilldelta.serve import dashboard_files, http_bank, http_dashboard, http_decisions, http_hooks, http_jobs
 from skilldelta.serve.admission import Admission, AdmissionRules
-from skilldelta.serve.counted_gate import CountedGate
 from skilldelta.serve.gate_service import GateService
 from skilldelta.serve.http_answers import answer_with_problems, gate_of, json_response, metrics_of
 from skilldelta.serve.http_guard import HttpGuard
+from skilldelta.serve.metered_gate import MeteredGate
 from skilldelta.serve.service_metrics import ServiceMetrics
 from skilldelta.serve.study_jobs import StudyJobs
 from skilldelta.server_proof import PROOF_PATH, proof
@@ -55,7 +55,7 @@ def gate_app(
     come over HTTP keep what was decided in a conversation; None keeps nothing.
     """
     jobs, upkeep, metrics = StudyJobs(gate.opened_at, encoder or {}), Upkeep(gate), ServiceMetrics()
-    counted = CountedGate(gate, metrics, telemetry)
+    metered_gate = MeteredGate(gate, metrics, telemetry)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -84,7 +84,7 @@ def gate_app(
         lifespan=lifespan,
     )
     app.state.gate, app.state.jobs, app.state.upkeep, app.state.metrics = gate, jobs, upkeep, metrics
-    app.state.counted, app.state.server_key, app.state.hook_state = counted, server_key, hook_state
+    app.state.metered_gate, app.state.server_key, app.state.hook_state = metered_gate, server_key, hook_state
     answer_with_problems(app)
     pages = (http_dashboard.router, dashboard_files.router)
     for routes in (router, http_decisions.router, http_hooks.router, http_bank.router, http_jobs.router, *pages):
@@ -162,6 +162,6 @@ async def ready(request: Request) -> Response:
 def metrics(request: Request) -> Response:
     """Requests, decisions and outcomes since the server started."""
     upkeep: Upkeep = request.app.state.upkeep
-    counted = metrics_of(request)
-    numbers = counted.exposition(ready=upkeep.is_ready, not_logged=gate_of(request).not_logged)
-    return Response(numbers, media_type=counted.content_type)
+    metrics = metrics_of(request)
+    numbers = metrics.exposition(ready=upkeep.is_ready, not_logged=gate_of(request).not_logged)
+    return Response(numbers, media_type=metrics.content_type)

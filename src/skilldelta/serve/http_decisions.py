@@ -10,8 +10,8 @@ from fastapi.responses import Response
 
 from skilldelta.bank.entries import DecisionFilter
 from skilldelta.serve.bounded_body import BoundedRoute
-from skilldelta.serve.counted_gate import CountedGate
 from skilldelta.serve.http_answers import PROBLEMS, check_may_write, gate_of, json_response
+from skilldelta.serve.metered_gate import MeteredGate
 from skilldelta.serve.wire_formats import BatchBody, ChooseBody, DecideBody, OutcomeBody
 
 router = APIRouter(prefix="/v1", tags=["decisions"], responses=PROBLEMS, route_class=BoundedRoute)
@@ -24,22 +24,22 @@ _SAME_AGAIN: dict[int | str, dict[str, Any]] = {200: {"description": "The outcom
 @router.post("/decide", summary="Use the skill for this task, skip it, or abstain")
 def decide(request: Request, body: DecideBody) -> Response:
     """The document of `skilldelta predict --json`, with `decision_id` where the decision was recorded."""
-    counted = _asked(request, recorded=body.record)
-    return json_response(counted.decide(body, _parent(request), lambda: _is_waiting(request)))
+    gate = _metered_gate(request, writes=body.record)
+    return json_response(gate.decide(body, _parent(request), lambda: _is_waiting(request)))
 
 
 @router.post("/decide/batch", summary="Answer several questions, all or none")
 def decide_batch(request: Request, body: BatchBody) -> Response:
     """One decision per question, in order."""
-    recorded = any(one.record for one in body.questions)
-    return json_response(_asked(request, recorded=recorded).decide_batch(body, _parent(request)))
+    gate = _metered_gate(request, writes=any(question.record for question in body.questions))
+    return json_response(gate.decide_batch(body, _parent(request)))
 
 
 @router.post("/choose", summary="Choose among several skills")
 def choose(request: Request, body: ChooseBody) -> Response:
     """The skill with the largest gain among those the gate would use, or null."""
-    counted = _asked(request, recorded=body.record)
-    return json_response(counted.choose(body, _parent(request), lambda: _is_waiting(request)))
+    gate = _metered_gate(request, writes=body.record)
+    return json_response(gate.choose(body, _parent(request), lambda: _is_waiting(request)))
 
 
 @router.get("/decisions", summary="The decision log, newest first")
@@ -70,20 +70,16 @@ def decision(request: Request, decision_id: _DecisionId) -> Response:
 @router.post("/outcomes", summary="Record what happened after a decision", status_code=201, responses=_SAME_AGAIN)
 def outcomes(request: Request, body: OutcomeBody) -> Response:
     """201 when the outcome is new and durable; 200 when it was there already."""
-    logged = _counted(request).record(body, _parent(request))
+    logged = _metered_gate(request).record(body, _parent(request))
     answer: dict[str, Any] = {"outcome_id": logged.id, "decision_id": body.decision_id, "new": logged.is_new}
     return json_response(answer, status=201 if logged.is_new else 200)
 
 
-def _asked(request: Request, *, recorded: bool) -> CountedGate:
-    if recorded:
+def _metered_gate(request: Request, *, writes: bool = False) -> MeteredGate:
+    if writes:
         check_may_write(request)
-    return _counted(request)
-
-
-def _counted(request: Request) -> CountedGate:
-    counted: CountedGate = request.app.state.counted
-    return counted
+    gate: MeteredGate = request.app.state.metered_gate
+    return gate
 
 
 def _is_waiting(request: Request) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
-from skilldelta.serve.gate_question import GateAnswer
+from skilldelta.gate import Answer
 
 # Bounds of the histograms of the time to answer.
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
@@ -42,9 +42,9 @@ class ServiceMetrics:
         self._requests.labels(label, route, str(status)).inc()
         self._seconds.labels(route).observe(seconds)
 
-    def decision(self, answer: GateAnswer) -> None:
+    def decision(self, answer: Answer) -> None:
         """One decision."""
-        self._decisions.labels(str(answer.document["action"]), "true" if answer.repeated else "false").inc()
+        self._decisions.labels(answer.decision.action, "true" if answer.repeated else "false").inc()
 
     def outcome(self, is_new: bool) -> None:
         """One outcome."""

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from skilldelta.advisor.recording import conversation_digest
 from skilldelta.bank.entries import RecordedOutcome
 from skilldelta.errors import InputError, MissingExtraError
-from skilldelta.serve.gate_question import GateAnswer
+from skilldelta.gate import Answer
 from skilldelta.serve.service_metrics import SECONDS
 from skilldelta.version import __version__
 
@@ -67,19 +67,19 @@ class Telemetry:
         self._requests.record(seconds, attributes)
 
     def decision(
-        self, answer: GateAnswer, *, seconds: float, source: str = "", conversation: str = "", parent: str = ""
+        self, answer: Answer, *, seconds: float, source: str = "", conversation: str = "", parent: str = ""
     ) -> None:
         """One decision; `parent` is the caller's traceparent, whose trace it becomes part of."""
-        document = answer.document
+        decision, repeated = answer.decision, bool(answer.repeated)
         attributes: dict[str, str | int | float | bool] = {
             "gen_ai.operation.name": "decide_skill",
-            "gen_ai.agent.name": str(document["agent"]),
-            "skilldelta.skill": str(document["skill"]),
-            "skilldelta.action": str(document["action"]),
-            "skilldelta.gain": float(document["gain"]),
-            "skilldelta.threshold": float(document["threshold"]),
-            "skilldelta.fallback": bool(document.get("fallback", False)),
-            "skilldelta.repeated": answer.repeated,
+            "gen_ai.agent.name": answer.agent,
+            "skilldelta.skill": answer.skill,
+            "skilldelta.action": decision.action,
+            "skilldelta.gain": decision.gain,
+            "skilldelta.threshold": decision.threshold,
+            "skilldelta.fallback": decision.is_fallback,
+            "skilldelta.repeated": repeated,
         }
         if answer.decision_id is not None:
             attributes["skilldelta.decision_id"] = answer.decision_id
@@ -92,7 +92,7 @@ class Telemetry:
         begin = end - int(seconds * 1e9)
         span = self._tracer.start_span("decide_skill", context, SpanKind.SERVER, attributes, start_time=begin)
         span.end(end)
-        self._decisions.add(1, {"skilldelta.action": str(document["action"]), "skilldelta.repeated": answer.repeated})
+        self._decisions.add(1, {"skilldelta.action": decision.action, "skilldelta.repeated": repeated})
 
     def outcome(self, outcome: RecordedOutcome, *, is_new: bool, parent: str = "") -> None:
         """What happened after a decision: an evaluation result, where its success is known."""

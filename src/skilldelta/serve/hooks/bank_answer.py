@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from skilldelta.advisor.failure import fallback_advice
@@ -16,7 +17,6 @@ from skilldelta.bank.entries import RecordedOutcome
 from skilldelta.errors import InputError
 from skilldelta.gate import Action, Gate, Question
 from skilldelta.records import Agent, Skill
-from skilldelta.serve.gate_question import GateAnswer
 from skilldelta.serve.gate_service import GateService
 from skilldelta.serve.hooks.hook_run import CHOOSE, OUTCOMES
 
@@ -67,4 +67,4 @@ def _unanswered(service: GateService, question: Question, error: InputError, fal
         source=question.source,
     )
     decision_id = service.read(lambda bank: bank.record_decision(record)) if question.record else None
-    return GateAnswer(advice.to_dict(), decision_id).to_dict()
+    return replace(advice, decision_id=decision_id, repeated=False).to_dict()

@@ -1,4 +1,4 @@
-"""One open bank with all that is kept warm for it: encoder, advisors, names, recent answers, the log's writer.
+"""One open bank with all that is loaded for it: encoder, advisors, names, recent answers, the log's writer.
 
 Everything here belongs to one file of the bank. When another takes its place, all of it is made anew.
 """
@@ -70,7 +70,7 @@ class _Key:
     explain: bool
 
 
-class WarmBank:
+class LoadedBank:
     """Answers questions from one open bank. Threads may share it."""
 
     def __init__(self, bank: Bank, make_encoder: EncoderMaker, learner: Learner | None = None) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from skilldelta.bank.entries import Logged, RecordedOutcome
-from skilldelta.serve.gate_question import GateAnswer
+from skilldelta.gate import Answer
 from skilldelta.serve.gate_service import GateService
 from skilldelta.serve.service_metrics import ServiceMetrics
 from skilldelta.serve.wire_formats import AskedBody, BatchBody, ChooseBody, DecideBody, OutcomeBody
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class CountedGate:
+class MeteredGate:
     """One gate and where its answers are counted. `parent` is the trace of whoever asks."""
 
     gate: GateService
@@ -40,7 +40,7 @@ class CountedGate:
     def decide_batch(self, body: BatchBody, parent: str = "") -> dict[str, Any]:
         """One decision per question, all or none."""
         began = time.perf_counter()
-        answers = self.gate.decide_batch([one.question(self.gate.settings.gate) for one in body.questions])
+        answers = self.gate.decide_batch([question.question(self.gate.settings.gate) for question in body.questions])
         self._count(list(zip(answers, body.questions, strict=True)), began, parent)
         return {"decisions": [answer.to_dict() for answer in answers]}
 
@@ -49,9 +49,9 @@ class CountedGate:
     ) -> dict[str, Any]:
         """The skill with the largest gain among those that the gate would use."""
         began = time.perf_counter()
-        chosen = self.gate.choose(body.questions(self.gate.settings.gate), still_wanted)
-        self._count([(answer, body) for answer in chosen.answers], began, parent)
-        return chosen.to_dict()
+        choice = self.gate.choose(body.questions(self.gate.settings.gate), still_wanted)
+        self._count([(answer, body) for answer in choice.answers], began, parent)
+        return choice.to_dict()
 
     def record(self, body: OutcomeBody, parent: str = "") -> Logged:
         """What happened after a decision."""
@@ -62,9 +62,9 @@ class CountedGate:
             self.telemetry.outcome(outcome, is_new=logged.is_new, parent=parent)
         return logged
 
-    def _count(self, decided: Sequence[tuple[GateAnswer, AskedBody]], began: float, parent: str) -> None:
-        for answer, body in decided:
+    def _count(self, answers: Sequence[tuple[Answer, AskedBody]], began: float, parent: str) -> None:
+        for answer, body in answers:
             self.metrics.decision(answer)
             if self.telemetry is not None:
-                told = {"source": body.source, "conversation": body.conversation, "parent": parent}
-                self.telemetry.decision(answer, seconds=time.perf_counter() - began, **told)
+                caller = {"source": body.source, "conversation": body.conversation, "parent": parent}
+                self.telemetry.decision(answer, seconds=time.perf_counter() - began, **caller)
