@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,9 @@ from skilldelta.collect.graders.workbook_file import require_openpyxl
 from skilldelta.collect.sandbox import SandboxName, find_sandbox
 from skilldelta.collect.suite import Suite, SuiteTask
 from skilldelta.errors import InputError, unknown_name
+
+# The entry points by which other packages bring graders.
+GROUP = "skilldelta.graders"
 
 _NUMBER = (int, float)
 # Graders that need nothing but the options of their fields.
@@ -162,7 +166,23 @@ def _make(spec: Mapping[str, Any], suite: Suite, tools: GraderTools, where: str)
             require_openpyxl("grading workbooks")
             settings = code_settings(spec, tools.sandbox, CODE_LIMITS, where)
             return Workbook(*settings, suite.folder, grading_mode(spec, where))
-    raise unknown_name("grader", spec["type"], (*_BY_OPTIONS, *_OTHERS))
+    return _installed_grader(spec, where)
+
+
+def _installed_grader(spec: Mapping[str, Any], where: str) -> Grader:
+    """The grader that another package brings; the suite's options are its keyword arguments."""
+    points = {point.name: point for point in entry_points(group=GROUP)}
+    point = points.get(spec["type"])
+    if point is None:
+        raise unknown_name("grader", spec["type"], (*_BY_OPTIONS, *_OTHERS, *points))
+    origin = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
+    try:
+        grader: Grader = point.load()(**{key: value for key, value in spec.items() if key != "type"})
+    except Exception as error:  # another package's code may raise anything
+        raise InputError(f"{where}: the grader {point.name!r} of {origin} cannot be made ({error})") from error
+    if not callable(getattr(grader, "grade", None)):
+        raise InputError(f"{where}: the grader {point.name!r} of {origin} has no grade(answer, task, workdir)")
+    return grader
 
 
 def _check_answer(task: SuiteTask, where: str, *, has_judge: bool) -> None:
