@@ -56,7 +56,7 @@ def test_the_skill_is_behind_the_instruction_of_every_call_after_one_decision() 
     desk = Desk("use")
     instructions = run(desk, TASK, "And in 4?")
     assert all(text.endswith(SKILL_TEXT) and text.count(SKILL_TEXT) == 1 for text in instructions)
-    assert [question["task"] for question in desk.asked] == [TASK]
+    assert [question["text"] for question in desk.asked] == [TASK]
 
 
 def test_a_skipped_skill_leaves_the_instruction_alone() -> None:

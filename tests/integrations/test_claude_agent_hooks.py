@@ -59,7 +59,7 @@ def test_the_skill_is_in_the_first_model_request_and_not_again_in_later_turns(tm
     first, last = models.steps[0].text, models.steps[-1].text
     assert first.count(SKILL_TEXT) == 1
     assert last.count(SKILL_TEXT) == 1
-    assert [question["task"] for question in desk.asked] == [TASK]
+    assert [question["text"] for question in desk.asked] == [TASK]
 
 
 def test_a_skipped_skill_is_not_in_the_request_and_its_tool_is_denied(tmp_path: Path) -> None:

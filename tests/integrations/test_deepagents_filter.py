@@ -42,4 +42,4 @@ def test_a_skipped_skill_is_not_in_the_catalogue_and_others_stay(tmp_path: Path)
 def test_a_used_skill_stays_in_the_catalogue(tmp_path: Path) -> None:
     desk = Desk("use")
     assert "warehouse-units" in first_system_text(desk, tmp_path)
-    assert desk.asked[0]["task"] == TASK
+    assert desk.asked[0]["text"] == TASK

@@ -48,7 +48,7 @@ def test_the_skill_is_in_the_first_request_after_the_system_prompt() -> None:
     system = watched.seen[0][0]
     assert isinstance(system, SystemMessage)
     assert [block["text"] for block in system.content_blocks if block["type"] == "text"] == ["Be brief.", SKILL_TEXT]
-    assert desk.asked[0]["task"] == TASK
+    assert desk.asked[0]["text"] == TASK
 
 
 def test_a_skipped_skill_leaves_the_request_as_it_is_without_the_gate() -> None:

@@ -71,7 +71,7 @@ def test_responses_requests_have_the_skill_in_their_instructions(given: Any) -> 
     desk = Desk("use")
     data = {"input": given, "instructions": "Be brief.", "tools": TOOLS}
     assert sent(desk, data, "aresponses")["instructions"] == f"Be brief.\n\n{SKILL_TEXT}"
-    assert desk.asked[0]["task"] == TASK
+    assert desk.asked[0]["text"] == TASK
 
 
 @pytest.mark.parametrize("data", [{}, {"messages": None}, {"messages": [None, 3]}, {"input": 7}])

@@ -62,7 +62,7 @@ def run(desk: Desk) -> WatchedModel:
 def test_every_model_call_has_the_skill_behind_the_instructions_after_one_decision() -> None:
     desk = Desk("use")
     assert run(desk).instructions == [f"Be brief.\n\n{SKILL_TEXT}"] * 2
-    assert [question["task"] for question in desk.asked] == [TASK]
+    assert [question["text"] for question in desk.asked] == [TASK]
 
 
 def test_a_skipped_skill_leaves_the_instructions_alone() -> None:

@@ -31,7 +31,7 @@ def test_the_skill_is_part_of_the_instructions_of_the_first_request() -> None:
     watched_agent(seen, SkillDeltaCapability(desk.gate())).run_sync(TASK)
     assert seen[0].startswith("Be brief.")
     assert seen[0].endswith(SKILL_TEXT)
-    assert desk.asked[0]["task"] == TASK
+    assert desk.asked[0]["text"] == TASK
 
 
 def test_a_skipped_skill_leaves_the_instructions_alone() -> None:
@@ -47,7 +47,7 @@ def test_a_conversation_has_one_decision_for_all_its_runs() -> None:
     agent = watched_agent(seen, SkillDeltaCapability(desk.gate()))
     first = agent.run_sync(TASK)
     agent.run_sync("And in 4?", message_history=first.all_messages())
-    assert [question["task"] for question in desk.asked] == [TASK]
+    assert [question["text"] for question in desk.asked] == [TASK]
     assert SKILL_TEXT in seen[1]
 
 
