@@ -6,6 +6,7 @@ CI, SKILLDELTA_REQUIRE names them, and a skip for the want of one is a failure: 
 
 from __future__ import annotations
 
+import logging
 import os
 import tempfile
 from collections.abc import Generator, Iterator
@@ -63,3 +64,14 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the real data folder ../shared/data is not beside this checkout")
     return folder
+
+
+@pytest.fixture(autouse=True)
+def loggers_as_they_were() -> Iterator[None]:
+    """A server that a test starts in this process takes over its loggers; the next test finds them as they were."""
+    loggers = [logging.getLogger(name) for name in ("skilldelta.serve", "uvicorn", "opentelemetry")]
+    before = [(logger.handlers, logger.propagate, logger.level) for logger in loggers]
+    yield
+    for logger, (handlers, propagate, level) in zip(loggers, before, strict=True):
+        logger.handlers, logger.propagate = handlers, propagate
+        logger.setLevel(level)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from pathlib import Path
 from typing import Any
@@ -72,8 +73,9 @@ def test_without_any_state_a_question_waits_for_the_process_and_is_answered(bank
 
 
 def test_a_process_that_cannot_learn_leaves_the_work_to_the_service(
-    bank_path: Path, caplog: pytest.LogCaptureFixture
+    bank_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(logging.getLogger("skilldelta.serve"), "propagate", True)  # whatever a server has left behind
     learner = LearningProcess(str(bank_path.with_name("elsewhere.bank")), {})
     with GateService.open(bank_path, learner=learner) as gate:
         answer = answer_of(gate)

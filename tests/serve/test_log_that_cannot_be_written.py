@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 import time
 from pathlib import Path
@@ -24,6 +25,7 @@ def fail(*_: object, **__: object) -> None:
 def test_a_full_disk_costs_the_entry_and_not_the_answer(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    monkeypatch.setattr(logging.getLogger("skilldelta.serve"), "propagate", True)  # whatever a server has left behind
     first = client.post("/v1/decide", json=QUESTION).json()
     assert "warning" not in first
     with monkeypatch.context() as patched:
