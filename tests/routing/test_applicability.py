@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from skilldelta.arrays import Vectors, unit_rows
 from skilldelta.encoders import load_encoder
 from skilldelta.errors import InputError
-from skilldelta.routing.applicability import Applicability, Ranking, RecordedTasks
+from skilldelta.routing.applicability import Applicability, Described, Ranking, RecordedTasks
 from skilldelta.routing.everyday import everyday_prompts
 
 PALLETS = [
@@ -33,7 +36,7 @@ def vectors(texts: list[str]) -> Vectors:
 def recorded(bank: dict[str, list[str]]) -> RecordedTasks:
     texts = [text for tasks in bank.values() for text in tasks]
     skills = [skill for skill, tasks in bank.items() for _ in tasks]
-    return RecordedTasks.of(texts, skills, vectors(texts))
+    return RecordedTasks.of(texts, skills, vectors(texts), texts)
 
 
 @pytest.fixture(scope="module")
@@ -43,11 +46,11 @@ def everyday() -> Vectors:
 
 @pytest.fixture(scope="module")
 def fitted(everyday: Vectors) -> Applicability:
-    return Applicability.fit(recorded(BANK), everyday)
+    return Applicability.fit(recorded(BANK), everyday, everyday_texts=everyday_prompts())
 
 
 def rank(fitted: Applicability, text: str, offered: list[str] | None = None) -> Ranking:
-    return fitted.rank(vectors([text])[0], offered)
+    return fitted.rank(vectors([text])[0], offered, text=text)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +102,8 @@ def test_one_skill_alone_has_none_as_its_competitor(everyday: Vectors) -> None:
 def test_a_description_stands_in_for_tasks_that_are_missing(everyday: Vectors) -> None:
     tasks = recorded({"crews": CREWS, "parking": ["May visitor 12 leave the car at gate B?"]})
     question = "Where are visitors allowed to park?"
-    described = {"parking": vectors(["parking: where visitors and staff may park their cars"])[0]}
+    text = "parking: where visitors and staff may park their cars"
+    described = {"parking": Described(text, vectors([text])[0])}
     without = rank(Applicability.fit(tasks, everyday), question).chances["parking"]
     assert rank(Applicability.fit(tasks, everyday, descriptions=described), question).chances["parking"] > without
 
@@ -122,14 +126,15 @@ def test_a_scattered_skill_does_not_accept_everything(everyday: Vectors) -> None
 
 def test_the_answer_does_not_depend_on_the_order_of_the_records(everyday: Vectors, fitted: Applicability) -> None:
     shuffled = {skill: list(reversed(tasks)) for skill, tasks in reversed(BANK.items())}
-    again = Applicability.fit(recorded(shuffled), everyday)
-    query = vectors(["How many cans do 12 pallets of olives hold?"])
-    np.testing.assert_allclose(again.chances(query), fitted.chances(query), atol=1e-6)
+    again = Applicability.fit(recorded(shuffled), everyday, everyday_texts=everyday_prompts())
+    texts = ["How many cans do 12 pallets of olives hold?"]
+    query = vectors(texts)
+    np.testing.assert_allclose(again.chances(query, texts), fitted.chances(query, texts), atol=1e-6)
 
 
 def test_many_tasks_at_once_get_the_same_chances_as_alone(fitted: Applicability) -> None:
     texts = [*CREWS, "hi", "Recommend a book about whales."]
-    together = fitted.chances(vectors(texts))
+    together = fitted.chances(vectors(texts), texts)
     assert together.sum(axis=1) == pytest.approx(np.ones(len(texts)))
     for text, chances in zip(texts, together, strict=True):
         assert list(rank(fitted, text).chances.values()) == pytest.approx(chances[:-1].tolist(), abs=1e-6)
@@ -171,3 +176,68 @@ def test_chances_are_probabilities(everyday: Vectors) -> None:
         inside = (chance >= low) & (chance < high)
         rate = np.average(right[inside], weights=weight[inside])
         assert abs(rate - np.average(chance[inside], weights=weight[inside])) < 0.15
+
+
+def long_note(number: int) -> str:
+    """A long text that says nothing about what is to be done, unlike every other one in its details."""
+    generator = np.random.default_rng(number)
+    parts = ("The patient slept well", "the nurse came at noon", "lunch was soup", "a cousin visited", "it rained")
+    return ". ".join(f"{parts[i]} on day {generator.integers(100)}" for i in generator.integers(len(parts), size=60))
+
+
+def test_the_last_sentence_of_a_long_text_says_which_skill_it_is_about(everyday: Vectors) -> None:
+    questions = {
+        "clearance": "What is the creatinine clearance in mL/min?",
+        "rhythm": "What is the corrected QT interval in msec?",
+        "mass": "What is the body mass index in kg/m2?",
+    }
+    bank = {
+        name: [f"{long_note(10 * i + n)}. {question}" for n in range(6)]
+        for i, (name, question) in enumerate(questions.items())
+    }
+    fitted = Applicability.fit(recorded(bank), everyday, everyday_texts=everyday_prompts())
+    for i, (name, question) in enumerate(questions.items()):
+        assert rank(fitted, f"{long_note(900 + i)}. {question}").applicable() == [name]
+    assert rank(fitted, f"{long_note(950)}. Write a poem about this.").applicable() == []
+
+
+def test_many_small_chances_are_no_reason_to_take_a_skill() -> None:
+    spread = Ranking({f"skill-{i}": 0.19 for i in range(5)})
+    assert spread.any_skill > 0.9
+    assert spread.applicable() == []
+
+
+def test_skills_that_cannot_be_told_apart_count_together() -> None:
+    chances = {"dates": 0.4, "days": 0.4, "units": 0.1}
+    assert Ranking(chances).applicable() == []
+    alike = frozenset({("dates", "days"), ("days", "dates")})
+    assert Ranking(chances, alike).applicable() == ["dates", "days"]
+
+
+def test_tasks_without_texts_are_ranked_by_their_vectors_alone(everyday: Vectors) -> None:
+    with_texts = recorded(BANK)
+    without = RecordedTasks.of(with_texts.texts, ["crews"] * len(with_texts.texts), with_texts.vectors)
+    fitted = Applicability.fit(without, everyday, everyday_texts=everyday_prompts())
+    text = "Which crew has to work on day 200?"
+    assert fitted.rank(vectors([text])[0], text=text).chances == fitted.rank(vectors([text])[0]).chances
+
+
+SHARED = Path(__file__).parents[3] / "shared" / "data" / "sra_tasks"
+
+
+@pytest.mark.parametrize(("name", "recorded_each", "least_own"), [("medcalcbench", 5, 0.9), ("toolqa", 40, 0.9)])
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the public task inventories are not beside the checkout")
+def test_tasks_of_public_benchmarks_find_their_skill_and_hardly_ever_another(
+    name: str, recorded_each: int, least_own: float, everyday: Vectors
+) -> None:
+    rows = json.loads((SHARED / f"{name}.json").read_text())
+    by_skill: dict[str, list[str]] = {}
+    for i in np.random.default_rng(2).permutation(len(rows)):
+        by_skill.setdefault(rows[i]["skill_annotations"][0], []).append(rows[i]["question"])
+    bank = {skill: texts[: min(recorded_each, len(texts) - 2)] for skill, texts in by_skill.items()}
+    fitted = Applicability.fit(recorded(bank), everyday, everyday_texts=everyday_prompts())
+    asked = [(skill, text) for skill, texts in by_skill.items() for text in texts[len(bank[skill]) :][:3]]
+    answers = [rank(fitted, text).applicable() for _, text in asked]
+    assert sum(skill in answer for (skill, _), answer in zip(asked, answers, strict=True)) >= least_own * len(asked)
+    wrong = sum(bool(answer) and skill not in answer for (skill, _), answer in zip(asked, answers, strict=True))
+    assert wrong <= 0.02 * len(asked)

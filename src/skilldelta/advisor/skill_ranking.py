@@ -15,7 +15,7 @@ from skilldelta.encoders import Encoder
 from skilldelta.errors import InputError
 from skilldelta.front_matter import split_front_matter
 from skilldelta.records import Agent, Skill
-from skilldelta.routing.applicability import FEW_TASKS, Applicability, Ranking, RecordedTasks
+from skilldelta.routing.applicability import FEW_TASKS, Applicability, Described, Ranking, RecordedTasks
 from skilldelta.routing.everyday import everyday_prompts
 from skilldelta.support import Support
 
@@ -52,7 +52,7 @@ class SkillRanking:
         applicability = self.applicability(suite)
         if applicability is None:
             return None
-        return applicability.rank(self._encoder.encode([text])[0], offered)
+        return applicability.rank(self._encoder.encode([text])[0], offered, text=text)
 
     def applicability(self, suite: str = "") -> Applicability | None:
         """The judgment over all recorded skills, of one suite or of all."""
@@ -81,16 +81,18 @@ class SkillRanking:
         everyday = encoded_everyday(self._encoder)
         if not len(rows) or len(everyday) < 2:
             return _Fitted(revision, len(rows), None)
-        fitted = fitted_applicability(rows, everyday, self._encoder, self._bank.skills())
+        fitted = fitted_applicability(rows, everyday, everyday_prompts(), self._encoder, self._bank.skills())
         return _Fitted(revision, len(rows), fitted)
 
 
-def fitted_applicability(rows: Support, everyday: Vectors, encoder: Encoder, skills: Iterable[Skill]) -> Applicability:
+def fitted_applicability(
+    rows: Support, everyday: Vectors, everyday_texts: Sequence[str], encoder: Encoder, skills: Iterable[Skill]
+) -> Applicability:
     """Applicability from the rows of a panel; two rows with the same text are the same task."""
-    tasks = RecordedTasks.of(rows.texts or rows.task_ids.tolist(), rows.skills.tolist(), rows.vectors)
+    tasks = RecordedTasks.of(rows.texts or rows.task_ids.tolist(), rows.skills.tolist(), rows.vectors, rows.texts or ())
     few = {name for name, count in zip(tasks.skills, np.diff(tasks.starts), strict=True) if count < FEW_TASKS}
     texts = {skill.skill_id: described(skill) for skill in skills if skill.skill_id in few}
-    return Applicability.fit(tasks, everyday, descriptions=_encoded(encoder, texts))
+    return Applicability.fit(tasks, everyday, everyday_texts=everyday_texts, descriptions=_encoded(encoder, texts))
 
 
 def described(skill: Skill) -> str:
@@ -110,8 +112,8 @@ def encoded_everyday(encoder: Encoder) -> Vectors:
         return np.empty((0, 0), np.float32)
 
 
-def _encoded(encoder: Encoder, texts: Mapping[str, str]) -> dict[str, Vectors]:
-    names: Sequence[str] = list(texts)
-    if not names:
+def _encoded(encoder: Encoder, texts: Mapping[str, str]) -> dict[str, Described]:
+    if not texts:
         return {}
-    return dict(zip(names, encoder.encode([texts[name] for name in names]), strict=True))
+    vectors = encoder.encode(list(texts.values()))
+    return {name: Described(text, vector) for (name, text), vector in zip(texts.items(), vectors, strict=True)}

@@ -1,8 +1,9 @@
 """Which of many skills a task is about, and how sure it is that any of them is: no outcome is an argument here.
 
-Two signals say how well a task fits a skill, both on one scale for all skills. *Nearness* is the mean of the task's
-three largest cosines to recorded tasks of the skill. The *linear score* comes from one ridge regression that tells all
-skills and everyday prompts apart. *None* is an alternative like any skill: its recorded tasks are everyday prompts.
+Three signals say how well a task fits a skill, all on one scale for all skills. *Nearness* is the mean of the task's
+three largest cosines to recorded tasks of the skill. The *linear score* comes from one ridge regression on vectors that
+tells all skills and everyday prompts apart, the *word score* from another one on words. *None* is an alternative like any
+skill: its recorded tasks are everyday prompts.
 
 A conditional logit turns the signals into probabilities. It is fitted to recorded tasks, each seen without itself, in
 three groups that count the same: tasks whose skill is on offer; the same tasks with their own skill taken off the list,
@@ -21,6 +22,7 @@ import numpy as np
 from skilldelta.arrays import Flags, Floats, Ints, Vectors
 from skilldelta.errors import InputError
 from skilldelta.routing.choice_model import Cases, fit_weights, probabilities
+from skilldelta.routing.word_regression import WordRegression, class_targets
 
 NEAREST = 3
 
@@ -30,17 +32,18 @@ FEW_TASKS = 3
 # The alternatives that share the top place: an applicable skill is at most this much less likely than the best one.
 _SHARE_OF_BEST = 0.5
 
-# From the demo's suite and four public sets of tasks with skills (12 to 55 skills, 3 to 40 tasks each), of the weights
-# below: nearness to a skill, nearness to everyday prompts, linear score, and the constant of *none*.
-_PRIOR = np.array([1.3, 0.9, 12.0, 5.4])
-_PRIOR_DEVIATION = np.array([0.2, 0.2, 2.0, 2.0])
-_MAY_BE_NEGATIVE = np.array([False, False, False, True])
+# A wrong skill is twice as bad as a missing one, so that the best one must be twice as likely right as wrong.
+LEAST_CHANCE = 2 / 3
+
+# Of the weights below: nearness to a skill, nearness to everyday prompts, linear score, word score, and the constant of
+# *none*. Typical of the demo's suite and of four public sets of tasks with skills (12 to 55 skills, 3 to 40 tasks each);
+# wide, so that a bank of some hundred tasks decides for itself.
+_PRIOR = np.array([1.3, 0.9, 6.0, 6.0, 5.4])
+_PRIOR_DEVIATION = np.array([1.0, 1.0, 10.0, 10.0, 10.0])
+_MAY_BE_NEGATIVE = np.array([False, False, False, False, True])
 
 # Of the mean variance of the vectors. Values from 0.03 to 0.3 made no difference on the sets above.
 _RIDGE = 0.1
-
-# A skill with few tasks weighs a little less in the regression than one with many.
-_CLASS_SIZE_SHRINKAGE = 2.0
 
 # Skills of which this share of tasks is nearer to the other's are twins: neither is wrong where the other is right.
 _TWIN_SHARE = 0.1
@@ -50,37 +53,52 @@ _MOST_CASES = 2_000
 _BLOCK_BYTES = 64 * 2**20
 
 
+class Described(NamedTuple):
+    """What a skill says that it is about."""
+
+    text: str
+    vector: Vectors  # (dim,)
+
+
 @dataclass(frozen=True, eq=False)
 class RecordedTasks:
     """Distinct tasks and the skills that they were recorded under; one task may belong to several."""
 
     vectors: Vectors  # (tasks, dim), rows of length 1
+    texts: tuple[str, ...]  # (tasks,) empty where a text is not known
     skills: tuple[str, ...]
     members: Ints  # (memberships,) rows of `vectors`, those of the first skill first
     starts: Ints  # (skills + 1,) where each skill's members begin
 
     @classmethod
-    def of(cls, task_ids: Sequence[str], skills: Sequence[str], vectors: Vectors) -> RecordedTasks:
+    def of(
+        cls, task_ids: Sequence[str], skills: Sequence[str], vectors: Vectors, texts: Sequence[str] = ()
+    ) -> RecordedTasks:
         """From one entry per task and skill; entries of the same id are the same task."""
         _, first, task = np.unique(np.asarray(task_ids, np.str_), return_index=True, return_inverse=True)
         names, skill = np.unique(np.asarray(skills, np.str_), return_inverse=True)
         # One membership per task and skill, although a skill may have several versions.
         pairs = np.unique(np.stack([skill, task], axis=1), axis=0)
         starts = np.searchsorted(pairs[:, 0], np.arange(len(names) + 1))
-        return cls(vectors[first], tuple(names.tolist()), pairs[:, 1].astype(np.int64), starts.astype(np.int64))
+        words = tuple(texts[i] if texts else "" for i in first.tolist())
+        return cls(vectors[first], words, tuple(names.tolist()), pairs[:, 1].astype(np.int64), starts.astype(np.int64))
 
-    def with_descriptions(self, descriptions: Mapping[str, Vectors]) -> RecordedTasks:
+    def with_descriptions(self, descriptions: Mapping[str, Described]) -> RecordedTasks:
         """The description of each skill with few tasks as one more task of it."""
         counts = np.diff(self.starts)
         few = [i for i, name in enumerate(self.skills) if counts[i] < FEW_TASKS and name in descriptions]
         if not few:
             return self
-        extra = np.array([descriptions[self.skills[i]] for i in few], np.float32)
+        extra = [descriptions[self.skills[i]] for i in few]
         rows = len(self.vectors) + np.arange(len(few))
         members = np.insert(self.members, self.starts[np.array(few) + 1], rows)
         added = np.cumsum(np.isin(np.arange(len(self.skills)), few))
         return RecordedTasks(
-            np.concatenate([self.vectors, extra]), self.skills, members, self.starts + np.append(0, added)
+            np.concatenate([self.vectors, np.array([one.vector for one in extra], np.float32)]),
+            self.texts + tuple(one.text for one in extra),
+            self.skills,
+            members,
+            self.starts + np.append(0, added),
         )
 
     def membership(self) -> Flags:
@@ -94,19 +112,28 @@ class Ranking(NamedTuple):
     """How likely a task is about each skill on offer; what is left of 1 is the chance that it is about none."""
 
     chances: Mapping[str, float]
+    alike: frozenset[tuple[str, str]] = frozenset()
+    """Pairs of skills whose tasks cannot be told apart, so that the one is as right as the other."""
 
     @property
     def any_skill(self) -> float:
         """The chance that the task is about one of the skills on offer."""
         return min(1.0, sum(self.chances.values()))
 
-    def applicable(self, least: float = 0.5) -> list[str]:
-        """The skills to ask for their gain, the likeliest first; none where the chance of any is below `least`."""
-        if not self.chances or self.any_skill < least:
+    def applicable(self, least: float = LEAST_CHANCE) -> list[str]:
+        """The skills to ask for their gain, the likeliest first: the best one and those that are like it.
+
+        None where their chances together are below `least`. Small chances of many other skills do not count: that some
+        skill applies is no reason to take the wrong one.
+        """
+        if not self.chances:
             return []
-        best = max(self.chances.values())
         ranked = sorted(self.chances, key=lambda name: -self.chances[name])
-        return [name for name in ranked if self.chances[name] >= _SHARE_OF_BEST * best]
+        best = ranked[0]
+        group = [name for name in ranked if name == best or (best, name) in self.alike]
+        if sum(self.chances[name] for name in group) < least:
+            return []
+        return [name for name in group if self.chances[name] >= _SHARE_OF_BEST * self.chances[best]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,13 +145,19 @@ class Applicability:
     center: Floats  # (dim,)
     coefficients: Floats  # (dim, skills + 1), *none* last
     constants: Floats  # (skills + 1,)
+    words: WordRegression
     usual_nearness: tuple[float, float]  # mean and deviation among everyday prompts: the unit of nearness
-    weights: Floats  # (4,) of the conditional logit
+    weights: Floats  # (5,) of the conditional logit
     twins: Flags  # (skills, skills)
 
     @classmethod
     def fit(
-        cls, tasks: RecordedTasks, everyday: Vectors, *, descriptions: Mapping[str, Vectors] | None = None
+        cls,
+        tasks: RecordedTasks,
+        everyday: Vectors,
+        *,
+        everyday_texts: Sequence[str] = (),
+        descriptions: Mapping[str, Described] | None = None,
     ) -> Applicability:
         """Learn from recorded tasks.
 
@@ -134,7 +167,9 @@ class Applicability:
             Of every skill that may be asked about, and better of all others too.
         everyday : (prompts, dim)
             Prompts of no skill, at least two, from the same encoder.
-        descriptions : mapping of skill to vector
+        everyday_texts : (prompts,)
+            Their words; without them, words have no say.
+        descriptions : mapping of skill to its description
             Used for skills with fewer than three tasks.
         """
         if not len(tasks.vectors) or len(everyday) < 2:
@@ -144,6 +179,7 @@ class Applicability:
         is_member = tasks.membership()
         cases = _sampled_cases(tasks, recorded)
         regression = _Regression.fit(tasks.vectors, everyday, is_member)
+        words, word_scores, everyday_words = _word_scores(tasks, everyday_texts, len(everyday), is_member, cases)
         among_everyday = _nearness_to_everyday(everyday, everyday, own=np.arange(len(everyday)))
         usual = (float(among_everyday.mean()), max(float(among_everyday.std()), 1e-3))
         nearness = _nearness_to_skills(tasks, tasks.vectors[cases], own=cases)
@@ -151,21 +187,33 @@ class Applicability:
             nearness,
             _nearness_to_everyday(everyday, tasks.vectors[cases]),
             regression.without_itself(cases),
+            word_scores,
             usual,
         )
         everyday_features = _features(
             _nearness_to_skills(tasks, everyday),
             among_everyday,
             regression.without_itself(len(tasks.vectors) + np.arange(len(everyday))),
+            everyday_words,
             usual,
         )
-        twins = _twins(nearness, is_member[cases])
-        weights = _calibrated(features, everyday_features, is_member[cases], twins)
+        # Skills that nearness confuses take no part in the calibration as wrong ones; what all signals together still
+        # confuse cannot be told apart.
+        weights = _calibrated(features, everyday_features, is_member[cases], _twins(nearness, is_member[cases]))
+        twins = _twins(probabilities(features, weights)[:, :-1], is_member[cases])
         return cls(
-            tasks, everyday, regression.center, regression.coefficients, regression.constants, usual, weights, twins
+            tasks,
+            everyday,
+            regression.center,
+            regression.coefficients,
+            regression.constants,
+            words,
+            usual,
+            weights,
+            twins,
         )
 
-    def rank(self, query: Vectors, offered: Iterable[str] | None = None) -> Ranking:
+    def rank(self, query: Vectors, offered: Iterable[str] | None = None, *, text: str = "") -> Ranking:
         """How likely a task is about each of the skills on offer; unrecorded skills are left out.
 
         A recorded skill that is not on offer takes its share away from those that are, unless it is a twin of one.
@@ -175,18 +223,23 @@ class Applicability:
         if not is_offered.any():
             return Ranking({})
         competes = is_offered | ~self.twins[is_offered].any(axis=0)
-        chances = probabilities(self._features(query[None, :]), self.weights, np.append(competes, True)[None, :])[0]
-        return Ranking({name: float(chances[i]) for i, name in enumerate(self.tasks.skills) if is_offered[i]})
+        features = self._features(query[None, :], [text])
+        chances = probabilities(features, self.weights, np.append(competes, True)[None, :])[0]
+        alike = [(self.tasks.skills[i], self.tasks.skills[j]) for i, j in np.argwhere(self.twins).tolist()]
+        return Ranking(
+            {name: float(chances[i]) for i, name in enumerate(self.tasks.skills) if is_offered[i]}, frozenset(alike)
+        )
 
-    def chances(self, queries: Vectors) -> Floats:
+    def chances(self, queries: Vectors, texts: Sequence[str] = ()) -> Floats:
         """(queries, skills + 1) for many tasks at once, every skill on offer; *none* is the last column."""
-        return probabilities(self._features(queries), self.weights)
+        return probabilities(self._features(queries, texts or [""] * len(queries)), self.weights)
 
-    def _features(self, queries: Vectors) -> Floats:
+    def _features(self, queries: Vectors, texts: Sequence[str]) -> Floats:
         return _features(
             _nearness_to_skills(self.tasks, queries),
             _nearness_to_everyday(self.everyday, queries),
             (queries - self.center) @ self.coefficients + self.constants,
+            self.words.score(texts),
             self.usual_nearness,
         )
 
@@ -194,15 +247,32 @@ class Applicability:
 # Signals
 
 
-def _features(to_skills: Floats, to_everyday: Floats, linear: Floats, usual: tuple[float, float]) -> Floats:
-    """(queries, skills + 1, 4) as the prior's weights have them."""
+def _features(
+    to_skills: Floats, to_everyday: Floats, linear: Floats, words: Floats, usual: tuple[float, float]
+) -> Floats:
+    """(queries, skills + 1, 5) as the prior's weights have them."""
     mean, deviation = usual
     result = np.zeros((*linear.shape, len(_PRIOR)))
     result[:, :-1, 0] = (to_skills - mean) / deviation
     result[:, -1, 1] = (to_everyday - mean) / deviation
     result[:, :, 2] = linear
-    result[:, -1, 3] = 1.0
+    result[:, :, 3] = words
+    result[:, -1, 4] = 1.0
     return result
+
+
+def _word_scores(
+    tasks: RecordedTasks, everyday_texts: Sequence[str], prompts: int, is_member: Flags, cases: Ints
+) -> tuple[WordRegression, Floats, Floats]:
+    """The regression on words, and the scores of the cases and of the everyday prompts, each made without itself."""
+    # Skills with a single task calibrate nothing, but their words are learned.
+    single = tasks.members[tasks.starts[:-1][np.diff(tasks.starts) < 2]]
+    rows = np.unique(np.concatenate([cases, single]))
+    has_words = bool(everyday_texts) and any(tasks.texts)
+    texts = [tasks.texts[row] for row in rows.tolist()] if has_words else [""] * len(rows)
+    texts += list(everyday_texts) if has_words else [""] * prompts
+    words = WordRegression.fit(texts, *class_targets(is_member[rows], prompts))
+    return words, words.without_itself[np.searchsorted(rows, cases)], words.without_itself[len(rows) :]
 
 
 def _nearness_to_skills(tasks: RecordedTasks, queries: Vectors, own: Ints | None = None) -> Floats:
@@ -268,13 +338,7 @@ class _Regression:
     def fit(cls, tasks: Vectors, everyday: Vectors, is_member: Flags) -> _Regression:
         rows = np.concatenate([tasks, everyday]).astype(np.float64)
         n, dimension = rows.shape
-        classes = is_member.shape[1] + 1
-        targets = np.zeros((n, classes))
-        # A task of two skills is half a task of each.
-        targets[: len(tasks), :-1] = is_member / np.maximum(is_member.sum(axis=1, keepdims=True), 1)
-        targets[len(tasks) :, -1] = 1.0
-        weights = targets @ (1 / (targets.sum(axis=0) + _CLASS_SIZE_SHRINKAGE))
-        weights *= n / weights.sum()
+        targets, weights = class_targets(is_member, len(everyday))
         center = weights @ rows / n
         constants = weights @ targets / n
         rows -= center

@@ -33,7 +33,7 @@ from skilldelta.errors import BankError, InputError, NotRecordedError, ReplacedB
 from skilldelta.gate import Action, Answer, Decision, Gate, Question, SkillChoice
 from skilldelta.records import Agent, Skill
 from skilldelta.redaction import redacted
-from skilldelta.routing.applicability import Ranking
+from skilldelta.routing.applicability import LEAST_CHANCE, Ranking
 from skilldelta.routing.task_text import read_message
 from skilldelta.serve.learning import LearningProcess
 from skilldelta.serve.loaded_bank import EncoderMaker, KnownNames, LoadedBank
@@ -492,6 +492,9 @@ def _unrelated(resolved: ResolvedQuestion, ranking: Ranking, applicable: Sequenc
     elif applicable:
         best = applicable[0]
         reason = f"the task is about another skill: {best} ({chances[best]:.0%}), this one {chances[skill]:.0%}"
+    elif ranking.any_skill >= LEAST_CHANCE:
+        best = max(chances, key=lambda name: chances[name])
+        reason = f"no skill is likely enough to be the one that the task is about; the likeliest is {best} ({chances[best]:.0%})"
     elif ranking.any_skill:
         reason = f"the task is like those of no recorded skill ({ranking.any_skill:.0%} that any applies)"
     else:

@@ -162,7 +162,7 @@ class _Replay:
         remaining = rows.rows(~np.isin(rows.task_ids, list(out)))
         if not len(remaining):
             return
-        applicability = self._fitted(remaining, self._everyday[self._prompt_fold != fold])
+        applicability = self._fitted(remaining, np.flatnonzero(self._prompt_fold != fold))
         with tempfile.TemporaryDirectory() as folder, _bank_of(self._panel, remaining, Path(folder)) as bank:
             advisor = Advisor(bank, self._panel.encoder, agent=self._panel.agent, gate=self._settings.gate)
             for task in out:
@@ -191,12 +191,15 @@ class _Replay:
         rows = self._panel.support
         names = np.unique(rows.skills)
         drawn = self._generator.permutation(names)[:_MOST_REMOVED_SKILLS]
-        return {str(name): self._fitted(rows.rows(rows.skills != name), self._everyday) for name in drawn}
+        return {str(name): self._fitted(rows.rows(rows.skills != name)) for name in drawn}
 
-    def _fitted(self, rows: Support, everyday: Vectors) -> Applicability:
+    def _fitted(self, rows: Support, prompts: Ints | None = None) -> Applicability:
+        """Applicability from some rows and some everyday prompts, all of them unless they are named."""
+        at = np.arange(len(self._everyday)) if prompts is None else prompts
+        everyday_texts = [everyday_prompts()[i] for i in at.tolist()]
         texts = self._panel.skill_texts
         skills = [Skill(name, text=texts.get(name, "")) for name in np.unique(rows.skills).tolist()]
-        return fitted_applicability(rows, everyday, self._panel.encoder, skills)
+        return fitted_applicability(rows, self._everyday[at], everyday_texts, self._panel.encoder, skills)
 
     def result(self) -> RoutingResult:
         """Counts, and the success of the whole."""
@@ -233,7 +236,7 @@ class _Replay:
 
     def _on_prompts(self) -> Share:
         """The caller's messages, asked of the whole bank."""
-        applicability = self._fitted(self._panel.support, self._everyday)
+        applicability = self._fitted(self._panel.support)
         used = 0
         with tempfile.TemporaryDirectory() as folder, _bank_of(self._panel, self._panel.support, Path(folder)) as bank:
             advisor = Advisor(bank, self._panel.encoder, agent=self._panel.agent, gate=self._settings.gate)
@@ -258,7 +261,7 @@ def _choice(applicability: Applicability, advisor: Advisor, text: str, query: Ve
     """The skill that a harness would inject for a message, with every recorded skill on offer."""
     if not read_message(text).is_task:
         return None
-    answers = [advisor.ask(Question(text, skill)) for skill in applicability.rank(query).applicable()]
+    answers = [advisor.ask(Question(text, skill)) for skill in applicability.rank(query, text=text).applicable()]
     used = [answer for answer in answers if answer.decision.action == "use"]
     best = max(used, key=lambda answer: answer.decision.gain, default=None)
     return None if best is None else best.skill
