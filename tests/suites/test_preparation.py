@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from skilldelta.cli.main import run
 from skilldelta.collect.suite import load_suite
 from skilldelta.paper.suites import NAMES, find_suite, paper_suites
-from skilldelta.paper.suites.base import GivenFiles
+from skilldelta.paper.suites.base import SKILL_PROMPT, GivenFiles
 from skilldelta.paper.suites.inventory import compared, inventory_of
 from skilldelta.paper.suites.preparation import prepare
 from suites import sra_files
@@ -40,6 +41,20 @@ def test_the_five_suites_have_the_papers_counts_and_say_where_their_data_are() -
         "spreadsheetbench": (399, 1),
     }
     assert all(suite.licence and suite.origin and "--from" in suite.needs for suite in paper_suites())
+
+
+def test_the_words_of_the_plain_protocol_change_on_purpose_only() -> None:
+    # A rename of variables once turned "choices are given" into "choices are sources": outcomes of other words do not compare.
+    words = {
+        suite.name: "\n".join((suite.preset.system, suite.preset.prompt, SKILL_PROMPT)) for suite in paper_suites()
+    }
+    assert {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in words.items()} == {
+        "toolqa": "a159629c1d7e5bd4",
+        "medcalc": "901718c3d385a985",
+        "bigcodebench": "abc52d0c96f0840c",
+        "logicbench": "723dc4cd2e9566a5",
+        "spreadsheetbench": "28f7e7dcf694fe6a",
+    }
 
 
 def prepared(tmp_path: Path, name: str, file: str, rows: list[dict[str, Any]], **corpus: bool) -> Path:

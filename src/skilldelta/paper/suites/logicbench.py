@@ -10,7 +10,7 @@ _PROMPT = """\
 {task}
 
 Reason briefly, then end with one line. For a question that can be answered with yes or no: The answer is: yes (or no).
-Where choices are sources, the number of the right one: The answer is: choice_1 (or choice_2, and so on)."""
+Where choices are given, the number of the right one: The answer is: choice_1 (or choice_2, and so on)."""
 
 
 def _read(sources: GivenFiles) -> BenchmarkData:
