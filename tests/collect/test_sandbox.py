@@ -103,6 +103,7 @@ def test_docker_runs_without_network_and_within_limits(tmp_path: Path) -> None:
         "--shm-size 256m",
         "--pids-limit",
         "timeout -s KILL 5 python3 x.py",
+        f"--user {os.getuid()}:{os.getgid()} -v {tmp_path}",  # who alone can enter the working copy
     ):
         assert needed in text
 

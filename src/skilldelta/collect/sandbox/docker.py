@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -53,6 +54,13 @@ class Docker:
             *(self.program, "run", "--rm", "-i", "--init", "--network", "none", "--read-only"),
             *("--tmpfs", f"/tmp:size={memory}", "--shm-size", memory, "--memory", memory, "--memory-swap", memory),
             *("--pids-limit", str(limits.processes), "--ulimit", f"fsize={limits.disk}", "--ulimit", "core=0"),
-            *("--cap-drop", "ALL", "--security-opt", "no-new-privileges", *place, self.image),
+            *("--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--user", _user(), *place, self.image),
             *("timeout", "-s", "KILL", f"{limits.seconds:g}", *command),
         ]
+
+
+def _user() -> str:
+    """Who runs the payload: the working copy's owner, since without capabilities not even root could enter a 0700 folder of
+    another user. Docker Desktop on Windows, which has no user ids, maps the owner itself.
+    """
+    return f"{os.getuid()}:{os.getgid()}" if hasattr(os, "getuid") else "0:0"
