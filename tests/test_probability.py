@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from skilldelta.arrays import Floats
 from skilldelta.errors import InputError
 from skilldelta.evaluation.metrics import reliability_curve
-from skilldelta.evaluation.roster import scores_without_folds
+from skilldelta.evaluation.scored_policies import scores_without_folds
 from skilldelta.paper.simulation.simulated_panel import simulate_panel
 from skilldelta.predictor import Settings, predict_each
 from skilldelta.probability import cross_fitted, fit_probabilities

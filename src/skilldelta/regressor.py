@@ -21,6 +21,7 @@ from skilldelta.encoders import Encoder, load_encoder
 from skilldelta.errors import InputError
 from skilldelta.estimators.base import Target
 from skilldelta.gate import Gate
+from skilldelta.gate_settings import SETTING
 from skilldelta.predictor import Weighting
 from skilldelta.support import Scope, Support
 
@@ -51,7 +52,7 @@ class SkillGainRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         k: int = 6,
         weighting: Weighting = "cosine",
         scope: Scope = "family",
-        threshold: float = 0.0,
+        threshold: float = SETTING["threshold"].default,
         encoder: str | Encoder = "wordllama",
     ) -> None:
         """`gate` decides; without it one is made of `estimator`, `k`, `weighting`, `scope` and `threshold`, without any

@@ -117,3 +117,63 @@ def test_a_bad_target_file_is_one_line(skilldelta: Skilldelta, toy_bank: str, li
     assert (ran.code, len(ran.err.splitlines())) == (2, 1)
     assert message in ran.err
     assert not Path("sealed.json").exists()
+
+
+def test_the_whole_gate_is_sealed_and_applied(skilldelta: Skilldelta, toy_bank: str) -> None:
+    Path("targets.jsonl").write_text("".join(json.dumps(row) + "\n" for row in TARGETS))
+    freeze = ("freeze", "targets.jsonl", "--bank", toy_bank, "--output", "gate.json")
+    gate = ("--rule", "three-way", "--interval", "exact", "--level", 0.9, "--familiarity-limit", 0.2)
+    ran = skilldelta(*freeze, *gate)
+    assert ran.code == 0, ran.err
+    sealed = json.loads(Path("gate.json").read_text())
+    settings = {name: sealed["settings"][name] for name in ("rule", "interval", "level", "familiarity_limit")}
+    assert settings == {"rule": "three-way", "interval": "exact", "level": 0.9, "familiarity_limit": 0.2}
+    for row, prediction in zip(TARGETS, sealed["predictions"], strict=True):
+        asked = (row["text"], "--skill", row["skill"], "--family", row["family"], "--scope", "family")
+        answer = skilldelta(
+            "predict", *asked, "--estimator", "paper", "--task-id", row["task_id"], *gate, "--bank", toy_bank, "--json"
+        )
+        assert prediction["action"] == answer.document["action"]
+        assert prediction["gain"] == pytest.approx(answer.document["gain"])
+    outcomes(skilldelta, toy_bank)
+    assert skilldelta("audit", "gate.json", "--bank", toy_bank, "--resamples", 0).code == 0
+
+
+def test_an_audit_refuses_another_rule_than_the_sealed_one(skilldelta: Skilldelta, toy_bank: str) -> None:
+    from dataclasses import replace
+
+    from skilldelta.evaluation.prospective.seal import read_sealed, seal, write_sealed
+
+    Path("targets.jsonl").write_text("".join(json.dumps(row) + "\n" for row in TARGETS))
+    assert (
+        skilldelta(
+            "freeze",
+            "targets.jsonl",
+            "--bank",
+            toy_bank,
+            "--output",
+            "a.json",
+            "--rule",
+            "three-way",
+            "--interval",
+            "exact",
+        ).code
+        == 0
+    )
+    panel = read_sealed(Path("a.json"))
+    assert {item.action for item in panel.predictions} == {"abstain"}
+    used = [replace(item, action="use") for item in panel.predictions]
+    # Its hashes are made anew, so that only the repeated decision can show the change.
+    write_sealed(seal(panel.settings, panel.support, panel.targets, used, created=panel.created), Path("b.json"))
+    outcomes(skilldelta, toy_bank)
+    ran = skilldelta("audit", "b.json", "--bank", toy_bank, "--resamples", 0)
+    assert (ran.code, "different prediction" in ran.err) == (1, True)
+
+
+def test_a_named_gate_is_frozen(skilldelta: Skilldelta, toy_bank: str) -> None:
+    Path("targets.jsonl").write_text("".join(json.dumps(row) + "\n" for row in TARGETS))
+    Path("skilldelta.toml").write_text('[gates.careful]\nestimator = "blend"\nrule = "conservative"\nthreshold = 0.3\n')
+    ran = skilldelta("freeze", "targets.jsonl", "--bank", toy_bank, "--output", "named.json", "--gate", "careful")
+    assert ran.code == 0, ran.err
+    settings = json.loads(Path("named.json").read_text())["settings"]
+    assert (settings["estimator"], settings["rule"], settings["threshold"]) == ("blend", "conservative", 0.3)

@@ -120,13 +120,13 @@ def test_new_rows_join_without_learning_anew(panel: SimulatedPanel) -> None:
     grown = fitted.grown(support)
     assert grown.model is not None
     assert fitted.model is not None
-    assert grown.model.lens is fitted.model.lens
+    assert grown.model.extractor is fitted.model.extractor
     assert len(grown.support) == 160
     whole, later = Blend().fit(support), target_of(support, 3)
     assert grown.score(later).gain == pytest.approx(whole.score(later).gain, abs=0.25)
     shrunk = fitted.grown(support.rows(np.arange(100)))  # a tenth fewer: learn again
     assert shrunk.model is not None
-    assert shrunk.model.lens is not fitted.model.lens
+    assert shrunk.model.extractor is not fitted.model.extractor
 
 
 def test_without_texts_the_vectors_alone_are_enough(panel: SimulatedPanel) -> None:

@@ -19,9 +19,9 @@ from skilldelta.estimators.blend.components import (
     departures_without_task,
     neighbor_lists,
 )
-from skilldelta.estimators.blend.group import Seen, prepare
+from skilldelta.estimators.blend.group import TargetFeatures, prepare
 from skilldelta.estimators.blend.slopes import Landmarks, fit_slopes, held_out_departures
-from skilldelta.estimators.blend.views import Lens
+from skilldelta.estimators.blend.views import FeatureExtractor
 from skilldelta.estimators.blend.weights import Trust
 from skilldelta.paper.simulation.simulated_panel import simulate_panel
 from skilldelta.support import Support
@@ -129,21 +129,23 @@ def small() -> Support:
 
 
 def test_departures_of_a_task_are_those_of_a_group_without_it(small: Support) -> None:
-    lens, views = Lens.learn(small)
+    extractor, views = FeatureExtractor.learn(small)
     panel = BlendPanel.of(small, views)
     found = departures_without_task(panel, cross_fit(panel, nested=False).plain)
     vectors = [c for c, name in enumerate(COMPONENTS) if name.startswith(("nearest", "vector"))]
     for row in (0, 17, 59):
         others = small.rows(np.arange(60) != row)
         everything = Trust(np.ones(len(COMPONENTS)), belief=1.0)
-        group = prepare(BlendPanel.of(others, lens.views(others)), (small.families[row], small.skills[row]), everything)
-        alone = group.departures(Seen(Target(small.vectors[row], small.texts[row]), lens))
+        group = prepare(
+            BlendPanel.of(others, extractor.views(others)), (small.families[row], small.skills[row]), everything
+        )
+        alone = group.departures(TargetFeatures(Target(small.vectors[row], small.texts[row]), extractor))
         # The penalty of a line is set by all features of the family, which no outcome reaches.
         assert found[row, vectors] == pytest.approx([alone[c] for c in vectors], abs=0.02)
 
 
 def test_flipping_an_outcome_moves_its_own_departures_nowhere(small: Support) -> None:
-    _, views = Lens.learn(small)
+    _, views = FeatureExtractor.learn(small)
 
     def departures_of(support: Support) -> np.ndarray:
         panel = BlendPanel.of(support, views)

@@ -7,7 +7,7 @@ import pytest
 
 from skilldelta.estimators.blend.blend_panel import BlendPanel
 from skilldelta.estimators.blend.fitted import Transfer, reported_gain, reported_gains
-from skilldelta.estimators.blend.views import Lens
+from skilldelta.estimators.blend.views import FeatureExtractor
 from skilldelta.support import Support
 
 
@@ -29,7 +29,7 @@ def two_regions(rng: np.random.Generator, *, families: int, related: bool) -> Su
 
 
 def transfer_of(support: Support) -> Transfer:
-    return Transfer.of(BlendPanel.of(support, Lens.learn(support)[1]), [])
+    return Transfer.of(BlendPanel.of(support, FeatureExtractor.learn(support)[1]), [])
 
 
 def test_a_new_family_follows_the_families_near_it_where_these_agree(rng: np.random.Generator) -> None:

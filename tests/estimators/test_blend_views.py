@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skilldelta.estimators.blend.blend_panel import FOLDS, fold_of, folds_of
-from skilldelta.estimators.blend.views import FEATURES, Lens, Shape, Words, hash_order
+from skilldelta.estimators.blend.views import FEATURES, FeatureExtractor, Shape, Words, hash_order
 
 from .panels import panel
 
@@ -49,11 +49,11 @@ def test_shape_counts_what_a_question_is_made_of() -> None:
 
 def test_long_vectors_are_seen_on_their_main_directions(rng: np.random.Generator) -> None:
     support = panel([0.0] * 20, vectors=rng.normal(size=(20, 300)).tolist())
-    lens, views = Lens.learn(support)
+    extractor, views = FeatureExtractor.learn(support)
     assert views.slopes.shape == (20, 256)
     assert views.words is None
     assert views.shape is None
-    assert lens.project(support.vectors[3]) == pytest.approx(views.slopes[3], abs=1e-5)
+    assert extractor.project(support.vectors[3]) == pytest.approx(views.slopes[3], abs=1e-5)
     distances = np.linalg.norm(views.slopes[0] - views.slopes[1:], axis=1)
     assert distances == pytest.approx(np.linalg.norm(support.vectors[0] - support.vectors[1:], axis=1), abs=1e-4)
 

@@ -12,7 +12,7 @@ from skilldelta.arrays import Floats
 from skilldelta.errors import InputError
 from skilldelta.evaluation.calibration import Calibration, calibrate
 from skilldelta.evaluation.goals import BestValue, Goal, Margin, TokenBudget, UseRate
-from skilldelta.evaluation.roster import scores_without_folds
+from skilldelta.evaluation.scored_policies import scores_without_folds
 from skilldelta.evaluation.sweeps import ThresholdSweep, threshold_sweep
 from skilldelta.paper.simulation.simulated_panel import simulate_panel
 from skilldelta.predictor import Settings, predict_each

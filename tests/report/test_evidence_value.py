@@ -9,7 +9,7 @@ import numpy as np
 from skilldelta.arrays import Vectors
 from skilldelta.evaluation.accounting import RoutingCost
 from skilldelta.evaluation.results import PanelResult
-from skilldelta.evaluation.roster import Scorer
+from skilldelta.evaluation.scored_policies import Scorer
 from skilldelta.records import Agent, Condition, Execution
 from skilldelta.report.figures.evidence_value import accounting
 from skilldelta.report.gathering import gather, measured_routing

@@ -205,3 +205,22 @@ def test_another_address_needs_tokens(skilldelta: Skilldelta, toy_bank: str, tmp
     ran = skilldelta("mcp", "--bank", toy_bank, *words)
     assert (ran.code, len(ran.err.splitlines())) == (2, 1)
     assert "skilldelta token create" in ran.err
+
+
+def test_every_setting_of_a_gate_is_an_argument(toy_bank: str) -> None:  # noqa: F811
+    from skilldelta.gate_settings import GATE_SETTINGS
+
+    async def use() -> None:
+        with GateService.open(toy_bank) as service:
+            async with Client(mcp_server(service)) as client:
+                tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+                for name in ("skilldelta_route", "skilldelta_choose"):
+                    schema = json.dumps(tools[name].input_schema)
+                    assert all(f'"{setting.name}"' in schema for setting in GATE_SETTINGS)
+                gate = {"estimator": "paper", "rule": "three-way", "interval": "exact", "k": 2}
+                routed = await call(client, "skilldelta_route", **QUESTION, gate=gate)
+                assert (routed["action"], routed["estimator"]) == ("abstain", "paper")
+                error = await refusal(client, "skilldelta_route", **QUESTION, gate={"rule": "bold"})
+                assert "bold" in error
+
+    anyio.run(use)

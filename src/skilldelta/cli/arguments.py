@@ -150,13 +150,16 @@ def _is_this_machine(host: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
-def gate_of(ctx: click.Context) -> Gate:
-    """The gate that a command's options spell out: flags, then a named gate, then the environment and the file."""
+def gate_of(ctx: click.Context, default: Gate | None = None, *, but: Collection[str] = ()) -> Gate:
+    """The gate that a command's options spell out: flags, then a named gate, then the environment and the file.
+
+    `default` is the gate of a command that nothing sets; options among `but` have a meaning of their own there.
+    """
     from skilldelta.gate import Gate
 
-    settings = _gate_settings(ctx)
+    settings = {name: value for name, value in _gate_settings(ctx).items() if name not in but}
     if not ctx.params.get("gate"):
-        return Gate.from_settings(settings)
+        return Gate.from_settings(settings, default)
     flags = {name: value for name, value in settings.items() if _is_flag(ctx, name)}
     return Gate.from_settings(flags, named_gate(ctx, ctx.params["gate"]))
 

@@ -230,7 +230,7 @@ def _show(bank: str, report: ImportReport) -> None:
 
 def show_understood(reading: Reading) -> None:
     """The tasks, arms and versions that were understood, where a source has more than one row of them to tell."""
-    from skilldelta.bank.importers.any_source import understood
+    from skilldelta.bank.importers.source_reading import understood
 
     rows = [
         [
@@ -250,7 +250,7 @@ def _explain(sources: list[Source], defaults: Defaults, format_: str, *, as_json
     from dataclasses import asdict
 
     from skilldelta.bank.importers import UnsaidError, read_any, tool_formats
-    from skilldelta.bank.importers.any_source import left_out_lines, understood
+    from skilldelta.bank.importers.source_reading import left_out_lines, understood
 
     documents = []
     for source in sources:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import click
 
 from skilldelta.errors import shown
-from skilldelta.gate_settings import GATE_SETTINGS, SETTING, Setting
+from skilldelta.gate_settings import GATE_SETTINGS, PAPER_SETTINGS, SETTING, Setting
 from skilldelta.renames import SCOPES, estimator_name, renamed
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -144,6 +144,16 @@ gate_options = together(named_gate_option, *(gate_option(setting) for setting in
 gate_options_without_prices = together(
     named_gate_option,
     *(gate_option(setting) for setting in GATE_SETTINGS if setting.name not in ("success_worth", "price")),
+)
+# Of `freeze`, whose threshold may also be a rule, and which seals the paper's rule unless told otherwise.
+_FROZEN_DEFAULTS = {"estimator": PAPER_SETTINGS["estimator"], "scope": PAPER_SETTINGS["scope"]}
+frozen_gate_options = together(
+    named_gate_option,
+    *(
+        gate_option(setting._replace(default=_FROZEN_DEFAULTS.get(setting.name, setting.default)))
+        for setting in GATE_SETTINGS
+        if setting.name != "threshold"
+    ),
 )
 threshold_option = gate_option(SETTING["threshold"], SETTING["threshold"].default)
 rule_options = together(

@@ -96,7 +96,7 @@ def calibrate(
 ) -> Calibration:
     """Choose on all rows, evaluate nested; rows whose score is NaN are left out, those at minus infinity never used.
 
-    `scores` are leave-one-task-out. `training_scores` (folds, n) come from `roster.scores_without_folds`: without them a
+    `scores` are leave-one-task-out. `training_scores` (folds, n) come from `scored_policies.scores_without_folds`: without them a
     threshold is chosen on scores whose support included the fold it decides, which is honest only for scores that no
     outcome of this panel went into.
     """

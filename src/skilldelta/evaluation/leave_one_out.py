@@ -43,10 +43,10 @@ from skilldelta.evaluation.results import (
     Range,
     RepeatedFolds,
 )
-from skilldelta.evaluation.roster import (
+from skilldelta.evaluation.scored_policies import (
     EvaluationPlan,
     Holdout,
-    Roster,
+    ScoredPolicies,
     as_scored,
     check_names,
     holdout_notes,
@@ -119,26 +119,28 @@ def evaluate_panels(
     _check(supports, resamples, shuffles)
     check_margin(margin)
     check_names(policies)
-    rosters = [
+    scored_panels = [
         score_policies(support, policies, plan, (judgements or {}).get((support.agent, support.suite)))
         for support in supports
     ]
     linear = [
-        linear_rules(as_scored(support, plan.holdout), roster.plain, plan) if resamples or shuffles else {}
-        for support, roster in zip(supports, rosters, strict=True)
+        linear_rules(as_scored(support, plan.holdout), scored_policies.plain, plan) if resamples or shuffles else {}
+        for support, scored_policies in zip(supports, scored_panels, strict=True)
     ]
-    drawn = _resample(supports, rosters, linear, resamples, rng, progress)
+    drawn = _resample(supports, scored_panels, linear, resamples, rng, progress)
     nulls = [
-        panel_nulls(support, roster.policies, plan, rules, shuffles=shuffles, with_blend=null_blend, rng=rng)
-        for support, roster, rules in zip(supports, rosters, linear, strict=True)
+        panel_nulls(support, scored_policies.policies, plan, rules, shuffles=shuffles, with_blend=null_blend, rng=rng)
+        for support, scored_policies, rules in zip(supports, scored_panels, linear, strict=True)
     ]
     folds = [
-        _small_panel_folds(support, roster, plan, rng.spawn(1)[0]) if resamples else None
-        for support, roster in zip(supports, rosters, strict=True)
+        _small_panel_folds(support, scored_policies, plan, rng.spawn(1)[0]) if resamples else None
+        for support, scored_policies in zip(supports, scored_panels, strict=True)
     ]
     panels = tuple(
-        _panel(support, roster, plan, intervals, null, resamples, margin, of_folds)
-        for support, roster, intervals, null, of_folds in zip(supports, rosters, drawn, nulls, folds, strict=True)
+        _panel(support, scored_policies, plan, intervals, null, resamples, margin, of_folds)
+        for support, scored_policies, intervals, null, of_folds in zip(
+            supports, scored_panels, drawn, nulls, folds, strict=True
+        )
     )
     return Evaluation(panels, _mean_over_panels(panels, drawn))
 
@@ -162,7 +164,7 @@ def _check(supports: Sequence[Support], resamples: int, shuffles: int) -> None:
 
 def _resample(
     supports: Sequence[Support],
-    rosters: Sequence[Roster],
+    scored_panels: Sequence[ScoredPolicies],
     linear: Sequence[Mapping[str, LinearRule]],
     resamples: int,
     rng: np.random.Generator,
@@ -173,7 +175,7 @@ def _resample(
     suites = {support.suite: [other for other in supports if other.suite == support.suite] for support in supports}
     plans = {suite: ResamplingPlan.of(resamples, rng) for suite in suites}
     inventories = {suite: Inventory.of(members) for suite, members in suites.items()}
-    members = [list(roster.policies.values()) for roster in rosters]
+    members = [list(scored_policies.policies.values()) for scored_policies in scored_panels]
     total = sum(draws_of(s, m, plans[s.suite]) for s, m in zip(supports, members, strict=True))
     tick = _ticker(progress, total)
     return [
@@ -196,12 +198,12 @@ def _ticker(progress: Progress | None, total: int) -> Callable[[int], None] | No
 
 
 def _small_panel_folds(
-    support: Support, roster: Roster, plan: EvaluationPlan, rng: np.random.Generator
+    support: Support, scored_policies: ScoredPolicies, plan: EvaluationPlan, rng: np.random.Generator
 ) -> RepeatedFolds | None:
     """Of the policies that predict gains from a support and a target alone; None for a large panel."""
     if len(np.unique(support.task_ids)) >= SMALL_PANEL:
         return None
-    entries = [policy_entry(name) for name in roster.policies]
+    entries = [policy_entry(name) for name in scored_policies.policies]
     estimators = {e.name: e.estimator(plan.needs()) for e in entries if e.can_freeze and e.estimator is not None}
     scored = as_scored(support, plan.holdout)
     return repeated_folds(scored, estimators, rng=rng, threshold=plan.gate.threshold) if estimators else None
@@ -209,7 +211,7 @@ def _small_panel_folds(
 
 def _panel(
     support: Support,
-    roster: Roster,
+    scored_policies: ScoredPolicies,
     plan: EvaluationPlan,
     intervals: Intervals,
     nulls: Nulls,
@@ -218,7 +220,7 @@ def _panel(
     folds: RepeatedFolds | None,
 ) -> PanelResult:
     policies = {}
-    for name, policy in roster.policies.items():
+    for name, policy in scored_policies.policies.items():
         result = policy_result(policy, support, intervals.ranges.get(name, {}))
         policies[name] = replace(
             result,
@@ -249,7 +251,7 @@ def _panel(
             *holdout_notes(support, scored, plan.scope),
             *panel_notes(support, structure),
             *below_chance(policies.values()),
-            *roster.left_out,
+            *scored_policies.left_out,
         ),
         margin=margin,
     )

@@ -10,7 +10,7 @@ import numpy as np
 from skilldelta.errors import InputError
 from skilldelta.evaluation.leave_one_out import evaluate_panels
 from skilldelta.evaluation.results import PanelResult
-from skilldelta.evaluation.roster import EvaluationPlan
+from skilldelta.evaluation.scored_policies import EvaluationPlan
 from skilldelta.gate import Gate
 from skilldelta.paper.table import PANEL_COLUMNS, Cell, PanelFigure, PaperTable, TableColumn, panel_table
 from skilldelta.predictor import Settings

@@ -19,7 +19,7 @@ from skilldelta.evaluation.comparison import default_gate
 from skilldelta.evaluation.evidence_scaling import EvidenceCurve, neighbor_sweep, repetition_sweep, support_sweep
 from skilldelta.evaluation.repeated_folds import SMALL_PANEL, held_out_uses
 from skilldelta.evaluation.results import PanelResult
-from skilldelta.evaluation.roster import Scorer
+from skilldelta.evaluation.scored_policies import Scorer
 from skilldelta.evaluation.skill_verdicts import skill_verdicts
 from skilldelta.noise_floor import noise_of_executions
 from skilldelta.predictor import predict

@@ -21,7 +21,7 @@ from skilldelta.errors import BankError, SkillDeltaError
 from skilldelta.estimators.registry import policy_entry
 from skilldelta.evaluation.amendments import Exclusion
 from skilldelta.evaluation.goals import BestValue, Goal, Margin, TokenBudget, UseRate
-from skilldelta.evaluation.roster import check_names
+from skilldelta.evaluation.scored_policies import check_names
 from skilldelta.files import jsonable
 from skilldelta.gate import Gate
 from skilldelta.redaction import redacted

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from skilldelta.bank.entries import RecordedOutcome
 from skilldelta.errors import InputError, MissingExtraError, SkillDeltaError
 from skilldelta.gate import Gate, Question
+from skilldelta.gate_settings import SETTING
 from skilldelta.serve.gate_service import GateService
 from skilldelta.version import __version__
 
@@ -31,6 +32,7 @@ try:
         RouteDocument,
         SkillDocument,
     )
+    from skilldelta.serve.wire_formats import GateBody
 except ImportError as error:
     raise MissingExtraError("the MCP server", "mcp") from error
 
@@ -68,8 +70,13 @@ SuiteName = Annotated[
 ConversationName = Annotated[
     str | None, Field(description="An id of this conversation: asked again, it gets its first decision again.")
 ]
-Threshold = Annotated[float | None, Field(description="Use the skill when the predicted gain is strictly larger.")]
-Paper = Annotated[bool, Field(description="Decide by the paper's rule and settings.")]
+GateSettings = Annotated[
+    GateBody | None,  # type: ignore[valid-type]
+    Field(description="How to decide; what is left out is as the server was started."),
+]
+# The two settings that could be given before `gate` existed; they go before those of `gate`.
+Threshold = Annotated[float | None, Field(description=SETTING["threshold"].help)]
+Paper = Annotated[bool, Field(description=SETTING["paper"].help)]
 Recorded = Annotated[bool, Field(description="Write the decision into the log.")]
 
 
@@ -116,13 +123,15 @@ def _add_decisions(server: MCPServer[Any], service: GateService) -> None:
         agent: AgentName = None,
         suite: SuiteName = None,
         conversation: ConversationName = None,
+        gate: GateSettings = None,
         threshold: Threshold = None,
         paper: Paper = False,
         record: Recorded = True,
     ) -> RouteDocument:
         """Should this skill be used for this task? The decision with its gain, its reason and the nearest recorded tasks."""
         names = {"family": family, "task_id": task_id, "suite": suite, "conversation": conversation}
-        question = _question(service, text, skill, threshold, paper, agent=agent, record=record, **names)
+        decider = _gate(service, gate, threshold, paper)
+        question = _question(text, skill, decider, agent=agent, record=record, **names)
         return RouteDocument.model_validate(_told(lambda: service.decide(question)).to_dict())
 
     @server.tool(title="Choose a skill", annotations=_ADDS)
@@ -135,16 +144,16 @@ def _add_decisions(server: MCPServer[Any], service: GateService) -> None:
         agent: AgentName = None,
         suite: SuiteName = None,
         conversation: ConversationName = None,
+        gate: GateSettings = None,
         threshold: Threshold = None,
         paper: Paper = False,
         record: Recorded = True,
     ) -> ChoiceDocument:
         """Which of these skills should be used for this task? The one that it is about, if its gate says use; or none."""
         names = {"agent": agent, "suite": suite, "conversation": conversation}
-        digests = skill_digests or {}
+        digests, decider = skill_digests or {}, _gate(service, gate, threshold, paper)
         questions = [
-            _question(service, text, skill, threshold, paper, record=record, skill_digest=digests.get(skill), **names)
-            for skill in skills
+            _question(text, skill, decider, record=record, skill_digest=digests.get(skill), **names) for skill in skills
         ]
         return ChoiceDocument.model_validate(_told(lambda: service.choose(questions)).to_dict())
 
@@ -203,13 +212,17 @@ def _add_resources(server: MCPServer[Any], service: GateService) -> None:
         return json.dumps(_found(lambda: service.explain(decision_id)), ensure_ascii=False)
 
 
-def _question(
-    service: GateService, text: str, skill: str, threshold: float | None, paper: bool, **told: Any
-) -> Question:
-    settings = {"threshold": threshold, **({"paper": True} if paper else {})}
-    gate = _told(lambda: Gate.from_settings(settings, service.settings.gate))
-    given = {name: value for name, value in told.items() if value is not None}
-    return Question(text=text, skill=skill, gate=gate, source="mcp", **given)
+def _gate(service: GateService, body: Any, threshold: float | None, paper: bool) -> Gate:
+    """The server's gate with the settings of a call in place of its own."""
+    settings = {} if body is None else body.model_dump(exclude_none=True)
+    settings |= {} if threshold is None else {"threshold": threshold}
+    settings |= {"paper": True} if paper else {}
+    return _told(lambda: Gate.from_settings(settings, service.settings.gate))
+
+
+def _question(text: str, skill: str, gate: Gate, **fields: Any) -> Question:
+    present = {name: value for name, value in fields.items() if value is not None}
+    return Question(text=text, skill=skill, gate=gate, source="mcp", **present)
 
 
 def _bank(service: GateService) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from skilldelta.bank.importers import Defaults, Source, read_any
-from skilldelta.bank.importers.any_source import left_out_lines
+from skilldelta.bank.importers.source_reading import left_out_lines
 from skilldelta.bank.store import Bank
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural

@@ -17,7 +17,7 @@ from skilldelta.evaluation.panel_policy import PanelPolicy
 from skilldelta.evaluation.resampling.permutation import SHUFFLES
 from skilldelta.evaluation.resampling.refitted import GROUPS, refitted_ranges
 from skilldelta.evaluation.results import MARGIN, Means, PanelResult, Range, means_to_dict, panel_to_dict
-from skilldelta.evaluation.roster import EvaluationPlan, Holdout, Scorer, score_policies
+from skilldelta.evaluation.scored_policies import EvaluationPlan, Holdout, Scorer, score_policies
 from skilldelta.evaluation.structure import CoveragePoint, of_panel
 from skilldelta.gate import Gate
 from skilldelta.nouns import plural
@@ -193,12 +193,12 @@ def plan_for(panel: LoadedPanel, gate: Gate) -> EvaluationPlan:
 def scored_policy(name: str, support: Support, plan: EvaluationPlan) -> PanelPolicy:
     """One policy with its scores; constant policies have none and are refused."""
     name = estimator_name(name)
-    roster = score_policies(support, [name], plan, None)
-    if name not in roster.policies:
-        raise InputError("; ".join(roster.left_out) or f"{name} cannot be scored on this panel")
-    if roster.policies[name].scores is None:
+    scored = score_policies(support, [name], plan, None)
+    if name not in scored.policies:
+        raise InputError("; ".join(scored.left_out) or f"{name} cannot be scored on this panel")
+    if scored.policies[name].scores is None:
         raise InputError(f"{name} has no scores; choose blend, paper, family_mean or tfidf_knn")
-    return roster.policies[name]
+    return scored.policies[name]
 
 
 def scorer_of(name: str, plan: EvaluationPlan) -> Scorer:

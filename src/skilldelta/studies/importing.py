@@ -9,7 +9,7 @@ from typing import Any
 from skilldelta.bank import Bank
 from skilldelta.bank.batch import Added
 from skilldelta.bank.importers import Reading, tool_formats
-from skilldelta.bank.importers.any_source import left_out_lines, understood
+from skilldelta.bank.importers.source_reading import left_out_lines, understood
 from skilldelta.nouns import listed, plural
 from skilldelta.pairing import Arms, Pairing, pair_executions
 from skilldelta.records import Execution, Task

@@ -9,7 +9,7 @@ from pathlib import Path
 from skilldelta.arrays import Floats
 from skilldelta.evaluation.accounting import RoutingCost
 from skilldelta.evaluation.results import PanelResult
-from skilldelta.evaluation.roster import Scorer
+from skilldelta.evaluation.scored_policies import Scorer
 from skilldelta.records import Execution
 from skilldelta.report.gathering import gather, measured_routing
 from skilldelta.report.panel import PanelReport

@@ -13,7 +13,7 @@ from skilldelta.evaluation.calibration import Calibration
 from skilldelta.evaluation.calibration import calibrate as choose_threshold
 from skilldelta.evaluation.evidence_scaling import EvidenceCurve, EvidenceCurves, evidence_curves
 from skilldelta.evaluation.goals import Goal
-from skilldelta.evaluation.roster import EvaluationPlan, scores_without_folds
+from skilldelta.evaluation.scored_policies import EvaluationPlan, scores_without_folds
 from skilldelta.evaluation.sweeps import ThresholdSweep, threshold_sweep
 from skilldelta.gate import Gate
 from skilldelta.predictor import predict_each

@@ -13,7 +13,7 @@ from skilldelta.evaluation.leave_one_out import evaluate_panel
 from skilldelta.evaluation.resampling.permutation import _sources, panel_nulls
 from skilldelta.evaluation.resampling.rescoring import LINEAR, averaged_outcomes, linear_rules
 from skilldelta.evaluation.results import PanelResult
-from skilldelta.evaluation.roster import EvaluationPlan, score_policies
+from skilldelta.evaluation.scored_policies import EvaluationPlan, score_policies
 from skilldelta.gate import Gate
 from skilldelta.paper.simulation.simulated_panel import simulate_panel
 from skilldelta.predictor import Settings

@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from skilldelta.bank.batch import Batch
-from skilldelta.bank.importers.any_source import Omission, Reading, read_any
 from skilldelta.bank.importers.columns import parse_mapping
 from skilldelta.bank.importers.detection import detect
 from skilldelta.bank.importers.draft import Defaults
 from skilldelta.bank.importers.joining import Unsaid, UnsaidError
 from skilldelta.bank.importers.mapping_file import NameMapping, read_mapping
-from skilldelta.bank.importers.natural import FORMATS, Format
+from skilldelta.bank.importers.row_formats import FORMATS, Format
 from skilldelta.bank.importers.source import Source
+from skilldelta.bank.importers.source_reading import Omission, Reading, read_any
 from skilldelta.bank.importers.tool_run import ToolFormat, ToolResults, ToolRun, parse_arms, tool_formats
 from skilldelta.errors import InputError
 from skilldelta.records import Condition

@@ -1,4 +1,4 @@
-"""Which column of a natural file holds what: the columns as named, then `--map`, then guesses by common names.
+"""Which column of a table or a file of rows holds what: the columns as named, then `--map`, then guesses by common names.
 
 A guess is always said, a column that has no place is left out with a note, and where two columns could be meant one line
 asks which.

@@ -22,7 +22,7 @@ from skilldelta.bank.batch import Batch
 from skilldelta.bank.importers.columns import PAIRS, left_out_note
 from skilldelta.bank.importers.draft import Defaults, Draft
 from skilldelta.bank.importers.fields import skill_name, word
-from skilldelta.bank.importers.natural_rows import take_pair
+from skilldelta.bank.importers.pair_and_run_rows import take_pair
 from skilldelta.bank.importers.paper_vectors import load_npz, text_vectors, unit_matrix
 from skilldelta.bank.importers.source import Row, RowError, Source, json_document, numbered_objects, take_each
 from skilldelta.errors import InputError, shown

@@ -13,7 +13,7 @@ from typing import Any
 from skilldelta.bank.batch import Batch
 from skilldelta.bank.importers.draft import Defaults, Draft
 from skilldelta.bank.importers.fields import amount, skill_name, success, task_text, whole, word
-from skilldelta.bank.importers.natural_rows import record_run
+from skilldelta.bank.importers.pair_and_run_rows import record_run
 from skilldelta.bank.importers.source import Row, RowError, Source, json_lines, take_each
 from skilldelta.errors import shown
 from skilldelta.files import Place

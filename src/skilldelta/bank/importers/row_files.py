@@ -18,7 +18,7 @@ from skilldelta.bank.importers.columns import FIELDS, ColumnPlan, Columns, Form
 from skilldelta.bank.importers.draft import Defaults, Draft
 from skilldelta.bank.importers.fields import amount, task_text
 from skilldelta.bank.importers.messy_tables import header_row, plain_number, table_rows
-from skilldelta.bank.importers.natural_rows import take_pair, take_run
+from skilldelta.bank.importers.pair_and_run_rows import take_pair, take_run
 from skilldelta.bank.importers.source import (
     MOST_BYTES,
     Row,

@@ -1,4 +1,4 @@
-"""The names that natural files have for what a bank needs, and the words that they have for outcomes and arms.
+"""The names that files of rows have for what a bank needs, and the words that they have for outcomes and arms.
 
 Every name here is a guess that the import says aloud; `--map` overrides it.
 """

@@ -23,11 +23,11 @@ from skilldelta.estimators.blend.blend_panel import FOLDS, BlendPanel, Key, fold
 from skilldelta.estimators.blend.components import COMPONENTS, DEFAULT, cross_fit, departures_without_task
 from skilldelta.estimators.blend.fitted import FittedPanel, Model, Transfer, credits_of, reported_gains
 from skilldelta.estimators.blend.shrinkage import new_families
-from skilldelta.estimators.blend.views import Lens, Views
+from skilldelta.estimators.blend.views import FeatureExtractor, Views
 from skilldelta.estimators.blend.weights import Trust, Weights, learn_weights
 from skilldelta.support import Support
 
-# Weights and lens are learned anew when the support has grown by this share; until then new rows only join.
+# Weights and the feature extractor are learned anew when the support has grown by this share; until then new rows only join.
 GROWTH = 0.1
 
 # Tasks of a support above which a recorded task is scored without its whole fold.
@@ -44,7 +44,7 @@ class Blend:
         """Every row from the other tasks alone, weights included: nested cross-fitting."""
         if not len(support):
             return Scores(np.zeros(0))
-        _, views = Lens.learn(support)
+        _, views = FeatureExtractor.learn(support)
         return _leave_one_out(BlendPanel.of(support, views))
 
     def score_each(self, support: Support) -> Iterator[tuple[int, Score]]:
@@ -61,14 +61,14 @@ class Blend:
             yield from ((row, fitted.score(target_of(support, row))) for row in left_out)
 
     def fit(self, support: Support) -> FittedBlend:
-        """Learn lens and weights. Weights are learned on departures that did not see their own fold."""
+        """Learn extractor and weights. Weights are learned on departures that did not see their own fold."""
         if not len(support):
             return FittedBlend(support, None, Scored(support.gains, support.gains, support.families))
-        lens, views = Lens.learn(support)
+        extractor, views = FeatureExtractor.learn(support)
         panel = BlendPanel.of(support, views)
         weights, out_of_fold = _learn(panel)
         by_family = FittedPanel.of(panel, weights)
-        model = Model(lens, by_family, partial(_by_skill, support, views, by_family))
+        model = Model(extractor, by_family, partial(_by_skill, support, views, by_family))
         return FittedBlend(support, model, Scored(out_of_fold, support.gains, support.families))
 
 
@@ -93,13 +93,13 @@ class FittedBlend:
         return self.model.score(target)
 
     def grown(self, support: Support) -> FittedBlend:
-        """The blend over a support with more rows: levels, neighbours and lines at once, weights and lens by `GROWTH`."""
+        """The blend over a support with more rows: levels, neighbours and lines at once, weights and extractor by `GROWTH`."""
         learned_on = len(self.scored.scores)
         if self.model is None or abs(len(support) - learned_on) > GROWTH * learned_on:
             return Blend().fit(support)
-        lens, before = self.model.lens, self.model.by_family
+        extractor, before = self.model.extractor, self.model.by_family
         assert isinstance(before, FittedPanel)
-        views = lens.grown(before.panel.views, self.support, support)
+        views = extractor.grown(before.panel.views, self.support, support)
         by_family = replace(before, panel=BlendPanel.of(support, views), prepared={})
         # Nothing of the old model may be held here but weights: else every change of a bank would keep a whole panel.
         if "by_skill" in vars(self.model):
@@ -108,7 +108,7 @@ class FittedBlend:
             make_by_skill = partial(_by_skill_grown, weights, support, views)
         else:
             make_by_skill = partial(_by_skill, support, views, by_family)
-        return FittedBlend(support, Model(lens, by_family, make_by_skill), self.scored)
+        return FittedBlend(support, Model(extractor, by_family, make_by_skill), self.scored)
 
     def _blend_without(self, task_id: str) -> FittedBlend:
         """A blend fitted without a task; in a large support without its whole fold, so that ten serve all tasks."""

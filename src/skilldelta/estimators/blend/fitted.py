@@ -20,10 +20,10 @@ from skilldelta.arrays import Floats, Ints, Vectors
 from skilldelta.estimators.base import Score, Spread, Target
 from skilldelta.estimators.blend.blend_panel import BlendPanel, Key
 from skilldelta.estimators.blend.components import COMPONENTS
-from skilldelta.estimators.blend.group import LEAST_BELIEF, Group, Seen, prepare
+from skilldelta.estimators.blend.group import LEAST_BELIEF, Group, TargetFeatures, prepare
 from skilldelta.estimators.blend.shrinkage import Levels, family_levels, new_families
 from skilldelta.estimators.blend.slopes import UNSEEN
-from skilldelta.estimators.blend.views import Lens
+from skilldelta.estimators.blend.views import FeatureExtractor
 from skilldelta.estimators.blend.weights import Trust, Weights
 
 # Variances learned from few rows are themselves uncertain, so that intervals of small banks are longer.
@@ -99,9 +99,9 @@ class Groups(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """Everything a target is scored with: a lens, the panel by family and, made when it is needed, the panel by skill."""
+    """Everything a target is scored with: an extractor, the panel by family and, made when it is needed, the panel by skill."""
 
-    lens: Lens
+    extractor: FeatureExtractor
     by_family: Groups
     make_by_skill: Callable[[], Groups]
 
@@ -116,11 +116,11 @@ class Model:
         group = group or self.by_skill.group(("", target.skill))
         if group is None:
             return self._of_a_new_family(target)
-        viewed = Seen(target, self.lens)
-        departures = group.departures(viewed)
+        features = TargetFeatures(target, self.extractor)
+        departures = group.departures(features)
         departure = sum(group.shares[c] * gain for c, gain in departures.items())
-        own = Expectation(group.level + departure, group.variance(viewed, departure))
-        familiarity = group.familiarity_of(viewed)
+        own = Expectation(group.level + departure, group.variance(features, departure))
+        familiarity = group.familiarity_of(features)
         share = 1.0 if familiarity is None else credit(familiarity)
         new = self.by_family.new_family(target.skill)
         gain = blend(own, new, share)

@@ -16,7 +16,7 @@ from skilldelta.estimators.base import Target
 from skilldelta.estimators.blend.blend_panel import BlendPanel, Key
 from skilldelta.estimators.blend.components import NEAREST, SLOPES, landmarks_of, slope_features
 from skilldelta.estimators.blend.slopes import Landmarks, Slopes, Trend, fit_slopes
-from skilldelta.estimators.blend.views import Lens, View
+from skilldelta.estimators.blend.views import FeatureExtractor, View
 from skilldelta.estimators.blend.weights import Trust
 from skilldelta.resemblance import Familiarity, nearness
 
@@ -24,35 +24,35 @@ from skilldelta.resemblance import Familiarity, nearness
 LEAST_BELIEF = 0.05
 
 
-class Seen:
-    """One target through the lens; a view is computed when a component first asks for it."""
+class TargetFeatures:
+    """The features of one target; a view is computed when a component first asks for it."""
 
-    def __init__(self, target: Target, lens: Lens) -> None:
+    def __init__(self, target: Target, extractor: FeatureExtractor) -> None:
         self._text = target.text
-        self._lens = lens
+        self._extractor = extractor
         self.vectors = target.vector  # (dim,)
 
     @cached_property
     def words(self) -> Vectors:
         """(dim,) its words."""
-        assert self._lens.words is not None
-        return self._lens.words.row(self._text)
+        assert self._extractor.words is not None
+        return self._extractor.words.row(self._text)
 
     @cached_property
     def shape(self) -> Floats:
         """(6,) its shape."""
-        assert self._lens.shape is not None
-        shape: Floats = self._lens.shape.rows([self._text])[0]
+        assert self._extractor.shape is not None
+        shape: Floats = self._extractor.shape.rows([self._text])[0]
         return shape
 
     @cached_property
     def projected(self) -> Vectors:
         """(<= 256,) its vector on the main directions."""
-        return self._lens.project(self.vectors)
+        return self._extractor.project(self.vectors)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Near:
+class NeighborIndex:
     """The rows of a group in one view, and which components average how many of the nearest."""
 
     features: Vectors  # (m, p)
@@ -61,7 +61,7 @@ class Near:
     largest: int
 
     @classmethod
-    def of(cls, features: Floats | Vectors, sizes: tuple[tuple[int, int], ...]) -> Near:
+    def of(cls, features: Floats | Vectors, sizes: tuple[tuple[int, int], ...]) -> NeighborIndex:
         """Rows (m, p) made ready."""
         matrix: Vectors = np.ascontiguousarray(features, np.float32)
         half: Vectors = np.vecdot(matrix, matrix) / np.float32(2)
@@ -93,43 +93,43 @@ class Group:
     mean_shares: Mapping[str, float]
     shares: Mapping[int, float]
     """Weights of the components that have any."""
-    near: Mapping[View, Near]
+    near: Mapping[View, NeighborIndex]
     lines: Mapping[int, tuple[View, Slopes]]
     landmarks: Landmarks | None
     trend: Trend
     vectors: Vectors  # (m, dim)
     familiarity: Familiarity | None
 
-    def departures(self, viewed: Seen) -> dict[int, float]:
+    def departures(self, target: TargetFeatures) -> dict[int, float]:
         """How far each weighted component departs from the mean."""
         departures = {}
         for view, near in self.near.items():
-            rows = near.nearest_first(getattr(viewed, view))
+            rows = near.nearest_first(getattr(target, view))
             for c, k in near.sizes:
                 chosen = rows[:k]
                 departures[c] = float(self.gains[chosen].sum() / self.weights[chosen].sum()) - self.mean
         for c, (view, line) in self.lines.items():
-            departures[c] = line.departure(self._line_features(view, viewed))
+            departures[c] = line.departure(self._line_features(view, target))
         return departures
 
-    def variance(self, viewed: Seen, departure: float) -> float:
+    def variance(self, target: TargetFeatures, departure: float) -> float:
         """How far the expected gain of tasks like the target may lie from level plus departure, squared.
 
         Either departures tell something in this family, then the trend's own variance counts, or they tell nothing.
         """
         belief = max(self.belief, LEAST_BELIEF)
         either = (1 - belief) / belief * departure**2
-        return self.level_variance + belief * self.trend.variance(viewed.projected) + either
+        return self.level_variance + belief * self.trend.variance(target.projected) + either
 
-    def familiarity_of(self, viewed: Seen) -> float | None:
+    def familiarity_of(self, target: TargetFeatures) -> float | None:
         """How much the target resembles the tasks of this family; None where they are too few to say."""
-        return None if self.familiarity is None else self.familiarity.at(nearness(self.vectors, viewed.vectors))
+        return None if self.familiarity is None else self.familiarity.at(nearness(self.vectors, target.vectors))
 
-    def _line_features(self, view: View, viewed: Seen) -> Floats | Vectors:
+    def _line_features(self, view: View, target: TargetFeatures) -> Floats | Vectors:
         if view != "shape":
-            return viewed.projected if view == "vectors" else viewed.words
+            return target.projected if view == "vectors" else target.words
         assert self.landmarks is not None
-        curve: Floats = self.landmarks.features(viewed.shape[None])[0]
+        curve: Floats = self.landmarks.features(target.shape[None])[0]
         return curve
 
 
@@ -162,12 +162,12 @@ def prepare(panel: BlendPanel, key: Key, trust: Trust) -> Group:
     )
 
 
-def _near(panel: BlendPanel, block: Ints, weights: Floats) -> dict[View, Near]:
-    near: dict[View, Near] = {}
+def _near(panel: BlendPanel, block: Ints, weights: Floats) -> dict[View, NeighborIndex]:
+    near: dict[View, NeighborIndex] = {}
     for view, features in panel.views.known.items():
         sizes = tuple((c, k) for c, (_, other, k) in enumerate(NEAREST) if other == view and weights[c] > 0)
         if sizes:
-            near[view] = Near.of(features[block], sizes)
+            near[view] = NeighborIndex.of(features[block], sizes)
     return near
 
 

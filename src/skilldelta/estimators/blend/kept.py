@@ -1,6 +1,6 @@
 """What a fitted blend must remember to score again in another process, without its panel and without learning anew.
 
-A blend is kept in parts, so that a question reads only its own: the lens, the scores of recorded rows, the names of tasks and
+A blend is kept in parts, so that a question reads only its own: the extractor, the scores of recorded rows, the names of tasks and
 groups, each group, and what new families are judged by. The vectors of a group's rows are not kept a second time: they come
 from the evidence, by the names of the tasks where it has grown since. Where anything is missing or odd, `NotKeptError` says
 that the blend must be fitted.
@@ -23,10 +23,10 @@ from skilldelta.arrays import Ints, Strings, Vectors
 from skilldelta.estimators.base import Score, Target
 from skilldelta.estimators.blend.blend_panel import Key
 from skilldelta.estimators.blend.fitted import Expectation, FittedPanel, Model, Transfer
-from skilldelta.estimators.blend.group import Group, Near
+from skilldelta.estimators.blend.group import Group, NeighborIndex
 from skilldelta.estimators.blend.shrinkage import precisions
 from skilldelta.estimators.blend.slopes import Trend
-from skilldelta.estimators.blend.views import Lens
+from skilldelta.estimators.blend.views import FeatureExtractor
 from skilldelta.packing import DamagedError, pack, unpack
 from skilldelta.support import Support
 
@@ -86,7 +86,7 @@ def parts_of(blend: FittedBlend, *, whole: bool = False) -> dict[str, bytes]:
         {skill: by_family.new_family(skill) for _, skill in by_family.panel.keys},
         by_family.new_family(_NO_SKILL),
     )
-    parts = {"names": pack(names), "lens": pack(model.lens), "scored": pack(blend.scored)}
+    parts = {"names": pack(names), "extractor": pack(model.extractor), "scored": pack(blend.scored)}
     if whole or "transfer" in vars(by_family):
         transfer = by_family.transfer
         parts[_TRANSFER] = pack(replace(transfer, vectors=_NO_VECTORS, rows=place[transfer.rows]))
@@ -94,7 +94,7 @@ def parts_of(blend: FittedBlend, *, whole: bool = False) -> dict[str, bytes]:
         for key in panel.panel.keys:
             group = panel.group(key)
             assert group is not None
-            parts[_part(kind, key)] = pack(_without_vectors(group, keep_trend=model.lens.projection is not None))
+            parts[_part(kind, key)] = pack(_without_vectors(group, keep_trend=model.extractor.projection is not None))
     return parts
 
 
@@ -143,7 +143,7 @@ class KeptBlend:
         by_family, by_skill = (
             _KeptGroups(kind, self.names, self.read, self.rows_of, self.is_current) for kind in (_FAMILY, _SKILL)
         )
-        return Model(_unpacked(self.read, "lens", Lens), by_family, lambda: by_skill)
+        return Model(_unpacked(self.read, "extractor", FeatureExtractor), by_family, lambda: by_skill)
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,7 +228,8 @@ def _with_vectors(group: Group, rows: Support, tasks: Strings | None) -> Group:
     else:
         vectors, gains, weights = _vectors_of(rows, tasks), group.gains / group.weights, group.weights
     near = {
-        view: Near.of(vectors, nearest.sizes) if view == "vectors" else nearest for view, nearest in group.near.items()
+        view: NeighborIndex.of(vectors, nearest.sizes) if view == "vectors" else nearest
+        for view, nearest in group.near.items()
     }
     trend = group.trend
     if not len(trend.centre):  # vectors are short enough to be features as they are

@@ -26,7 +26,7 @@ _LARGEST = 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Lens:
+class FeatureExtractor:
     """How a text and its vector become features, learned from the support's texts and vectors."""
 
     projection: Vectors | None  # (dim, 256), None where vectors are short enough as they are
@@ -34,15 +34,15 @@ class Lens:
     shape: Shape | None
 
     @classmethod
-    def learn(cls, support: Support) -> tuple[Lens, Views]:
-        """A lens, and the support's own rows seen through it. Texts may be absent: then vectors are the only view."""
+    def learn(cls, support: Support) -> tuple[FeatureExtractor, Views]:
+        """An extractor, and the support's own rows as seen by it. Texts may be absent: then vectors are the only view."""
         texts = support.texts
         words, rows = Words.learn(texts, hash_order(support.task_ids)) or (None, None) if texts else (None, None)
-        lens = cls(_main_directions(support.vectors), words, Shape.learn(texts) if texts else None)
-        return lens, lens.views(support, rows)
+        extractor = cls(_main_directions(support.vectors), words, Shape.learn(texts) if texts else None)
+        return extractor, extractor.views(support, rows)
 
     def views(self, support: Support, words: Vectors | None = None) -> Views:
-        """Every row of a support seen through this lens; `words` are given where they are known already."""
+        """Every row of a support as seen by this extractor; `words` are given where they are known already."""
         texts = support.texts
         if words is None and self.words and texts:
             words = self.words.rows(texts)

@@ -13,6 +13,7 @@ from skilldelta.estimators.base import Estimator, Target
 from skilldelta.evaluation.amendments import Exclusion, check_exclusions, without_excluded
 from skilldelta.evaluation.prospective.frozen_rule import PAPER_RULE, FrozenGain, FrozenRule, version_of
 from skilldelta.evaluation.prospective.seal import (
+    GATE_FIELDS,
     SealedPanel,
     SealedPrediction,
     SealedSettings,
@@ -22,7 +23,6 @@ from skilldelta.evaluation.prospective.seal import (
     vector_digest,
 )
 from skilldelta.evaluation.prospective.tampering import names_of
-from skilldelta.gate import decide
 from skilldelta.support import Support
 
 
@@ -48,15 +48,12 @@ def freeze(
     )
     _check_targets(support, targets)
     threshold = rule.resolve_threshold(support, estimator)
-    gains = rule.gains(support, targets, estimator)
+    gains = rule.gains(support, targets, estimator, threshold)
     return seal(
         _settings(support, rule, threshold, estimator, exclusions),
         sealed_rows(support),
         [SealedTarget(t.task_id, t.skill, t.family, t.text, vector_digest(t.vector)) for t in targets],
-        [
-            _sealed_prediction(support, *target_and_gain, threshold)
-            for target_and_gain in zip(targets, gains, strict=True)
-        ],
+        [_sealed_prediction(support, *target_and_gain) for target_and_gain in zip(targets, gains, strict=True)],
         created=created,
     )
 
@@ -94,16 +91,17 @@ def _settings(
         threshold_rule=rule.threshold if isinstance(rule.threshold, str) else None,
         estimator_version=None if estimator is None else version_of(estimator.name),
         excluded=tuple(exclusions),
+        **({} if rule.gate is None else {name: getattr(rule.gate, name) for name in GATE_FIELDS}),
     )
 
 
-def _sealed_prediction(support: Support, target: Target, frozen: FrozenGain, threshold: float) -> SealedPrediction:
+def _sealed_prediction(support: Support, target: Target, frozen: FrozenGain) -> SealedPrediction:
     near = frozen.near
     return SealedPrediction(
         task_id=target.task_id,
         skill=target.skill,
         gain=frozen.gain,
-        action=decide(frozen.gain, threshold=threshold, eligible=near.eligible).action,
+        action=frozen.action,
         eligible=near.eligible,
         neighbors=tuple(support.task_ids[near.rows].tolist()),
         weights=tuple(near.weights.tolist()),

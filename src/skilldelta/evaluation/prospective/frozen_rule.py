@@ -11,7 +11,7 @@ the same version must give the sealed predictions again, another one is not aske
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -21,9 +21,9 @@ from skilldelta.errors import InputError, unknown_name
 from skilldelta.estimators.base import Estimator, Needs, Target
 from skilldelta.estimators.paper_rule import RowsByScope
 from skilldelta.estimators.registry import freezable, policies
-from skilldelta.evaluation.prospective.seal import SealedSettings
+from skilldelta.evaluation.prospective.seal import GATE_FIELDS, SealedSettings
 from skilldelta.evaluation.sweeps import distinct_cuts, last_best
-from skilldelta.gate import check_threshold
+from skilldelta.gate import Action, Gate, check_threshold, decide
 from skilldelta.predictor import Label, Prediction, Settings, Weighting, predict, predict_each
 from skilldelta.renames import estimator_name
 from skilldelta.support import Scope, Support
@@ -41,6 +41,7 @@ class FrozenGain:
 
     gain: float
     near: Prediction
+    action: Action
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +56,13 @@ class FrozenRule:
     elsewhere: int | None = None
     """Neighbours from all scopes for a target whose own scope is empty; None leaves it without evidence."""
     threshold: float | ThresholdRule = 0.0
+    gate: Gate | None = None
+    """A whole gate that decides, with the threshold above; None compares gains with the threshold."""
 
     def __post_init__(self) -> None:
         self.settings(1)
+        if self.gate is not None and (self.k is None or self.label != "gain" or self.elsewhere is not None):
+            raise InputError("a gate decides from k neighbors in scope and their gains; leave out the paper's variants")
         if self.elsewhere is not None and self.elsewhere < 1:
             raise InputError(f"elsewhere must be at least 1, got {self.elsewhere}")
         if isinstance(self.threshold, str):
@@ -83,18 +88,28 @@ class FrozenRule:
         settings = Settings(self.elsewhere, self.weighting, self.label)
         return _from_rows(support, anywhere.eligible(target), target, settings)
 
-    def gains(self, support: Support, targets: Sequence[Target], estimator: Estimator | None) -> list[FrozenGain]:
-        """What is sealed for new targets: the rule's neighbours, and the gain of the rule or of another estimator.
+    def gains(
+        self, support: Support, targets: Sequence[Target], estimator: Estimator | None, threshold: float
+    ) -> list[FrozenGain]:
+        """What is sealed for new targets: the rule's neighbors, the gain of the rule or of another estimator, the action.
 
         Without evidence in scope every estimator falls back to the rule's gain of 0, as the gate does.
         """
         near = self.predict(support, targets)
-        if estimator is None:
-            return [FrozenGain(prediction.gain, prediction) for prediction in near]
-        fitted = estimator.fit(support)
+        if self.gate is not None:
+            fitted_gate = replace(self.gate, threshold=threshold).fit(support)
+            decisions = [fitted_gate.decide(target).decision for target in targets]
+            return [FrozenGain(d.gain, at, d.action) for d, at in zip(decisions, near, strict=True)]
+        gains = [prediction.gain for prediction in near]
+        if estimator is not None:
+            fitted = estimator.fit(support)
+            gains = [
+                float(fitted.score(target).gain) if prediction.eligible else prediction.gain
+                for target, prediction in zip(targets, near, strict=True)
+            ]
         return [
-            FrozenGain(float(fitted.score(target).gain) if prediction.eligible else prediction.gain, prediction)
-            for target, prediction in zip(targets, near, strict=True)
+            FrozenGain(gain, at, decide(gain, threshold=threshold, eligible=at.eligible).action)
+            for gain, at in zip(gains, near, strict=True)
         ]
 
     def leave_one_out(self, support: Support) -> Floats:
@@ -163,6 +178,15 @@ def frozen_estimator(name: str) -> Estimator | None:
         raise unknown_name("estimator", name, freezable())
     make = policies()[name].estimator
     return None if name == PAPER_RULE or make is None else make(Needs())
+
+
+def sealed_gate(settings: SealedSettings) -> Gate | None:
+    """The gate that sealed settings spell out; None in a file of plain comparisons, as every older file is."""
+    if settings.rule is None:
+        return None
+    names = ("k", "scope", "weighting", "threshold", *GATE_FIELDS)
+    values = {name: getattr(settings, name) for name in names}
+    return Gate(settings.present_estimator, **{name: value for name, value in values.items() if value is not None})
 
 
 def version_of(name: str) -> str:

@@ -25,6 +25,18 @@ from skilldelta.gate import Action
 from skilldelta.renames import ESTIMATORS
 from skilldelta.support import Support
 
+# Settings of a gate beyond the estimator, its neighbors and the threshold; a plain panel is sealed without them.
+GATE_FIELDS = (
+    "rule",
+    "interval",
+    "level",
+    "familiarity_limit",
+    "prior_gain",
+    "success_worth",
+    "price",
+    "lipschitz",
+    "epsilon",
+)
 FORMAT = "skilldelta-sealed-panel"
 VERSION = 1
 SECTIONS = ("settings", "support", "targets", "predictions")
@@ -55,6 +67,16 @@ class SealedSettings:
     """The SkillDelta whose code predicted; None for the paper's rule, which its settings define."""
     excluded: tuple[Exclusion, ...] = ()
     """Tasks that were left out by name."""
+    rule: str | None = None
+    """The gate's rule; None in a file of the plain comparison of gains with the threshold, as in every older file."""
+    interval: str | None = None
+    level: float | None = None
+    familiarity_limit: float | None = None
+    prior_gain: float | None = None
+    success_worth: float | None = None
+    price: float | None = None
+    lipschitz: float | None = None
+    epsilon: float | None = None
 
     @property
     def present_estimator(self) -> str:
@@ -149,6 +171,9 @@ def _content(panel: SealedPanel) -> dict[str, Any]:
         del content["settings"]["estimator_version"]
     if not panel.settings.excluded:
         del content["settings"]["excluded"]
+    for name in GATE_FIELDS:
+        if content["settings"][name] is None:
+            del content["settings"][name]
     return content
 
 

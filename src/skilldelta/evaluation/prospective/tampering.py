@@ -11,7 +11,7 @@ from dataclasses import asdict
 
 from skilldelta.errors import SkillDeltaError
 from skilldelta.estimators.base import Target
-from skilldelta.evaluation.prospective.frozen_rule import FrozenRule, frozen_estimator, why_not_repeated
+from skilldelta.evaluation.prospective.frozen_rule import FrozenRule, frozen_estimator, sealed_gate, why_not_repeated
 from skilldelta.evaluation.prospective.seal import SealedPanel, SealedRow, pair_keys, sealed_rows, vector_digest
 from skilldelta.gate import decide
 from skilldelta.nouns import plural
@@ -141,6 +141,7 @@ def _prediction_changes(sealed: SealedPanel, support: Support, outcomes: Support
         settings.label,  # type: ignore[arg-type]
         settings.elsewhere,
         settings.threshold_rule or settings.threshold,  # type: ignore[arg-type]
+        sealed_gate(settings),
     )
     threshold = rule.resolve_threshold(support, estimator)
     if abs(threshold - settings.threshold) > tolerance:
@@ -152,10 +153,17 @@ def _prediction_changes(sealed: SealedPanel, support: Support, outcomes: Support
         Target(outcomes.vectors[i], sealed_targets[keys[i]].text, str(outcomes.families[i]), keys[i][1], keys[i][0])
         for i in same
     ]
-    for target, repeated in zip(targets, rule.gains(support, targets, estimator), strict=True):
+    for target, repeated in zip(targets, rule.gains(support, targets, estimator, settings.threshold), strict=True):
         then = sealed_predictions[target.task_id, target.skill]
-        action = decide(then.gain, threshold=settings.threshold, eligible=repeated.near.eligible).action
-        if abs(repeated.gain - then.gain) > tolerance or action != then.action:
+        if rule.gate is None:
+            actions = {decide(then.gain, threshold=settings.threshold, eligible=repeated.near.eligible).action}
+        else:
+            # What lies at the threshold's very edge may be computed to the other side on another machine.
+            actions = {repeated.action}
+            if then.action != repeated.action:
+                edges = (settings.threshold - tolerance, settings.threshold + tolerance)
+                actions |= {rule.gains(support, [target], estimator, edge)[0].action for edge in edges}
+        if abs(repeated.gain - then.gain) > tolerance or then.action not in actions:
             wrong.append(target.task_id)
     return [f"sealed with a different prediction than the evidence gives: {names_of('target', wrong)}"] if wrong else []
 

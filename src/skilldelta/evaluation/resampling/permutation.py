@@ -19,7 +19,7 @@ from skilldelta.evaluation.metrics import advantage, aurocs
 from skilldelta.evaluation.panel_policy import PanelPolicy
 from skilldelta.evaluation.resampling.rescoring import LinearRule, averaged_outcomes
 from skilldelta.evaluation.results import NullDistribution, PermutationNull, PolicyResult
-from skilldelta.evaluation.roster import EvaluationPlan, as_scored
+from skilldelta.evaluation.scored_policies import EvaluationPlan, as_scored
 from skilldelta.support import Support
 
 # Between the tasks of a family, or between all tasks.

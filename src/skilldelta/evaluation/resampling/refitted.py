@@ -19,7 +19,7 @@ from skilldelta.evaluation.panel_policy import policy_result
 from skilldelta.evaluation.resampling.bootstrap import LEVEL
 from skilldelta.evaluation.resampling.rescoring import standard_error, symmetric_range
 from skilldelta.evaluation.results import METRICS, Range
-from skilldelta.evaluation.roster import EvaluationPlan, score_policies
+from skilldelta.evaluation.scored_policies import EvaluationPlan, score_policies
 from skilldelta.nouns import plural
 from skilldelta.records import Judgement
 from skilldelta.support import Support
@@ -69,9 +69,9 @@ def refitted_ranges(
 def _values(
     support: Support, policies: Sequence[str], plan: EvaluationPlan, judgements: Sequence[Judgement] | None
 ) -> dict[str, Mapping[str, float]]:
-    roster = score_policies(support, policies, plan, judgements)
+    scored = score_policies(support, policies, plan, judgements)
     refitted = [metric for metric in METRICS if metric not in _NOT_REFITTED]
-    results = {name: policy_result(policy, support, {}) for name, policy in roster.policies.items()}
+    results = {name: policy_result(policy, support, {}) for name, policy in scored.policies.items()}
     return {
         name: {metric: value for metric in refitted if (value := getattr(result, metric)) is not None}
         for name, result in results.items()

@@ -27,7 +27,7 @@ from skilldelta.evaluation.metrics import auroc, summing_matrix
 from skilldelta.evaluation.panel_policy import Outcomes, PanelPolicy, Totals
 from skilldelta.evaluation.resampling.bootstrap import LEVEL, Inventory
 from skilldelta.evaluation.results import UNKNOWN, Range
-from skilldelta.evaluation.roster import EvaluationPlan
+from skilldelta.evaluation.scored_policies import EvaluationPlan
 from skilldelta.predictor import predict_each
 from skilldelta.support import Support
 

@@ -13,7 +13,7 @@ from skilldelta.arrays import Flags, Floats
 from skilldelta.estimators.registry import policy_words
 from skilldelta.evaluation.metrics import ReliabilityBin, reliability_curve
 from skilldelta.evaluation.results import PanelResult, PolicyResult
-from skilldelta.evaluation.roster import Scorer, scores_without_folds
+from skilldelta.evaluation.scored_policies import Scorer, scores_without_folds
 from skilldelta.nouns import plural
 from skilldelta.probability import cross_fitted
 from skilldelta.report import vega

@@ -1,4 +1,4 @@
-"""One row of a natural file into the draft: a pair as in `pairs.jsonl`, or a run as in `runs.jsonl`.
+"""One row of a table or a file of rows into the draft: a pair as in `pairs.jsonl`, or a run as in `runs.jsonl`.
 
 A pair has the successes of both arms as lists. Its skip executions carry the pair's skill: they are the baseline of that
 pair and of no other. A pair that stands in several rows was run several times.

@@ -60,7 +60,7 @@ class EvaluationPlan:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Roster:
+class ScoredPolicies:
     """The scored policies of a panel in the design's order, and why the others are missing."""
 
     policies: Mapping[str, PanelPolicy]
@@ -74,7 +74,7 @@ class Roster:
 
 def score_policies(
     support: Support, names: Sequence[str] | None, plan: EvaluationPlan, judgements: Sequence[Judgement] | None
-) -> Roster:
+) -> ScoredPolicies:
     """Every named policy on a panel (all of them unless named)."""
     check_holdout(plan.holdout, plan.gate.scope)
     chosen = check_names(names)
@@ -102,7 +102,7 @@ def score_policies(
         except NotApplicableError as error:
             if name != "self_judge" or judgements:
                 left_out.append(f"{entry.title}: left out, {error}")
-    return Roster({name: scored_policies[name] for name in chosen if name in scored_policies}, tuple(left_out))
+    return ScoredPolicies({name: scored_policies[name] for name in chosen if name in scored_policies}, tuple(left_out))
 
 
 def check_names(names: Sequence[str] | None) -> tuple[str, ...]:

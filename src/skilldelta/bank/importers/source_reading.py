@@ -15,8 +15,8 @@ from skilldelta.bank.batch import Batch
 from skilldelta.bank.importers.detection import detect
 from skilldelta.bank.importers.draft import Defaults
 from skilldelta.bank.importers.joining import UnsaidError, join
-from skilldelta.bank.importers.natural import FORMATS, read_folder
 from skilldelta.bank.importers.result_tree import ResultTree, open_tree
+from skilldelta.bank.importers.row_formats import FORMATS, read_folder
 from skilldelta.bank.importers.source import Source
 from skilldelta.bank.importers.tool_run import ToolFormat, tool_formats
 from skilldelta.bank.importers.tools.skill_creator import found_anywhere
@@ -107,9 +107,9 @@ def read_any(
     if format != "auto" and format not in FORMATS and format not in tools:
         raise unknown_name("format", format, ["auto", *FORMATS, *tools])
     if format in FORMATS:
-        return _read_natural(source, format, "--format says so", defaults.or_else(stand_ins))
+        return _read_rows_file(source, format, "--format says so", defaults.or_else(stand_ins))
     if format == "auto" and (source.content is not None or os.path.isfile(source.path)) and is_workbook(source):
-        return _read_natural(source, "workbook", "it is a workbook", defaults.or_else(stand_ins))
+        return _read_rows_file(source, "workbook", "it is a workbook", defaults.or_else(stand_ins))
     tree = open_tree(source)
     if format in tools:
         return _read_tool(tree, tools[format], "--format says so", defaults, stand_ins)
@@ -121,7 +121,7 @@ def read_any(
         return _read_tool(tree, tools["skill-creator"], why, defaults, stand_ins)
     if not tree.is_file and not (tree.on_disk and os.path.isdir(source.path)):
         raise unrecognised(source.path)
-    return _read_natural(source, "auto", "", defaults.or_else(stand_ins))
+    return _read_rows_file(source, "auto", "", defaults.or_else(stand_ins))
 
 
 def unrecognised(path: Path) -> InputError:
@@ -162,7 +162,7 @@ def _read_tool(tree: ResultTree, tool: ToolFormat, why: str, defaults: Defaults,
     )
 
 
-def _read_natural(source: Source, format: str, why: str, defaults: Defaults) -> Reading:
+def _read_rows_file(source: Source, format: str, why: str, defaults: Defaults) -> Reading:
     if source.content is None and os.path.isdir(source.path):
         batch, names = read_folder(source.path, format, defaults, lambda: unrecognised(source.path))
         return Reading(source.path, " and ".join(names), why or "its files have that format", batch)
