@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from cli.conftest import Skilldelta
+from serve.running_server import running
 from skilldelta.server_proof import KEY_VARIABLE
-from tests.cli.conftest import Skilldelta
-from tests.serve.running_server import running
 
 QUESTION = "How many cans are in 3 pallets?"
 
