@@ -164,6 +164,17 @@ def gate_of(ctx: click.Context, default: Gate | None = None, *, but: Collection[
     return Gate.from_settings(flags, named_gate(ctx, ctx.params["gate"]))
 
 
+def gate_body(ctx: click.Context) -> dict[str, Any]:
+    """The settings of a gate that this call names, for a server, whose own settings take the place of the others."""
+    from skilldelta.cli.setting_sources import named_gates
+
+    settings, name = _gate_settings(ctx), ctx.params.get("gate")
+    if name:
+        named_gate(ctx, name)  # an unknown name is an error
+        settings = {**named_gates(ctx)[name], **{key: settings[key] for key in settings if _is_flag(ctx, key)}}
+    return {key: value for key, value in settings.items() if value is not False}
+
+
 def gate_and_control(ctx: click.Context) -> tuple[Gate, str | None]:
     """The same for studies of scores, where --estimator may also name a control that cannot decide."""
     from skilldelta.estimators.registry import policy_entry

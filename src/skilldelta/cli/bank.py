@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import asdict
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from skilldelta.cli.output import (
     table,
     write_json,
 )
+from skilldelta.cli.remote import remote_of, server_option, status_of
 from skilldelta.cli.settings import GivenPath, OutputPath
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.nouns import plural
@@ -47,11 +49,17 @@ def command() -> None:
 
 @command.command("status")
 @settings.bank_option
+@server_option
 @settings.json_option
-def status(bank: str, as_json: bool) -> None:
+@click.pass_context
+def status(ctx: click.Context, /, bank: str, server: str | None, as_json: bool) -> None:
     """Counts of everything in the bank, and its panels (agent × suite)."""
-    with _open(bank) as opened:
-        bank_status = opened.status()
+    remote = remote_of(ctx, server)
+    if remote is not None:
+        bank_status = remote.read(partial(status_of, remote.url), remote.ask("/v1/bank"))
+    else:
+        with _open(bank) as opened:
+            bank_status = opened.status()
     if as_json:
         write_json(asdict(bank_status))
     else:

@@ -42,7 +42,8 @@ def command(ctx: click.Context, /, bank: str, server: str, timeout: float, as_js
     something is wrong, and each such line says how to fix it.
     """
     is_default = ctx.get_parameter_source("bank") == click.core.ParameterSource.DEFAULT
-    findings = _findings(bank, is_default, server, timeout, options)
+    is_named = ctx.get_parameter_source("server") != click.core.ParameterSource.DEFAULT
+    findings = _findings(bank, is_default, server, timeout, {**options, "server_is_named": is_named})
     wrong = [finding for finding in findings if finding.status == "wrong"]
     if as_json:
         write_json({"healthy": not wrong, "findings": [asdict(finding) for finding in findings]})
@@ -73,8 +74,15 @@ def _findings(bank: str, is_default: bool, server: str, timeout: float, options:
         {place for harness, folder in places for place in harness_health.installed_values(harness, folder, "--bank")}
     )
     banks = hook_banks if hook_banks and is_default else [bank]
-    findings = [health.check_bank(one) for one in banks]
-    if findings[0].status != "wrong":
+    asks = {value for harness, folder in places for value in harness_health.installed_values(harness, folder, "--ask")}
+    # A machine whose hooks and commands ask a server needs no bank of its own.
+    is_client = is_default and not hook_banks and (options["server_is_named"] or "server" in asks)
+    if is_client and not Path(bank).exists():
+        banks = []
+    findings = [health.check_bank(location) for location in banks] or [
+        health.Finding("bank", "ok", "none on this machine; the server's is asked")
+    ]
+    if banks and findings[0].status != "wrong":
         findings.append(health.check_encoder(banks[0], lambda opened: chosen_encoder(opened, options)))
     token, is_pinned = os.environ.get("SKILLDELTA_TOKEN", ""), bool(os.environ.get(KEY_VARIABLE))
     key = known_key(os.environ)

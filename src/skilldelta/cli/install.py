@@ -48,6 +48,11 @@ if TYPE_CHECKING:
 @settings.agent_option
 @settings.suite_option
 @click.option("--server", envvar="SKILLDELTA_SERVER", metavar="URL", help="The server to ask.  [default: this machine]")
+@click.option(
+    "--ask",
+    type=click.Choice(["auto", "server", "bank"]),
+    help="Whom hooks ask: the server alone, the bank alone, or (auto) the bank where no server answers.  [default: auto]",
+)
 @click.option("--timeout", type=click.FloatRange(0, 600, min_open=True), metavar="S", help="Seconds it may take.")
 @settings.fallback_option("The decision when neither a server nor the bank can answer.  [default: skip]")
 @click.option("--inject", type=click.Choice(["text", "invoke"]), help="The text, or the instruction to load the skill.")
@@ -132,7 +137,7 @@ def _doubts(options: dict[str, Any]) -> list[str]:
     from skilldelta.bank import Bank
     from skilldelta.errors import SkillDeltaError, unknown_name
 
-    if options["server"] or "://" in options["bank"]:
+    if options["server"] or options["ask"] == "server" or "://" in options["bank"]:
         return []
     try:
         with Bank.open(options["bank"], create=False) as bank:
@@ -165,8 +170,9 @@ def _wanted(options: dict[str, Any]) -> WantedSetup:
     from skilldelta.harnesses.wanted_setup import WantedSetup, skilldelta_command
 
     options_of_hook = {
-        "bank": _bank(options["bank"]),
-        **{name: options[name] for name in ("agent", "suite", "server", "fallback", "inject")},
+        # A machine that only asks a server has no bank to name.
+        "bank": "" if options["ask"] == "server" else _bank(options["bank"]),
+        **{name: options[name] for name in ("agent", "suite", "server", "ask", "fallback", "inject")},
     }
     options_of_hook["timeout"] = None if options["timeout"] is None else f"{options['timeout']:g}"
     options_set = {name: value for name, value in options_of_hook.items() if value}
@@ -219,7 +225,7 @@ def _known_skills(options: dict[str, Any]) -> list[Skill]:
     from skilldelta.bank import Bank
     from skilldelta.errors import SkillDeltaError
 
-    if options["server"] or "://" in options["bank"]:
+    if options["server"] or options["ask"] == "server" or "://" in options["bank"]:
         return []
     try:
         with Bank.open(options["bank"], readonly=True) as bank:

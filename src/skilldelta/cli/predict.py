@@ -11,8 +11,9 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.advice_display import show_advice
-from skilldelta.cli.arguments import gate_of, known_suite
+from skilldelta.cli.arguments import gate_body, gate_of, known_suite
 from skilldelta.cli.output import note, text_from_stdin, write_json
+from skilldelta.cli.remote import Remote, answer_of, refuse_local, remote_of, server_option
 from skilldelta.cli.settings import GivenPath
 from skilldelta.errors import InputError
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 @click.option("--family", help="The task's family, where it is known.")
 @click.option("--task-id", help="The task's id: its own record, if the bank has one, is left out.")
 @settings.panel_options
+@server_option
 @click.option(
     "--query-vector",
     type=GivenPath(dir_okay=False),
@@ -51,7 +53,14 @@ if TYPE_CHECKING:
 @settings.document_options
 @click.pass_context
 def command(
-    ctx: click.Context, /, text: str | None, bank: str, as_json: bool, output: Path | None, **options: Any
+    ctx: click.Context,
+    /,
+    text: str | None,
+    bank: str,
+    server: str | None,
+    as_json: bool,
+    output: Path | None,
+    **options: Any,
 ) -> None:
     """Predict the gain of a skill on a task, decide, and show the evidence.
 
@@ -63,13 +72,54 @@ def command(
     gate = gate_of(ctx)
     is_document = as_json or output is not None
     weighs_cost = gate.cost_rule is not None and not is_document  # then the cost is part of the reason
-    answer = _answer(bank, text, gate, {**options, "explain": options["explain"] or weighs_cost})
+    options["explain"] = options["explain"] or weighs_cost
+    remote = remote_of(ctx, server)
+    answer = _answer(bank, text, gate, options) if remote is None else _of_server(ctx, remote, text, options)
     if is_document:
         write_json(answer.to_dict(), output)
         return
-    show_advice(answer, gate, explain=options["explain"])
+    show_advice(answer, gate, explain=ctx.params["explain"])
+    if remote is not None:
+        note(f"answered by {remote.url}")
     if answer.decision_id is not None:
         note(f"recorded as decision {answer.decision_id}")
+
+
+_OF_A_BANK = {
+    "query_vector": "--query-vector",
+    "encoder": "--encoder",
+    "encoder_url": "--encoder-url",
+    "encoder_model": "--encoder-model",
+    "fallback": "--fallback",
+}
+
+
+def _of_server(ctx: click.Context, remote: Remote, text: str | None, options: dict[str, Any]) -> Answer:
+    """The answer of a server to the same question, decided as its gate is set, but for the settings of this call."""
+    from skilldelta.bank.skill_versions import read_skill_text
+    from skilldelta.records import text_digest
+    from skilldelta.text_sketch import text_sketch
+
+    refuse_local(ctx, _OF_A_BANK)
+    if text is None:
+        raise InputError("no task text; a server needs it as the last argument, or - to read it from stdin")
+    if not options["skill"]:
+        raise InputError("no skill; say which one is on offer with --skill NAME")
+    body: dict[str, Any] = {
+        "text": text_from_stdin() if text == "-" else text,
+        "skill": options["skill"],
+        "family": options["family"] or "",
+        "task_id": options["task_id"] or "",
+        "suite": options["suite"] or "",
+        "agent": options["agent"],
+        "explain": options["explain"],
+        "record": options["record"],
+        "gate": gate_body(ctx) or None,
+    }
+    if options["skill_file"] is not None:
+        skill_text = read_skill_text(options["skill_file"])
+        body |= {"skill_digest": text_digest(skill_text), "skill_sketch": text_sketch(skill_text)}
+    return remote.read(answer_of, remote.ask("/v1/decide", body))
 
 
 def _answer(bank: str, text: str | None, gate: Gate, options: dict[str, Any]) -> Answer:

@@ -9,6 +9,7 @@ import click
 
 from skilldelta.cli import settings
 from skilldelta.cli.output import answer
+from skilldelta.cli.remote import remote_of, server_option
 from skilldelta.errors import InputError
 
 
@@ -31,8 +32,20 @@ from skilldelta.errors import InputError
     help="A second report with the same key adds nothing; without a key, one with the same values adds nothing.",
 )
 @settings.bank_option
+@server_option
 @settings.json_option
-def command(decision_id: int | None, last: str | None, bank: str, key: str, as_json: bool, **values: Any) -> None:
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    decision_id: int | None,
+    last: str | None,
+    bank: str,
+    server: str | None,
+    key: str,
+    as_json: bool,
+    **values: Any,
+) -> None:
     """Record what happened after a decision, beside it in the log. It is not evidence: it has one arm.
 
     DECISION_ID is what `predict --record` or the server gave.
@@ -49,11 +62,16 @@ def command(decision_id: int | None, last: str | None, bank: str, key: str, as_j
         values["success"] = 1.0 if last == "success" else 0.0
     decision_id = decision_id or _last_decision()
     outcome = RecordedOutcome(decision_id, time.time(), **values, key=key)
-    with Bank.open(bank, create=False) as opened:
-        logged = opened.record_outcome(outcome)
-    result = "recorded" if logged.is_new else "was recorded before; nothing was added"
-    document = {"outcome_id": logged.id, "decision_id": decision_id, "new": logged.is_new}
-    answer(f"outcome {logged.id} of decision {decision_id} {result}", document, as_json=as_json)
+    remote = remote_of(ctx, server)
+    if remote is not None:
+        amounts = {name: value for name, value in values.items() if value is not None}
+        document = remote.ask("/v1/outcomes", {"decision_id": decision_id, **amounts, "key": key})
+    else:
+        with Bank.open(bank, create=False) as opened:
+            logged = opened.record_outcome(outcome)
+        document = {"outcome_id": logged.id, "decision_id": decision_id, "new": logged.is_new}
+    result = "recorded" if document.get("new") else "was recorded before; nothing was added"
+    answer(f"outcome {document.get('outcome_id')} of decision {decision_id} {result}", document, as_json=as_json)
 
 
 def _last_decision() -> int:

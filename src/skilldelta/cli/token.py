@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.group("token")
 def command() -> None:
-    """Access tokens of the server: create, list, revoke."""
+    """Access tokens of the server: create, list, revoke; the key by which other machines know it."""
 
 
 @command.command("create")
@@ -96,3 +96,24 @@ def _expiry(token: AccessToken, now: float) -> str:
 
 def _day(moment: float) -> str:
     return f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d %H:%M} UTC"
+
+
+@command.command("server-key")
+def server_key() -> None:
+    """Print the key by which clients know this user's server, made where there is none.
+
+    Set it as SKILLDELTA_SERVER_KEY on another machine of a private network, which may then ask this server without TLS. It
+    proves the server to its clients, and hides nothing from those who listen on the way.
+    """
+    import os
+
+    from skilldelta.errors import InputError
+    from skilldelta.server_proof import key_file, own_key
+
+    key = own_key(os.environ)
+    if not key:
+        place = key_file(os.environ) or "a home folder"
+        raise InputError(
+            f"no key can be kept at {place}; make the folder yours alone (chmod 700), or set XDG_STATE_HOME"
+        )
+    click.echo(key)

@@ -67,9 +67,11 @@ def check_server(server: ServerAddress, banks: list[str]) -> Finding:
         health = ask_server(server, "/v1/health")
         bank = ask_server(server, "/v1/bank")
     except NobodyThereError as error:
+        if not banks:
+            return Finding("server", "wrong", f"{error}, and there is no bank here", "start skilldelta serve there")
         return Finding("server", "note", f"{error}; hooks decide in their own process", "skilldelta serve")
     except ServerSilentError as error:
-        return Finding("server", "wrong", str(error), "check SKILLDELTA_SERVER and SKILLDELTA_TOKEN")
+        return Finding("server", "wrong", str(error), error.remedy or "check SKILLDELTA_SERVER and SKILLDELTA_TOKEN")
     version, served = str(health.get("version")), _size(bank.get("tasks"), bank.get("executions"))
     message = f"{url}: version {version}, a bank of {served}"
     if version != __version__:

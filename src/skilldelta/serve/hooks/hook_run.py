@@ -326,11 +326,11 @@ def _asked(settings: HookSettings, path: str, document: dict[str, Any], ask_bank
         return ask_server(settings.server, path, document)
     except ServerSilentError as silent:
         if settings.ask == "server":
-            raise
+            raise RuntimeError(silent.in_full) from None
         try:
             return ask_bank(path, document)
         except Exception as error:
-            raise RuntimeError(f"{_one_line(error)} (and before that: {silent})") from error
+            raise RuntimeError(f"{_one_line(error)} (and before that: {silent.in_full})") from error
 
 
 def _of_choice(document: dict[str, Any]) -> _Decided:

@@ -18,10 +18,24 @@ from skilldelta.server_proof import DEFAULT_SERVER, KEY_VARIABLE, PROOF_PATH, is
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _URL = re.compile(r"(https?)://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?/?")
 _MOST_BYTES = 32 << 20
+_TOKEN_REMEDIES = {
+    401: "set SKILLDELTA_TOKEN to a token that `skilldelta token create` made on the server's machine",
+    403: "ask for a token of scope write: skilldelta token create NAME --scope write",
+}
 
 
 class ServerSilentError(Exception):
     """There is no answer: nobody is there, or somebody who cannot be asked; the message is one line."""
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message)
+        self.remedy = remedy
+        """What the user can do about it, where that is clear."""
+
+    @property
+    def in_full(self) -> str:
+        """The message with its remedy."""
+        return f"{self}; {self.remedy}" if self.remedy else str(self)
 
 
 class NobodyThereError(ServerSilentError):
@@ -80,7 +94,8 @@ def _exchange(server: ServerAddress, path: str, body: dict[str, Any] | None) -> 
         return _over_tls(server, host, int(port or 443), (method, path, content))
     if host not in _LOOPBACK and not server.key_is_pinned:
         raise ServerSilentError(
-            f"{server.url} is another machine, reached without TLS; use https, or set {KEY_VARIABLE} to that server's key"
+            f"{server.url} is another machine, reached without TLS, so it was sent neither a token nor a prompt",
+            f"use https, or on a private network set {KEY_VARIABLE} to what `skilldelta token server-key` prints there",
         )
     if not server.key:
         raise NobodyThereError(f"{server.url} cannot be known as yours: no server of yours has run here yet")
@@ -123,7 +138,10 @@ def _check_proof(server: ServerAddress, connection: socket.socket, host: str) ->
         document = None
     address = None if server.key_is_pinned else f"{peer[0]}:{peer[1]}"
     if not is_proof(document, server.key, address, challenge):
-        raise ServerSilentError(f"{server.url} has not proved that it is your server, so it was sent nothing")
+        raise ServerSilentError(
+            f"{server.url} has not proved that it is your server, so it was sent nothing",
+            f"if another user runs it, set {KEY_VARIABLE} to what `skilldelta token server-key` prints there",
+        )
 
 
 def _host_header(host: str, port: str) -> str:
@@ -163,5 +181,6 @@ def _document(server: ServerAddress, status: int, content: bytes) -> dict[str, A
         raise ServerSilentError(f"{server.url} does not answer as SkillDelta does (status {status})")
     if status not in (200, 201):
         detail = document.get("detail") or document.get("title") or "no reason"
-        raise ServerSilentError(f"{server.url} answered with status {status}: {str(detail)[:300]}")
+        remedy = _TOKEN_REMEDIES.get(status, "") if server.token or status == 401 else ""
+        raise ServerSilentError(f"{server.url} answered with status {status}: {str(detail)[:300]}", remedy)
     return document
