@@ -241,3 +241,8 @@ def test_tasks_of_public_benchmarks_find_their_skill_and_hardly_ever_another(
     assert sum(skill in answer for (skill, _), answer in zip(asked, answers, strict=True)) >= least_own * len(asked)
     wrong = sum(bool(answer) and skill not in answer for (skill, _), answer in zip(asked, answers, strict=True))
     assert wrong <= 0.02 * len(asked)
+
+
+def test_a_text_that_is_not_valid_unicode_is_ranked_like_any_other(fitted: Applicability) -> None:
+    query = vectors(["Which crew has to work on day 200?"])[0]
+    assert fitted.rank(query, text="Which crew \ud800 has to work on day 200?").applicable() == ["crews"]

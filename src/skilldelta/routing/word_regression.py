@@ -117,7 +117,9 @@ def _columns(text: str) -> tuple[Ints, Floats]:
     columns: Counter[int] = Counter()
     for reading, part in enumerate((words, words[:_EDGE_WORDS], words[-_EDGE_WORDS:])):
         phrases = part + [f"{left} {right}" for left, right in pairwise(part)]
-        columns.update(reading * _COLUMNS + crc32(phrase.encode()) % _COLUMNS for phrase in phrases)
+        columns.update(
+            reading * _COLUMNS + crc32(phrase.encode("utf-8", "surrogatepass")) % _COLUMNS for phrase in phrases
+        )
     order = sorted(columns)
     return np.array(order, np.int64), np.log1p(np.array([columns[column] for column in order], np.float64))
 
