@@ -3,56 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import metadata
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from skilldelta import Advisor, EvaluationSettings, Gate, Question, evaluate, load_encoder, load_panels, open_bank
+from skilldelta import (
+    Advisor,
+    EvaluationSettings,
+    Gate,
+    Question,
+    evaluate,
+    intervals,
+    load_encoder,
+    load_panels,
+    open_bank,
+)
 from skilldelta.bank.store import Bank
 from skilldelta.demo.bundled import bundled_batch
-from skilldelta.estimators import registry
-from skilldelta.estimators.base import Score, Scores, Target
+from skilldelta.estimators.base import Target
 from skilldelta.studies import LoadedPanel
-from skilldelta.support import Support
+
+pytestmark = pytest.mark.usefixtures("shrunk_mean")
 
 
-class ShrunkSkillMean:
-    """The mean gain of the skill, pulled toward zero."""
-
-    name = "shrunk_mean"
-
-    def leave_one_out(self, support: Support) -> Scores:
-        rows = range(len(support))
-        others = [support.rows(support.task_ids != support.task_ids[row]) for row in rows]
-        return Scores(np.array([self._mean(others[row], str(support.skills[row])) for row in rows]))
-
-    def fit(self, support: Support) -> FittedMean:
-        return FittedMean(self, support)
-
-    @staticmethod
-    def _mean(support: Support, skill: str) -> float:
-        gains = support.gains[support.skills == skill]
-        return float(gains.sum() / (len(gains) + 4))
-
-
-class FittedMean:
-    def __init__(self, estimator: ShrunkSkillMean, support: Support) -> None:
-        self._estimator = estimator
-        self._support = support
-
-    def score(self, target: Target) -> Score:
-        return Score(self._estimator._mean(self._support, target.skill))
-
-
-BLEND_GATES = {
-    "plain": Gate(),
-    "three-way": Gate(rule="three-way", level=0.8),
-    "conservative": Gate(rule="conservative", level=0.8),
-    "cost": Gate(success_worth=0.05, price=10.0),
+RULES: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "cost": {"success_worth": 0.05, "price": 10.0},
+    "three-way": {"rule": "three-way", "level": 0.8},
+    "conservative": {"rule": "conservative", "level": 0.8},
+    "three-way with costs": {"rule": "three-way", "level": 0.8, "success_worth": 0.05, "price": 10.0},
 }
+
+
+def grid(estimator: str) -> dict[str, Gate]:
+    """Every rule with every interval; rules that look at no interval once."""
+    gates = {}
+    for rule, settings in RULES.items():
+        for method in intervals.NAMES if "rule" in settings else [None]:
+            if method != "blend" or estimator == "blend":
+                gates[f"{rule}, {method}"] = Gate(estimator=estimator, interval=method, **settings)
+    return gates
+
+
 OTHER_GATES: dict[str, dict[str, Any]] = {
     "the paper's": {"paper": True},
     "the paper's, three-way and with a limit": {
@@ -68,16 +63,6 @@ OTHER_GATES: dict[str, dict[str, Any]] = {
     "words": {"estimator": "tfidf_knn"},
     "family means": {"estimator": "family_mean", "rule": "three-way", "level": 0.6},
 }
-
-
-@pytest.fixture(autouse=True)
-def package(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A package with the estimator of this file."""
-    point = metadata.EntryPoint("shrunk_mean", f"{__name__}:ShrunkSkillMean", registry.GROUP)
-    monkeypatch.setattr(metadata, "entry_points", lambda *, group: [point] if group == registry.GROUP else [])
-    registry._table.cache_clear()
-    yield
-    registry._table.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -117,10 +102,26 @@ def test_every_recorded_task_is_decided_alike_by_evaluate_and_by_predict(demo: t
 
 
 @pytest.mark.slow
-def test_every_recorded_task_is_decided_alike_under_the_default_estimator(demo: tuple[Bank, LoadedPanel]) -> None:
+@pytest.mark.parametrize("estimator", ["blend", "paper", "shrunk_mean", "family_mean", "tfidf_knn"])
+def test_every_recorded_task_is_decided_alike_under_every_rule_and_interval(
+    estimator: str, demo: tuple[Bank, LoadedPanel]
+) -> None:
     bank, panel = demo
-    rows = list(range(len(panel.support)))
-    assert disagreements(bank, panel, BLEND_GATES, rows) == {name: [] for name in BLEND_GATES}
+    gates = grid(estimator)
+    assert disagreements(bank, panel, gates, list(range(len(panel.support)))) == {name: [] for name in gates}
+
+
+@pytest.mark.parametrize("method", ["blend", "conformal"])
+def test_tasks_of_a_small_bank_are_decided_alike_under_the_default_estimator(method: str, tmp_path: Path) -> None:
+    batch = bundled_batch()
+    some = {task.task_id for task in batch.tasks[::8]}
+    with open_bank(tmp_path / "some.bank", create=True) as bank:
+        executions = [execution for execution in batch.executions if execution.task_id in some]
+        bank.add(replace(batch, tasks=[task for task in batch.tasks if task.task_id in some], executions=executions))
+        (panel,) = load_panels(bank)
+        gates = {name: gate for name, gate in grid("blend").items() if gate.interval_method == method}
+        rows = list(range(0, len(panel.support), 5))
+        assert disagreements(bank, panel, gates, rows) == {name: [] for name in gates}
 
 
 def test_abstentions_and_unlike_tasks_are_counted_and_skipped(demo: tuple[Bank, LoadedPanel]) -> None:

@@ -106,16 +106,17 @@ class LearnedPanel:
         state = self._learned_anew(name)
         return state.model.score(target)
 
-    def scored(self) -> Scored:
-        """The scores of recorded rows, each made without its own outcome."""
-        state = self._state(_WHOLE)
+    def scored(self, target: Target) -> Scored:
+        """The scores of recorded rows, each made without its own outcome, of the state that scores a target."""
+        name = self._left_out_for(target)
+        state = self._state(name)
         try:
             scored = state.model.scored
         except NotKeptError:
-            self._drop(_WHOLE, state)
-            state = self._learned_anew(_WHOLE)
+            self._drop(name, state)
+            state = self._learned_anew(name)
             scored = state.model.scored
-        self._keep(_WHOLE, state)
+        self._keep(name, state)
         return scored
 
     # -- finding a state --------------------------------------------------------------------------------------------
@@ -123,11 +124,13 @@ class LearnedPanel:
     def _left_out_for(self, target: Target) -> str:
         if not target.task_id:
             return _WHOLE
-        whole = self._state(_WHOLE).model
+        state = self._state(_WHOLE)
+        whole = state.model
         try:
             tasks = whole.names.tasks if isinstance(whole, KeptBlend) else np.unique(whole.support.task_ids)
         except NotKeptError:
             tasks = np.unique(self._index.scope().task_ids)
+        self._keep(_WHOLE, state)  # it says which tasks are recorded, so the next process needs it as well
         place = int(np.searchsorted(tasks, target.task_id))
         if place == len(tasks) or tasks[place] != target.task_id:
             return _WHOLE

@@ -12,7 +12,14 @@ from skilldelta.encoders import Encoder
 from skilldelta.estimators.base import Estimator, FittedEstimator, Needs, Score, Scored, Target
 from skilldelta.estimators.registry import deciding_entry
 from skilldelta.gate import FittedGate, Gate
-from skilldelta.gate.fitted_gate import ChanceCurve, ScopeTasks, estimator_of, score_without_own
+from skilldelta.gate.fitted_gate import (
+    ChanceCurve,
+    ScopeTasks,
+    estimator_of,
+    left_out_for,
+    score_without_own,
+    scored_without,
+)
 from skilldelta.records import Agent
 from skilldelta.support import Scope, Support
 
@@ -67,7 +74,7 @@ class PanelView:
         self._learned = LearnedPanel(index, learner) if self._entry.name == _LEARNS else None
         self._recorded = recorded
         self._fitted: tuple[Support, FittedEstimator] | None = None
-        self._scored_rows: tuple[Support, Scored] | None = None
+        self._scored: tuple[Support, dict[str, Scored]] | None = None
         self._curve: tuple[Scored, ChanceCurve | None] | None = None
 
     def in_scope(self, scope: Scope, target: Target) -> tuple[Scope, Support]:
@@ -91,15 +98,17 @@ class PanelView:
             self._fitted = rows, self._estimator.fit(rows)
         return score_without_own(self._entry, self._estimator, self._fitted[1], rows, target)
 
-    def scored(self) -> Scored:
+    def scored(self, target: Target) -> Scored:
         """Those of the learned states, else from `leave_one_out`, once for the evidence of now."""
         if self._learned is not None:
-            return self._learned.scored()
+            return self._learned.scored(target)
         rows = self.index.scope()
-        if self._scored_rows is None or self._scored_rows[0] is not rows:
-            scores = self._estimator.leave_one_out(rows).values
-            self._scored_rows = rows, Scored(scores, rows.gains, rows.families)
-        return self._scored_rows[1]
+        if self._scored is None or self._scored[0] is not rows:
+            self._scored = rows, {}
+        name, by_name = left_out_for(rows, target), self._scored[1]
+        if name not in by_name:
+            by_name[name] = scored_without(self._estimator, rows, name)
+        return by_name[name]
 
     def recorded_tasks(self, scope: Scope, target: Target, rows: Support) -> ScopeTasks:
         """Kept by scope until the evidence changes."""
@@ -111,9 +120,9 @@ class PanelView:
                 self._recorded[name] = recorded
         return recorded
 
-    def chance_curve(self) -> ChanceCurve | None:
-        """Fitted once to the scores of now; None on a small panel."""
-        scored = self.scored()
+    def chance_curve(self, target: Target) -> ChanceCurve | None:
+        """Kept until other scores are asked for; None on a small panel."""
+        scored = self.scored(target)
         if self._curve is None or self._curve[0] is not scored:
             self._curve = scored, ChanceCurve.of(scored)
         return self._curve[1]

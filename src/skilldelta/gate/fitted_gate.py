@@ -17,7 +17,8 @@ from skilldelta import bounds, intervals, resemblance
 from skilldelta.arrays import Flags, Floats, Vectors, exceeds
 from skilldelta.costs import TokenCosts
 from skilldelta.estimators.base import Estimator, FittedEstimator, Needs, Score, Scored, Scores, Target, target_of
-from skilldelta.estimators.blend import Blend
+from skilldelta.estimators.blend import Blend, FittedBlend
+from skilldelta.estimators.blend.blend import left_out_with, rows_left_out_together, rows_without
 from skilldelta.estimators.blend.fitted import pulled_to
 from skilldelta.estimators.registry import PolicyEntry, deciding_entry
 from skilldelta.gate.answer import Answer, Explanation
@@ -43,14 +44,14 @@ class GateEvidence(Protocol):
     def score(self, target: Target) -> Score:
         """The estimator's score of a target, made without its own task."""
 
-    def scored(self) -> Scored:
-        """Scores of the recorded pairs, each made without its own outcome."""
+    def scored(self, target: Target) -> Scored:
+        """Scores of recorded pairs, each made without its own outcome, in which the target's own task had no part."""
 
     def recorded_tasks(self, scope: Scope, target: Target, rows: Support) -> ScopeTasks:
         """The distinct tasks of a target's scope, which has these rows, and what is usual among them."""
 
-    def chance_curve(self) -> ChanceCurve | None:
-        """How likely help and harm are by score; None on a small panel."""
+    def chance_curve(self, target: Target) -> ChanceCurve | None:
+        """How likely help and harm are by score, as `scored` shows; None on a small panel."""
 
 
 class SupportEvidence:
@@ -61,7 +62,7 @@ class SupportEvidence:
         self._entry = deciding_entry(gate.estimator)
         self._estimator = estimator_of(gate, needs)
         self._fitted = self._estimator.fit(support)
-        self._scored: Scored | None = None
+        self._scored: dict[str, Scored] = {}
 
     def in_scope(self, scope: Scope, target: Target) -> tuple[Scope, Support]:
         """The rows of the support in a target's scope."""
@@ -73,20 +74,22 @@ class SupportEvidence:
         """The fitted estimator's; where another package brought it, its own task is taken out of what it sees."""
         return score_without_own(self._entry, self._estimator, self._fitted, self._support, target)
 
-    def scored(self) -> Scored:
-        """From `leave_one_out`, once."""
-        if self._scored is None:
-            scores = self._estimator.leave_one_out(self._support)
-            self._scored = Scored(scores.values, self._support.gains, self._support.families)
-        return self._scored
+    def scored(self, target: Target) -> Scored:
+        """Made once for what a target must not have had a part in."""
+        if isinstance(self._fitted, FittedBlend):
+            return self._fitted.never_saw(target).scored
+        name = left_out_for(self._support, target)
+        if name not in self._scored:
+            self._scored[name] = scored_without(self._estimator, self._support, name)
+        return self._scored[name]
 
     def recorded_tasks(self, scope: Scope, target: Target, rows: Support) -> ScopeTasks:
         """Looked up anew for each target."""
         return ScopeTasks.of(rows)
 
-    def chance_curve(self) -> ChanceCurve | None:
+    def chance_curve(self, target: Target) -> ChanceCurve | None:
         """Fitted to `scored`."""
-        return ChanceCurve.of(self.scored())
+        return ChanceCurve.of(self.scored(target))
 
 
 def estimator_of(gate: Gate, needs: Needs) -> Estimator:
@@ -107,6 +110,26 @@ def score_without_own(
     if entry.is_installed and target.task_id and target.task_id in support.row_of_task:
         fitted = estimator.fit(support.rows(support.task_ids != target.task_id))
     return fitted.score(target)
+
+
+def left_out_for(support: Support, target: Target) -> str:
+    """What must stay unseen for a target, as `left_out_with` names it; empty where its task is not recorded."""
+    tasks = support.row_of_task
+    is_recorded = target.task_id and target.task_id in tasks
+    return left_out_with(target.task_id, len(tasks)) if is_recorded else ""
+
+
+def scored_without(estimator: Estimator, support: Support, left_out: str) -> Scored:
+    """The scores of the rows that may be seen, each made without its own outcome and without all that is left out.
+
+    Taking the errors of a target's own rows out of those of all others would not be enough: its outcomes moved the scores
+    of the other rows as well.
+    """
+    if left_out:
+        support = support.rows(rows_without(support.task_ids, left_out))
+    scores = estimator.leave_one_out(support).values if len(support) else np.zeros(0)
+    scored = ~np.isnan(scores)  # rows that an estimator trains on have no score
+    return Scored(scores[scored], support.gains[scored], support.families[scored])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -191,7 +214,7 @@ class FittedGate:
         )
         explanation = None
         if explain:
-            curve = self.evidence.chance_curve()
+            curve = self.evidence.chance_curve(target)
             chance = None if curve is None else curve.at(score)
             usual = None if curve is None else curve.usual
             explanation = Explanation(score.components, score.shares, chance, usual, cost)
@@ -235,9 +258,7 @@ class FittedGate:
         if method == intervals.BLEND:
             return own_interval(score, level)
         if method == intervals.CONFORMAL:
-            scored = self.evidence.scored()
-            residuals = intervals.Residuals.of(scored.scores, scored.gains, scored.families)
-            return intervals.conformal(score.gain, residuals, family=target.family, level=level)
+            return conformal_interval(self.gate, score, self.evidence.scored(target), target.family)
         return neighbor_interval(self.gate, rows, near)
 
 
@@ -247,6 +268,14 @@ def own_interval(score: Score, level: float) -> Interval:
         return Interval(-1.0, 1.0, level, intervals.BLEND)
     deviation, freedom = score.spread.deviation, score.spread.freedom
     return intervals.posterior(score.gain, deviation=deviation, freedom=freedom, level=level)
+
+
+def conformal_interval(gate: Gate, score: Score, scored: Scored, family: str) -> Interval:
+    """The interval from the errors of recorded scores."""
+    residuals = intervals.Residuals.of(scored.scores, scored.gains, scored.families)
+    # The errors were made without the pull towards a prior gain, so the interval is longer by as much.
+    pull = abs(gate.prior_gain) * score.shares.get("zero", 0.0)
+    return intervals.conformal(score.gain, residuals, family=family, level=gate.level, widened_by=pull)
 
 
 def neighbor_interval(gate: Gate, rows: Support, near: Prediction) -> Interval:
@@ -373,16 +402,26 @@ def _interval_ends(
             interval = own_interval(pulled_to(score, gate.prior_gain), gate.level)
             ends[row] = (interval.low, interval.high) if supported[row] else ends[row]
         return ends[:, 0], ends[:, 1]
+    if gate.interval_method == intervals.CONFORMAL:
+        for row, score, scored in _calibrated_scores(estimator, support, scores):
+            interval = conformal_interval(gate, pulled_to(score, gate.prior_gain), scored, str(support.families[row]))
+            ends[row] = (interval.low, interval.high) if supported[row] else ends[row]
+        return ends[:, 0], ends[:, 1]
     for row in np.flatnonzero(supported).tolist():
-        if gate.interval_method == intervals.CONFORMAL:
-            others = support.task_codes != support.task_codes[row]
-            residuals = intervals.Residuals.of(scores.values[others], support.gains[others], support.families[others])
-            family, gain = str(support.families[row]), float(scores.values[row])
-            interval = intervals.conformal(gain, residuals, family=family, level=gate.level)
-        else:
-            interval = neighbor_interval(gate, support, _prediction(near, row))
+        interval = neighbor_interval(gate, support, _prediction(near, row))
         ends[row] = interval.low, interval.high
     return ends[:, 0], ends[:, 1]
+
+
+def _calibrated_scores(estimator: Estimator, support: Support, scores: Scores) -> Iterator[tuple[int, Score, Scored]]:
+    """Every row with its score, and the scores of others whose errors say how wrong it may be."""
+    if isinstance(estimator, Blend):
+        for rows, fitted in estimator.fit_each(support):
+            yield from ((row, fitted.score(target_of(support, row)), fitted.scored) for row in rows)
+        return
+    for name, rows in rows_left_out_together(support).items():
+        scored = scored_without(estimator, support, name)
+        yield from ((row, Score(float(scores.values[row])), scored) for row in rows)
 
 
 def _fitted_scores(estimator: Estimator, support: Support) -> Iterator[tuple[int, Score]]:

@@ -113,16 +113,19 @@ class Residuals:
         return cls(np.abs(observed - predicted), families)
 
 
-def conformal(gain: float, residuals: Residuals, *, family: str = "", level: float = 0.95) -> Interval:
+def conformal(
+    gain: float, residuals: Residuals, *, family: str = "", level: float = 0.95, widened_by: float = 0.0
+) -> Interval:
     """The gain plus and minus the right quantile of the errors made on recorded tasks, each without its own outcome.
 
     Promise: covers the gain that one more recorded pair would show, for tasks exchangeable with the recorded ones. A
-    family with enough tasks is taken by itself (Mondrian); the method's name says so.
+    family with enough tasks is taken by itself (Mondrian); the method's name says so. A gain that was moved after the errors
+    were measured needs an interval that is `widened_by` as much.
     """
     _check_level(level)
     own = residuals.errors[residuals.families == family] if family else np.empty(0)
     by_family = len(own) >= _ENOUGH
-    half_width = _quantile(own if by_family else residuals.errors, level)
+    half_width = _quantile(own if by_family else residuals.errors, level) + widened_by
     return _clipped(gain - half_width, gain + half_width, level, "conformal_by_family" if by_family else CONFORMAL)
 
 

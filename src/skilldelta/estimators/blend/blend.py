@@ -52,13 +52,13 @@ class Blend:
 
         Unlike `leave_one_out` this costs as many fits as there are tasks, in a large support as many as there are folds.
         """
-        tasks = support.row_of_task
-        rows_by_name: dict[str, list[int]] = {}
-        for task_id, rows in tasks.items():
-            rows_by_name.setdefault(left_out_with(task_id, len(tasks)), []).extend(rows.tolist())
-        for name, left_out in rows_by_name.items():
-            fitted = self.fit(support.rows(rows_without(support.task_ids, name)))
-            yield from ((row, fitted.score(target_of(support, row))) for row in left_out)
+        for rows, fitted in self.fit_each(support):
+            yield from ((row, fitted.score(target_of(support, row))) for row in rows)
+
+    def fit_each(self, support: Support) -> Iterator[tuple[list[int], FittedBlend]]:
+        """For every row a blend that never saw its task; rows that share one come together."""
+        for name, rows in rows_left_out_together(support).items():
+            yield rows, self.fit(support.rows(rows_without(support.task_ids, name)))
 
     def fit(self, support: Support) -> FittedBlend:
         """Learn extractor and weights. Weights are learned on departures that did not see their own fold."""
@@ -86,11 +86,18 @@ class FittedBlend:
 
     def score(self, target: Target) -> Score:
         """The predicted gain; a task of the support is scored by a blend that never saw it."""
-        if self.model is None:
-            return Score(0.0)
-        if target.task_id and target.task_id in self.support.row_of_task:
-            return self._blend_without(target.task_id).score(target)
-        return self.model.score(target)
+        blend = self.never_saw(target)
+        return Score(0.0) if blend.model is None else blend.model.score(target)
+
+    def never_saw(self, target: Target) -> FittedBlend:
+        """This blend, or for a task of the support one that was fitted without it."""
+        if not target.task_id or target.task_id not in self.support.row_of_task:
+            return self
+        # In a large support its whole fold is left out, so that ten blends serve all tasks.
+        name = left_out_with(target.task_id, len(self.support.row_of_task))
+        if name not in self.without:
+            self.without[name] = Blend().fit(self.support.rows(rows_without(self.support.task_ids, name)))
+        return self.without[name]
 
     def grown(self, support: Support) -> FittedBlend:
         """The blend over a support with more rows: levels, neighbours and lines at once, weights and extractor by `GROWTH`."""
@@ -110,17 +117,18 @@ class FittedBlend:
             make_by_skill = partial(_by_skill, support, views, by_family)
         return FittedBlend(support, Model(extractor, by_family, make_by_skill), self.scored)
 
-    def _blend_without(self, task_id: str) -> FittedBlend:
-        """A blend fitted without a task; in a large support without its whole fold, so that ten serve all tasks."""
-        name = left_out_with(task_id, len(self.support.row_of_task))
-        if name not in self.without:
-            self.without[name] = Blend().fit(self.support.rows(rows_without(self.support.task_ids, name)))
-        return self.without[name]
-
 
 def left_out_with(task_id: str, tasks: int) -> str:
     """What a blend must not have seen to score a task of a support with so many: its fold, or in a small one the task."""
     return f"fold {fold_of(task_id)}" if tasks > _LARGE else f"task {task_id}"
+
+
+def rows_left_out_together(support: Support) -> dict[str, list[int]]:
+    """All rows of a support by what a blend must not have seen to score them."""
+    tasks, rows_by_name = support.row_of_task, dict[str, list[int]]()
+    for task_id, rows in tasks.items():
+        rows_by_name.setdefault(left_out_with(task_id, len(tasks)), []).extend(rows.tolist())
+    return rows_by_name
 
 
 def rows_without(task_ids: Strings, left_out: str) -> Flags:
