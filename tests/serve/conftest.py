@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -37,3 +39,18 @@ def client(bank_path: Path) -> Iterator[TestClient]:
     """The API on a gate of its own, reached as a client of loopback."""
     with TestClient(gate_app(GateService.open(bank_path)), base_url="http://127.0.0.1:7345") as opened:
         yield opened
+
+
+@pytest.fixture
+def service_log(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
+    """What the service logs, whatever another test or library of this process has done to its logger."""
+    lines, logger = io.StringIO(), logging.getLogger("skilldelta.serve")
+    handler = logging.StreamHandler(lines)
+    monkeypatch.setattr(logging.root.manager, "_disable", logging.NOTSET)
+    monkeypatch.setattr(logger, "disabled", False)
+    before = logger.level
+    logger.setLevel(logging.WARNING)
+    logger.addHandler(handler)
+    yield lines
+    logger.removeHandler(handler)
+    logger.setLevel(before)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+import io
 import time
 from pathlib import Path
 from typing import Any
@@ -72,14 +72,11 @@ def test_without_any_state_a_question_waits_for_the_process_and_is_answered(bank
         assert answer_of(gate) == answer
 
 
-def test_a_process_that_cannot_learn_leaves_the_work_to_the_service(
-    bank_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(logging.getLogger("skilldelta.serve"), "propagate", True)  # whatever a server has left behind
+def test_a_process_that_cannot_learn_leaves_the_work_to_the_service(bank_path: Path, service_log: io.StringIO) -> None:
     learner = LearningProcess(str(bank_path.with_name("elsewhere.bank")), {})
     with GateService.open(bank_path, learner=learner) as gate:
         answer = answer_of(gate)
-    assert "learning failed" in caplog.text
+    assert "learning failed" in service_log.getvalue()
     with GateService.open(bank_path) as gate:
         assert answer_of(gate) == answer
 

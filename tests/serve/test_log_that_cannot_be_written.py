@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+import io
 import sqlite3
 import time
 from pathlib import Path
@@ -23,9 +23,8 @@ def fail(*_: object, **__: object) -> None:
 
 
 def test_a_full_disk_costs_the_entry_and_not_the_answer(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, service_log: io.StringIO
 ) -> None:
-    monkeypatch.setattr(logging.getLogger("skilldelta.serve"), "propagate", True)  # whatever a server has left behind
     first = client.post("/v1/decide", json=QUESTION).json()
     assert "warning" not in first
     with monkeypatch.context() as patched:
@@ -43,7 +42,7 @@ def test_a_full_disk_costs_the_entry_and_not_the_answer(
     assert again["decision_id"] == first["decision_id"]
     assert client.get("/v1/health").json()["not_logged"] == 4
     assert "skilldelta_decisions_not_logged 4.0" in client.get("/metrics").text
-    assert "disk is full" in caplog.text
+    assert "disk is full" in service_log.getvalue()
     later = client.post("/v1/decide", json={**QUESTION, "conversation": "e"}).json()
     assert later["decision_id"] > first["decision_id"]
     assert "warning" not in later
