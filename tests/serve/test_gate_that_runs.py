@@ -19,7 +19,13 @@ from .browser import Visitor, running_browser, running_server, visiting
 # The settings that are not the default ones.
 GATES: dict[str, dict[str, Any]] = {
     "plain": {"estimator": "paper", "threshold": 0.3, "k": 3},
-    "three-way": {"estimator": "paper", "rule": "three-way", "interval": "betting", "level": 0.5, "familiarity_limit": 0.1},
+    "three-way": {
+        "estimator": "paper",
+        "rule": "three-way",
+        "interval": "betting",
+        "level": 0.5,
+        "familiarity_limit": 0.1,
+    },
     "costs": {"estimator": "paper", "success_worth": 0.05, "price": 10.0},
 }
 SKILL = "date-arithmetic"

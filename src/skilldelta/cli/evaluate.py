@@ -311,8 +311,7 @@ def _chose(policy: PolicyResult) -> list[str]:
 def _remarks(panel: PanelResult) -> list[str]:
     remarks = list(panel.notes)
     if {"paper", "blend"} <= set(panel.policies):
-        own, paper = policy_words("blend"), policy_words("paper")
-        remarks.insert(0, f"{paper} is the paper's rule, {own} what predict uses unless told otherwise")
+        remarks.insert(0, f"{policy_words('blend')} is the estimator that decides unless another one is chosen")
     if any(policy.null for policy in panel.policies.values()):
         remarks.insert(
             0, "p: how often gains shuffled within families (p in), or among all tasks (p all), reach such an AUROC"
