@@ -54,7 +54,7 @@ def command(ctx: click.Context, /, bank: str, server: str, timeout: float, as_js
 
 def _findings(bank: str, is_default: bool, server: str, timeout: float, options: dict[str, Any]) -> list[Finding]:
     from skilldelta.cli.arguments import chosen_encoder
-    from skilldelta.cli.hook import state_folder
+    from skilldelta.cli.state_folder import state_folder
     from skilldelta.harnesses import harness_named, harness_names
     from skilldelta.serve import harness_health, health
 

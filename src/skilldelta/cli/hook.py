@@ -14,13 +14,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from skilldelta.cli import settings
 from skilldelta.cli.hook_deadline import DEFAULT_SECONDS, Deadline
+from skilldelta.cli.state_folder import state_folder
 from skilldelta.errors import InputError, SkillDeltaError
 from skilldelta.gate_settings import SETTING
 from skilldelta.harnesses import harness_named
@@ -30,6 +31,9 @@ from skilldelta.serve.hooks.hook_event import MOST_BYTES
 from skilldelta.serve.hooks.hook_run import HookSettings, answer, fallback_answer
 from skilldelta.serve.hooks.server_client import ServerAddress
 from skilldelta.server_proof import DEFAULT_SERVER, KEY_VARIABLE, known_key
+
+if TYPE_CHECKING:
+    from skilldelta.cli.setting_sources import ProjectFile
 
 # Set, it switches on the further entries of a plugin, which are a process each per prompt.
 _LONG_SKILLS = "SKILLDELTA_LONG_SKILLS"
@@ -52,30 +56,53 @@ class HookCommand(click.Command):
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
         """A context with the defaults that the nearest skilldelta.toml gives."""
-        folder = Path.cwd()
-        is_there = any((place / "skilldelta.toml").is_file() for place in (folder, *folder.parents))
-        defaults, project = _project_defaults(self, folder) if is_there else ({}, None)
+        file = _project_file(Path.cwd())
+        defaults = {} if file is None else _defaults(file, self)
         ctx = super().make_context(info_name, args, parent, **{**extra, "default_map": defaults})
-        for name, is_allowed in _BELIEVED.items() if project is not None else ():
-            values = ctx.params[name] if isinstance(ctx.params[name], tuple) else (ctx.params[name],)
-            is_from_file = ctx.get_parameter_source(name) is ParameterSource.DEFAULT_MAP
-            if is_from_file and not all(is_allowed(str(value), str(project)) for value in values):
-                raise InputError(
-                    f"{project}/skilldelta.toml: {name}: not taken from a project's file; say it by flag or variable, "
-                    "which are your own"
-                )
+        if file is not None:
+            _check_believed(ctx, file.path)
         if ctx.params["gate"]:
-            _take_named_gate(ctx, folder)
+            _take_named_gate(ctx, {} if file is None else file.gates)
         return ctx
 
 
-def _take_named_gate(ctx: click.Context, folder: Path) -> None:
-    """Put the settings of a named gate in place of those that no flag gives."""
-    from skilldelta.cli.arguments import unknown_gate
+def _project_file(folder: Path) -> ProjectFile | None:
+    """The nearest file, which must be the project's own."""
+    if not any((place / "skilldelta.toml").is_file() for place in (folder, *folder.parents)):
+        return None
     from skilldelta.cli.setting_sources import project_file
 
-    file, name = project_file("hook", None, folder), ctx.params["gate"]
-    gates = {} if file is None else file.gates
+    file = project_file("hook", None, folder)
+    if file is not None and not is_below(file.path, file.path.parent):
+        raise InputError(f"{file.path}: is a link out of its folder; a project's settings are a file of the project")
+    return file
+
+
+def _defaults(file: ProjectFile, command: click.Command) -> dict[str, Any]:
+    """What the file says; paths in it are meant from there."""
+    defaults = file.defaults(command)
+    if "skill_file" in defaults:
+        paths = [defaults["skill_file"]] if isinstance(defaults["skill_file"], str) else defaults["skill_file"]
+        defaults["skill_file"] = [str(file.path.parent / path) for path in paths]
+    return defaults
+
+
+def _check_believed(ctx: click.Context, file: Path) -> None:
+    """Refuse what a stranger could misuse in a project's file."""
+    for name, is_allowed in _BELIEVED.items():
+        values = ctx.params[name] if isinstance(ctx.params[name], tuple) else (ctx.params[name],)
+        is_from_file = ctx.get_parameter_source(name) is ParameterSource.DEFAULT_MAP
+        if is_from_file and not all(is_allowed(str(value), str(file.parent)) for value in values):
+            raise InputError(
+                f"{file}: {name}: not taken from a project's file; say it by flag or variable, which are your own"
+            )
+
+
+def _take_named_gate(ctx: click.Context, gates: Mapping[str, Mapping[str, Any]]) -> None:
+    """Put the settings of a named gate in place of those that no flag gives."""
+    from skilldelta.cli.arguments import unknown_gate
+
+    name = ctx.params["gate"]
     if name not in gates:
         raise InputError(unknown_gate(name, gates), setting="gate")
     for setting in SETTING:
@@ -247,23 +274,6 @@ def hook_settings(harness: str, options: Mapping[str, Any], environment: Mapping
     )
 
 
-def _project_defaults(command: click.Command, folder: Path) -> tuple[dict[str, Any], Path | None]:
-    """What the nearest file says, and its folder; paths in it are meant from there."""
-    from skilldelta.cli.setting_sources import project_file
-
-    file = project_file("hook", None, folder)
-    if file is None:
-        return {}, None
-    project = file.path.parent
-    if not is_below(file.path, project):
-        raise InputError(f"{file.path}: is a link out of its folder; a project's settings are a file of the project")
-    defaults = file.defaults(command)
-    if "skill_file" in defaults:
-        paths = [defaults["skill_file"]] if isinstance(defaults["skill_file"], str) else defaults["skill_file"]
-        defaults["skill_file"] = [str(project / path) for path in paths]
-    return defaults, project
-
-
 def offered_skills(names: Sequence[str], files: Sequence[str], digests: Sequence[str] = ()) -> tuple[OfferedSkill, ...]:
     """Names and files as skills, each once; one of each is one skill. A digest is written NAME=SHA256."""
     digest_of = dict(text.rpartition("=")[::2] for text in digests)
@@ -297,21 +307,6 @@ def _part(text: str, long_skills: bool) -> Part:
     if not (slash and number.isdecimal() and of.isdecimal() and 1 <= int(number[:9]) <= int(of[:9]) <= 1000):
         raise InputError(f"--part: {text[:60]!r} is not like 2/3")
     return Part(int(number), int(of))
-
-
-def state_folder(folder: str | None, environment: Mapping[str, str]) -> Path | None:
-    """The folder that is named, else the one that the harness gives to its plugin, else the user's own."""
-    if folder == "-":
-        return None
-    if folder:
-        return Path(folder).expanduser()
-    if environment.get("CLAUDE_PLUGIN_DATA"):
-        return Path(environment["CLAUDE_PLUGIN_DATA"])
-    home = environment.get("XDG_STATE_HOME") or environment.get("LOCALAPPDATA")
-    try:
-        return (Path(home) if home else Path.home() / ".local" / "state") / "skilldelta"
-    except RuntimeError:  # no home
-        return None
 
 
 # -- the answer -----------------------------------------------------------------------------------------------------

@@ -79,7 +79,7 @@ def command(harness: str, undo: bool, keep_changes: bool, yes: bool, **options: 
     skilldelta install claude-code --skill-file skills/dates --bank my.bank
     skilldelta install claude-code --undo
     """
-    from skilldelta.cli.hook import state_folder
+    from skilldelta.cli.state_folder import state_folder
     from skilldelta.harnesses import harness_named
     from skilldelta.harnesses.installation import Installations, settings_folder
 

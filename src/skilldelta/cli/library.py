@@ -67,7 +67,7 @@ def command(
     skilldelta library claude-code --apply
     skilldelta library claude-code --undo
     """
-    from skilldelta.cli.hook import state_folder
+    from skilldelta.cli.state_folder import state_folder
     from skilldelta.harnesses import harness_named
     from skilldelta.harnesses.installation import Installations
 

@@ -73,7 +73,7 @@ def command(ctx: click.Context, /, bank: str, host: str, port: int, install: str
     except ModuleNotFoundError as error:
         raise MissingExtraError("skilldelta serve", "serve") from error
     from skilldelta.cli.arguments import encoder_arguments
-    from skilldelta.cli.hook import state_folder
+    from skilldelta.cli.state_folder import state_folder
     from skilldelta.serve.service_log import log_to
     from skilldelta.server_proof import own_key
 

@@ -42,7 +42,7 @@ def command(state: str | None, as_json: bool) -> None:
 
 def last_of(state: str | None) -> LastDecisions:
     """The newest decisions of any hook."""
-    from skilldelta.cli.hook import state_folder
+    from skilldelta.cli.state_folder import state_folder
     from skilldelta.serve.hooks.conversation import last_decisions
 
     folder = state_folder(state, os.environ) or Path()

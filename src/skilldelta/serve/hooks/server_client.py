@@ -11,13 +11,17 @@ import json
 import re
 import socket
 import threading
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skilldelta.server_proof import DEFAULT_SERVER, KEY_VARIABLE, PROOF_PATH, is_proof, new_challenge
+
+if TYPE_CHECKING:
+    from io import BufferedReader
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _URL = re.compile(r"(https?)://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?/?")
 _MOST_BYTES = 32 << 20
+_MOST_HEADERS, _LONGEST_LINE = 100, 1 << 16
 _TOKEN_REMEDIES = {
     401: "set SKILLDELTA_TOKEN to a token that `skilldelta token create` made on the server's machine",
     403: "ask for a token of scope write: skilldelta token create NAME --scope write",
@@ -99,49 +103,44 @@ def _exchange(server: ServerAddress, path: str, body: dict[str, Any] | None) -> 
         )
     if not server.key:
         raise NobodyThereError(f"{server.url} cannot be known as yours: no server of yours has run here yet")
-    with socket.create_connection((host, int(port or 80)), timeout=server.timeout) as connection:
-        _check_proof(server, connection, host)
+    connected = socket.create_connection((host, int(port or 80)), timeout=server.timeout)
+    with connected as connection, connection.makefile("rb") as answers:
+        _check_proof(server, connection, answers, host)
         token = f"Authorization: Bearer {server.token}\r\n" if server.token else ""
         kind = f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n" if content else ""
         # HTTP/1.0, in which an answer ends with its connection.
         head = f"{method} {path} HTTP/1.0\r\nHost: {_host_header(host, port)}\r\n{kind}{token}\r\n"
         connection.sendall(head.encode("latin-1") + content)
-        answer = bytearray()
-        while (received := connection.recv(1 << 16)) and len(answer) < _MOST_BYTES:
-            answer += received
-    return _parsed(server, bytes(answer))
+        return _read_answer(answers)
 
 
-def _check_proof(server: ServerAddress, connection: socket.socket, host: str) -> None:
+def _check_proof(server: ServerAddress, connection: socket.socket, answers: BufferedReader, host: str) -> None:
     """Refuse a server that does not know the key. The question then goes over the same connection."""
     challenge = new_challenge()
     peer = connection.getpeername()
     request = f"GET {PROOF_PATH}?challenge={challenge} HTTP/1.1\r\nHost: {_host_header(host, str(peer[1]))}\r\n\r\n"
     connection.sendall(request.encode("latin-1"))
-    answer = b""
-    while b"\r\n\r\n" not in answer and len(answer) < 1 << 16:
-        received = connection.recv(1 << 14)
-        if not received:
-            break
-        answer += received
-    head, _, body = answer.partition(b"\r\n\r\n")
-    lengths = [line.split(b":")[1] for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
-    length = int(lengths[0]) if lengths and lengths[0].strip().isdigit() else 0
-    while len(body) < min(length, 1 << 16):
-        received = connection.recv(1 << 14)
-        if not received:
-            break
-        body += received
-    try:
-        document = json.loads(body)
-    except (ValueError, RecursionError):
-        document = None
+    _, body = _read_answer(answers, most=1 << 16)
     address = None if server.key_is_pinned else f"{peer[0]}:{peer[1]}"
-    if not is_proof(document, server.key, address, challenge):
+    if not is_proof(_json(body), server.key, address, challenge):
         raise ServerSilentError(
             f"{server.url} has not proved that it is your server, so it was sent nothing",
             f"if another user runs it, set {KEY_VARIABLE} to what `skilldelta token server-key` prints there",
         )
+
+
+def _read_answer(answers: BufferedReader, most: int = _MOST_BYTES) -> tuple[int, bytes]:
+    """The status and the body of an answer; 0 where it is no HTTP. A body without a length ends with the connection."""
+    words = answers.readline(_LONGEST_LINE).split()
+    if len(words) < 2 or not words[0].startswith(b"HTTP/") or not words[1].isdigit():
+        return 0, b""
+    for _ in range(_MOST_HEADERS):
+        name, _, value = answers.readline(_LONGEST_LINE).partition(b":")
+        if name.lower() == b"content-length" and value.strip().isdigit():
+            most = min(most, int(value.strip()[:9]))
+        if not name.strip():
+            break
+    return int(words[1][:9]), answers.read(most)
 
 
 def _host_header(host: str, port: str) -> str:
@@ -164,19 +163,8 @@ def _over_tls(server: ServerAddress, host: str, port: int, request: tuple[str, s
         connection.close()
 
 
-def _parsed(server: ServerAddress, answer: bytes) -> tuple[int, bytes]:
-    head, _, body = answer.partition(b"\r\n\r\n")
-    words = head.split(b"\r\n", 1)[0].split()
-    if len(words) < 2 or not words[0].startswith(b"HTTP/") or not words[1].isdigit():
-        raise ServerSilentError(f"{server.url} does not answer as SkillDelta does")
-    return int(words[1][:9]), body
-
-
 def _document(server: ServerAddress, status: int, content: bytes) -> dict[str, Any]:
-    try:
-        document = json.loads(content)
-    except (ValueError, RecursionError):
-        document = None
+    document = _json(content)
     if not isinstance(document, dict):
         raise ServerSilentError(f"{server.url} does not answer as SkillDelta does (status {status})")
     if status not in (200, 201):
@@ -184,3 +172,11 @@ def _document(server: ServerAddress, status: int, content: bytes) -> dict[str, A
         remedy = _TOKEN_REMEDIES.get(status, "") if server.token or status == 401 else ""
         raise ServerSilentError(f"{server.url} answered with status {status}: {str(detail)[:300]}", remedy)
     return document
+
+
+def _json(content: bytes) -> Any:
+    """The document of a body; None where it is none."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None
