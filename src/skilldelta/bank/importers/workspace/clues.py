@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from skilldelta.bank.importers.joining import is_placeholder
-from skilldelta.bank.importers.tools.plain_values import amount_of, text_of
+from skilldelta.bank.importers.tools.plain_values import text_of
 from skilldelta.bank.importers.workspace.arm_words import ArmName, arm_of_name, plain_words
-from skilldelta.bank.importers.workspace.gradings import Fields
+from skilldelta.bank.importers.workspace.assertions import Fields
+from skilldelta.bank.importers.workspace.path_words import NUMBERED, RUN_FOLDER, bare_stem, is_generic, is_iteration
 
 _ARM_FIELDS = (
     *("configuration", "config", "config_name", "arm", "arm_name", "mode", "variant", "condition", "setup", "setting"),
@@ -47,93 +47,12 @@ _VERSION_FIELDS = ("skill_digest", "skill_sha256", "skill_sha", "skill_hash", "s
 _ITERATION_FIELDS = ("iteration", "iteration_number", "iteration_name")
 _MODEL_FIELDS = ("model", "model_name", "model_id", "executor_model", "agent_model", "model_requested")
 _RUN_FIELDS = ("run_number", "run_index", "run", "repetition", "rep", "trial", "attempt", "repeat")
-_TIME_FIELDS = (
-    *("started_at", "start_time", "start_iso", "start_ms", "start_ts", "eval_start_utc", "run_at", "timestamp"),
-    *("created_at", "completed_at", "finished_at", "end_time", "generated_at", "eval_date", "date", "run_date"),
-)
-_TOKEN_FIELDS = ("total_tokens", "tokens_total", "token_count", "tokens_used", "n_tokens")
-_TOKEN_PARTS = (
-    ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),
-    ("prompt_tokens", "completion_tokens"),
-    ("tokens_in", "tokens_out"),
-    ("input", "output"),
-)
-_SECONDS_FIELDS = (
-    *(
-        "total_duration_seconds",
-        "duration_seconds",
-        "time_seconds",
-        "elapsed_seconds",
-        "wall_clock_seconds",
-        "total_seconds",
-    ),
-    *("executor_duration_seconds", "elapsed_s", "duration_s", "wall_time_seconds", "runtime_seconds", "seconds"),
-)
-_MILLISECONDS_FIELDS = ("duration_ms", "elapsed_ms", "total_duration_ms", "wall_time_ms", "latency_ms", "time_ms")
-_COST_FIELDS = ("total_cost_usd", "cost_usd")
-_SPENDING_OBJECTS = (
-    "timing",
-    "execution_metrics",
-    "token_counts",
-    "tokens",
-    "token_usage",
-    "usage",
-    "metrics",
-    "result",
-)
-
-_NUMBERED = re.compile(r"(?:eval|evaluation|case|test|task|scenario|e|ev)[-_ ]?(\d{1,6})\Z", re.IGNORECASE)
-_RUN_FOLDER = re.compile(r"(?:run|trial|rep|repetition|repeat|attempt|sample|r)[-_ ]?(\d{1,6})\Z", re.IGNORECASE)
-_ITERATION = re.compile(
-    r"(?:iteration|iter)(?:[-_ ]?\w[\w.-]*)?\Z|(?:it|round|version|ver|v|batch|tier|pass|wave|sprint)[-_ ]?\d[\w.]*\Z"
-    r"|\d{4}-?\d\d-?\d\d(?:\D.*)?\Z",
-    re.IGNORECASE,
-)
-_RERUN = re.compile(r"[-_ ]?(?:re-?run|retry|repeat|redo|again)[-_ ]?\d*\Z", re.IGNORECASE)
-# Folders that hold runs or what they left, and name nothing.
-_GENERIC = frozenset(
-    (
-        *(
-            "output",
-            "outputs",
-            "result",
-            "results",
-            "run",
-            "runs",
-            "eval",
-            "evals",
-            "evaluation",
-            "evaluations",
-            "grading",
-        ),
-        *("gradings", "grade", "grades", "artifacts", "artefacts", "logs", "data", "cases", "tasks", "tests", "test"),
-        *(
-            "benchmark",
-            "benchmarks",
-            "workspace",
-            "workspaces",
-            "reports",
-            "report",
-            "transcripts",
-            "skill_eval",
-            "arms",
-        ),
-        *("configs", "config", "skills", "examples", "src", "docs", "tmp", "home", "iterations", "history"),
-    )
-)
-_STEM_WORDS = re.compile(
-    r"\A(?:final_)?(?:grading|gradings|grade|grades|graded|benchmark|result|results|eval_results|evaluation_results|assertions"
-    r"|evaluation|verdicts?|scores?|report|config|metadata|meta|timing|summary|eval_metadata|checks)(?:_(?=.)|\Z)"
-    r"|(?:_|\A)(?:grading|gradings|grade|grades|graded|results?|evaluation|verdicts?|scores?|report|config|metadata|meta"
-    r"|timing|assertions|checks)\Z"
-)
 _NOT_LOADED = re.compile(
     r"skill\b[^.;]{0,60}\b(?:failed to load|not (?:been )?(?:found|loaded|available|installed)|could not be (?:loaded|found)"
     r"|did ?n[o']t load|never loaded|unavailable)|failed to load (?:the )?skill",
     re.IGNORECASE,
 )
 _REMARKS = ("error", "errors", "note", "notes", "status", "skill_status", "warning", "comment", "skill_error")
-_EARLIEST, _LATEST = 1_400_000_000, 4_000_000_000
 
 
 class ConflictingCluesError(Exception):
@@ -165,56 +84,6 @@ def file_clues(name: str, above: tuple[str, ...]) -> FileClues:
     folder, _, file = name.rpartition("/")
     folders = tuple(reversed(folder.split("/"))) if folder else ()
     return FileClues(bare_stem(file.rpartition(".")[0] or file), (*folders, *above))
-
-
-@lru_cache(maxsize=8192)
-def bare_stem(stem: str) -> str:
-    """A file's name without the words that say what kind of file it is.
-
-    >>> bare_stem("eval-7-grading"), bare_stem("grading_with_skill"), bare_stem("grading")
-    ('eval-7', 'with_skill', '')
-    """
-    plain = re.sub(r"[-.\s]+", "_", stem)
-    for _ in range(3):
-        shorter = _STEM_WORDS.sub("", plain.lower() if plain.islower() else plain)
-        if shorter == plain:
-            break
-        plain = shorter
-    if plain == re.sub(r"[-.\s]+", "_", stem):
-        return stem
-    # The original spelling of what is left, so that eval-7 stays eval-7.
-    at = re.sub(r"[-.\s]", "_", stem).find(plain)
-    return stem[at : at + len(plain)] if plain and at >= 0 else plain
-
-
-@lru_cache(maxsize=8192)
-def is_iteration(folder: str) -> bool:
-    """Whether a folder is an iteration, a version, a batch or a day of runs."""
-    return bool(_ITERATION.match(base_of_rerun(folder)))
-
-
-@lru_cache(maxsize=8192)
-def is_run_folder(folder: str) -> bool:
-    """Whether a folder is a numbered run: run-1, trial_2."""
-    return bool(_RUN_FOLDER.match(folder))
-
-
-def is_numbered_eval(folder: str) -> bool:
-    """Whether a folder is a numbered evaluation: eval-1, case_2."""
-    return bool(_NUMBERED.match(folder))
-
-
-@lru_cache(maxsize=8192)
-def base_of_rerun(name: str) -> str:
-    """The iteration that a re-run repeats: `iteration-7-rerun` is iteration-7."""
-    shorter = _RERUN.sub("", name)
-    return shorter or name
-
-
-@lru_cache(maxsize=8192)
-def is_generic(folder: str) -> bool:
-    """Whether a folder's name says nothing about a run."""
-    return plain_words(folder) in _GENERIC or folder.startswith(".") or folder.endswith("-workspace")
 
 
 # Arms
@@ -330,15 +199,15 @@ def eval_clue(levels: Sequence[Level]) -> EvalClue:
             folder = _eval_name(level)
         if level.kind == "folder" and is_iteration(level.name):
             break
-    if match := _NUMBERED.match(folder):
+    if match := NUMBERED.match(folder):
         eval_id = eval_id or match[1]
-    if match := _NUMBERED.match(eval_id):
+    if match := NUMBERED.match(eval_id):
         eval_id = match[1]
-    if match := _NUMBERED.match(name):
+    if match := NUMBERED.match(name):
         eval_id, name = eval_id or match[1], ""
     if plain_words(eval_id) == plain_words(name) or (eval_id and not eval_id.isdigit() and not name):
         eval_id, name = "", name or eval_id
-    return EvalClue(eval_id, name, text, "" if _NUMBERED.match(folder) and eval_id else folder)
+    return EvalClue(eval_id, name, text, "" if NUMBERED.match(folder) and eval_id else folder)
 
 
 def _not_an_arm(name: str) -> str:
@@ -350,9 +219,9 @@ def _not_an_arm(name: str) -> str:
 def _eval_name(level: Level) -> str:
     """The name of a folder, file part or key, where it can be an evaluation's."""
     name = level.name
-    if _RUN_FOLDER.match(name) or is_generic(name) or (level.kind == "folder" and is_iteration(name)):
+    if RUN_FOLDER.match(name) or is_generic(name) or (level.kind == "folder" and is_iteration(name)):
         return ""
-    if level.kind == "key" and not _NUMBERED.match(name) and not re.search(r"[-\s]", name):
+    if level.kind == "key" and not NUMBERED.match(name) and not re.search(r"[-\s]", name):
         return ""  # `runs`, `with_skill`, `grading`: a key with a hyphen or a blank was made of an evaluation's name
     arm = arm_of_name(name)
     if arm is None:
@@ -362,7 +231,7 @@ def _eval_name(level: Level) -> str:
     # eval-3-with_skill: what is left of it, as it is spelled.
     at = plain_words(name).find(arm.rest)
     rest = re.sub(r"\A[-_ ]+|[-_ ]+\Z", "", name[at : at + len(arm.rest)]) if at >= 0 else ""
-    return "" if _RUN_FOLDER.match(arm.rest.replace("_", "-")) else rest
+    return "" if RUN_FOLDER.match(arm.rest.replace("_", "-")) else rest
 
 
 def _first_text(fields: Fields, names: Sequence[str]) -> str:
@@ -385,7 +254,7 @@ def run_number(levels: Sequence[Level]) -> int | None:
                 value = level.fields.get(name)
                 if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1_000_000:
                     return value
-        if level.name and (match := _RUN_FOLDER.match(level.name)):
+        if level.name and (match := RUN_FOLDER.match(level.name)):
             return int(match[1])
         if level.kind == "file" and (match := re.search(r"(?:run|trial|rep|attempt)[-_]?(\d{1,4})\b", level.name)):
             return int(match[1])
@@ -458,93 +327,3 @@ def skill_was_missing(levels: Sequence[Level]) -> str:
                 if isinstance(remark, str) and _NOT_LOADED.search(remark):
                     return f"{name}: {remark[:80]!r}"
     return ""
-
-
-# What a run spent, and when it was
-
-
-class Spending(NamedTuple):
-    """What a run took."""
-
-    tokens: float | None = None
-    seconds: float | None = None
-    cost_usd: float | None = None
-
-
-def spending(objects: Iterable[Fields], *, trust_tokens: bool = True) -> Spending:
-    """What the nearest object says for each; `trust_tokens` is for files whose bare `tokens` are no characters."""
-    tokens = seconds = cost = None
-    for fields in _with_inner(objects):
-        tokens = tokens or _tokens(fields, trust_tokens)
-        seconds = seconds or _seconds(fields)
-        cost = cost or next((amount for name in _COST_FIELDS if (amount := amount_of(fields.get(name)))), None)
-    return Spending(tokens, seconds, cost)
-
-
-def _with_inner(objects: Iterable[Fields]) -> Iterator[Fields]:
-    for fields in objects:
-        yield fields
-        for name in _SPENDING_OBJECTS:
-            inner = fields.get(name)
-            if isinstance(inner, dict):
-                yield inner
-                yield from (inner[key] for key in _SPENDING_OBJECTS if isinstance(inner.get(key), dict))
-
-
-def _tokens(fields: Fields, trust_tokens: bool) -> float | None:
-    has_parts = any(amount_of(fields.get(part)) is not None for part in ("input", "output", "prompt", "completion"))
-    names = (*_TOKEN_FIELDS, *(("total",) if has_parts else ("tokens",) if trust_tokens else ()))
-    for name in names:
-        if amount := amount_of(fields.get(name)):
-            return amount
-    for parts in _TOKEN_PARTS:
-        amounts = [amount_of(fields.get(name)) for name in parts]
-        if amounts[0] is not None and amounts[1] is not None:
-            return sum(amount for amount in amounts if amount is not None) or None
-    return None
-
-
-def _seconds(fields: Fields) -> float | None:
-    for name in _SECONDS_FIELDS:
-        if amount := amount_of(fields.get(name)):
-            return amount
-    for name in _MILLISECONDS_FIELDS:
-        if amount := amount_of(fields.get(name)):
-            return amount / 1000
-    if not any(name.startswith(("start", "eval_start")) for name in fields):
-        return None
-    for start, end in (
-        *(
-            ("started_at", "completed_at"),
-            ("started_at", "finished_at"),
-            ("start_time", "end_time"),
-            ("start_iso", "end_iso"),
-        ),
-        *(("start_ms", "end_ms"), ("start_ts", "end_ts")),
-    ):
-        begin, finish = _moment(fields.get(start)), _moment(fields.get(end))
-        if begin is not None and finish is not None and finish > begin:
-            return finish - begin
-    return None
-
-
-def recorded_time(objects: Iterable[Fields]) -> float | None:
-    """When the nearest object says that it was made, in seconds since 1970."""
-    for fields in objects:
-        for name in _TIME_FIELDS:
-            if name in fields and (moment := _moment(fields[name])) is not None:
-                return moment
-    return None
-
-
-def _moment(value: Any) -> float | None:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        seconds = value / 1000 if value > 10_000_000_000 else float(value)
-        return seconds if _EARLIEST < seconds < _LATEST else None
-    if not isinstance(value, str) or not 8 <= len(value) <= 40:
-        return None
-    try:
-        moment = datetime.fromisoformat(value.strip().replace("Z", "+00:00"))
-    except ValueError:
-        return None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

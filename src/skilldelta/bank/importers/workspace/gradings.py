@@ -7,106 +7,33 @@ of passed assertions is the grading. Means over evaluations are no runs, and def
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from skilldelta.bank.importers.vocabulary import FAILED, PASSED
 from skilldelta.bank.importers.workspace.arm_words import ArmName, arm_of_name, plain_words
+from skilldelta.bank.importers.workspace.assertions import (
+    MARKS,
+    RATE_KEYS,
+    Assertion,
+    Fields,
+    assertions_in,
+    has_verdicts,
+    identity,
+    rate_of,
+    scalar_rate,
+    verdict,
+)
 
-Fields = Mapping[str, Any]
-
-# A verdict on one assertion. The first group is about passing alone; the second has other uses, and counts as a word only.
-_PASS_KEYS = (
-    *("passed", "pass", "met", "is_met", "satisfied", "is_satisfied", "fulfilled", "achieved", "passes", "ok"),
-    *("success", "succeeded", "correct", "is_correct", "holds"),
-)
-_WORD_KEYS = ("verdict", "result", "status", "outcome", "grade", "assessment", "judgement", "judgment", "rating")
-_MARKS: Mapping[str, bool] = {
-    **dict.fromkeys((*PASSED, "met", "satisfied", "ok", "✓", "✔", "✅", "fully met", "true_positive", "holds"), True),
-    **dict.fromkeys((*FAILED, "not met", "unmet", "not_met", "not satisfied", "✗", "✘", "❌", "x", "missing"), False),
-}
-_IDENTITY_KEYS = ("id", "assertion_id", "check_id", "expectation_id", "criterion_id", "key")
-_TEXT_KEYS = (
-    *("text", "assertion", "expectation", "description", "criterion", "criteria", "check", "requirement", "statement"),
-    *("name", "title", "question", "item", "rubric", "label"),
-)
-# What the run of an evaluation says of itself, and an assertion never does.
-_RUN_KEYS = frozenset(
-    (
-        *(
-            "eval_id",
-            "eval_name",
-            "evaluation_id",
-            "task_id",
-            "task_name",
-            "case_id",
-            "case_name",
-            "test_id",
-            "scenario_id",
-        ),
-        *(
-            "configuration",
-            "config",
-            "arm",
-            "variant",
-            "condition",
-            "mode",
-            "run_number",
-            "run_index",
-            "run_id",
-            "pass_rate",
-        ),
-        *("prompt", "with_skill", "without_skill", "baseline", "trial", "repetition", "should_trigger", "query"),
-    )
-)
-_RATE_KEYS = ("pass_rate", "passrate", "pass_ratio", "success_rate", "mean_pass_rate", "rate")
-_COUNT_KEYS = (
-    "passed",
-    "pass_count",
-    "passes",
-    "num_passed",
-    "passed_count",
-    "n_passed",
-    "total_passed",
-    "passing",
-    "met",
-)
-_FAILED_KEYS = ("failed", "fail_count", "num_failed", "failures", "failed_count")
-_TOTAL_KEYS = (
-    "total",
-    "total_count",
-    "count",
-    "num_total",
-    "total_assertions",
-    "assertions_total",
-    "out_of",
-    "max",
-    "n",
-)
-_SUMMARY_KEYS = ("result", "results", "summary", "grading", "score", "scores", "metrics", "outcome", "grade")
 # Numbers over several evaluations, which no single run has.
 _AGGREGATES = re.compile(
     r"(?:^|_)(?:run_summary|summary|aggregate|aggregated|overall|totals?|averages?|means?|delta|deltas|comparison|previous"
     r"|history|by_configuration|by_config|by_arm|statistics|stats)(?:_|$)"
 )
-_FRACTION = re.compile(r"\s*(\d{1,6})\s*(?:/|of|out of)\s*(\d{1,6})\b")
-_PERCENT = re.compile(r"\s*(\d{1,3}(?:\.\d+)?)\s*%")
 _FLAT = re.compile(r"[a-z].*(?:rate|ratio|passed|total|count|failed|tokens|seconds|score)\Z", re.IGNORECASE)
 _DEEPEST = 9
-
-
-@dataclass(frozen=True, slots=True)
-class Assertion:
-    """One check of a run: what identifies it among the others, and whether it passed."""
-
-    key: str
-    """Its id, or its text in lower case; "" where it has neither."""
-    has_id: bool
-    passed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,84 +58,6 @@ def gradings_in(document: Any) -> list[Grading]:
     if isinstance(document, list):
         return list(_in_list("", document, (), "", 0))
     return list(_in_object(document, (("", document),), "", 0)) if isinstance(document, dict) else []
-
-
-def has_verdicts(value: Any) -> bool:
-    """Whether a list holds objects with verdicts, and nothing else of a run."""
-    return isinstance(value, list) and bool(value) and isinstance(value[0], dict) and _is_verdict_list(value)
-
-
-def verdict(element: Any) -> bool | None:
-    """Whether an assertion passed; None where it says nothing."""
-    if element.__class__ is dict and element.get("passed").__class__ is bool:
-        return bool(element["passed"])
-    if isinstance(element, bool):
-        return element
-    if not isinstance(element, dict):
-        return None
-    for key in _PASS_KEYS:
-        if key in element:
-            value = element[key]
-            if isinstance(value, bool):
-                return value
-            if isinstance(value, int | float) and value in (0, 1):
-                return bool(value)
-            if isinstance(value, str) and (mark := _MARKS.get(value.strip().lower())) is not None:
-                return mark
-    for key in _WORD_KEYS:
-        value = element.get(key)
-        if isinstance(value, bool):
-            return value
-        if isinstance(value, str) and (mark := _MARKS.get(value.strip().lower())) is not None:
-            return mark
-    score, most = element.get("score"), element.get("max_score", 1)
-    if isinstance(score, int | float) and isinstance(most, int | float) and score in (0, most) and most > 0:
-        return bool(score)
-    return None
-
-
-def _is_verdict_list(listed: Sequence[Any]) -> bool:
-    marks = 0
-    for element in listed:
-        if not isinstance(element, dict) or not _RUN_KEYS.isdisjoint(element):
-            return False
-        for value in element.values():
-            if value.__class__ is list and has_verdicts(value):
-                return False
-        marks += element.get("passed").__class__ is bool or verdict(element) is not None
-    return marks * 2 >= len(listed) and marks > 0
-
-
-def _assertions(lists: Sequence[Sequence[Any]]) -> tuple[tuple[Assertion, ...], int]:
-    assertions, ungraded = [], 0
-    for listed in lists:
-        for element in listed:
-            mark = verdict(element)
-            if mark is None:
-                ungraded += 1
-                continue
-            key, has_id = _identity(element)
-            assertions.append(Assertion(key, has_id, mark))
-    return tuple(assertions), ungraded
-
-
-def _identity(element: Fields) -> tuple[str, bool]:
-    for name in _IDENTITY_KEYS:
-        value = element.get(name)
-        # A number counts the list, and says nothing once an assertion is added in front.
-        if isinstance(value, str) and value.strip() and not re.fullmatch(r"[A-Za-z]{0,2}-?\d+", value.strip()):
-            return value.strip().lower(), True
-    for name in _TEXT_KEYS:
-        value = element.get(name)
-        if isinstance(value, str) and value.strip():
-            return _normalized(value), False
-    return "", False
-
-
-@lru_cache(maxsize=1 << 16)
-def _normalized(text: str) -> str:
-    """The words of an assertion, in lower case."""
-    return " ".join(re.findall(r"\w+", text.lower())) or text.strip()
 
 
 @lru_cache(maxsize=4096)
@@ -257,7 +106,7 @@ def _in_list(
     key: str, listed: list[Any], levels: tuple[tuple[str, Fields], ...], place: str, depth: int
 ) -> Iterator[Grading]:
     if has_verdicts(listed) and not levels:
-        assertions, ungraded = _assertions([listed])
+        assertions, ungraded = assertions_in([listed])
         yield Grading(assertions, None, (("", {}),), place, (listed,), ungraded)
         return
     for number, value in enumerate(listed):
@@ -293,12 +142,12 @@ def _own_gradings(own: Mapping[str, Any], levels: tuple[tuple[str, Fields], ...]
     arms = {key: arm_of_name(key) for key in own}
     arm_keys = {key for key, arm in arms.items() if arm is not None and arm.is_sure}
     for key in arm_keys:
-        assertions, ungraded = _assertions([own[key]])
+        assertions, ungraded = assertions_in([own[key]])
         where = f"{place}.{key}" if place else key
         yield Grading(assertions, None, ((key, {}), *levels), where, (own[key],), ungraded)
     shared = [value for key, value in own.items() if key not in arm_keys]
     if shared:
-        assertions, ungraded = _assertions(_without_copies(shared))
+        assertions, ungraded = assertions_in(_without_copies(shared))
         yield Grading(assertions, None, levels, place, tuple(shared), ungraded)
 
 
@@ -306,8 +155,8 @@ def _without_copies(lists: Sequence[Any]) -> list[Any]:
     """The lists, without those that repeat another's assertions with the same verdicts."""
     distinct: list[Any] = []
     for listed in lists:
-        marks = [(_identity(element), verdict(element)) for element in listed]
-        if not any([(_identity(element), verdict(element)) for element in other] == marks for other in distinct):
+        marks = [(identity(element), verdict(element)) for element in listed]
+        if not any([(identity(element), verdict(element)) for element in other] == marks for other in distinct):
             distinct.append(listed)
     return distinct
 
@@ -317,10 +166,10 @@ def _is_split_by_arm(value: Any) -> bool:
     if not isinstance(value, list) or not value or not all(isinstance(item, dict) for item in value):
         return False
     arms = _verdict_arms(value[0])
-    return {arm.meaning for arm in arms.values()} == {"use", "skip"} and not _has_run_identity(value[0])
+    return {arm.meaning for arm in arms.values()} == {"use", "skip"} and not _has_runidentity(value[0])
 
 
-def _has_run_identity(element: Fields) -> bool:
+def _has_runidentity(element: Fields) -> bool:
     return any(key in element for key in ("eval_id", "eval_name", "task_id", "prompt", "configuration", "run_number"))
 
 
@@ -334,7 +183,7 @@ def _verdict_arms(element: Fields) -> dict[str, ArmName]:
 
 
 def _mark(value: Any) -> bool | None:
-    return _MARKS.get(value.strip().lower()) if isinstance(value, str) else None
+    return MARKS.get(value.strip().lower()) if isinstance(value, str) else None
 
 
 def _by_arm(listed: Sequence[Fields], levels: tuple[tuple[str, Fields], ...], place: str) -> Iterator[Grading]:
@@ -344,7 +193,7 @@ def _by_arm(listed: Sequence[Fields], levels: tuple[tuple[str, Fields], ...], pl
             mark = verdict(element.get(key))
             mark = _mark(element.get(key)) if mark is None else mark
             if mark is not None:
-                assertions.append(Assertion(*_identity(element), mark))
+                assertions.append(Assertion(*identity(element), mark))
         ungraded = len(listed) - len(assertions)
         where = f"{place}.{key}" if place else key
         yield Grading(tuple(assertions), None, ((key, {}), *levels), where, (listed, key), ungraded)
@@ -358,7 +207,7 @@ def _scalar_arms(node: Fields, levels: tuple[tuple[str, Fields], ...], place: st
         if not isinstance(value, dict | list)
         and (arm := arm_of_name(key)) is not None
         and arm.is_sure
-        and (rate := _scalar_rate(value)) is not None
+        and (rate := scalar_rate(value)) is not None
     }
     if {arm.meaning for key in arms if (arm := arm_of_name(key)) is not None} == {"use", "skip"}:
         for key, rate in arms.items():
@@ -373,7 +222,7 @@ def _unflattened(node: Fields) -> Fields:
             continue
         plain = plain_words(key)
         for suffix in (
-            *_RATE_KEYS,
+            *RATE_KEYS,
             "passed",
             "total",
             "pass_count",
@@ -392,62 +241,3 @@ def _unflattened(node: Fields) -> Fields:
     if meanings != {"use", "skip"} or any(stem in node for stem in rated):
         return node
     return {**node, **rated}
-
-
-# Rates
-
-
-def rate_of(node: Fields) -> float | None:
-    """The share of assertions that passed, from counts or a rate in an object or in its summary; None where there is none."""
-    direct = _direct_rate(node)
-    if direct is not None:
-        return direct
-    for key in _SUMMARY_KEYS:
-        inner = node.get(key)
-        if isinstance(inner, dict) and (rate := _direct_rate(inner)) is not None:
-            return rate
-    return None
-
-
-def _direct_rate(node: Fields) -> float | None:
-    passed, total = _count(node, _COUNT_KEYS), _count(node, _TOTAL_KEYS)
-    failed = _count(node, _FAILED_KEYS)
-    if total is None and passed is not None and failed is not None:
-        total = passed + failed
-    if total == 0:
-        return None
-    if passed is not None and total is not None and passed <= total:
-        return passed / total
-    for key in _RATE_KEYS:
-        value = node.get(key)
-        value = value.get("mean") if isinstance(value, dict) else value
-        rate = _scalar_rate(value)
-        if rate is not None and not isinstance(value, bool):
-            return rate
-    for key in ("passed", "pass", "success", "score"):
-        value = node.get(key)
-        if isinstance(value, bool) and key != "score":
-            return float(value)
-        if isinstance(value, str) and (_FRACTION.match(value) or _PERCENT.match(value)):
-            return _scalar_rate(value)
-    return None
-
-
-def _count(node: Fields, keys: Sequence[str]) -> int | None:
-    for key in keys:
-        value = node.get(key)
-        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-            return value
-    return None
-
-
-def _scalar_rate(value: Any) -> float | None:
-    """0.8, true, "4/5" or "80%"; a bare number above 1 may be anything."""
-    if isinstance(value, bool | int | float):
-        return float(value) if math.isfinite(value) and 0 <= value <= 1 else None
-    if isinstance(value, str):
-        if (match := _FRACTION.match(value)) and 0 < int(match[2]) >= int(match[1]):
-            return int(match[1]) / int(match[2])
-        if (match := _PERCENT.match(value)) and float(match[1]) <= 100:
-            return float(match[1]) / 100
-    return None

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from skilldelta.bank.importers.workspace.gradings import Assertion
-from skilldelta.bank.importers.workspace.runs import GradedRun
+from skilldelta.bank.importers.workspace.assertions import Assertion
+from skilldelta.bank.importers.workspace.graded_run import GradedRun
 
 # Share of words that two wordings of one assertion have in common; a grader often types it anew.
 _SAME_WORDS = 0.6

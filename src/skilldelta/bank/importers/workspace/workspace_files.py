@@ -14,8 +14,9 @@ from skilldelta.bank.importers.loose_json import DamagedFileError, parse_loosely
 from skilldelta.bank.importers.result_tree import ResultTree
 from skilldelta.bank.importers.tools.plain_values import rows_of, text_of
 from skilldelta.bank.importers.workspace.arm_words import arm_of_name, plain_words
-from skilldelta.bank.importers.workspace.clues import bare_stem
-from skilldelta.bank.importers.workspace.gradings import Fields, Grading, gradings_in
+from skilldelta.bank.importers.workspace.assertions import Fields
+from skilldelta.bank.importers.workspace.gradings import Grading, gradings_in
+from skilldelta.bank.importers.workspace.path_words import bare_stem
 from skilldelta.errors import InputError
 from skilldelta.files import read_bytes
 

@@ -10,8 +10,10 @@ from skilldelta.bank.importers.result_tree import ResultTree
 from skilldelta.bank.importers.skill_text import SkillTexts
 from skilldelta.bank.importers.tool_run import ArmMeaning, ToolResults, ToolRun, failed, graded
 from skilldelta.bank.importers.tools.plain_values import check_score
-from skilldelta.bank.importers.workspace.clues import Level, arm_clues, bare_stem, file_clues, is_iteration
-from skilldelta.bank.importers.workspace.runs import GradedRun, WorkspaceRuns, find_runs
+from skilldelta.bank.importers.workspace.clues import Level, arm_clues, file_clues
+from skilldelta.bank.importers.workspace.graded_run import GradedRun, WorkspaceRuns
+from skilldelta.bank.importers.workspace.path_words import bare_stem, is_iteration
+from skilldelta.bank.importers.workspace.runs import find_runs
 from skilldelta.bank.importers.workspace.versions import VersionOrder, name_versions, order_versions, pairable
 from skilldelta.bank.importers.workspace.workspace_files import WorkspaceFiles, read_files
 from skilldelta.errors import InputError, shown

@@ -1,0 +1,145 @@
+"""Which runs of a workspace are of one evaluation, and what each evaluation is called and asks."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from skilldelta.bank.importers.workspace.arm_words import arm_of_name, plain_words
+from skilldelta.bank.importers.workspace.graded_run import GradedRun, WorkspaceRuns
+from skilldelta.bank.importers.workspace.path_words import is_generic, is_iteration, is_numbered_eval, is_run_folder
+from skilldelta.bank.importers.workspace.workspace_files import WorkspaceFiles, prompt_of
+
+
+def add_prompts(files: WorkspaceFiles, workspace: WorkspaceRuns) -> None:
+    """Prompts out of the files that define evaluations, for runs that do not have them."""
+    for run in workspace.runs:
+        if not run.text or not run.name:
+            keys = [run.eval_id, run.name, run.folder_name]
+            text, name = prompt_of(files.definitions, run.file.rpartition("/")[0], run.skill, keys)
+            if not run.text:
+                run.text = text
+            if not run.name and text and " ".join(text.split()) == _plain_text(run):
+                run.name = name
+
+
+def name_tasks(runs: Sequence[GradedRun]) -> None:
+    """Give each run the name of its evaluation: one for all runs of the same id and text, or the same name and text."""
+    links: dict[int, int] = {}
+
+    def root(at: int) -> int:
+        while links.get(at, at) != at:
+            at = links[at]
+        return at
+
+    by_key: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+    for at, run in enumerate(runs):
+        links[at] = at
+        for kind, name in (
+            ("id", run.eval_id),
+            ("name", _bare_name(run.name)),
+            ("name", _bare_name(run.folder_name)),
+        ):
+            if name:
+                by_key[run.skill, kind, name].append(at)
+    for members in by_key.values():
+        _link(runs, members, links, root)
+    groups: defaultdict[int, list[GradedRun]] = defaultdict(list)
+    for at, run in enumerate(runs):
+        groups[root(at)].append(run)
+    taken: set[tuple[str, str, str]] = set()
+    for group in groups.values():
+        name = next((run.name for run in sorted(group, key=lambda run: run.is_summary) if run.name), "")
+        name = name or next((run.folder_name for run in group if run.folder_name), "")
+        name = name or f"eval-{next((run.eval_id for run in group if run.eval_id), '')}"
+        text = next((run.text for run in group if run.text), "")
+        if (group[0].skill, name, text) in taken:  # another evaluation of the same name, which only its id tells apart
+            name = f"{name}-{next((run.eval_id for run in group if run.eval_id), len(taken))}"
+        taken.add((group[0].skill, name, text))
+        for run in group:
+            run.task, run.text = name, text
+
+
+def _link(runs: Sequence[GradedRun], members: Sequence[int], links: dict[int, int], root: Any) -> None:
+    """Join runs of one id or name whose texts and other names do not contradict each other."""
+    leaders: list[int] = []
+    # Those with the most to compare first, so that a run without a text does not join two different texts.
+    for at in sorted(members, key=lambda member: (not runs[member].text, not runs[member].name)):
+        same = [other for other in leaders if _may_be_one(runs[at], runs[other])]
+        if not runs[at].text and len({_plain_text(runs[other]) for other in same}) > 1:
+            # A run without a text is of the evaluation that its own iteration has under that name.
+            iterations = {
+                root(other): other for other in members if _same_place(runs[at], runs[other]) and runs[other].text
+            }
+            same = [other for other in same if root(other) in iterations] if len(iterations) == 1 else []
+        if same:
+            links[root(at)] = root(same[0])
+        else:
+            leaders.append(at)
+
+
+def _bare_name(name: str) -> str:
+    """A name without the word that says what it names: `eval-sum` is `sum`."""
+    return re.sub(r"\A(?:eval|case|test|task)_(?=\D)", "", plain_words(name))
+
+
+def _plain_text(run: GradedRun) -> str:
+    return " ".join(run.text.split())
+
+
+def _same_place(a: GradedRun, b: GradedRun) -> bool:
+    return a.iteration == b.iteration and a.workspace == b.workspace
+
+
+def _may_be_one(a: GradedRun, b: GradedRun) -> bool:
+    if a.text and b.text and _plain_text(a) != _plain_text(b):
+        return False
+    if a.eval_id and b.eval_id and a.eval_id != b.eval_id:
+        return False
+    # Within one iteration an id is one evaluation, however a summary words its name.
+    if a.eval_id and a.eval_id == b.eval_id and _same_place(a, b):
+        return True
+    names = [_bare_name(run.name or ("" if run.eval_id else run.folder_name)) for run in (a, b)]
+    same_text = bool(a.text and b.text)
+    return same_text or not all(names) or names[0] == names[1]
+
+
+def tell_groups_apart(workspace: WorkspaceRuns) -> None:
+    """Folders that hold runs of the same tasks and are no iterations: models where they are called so, else versions."""
+    groups: defaultdict[tuple[str, ...], dict[str, None]] = defaultdict(dict)
+    for run in workspace.runs:
+        if not run.is_summary:
+            groups[run.skill, run.task, run.text, run.meaning, run.iteration, run.model][_group(run)] = None
+    several = {group for listed in groups.values() if len(listed) > 1 for group in listed}
+    for run in workspace.runs:
+        group = _group(run)
+        if run.is_summary or group not in several or not group:
+            continue
+        if _MODEL.search(group) and not run.model:
+            run.model = group
+        else:
+            run.iteration = f"{run.iteration}/{group}" if run.iteration else group
+    if named := sorted(several - {""}):
+        workspace.notes.append(f"the folders {', '.join(named[:6])} hold runs of the same tasks, and are kept apart")
+
+
+_MODEL = re.compile(
+    r"claude|opus|sonnet|haiku|fable|gpt|gemini|llama|qwen|mistral|deepseek|codex|kimi|glm|grok|\bo[134]\b",
+    re.IGNORECASE,
+)
+
+
+def _group(run: GradedRun) -> str:
+    """The folders of a run that are neither its arm, its task, its iteration nor a run."""
+    own = {
+        plain_words(name) for name in (run.folder_name, run.name, run.task, run.skill, f"eval-{run.eval_id}") if name
+    }
+    parts = []
+    for part in run.file.split("/")[:-1]:
+        is_named = is_generic(part) or is_iteration(part) or is_run_folder(part)
+        is_task = plain_words(part) in own or plain_words(part).removeprefix("eval_") in own or is_numbered_eval(part)
+        if not is_named and not is_task and part != run.arm and arm_of_name(part) is None:
+            parts.append(part)
+    return "/".join(parts)

@@ -1,0 +1,84 @@
+"""A graded run of a workspace in the words of its files, and all of them with what became of everything else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from skilldelta.bank.importers.workspace.arm_words import Meaning
+from skilldelta.bank.importers.workspace.assertions import Assertion
+from skilldelta.bank.importers.workspace.path_words import is_iteration
+from skilldelta.bank.importers.workspace.spending import Spending
+
+
+@dataclass(slots=True, eq=False)
+class GradedRun:
+    """One graded run of a workspace, in the words of its files."""
+
+    place: str
+    file: str
+    arm: str
+    meaning: Meaning
+    assertions: tuple[Assertion, ...]
+    rate: float | None
+    eval_id: str = ""
+    name: str = ""
+    folder_name: str = ""
+    text: str = ""
+    skill: str = ""
+    model: str = ""
+    iteration: str = ""
+    """The folder or field that says which version of the skill was run; of a re-run, the iteration that it repeats."""
+    version: str = ""
+    """As recorded, where it is."""
+    is_rerun: bool = False
+    number: int | None = None
+    spent: Spending = field(default_factory=Spending)
+    time: float | None = None
+    error: str = ""
+    is_summary: bool = False
+    """Whether the file holds several runs, so that it may be older than the gradings it was made of."""
+    content: int = 0
+    """A hash of what the grading holds, byte by byte."""
+    task: str = ""
+    """Which evaluation it is, once all runs are known."""
+    ungraded: int = 0
+    has_unknown_arm: bool = False
+    """Whether `arm` is a name that a person has to explain."""
+
+    @property
+    def outcome(self) -> float | None:
+        """The share of assertions that passed."""
+        if self.assertions:
+            return sum(assertion.passed for assertion in self.assertions) / len(self.assertions)
+        return self.rate
+
+    @property
+    def verdicts(self) -> tuple[Any, ...]:
+        """What two records of one run have in common."""
+        return tuple(sorted((assertion.key, assertion.passed) for assertion in self.assertions)) or (self.rate,)
+
+    @property
+    def workspace(self) -> str:
+        """The folder that holds the iterations of the run's workspace."""
+        parts = self.file.split("/")[:-1]
+        for position, part in enumerate(parts):
+            if is_iteration(part):
+                return "/".join(parts[:position])
+        return "/".join(parts[:-2])
+
+
+@dataclass(slots=True)
+class WorkspaceRuns:
+    """All runs, and what became of everything else."""
+
+    runs: list[GradedRun] = field(default_factory=list)
+    left_out: dict[str, list[str]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    without_arm: list[tuple[str, GradedRun]] = field(default_factory=list)
+    """Runs of no known arm, with the name of a folder or field that may be one."""
+    copies: list[tuple[str, str]] = field(default_factory=list)
+    """Records of runs that stand elsewhere: the place, and the place of the run."""
+
+    def leave_out(self, reason: str, place: str) -> None:
+        self.left_out.setdefault(reason, []).append(place)
