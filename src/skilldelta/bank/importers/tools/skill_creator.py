@@ -12,6 +12,7 @@ from skilldelta.bank.importers.tools.plain_values import JsonFields
 from skilldelta.bank.importers.workspace.arm_words import arm_of_name
 from skilldelta.bank.importers.workspace.clues import Level, arm_clues
 from skilldelta.bank.importers.workspace.gradings import gradings_in
+from skilldelta.bank.importers.workspace.path_words import bare_stem
 from skilldelta.bank.importers.workspace.workspace_reading import read_workspace
 
 # Files that are opened to see whether they hold a grading.
@@ -49,12 +50,18 @@ def found_anywhere(tree: ResultTree) -> str:
 
 def _has_runs(name: str, document: object) -> bool:
     gradings = gradings_in(document)
-    parts = name.split("/")
-    named = [(arm := arm_of_name(part)) is not None and arm.is_sure for part in parts]
+    *parts, file = name.split("/")
+    named = [_names_arm(part) for part in (*parts, bare_stem(file.rpartition(".")[0]))]
     if not any(grading.assertions for grading in gradings):
         # Rates alone are runs only in the folder of an arm; elsewhere they are rows of a table.
         return any(named[:-1]) and isinstance(document, dict) and bool(gradings)
     return _names_arms(document) or any(named)
+
+
+def _names_arm(part: str) -> bool:
+    """Whether a part of a path names an arm, alone or with something beside it: `alpha.with_skill`."""
+    arm = arm_of_name(part)
+    return arm is not None and (arm.is_sure or bool(arm.rest))
 
 
 def _found_in_file(tree: ResultTree) -> str:

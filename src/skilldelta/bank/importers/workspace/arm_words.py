@@ -44,6 +44,7 @@ _WEAK_WORDS: dict[str, Meaning] = {
     **dict.fromkeys(("without", "off", "disabled", "base", "plain", "raw", "before", "none", "skip", "no"), "skip"),
     **dict.fromkeys(("with", "on", "enabled", "skill", "skills", "after", "use", "experimental", "experiment"), "use"),
 }
+_BESIDE_A_NAME: dict[str, Meaning] = {**_WORDS, "none": "skip", "skill": "use", "skills": "use"}
 _AGE = r"old|new|previous|prev|current|original|updated|improved|optimized|revised|earlier|latest|candidate"
 _VERSION = re.compile(rf"(?:{_AGE})_skill|skill_(?:{_AGE})|(?:with_)?skill_v_?\d+(?:_\d+)*|v_?\d+(?:_\d+)*_skill")
 _FILLERS = re.compile(
@@ -88,6 +89,21 @@ def arm_of_name(name: str) -> ArmName | None:
             # Anything but a number or a task's id behind it is a subject, not an arm: control-plane, baseline-report.
             if re.fullmatch(r"(?:eval|case|test|task|run|trial|rep)?_?\d+(?:_\w+)?", rest):
                 return ArmName(meaning, version, is_sure=False, rest=rest)
+    return None
+
+
+@lru_cache(maxsize=8192)
+def possible_arm(name: str) -> ArmName | None:
+    """The arm in a name with an evaluation's name before or behind it, which only its counterpart makes certain.
+
+    >>> possible_arm("alpha-baseline")
+    ArmName(meaning='skip', version='', is_sure=False, rest='alpha')
+    """
+    plain = plain_words(name) if len(name) <= _LONGEST else ""
+    for word, meaning in _BESIDE_A_NAME.items():
+        for rest in (plain.removeprefix(f"{word}_"), plain.removesuffix(f"_{word}")):
+            if rest != plain and rest:
+                return ArmName(meaning, is_sure=False, rest=rest)
     return None
 
 

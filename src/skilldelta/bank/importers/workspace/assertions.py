@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from skilldelta.bank.importers.vocabulary import FAILED, PASSED
+from skilldelta.bank.importers.workspace.arm_words import arm_of_name
 
 Fields = Mapping[str, Any]
 
@@ -19,10 +20,35 @@ _PASS_KEYS = (
     *("success", "succeeded", "correct", "is_correct", "holds"),
 )
 _WORD_KEYS = ("verdict", "result", "status", "outcome", "grade", "assessment", "judgement", "judgment", "rating")
-MARKS: Mapping[str, bool] = {
-    **dict.fromkeys((*PASSED, "met", "satisfied", "ok", "✓", "✔", "✅", "fully met", "true_positive", "holds"), True),
-    **dict.fromkeys((*FAILED, "not met", "unmet", "not_met", "not satisfied", "✗", "✘", "❌", "x", "missing"), False),
+_MARKS: Mapping[str, float] = {
+    **dict.fromkeys((*PASSED, "met", "satisfied", "ok", "✓", "✔", "✅", "fully met", "true_positive", "holds"), 1.0),
+    **dict.fromkeys((*FAILED, "not met", "unmet", "not_met", "not satisfied", "✗", "✘", "❌", "x", "missing"), 0.0),
+    **dict.fromkeys(("partial", "partially", "partly", "partially met", "partially_met", "partially passed"), 0.5),
+    **dict.fromkeys(("partially satisfied", "partial pass", "partial_pass", "partial credit"), 0.5),
 }
+# A verdict with its reason behind it: `PASS - the header is there`.
+_LEADING_WORD = re.compile(
+    r"\W*(passed|pass|failed|fail|not met|met|partially met|partially|partial)\s*(?:[-–—:(,.;]|\Z)", re.IGNORECASE
+)
+_MOST_KEYS = ("max_score", "max", "max_points", "points_possible", "possible", "out_of", "maximum", "total_points")
+_SCORE_KEYS = ("score", "points", "points_earned", "earned", "points_awarded", "awarded")
+# Keys that hold checks, which may be keys of an object in place of a list.
+_CHECKS = frozenset(
+    (
+        *(
+            "expectations",
+            "assertions",
+            "assertion_results",
+            "checks",
+            "criteria",
+            "verdicts",
+            "requirements",
+            "rubric",
+        ),
+        *("expectation_results", "assertion_verdicts", "check_results", "criteria_results", "verdict_by_assertion"),
+    )
+)
+_HALVES = (("passed", "failed"), ("passes", "failures"), ("met", "unmet"), ("met", "not_met"), ("pass", "fail"))
 _IDENTITY_KEYS = ("id", "assertion_id", "check_id", "expectation_id", "criterion_id", "key")
 _TEXT_KEYS = (
     *("text", "assertion", "expectation", "description", "criterion", "criteria", "check", "requirement", "statement"),
@@ -57,7 +83,7 @@ _RUN_KEYS = frozenset(
         *("prompt", "with_skill", "without_skill", "baseline", "trial", "repetition", "should_trigger", "query"),
     )
 )
-RATE_KEYS = ("pass_rate", "passrate", "pass_ratio", "success_rate", "mean_pass_rate", "rate")
+RATE_KEYS = ("pass_rate", "passrate", "pass_ratio", "success_rate", "mean_pass_rate", "passing_rate", "rate")
 _COUNT_KEYS = (
     "passed",
     "pass_count",
@@ -82,6 +108,7 @@ _TOTAL_KEYS = (
     "n",
 )
 _SUMMARY_KEYS = ("result", "results", "summary", "grading", "score", "scores", "metrics", "outcome", "grade")
+_DEEPEST = 9
 _FRACTION = re.compile(r"\s*(\d{1,6})\s*(?:/|of|out of)\s*(\d{1,6})\b")
 _PERCENT = re.compile(r"\s*(\d{1,3}(?:\.\d+)?)\s*%")
 
@@ -93,7 +120,8 @@ class Assertion:
     key: str
     """Its id, or its text in lower case; "" where it has neither."""
     has_id: bool
-    passed: bool
+    passed: float
+    """1 or 0, or between them where the grader gives part of the points."""
 
 
 def has_verdicts(value: Any) -> bool:
@@ -101,37 +129,82 @@ def has_verdicts(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], dict) and _is_verdict_list(value)
 
 
-def verdict(element: Any) -> bool | None:
-    """Whether an assertion passed; None where it says nothing."""
+def verdict(element: Any) -> float | None:
+    """Whether an assertion passed, or which share of its points it got; None where it says nothing."""
     if element.__class__ is dict and element.get("passed").__class__ is bool:
-        return bool(element["passed"])
+        return 1.0 if element["passed"] else 0.0
     if isinstance(element, bool):
-        return element
+        return float(element)
     if not isinstance(element, dict):
         return None
     for key in _PASS_KEYS:
         if key in element:
             value = element[key]
-            if isinstance(value, bool):
-                return value
-            if isinstance(value, int | float) and value in (0, 1):
-                return bool(value)
-            if isinstance(value, str) and (mark := MARKS.get(value.strip().lower())) is not None:
+            if isinstance(value, bool) or (isinstance(value, int | float) and value in (0, 1)):
+                return float(value)
+            if (mark := mark_of(value)) is not None:
                 return mark
     for key in _WORD_KEYS:
         value = element.get(key)
         if isinstance(value, bool):
-            return value
-        if isinstance(value, str) and (mark := MARKS.get(value.strip().lower())) is not None:
+            return float(value)
+        if (mark := mark_of(value)) is not None:
             return mark
-    score, most = element.get("score"), element.get("max_score", 1)
-    if isinstance(score, int | float) and isinstance(most, int | float) and score in (0, most) and most > 0:
-        return bool(score)
-    return None
+    return _share_of_points(element)
+
+
+def mark_of(value: Any) -> float | None:
+    """What a word says about passing, which may have its reason behind it."""
+    if not isinstance(value, str):
+        return None
+    mark = _MARKS.get(value.strip().lower())
+    if mark is None and (match := _LEADING_WORD.match(value)):
+        mark = _MARKS[match[1].lower()]
+    return mark
+
+
+def _share_of_points(element: Fields) -> float | None:
+    """The points of an assertion, where their number is known; a score up to 1 without one is a share."""
+    score = next((value for key in _SCORE_KEYS if isinstance(value := element.get(key), int | float)), None)
+    most = next((value for key in _MOST_KEYS if isinstance(value := element.get(key), int | float)), None)
+    if score is None or isinstance(score, bool) or isinstance(most, bool):
+        return None
+    if most is None:
+        return float(score) if 0 <= score <= 1 else None
+    return score / most if 0 <= score <= most and most > 0 else None
+
+
+def checks_as_lists(node: Fields) -> Fields:
+    """An object whose checks are keys (`{"has a header": "PASS"}`) or two lists (passed, failed), with one list of them."""
+    lists = {key: rows for key, value in node.items() if key in _CHECKS and (rows := _keyed_checks(value))}
+    for passed, failed in _HALVES:
+        halves = node.get(passed), node.get(failed)
+        if all(isinstance(half, list) for half in halves) and any(halves):
+            texts = [[text for text in half or () if isinstance(text, str)] for half in halves]
+            if sum(map(len, texts)) == sum(len(half or ()) for half in halves):
+                marks = ((text, mark) for half, mark in zip(texts, (True, False), strict=True) for text in half)
+                lists[passed] = [{"text": text, "passed": mark} for text, mark in marks]
+    return {**node, **lists} if lists else node
+
+
+def _keyed_checks(value: Any) -> list[dict[str, Any]]:
+    if not isinstance(value, dict) or not value or any(arm_of_name(key) for key in value):
+        return []
+    rows: list[dict[str, Any]] = []
+    for key, check in value.items():
+        mark = mark_of(check) if isinstance(check, str) else verdict(check)
+        if mark is None or (isinstance(check, dict) and not _RUN_KEYS.isdisjoint(check)):
+            return []
+        rows.append({"text": key, **(check if isinstance(check, dict) else {}), **_as_fields(mark)})
+    return rows
+
+
+def _as_fields(mark: float) -> dict[str, Any]:
+    return {"passed": bool(mark)} if mark in (0, 1) else {"score": mark, "max_score": 1}
 
 
 def _is_verdict_list(listed: Sequence[Any]) -> bool:
-    marks = 0
+    marks, scores = 0, False
     for element in listed:
         if not isinstance(element, dict) or not _RUN_KEYS.isdisjoint(element):
             return False
@@ -139,7 +212,13 @@ def _is_verdict_list(listed: Sequence[Any]) -> bool:
             if value.__class__ is list and has_verdicts(value):
                 return False
         marks += element.get("passed").__class__ is bool or verdict(element) is not None
-    return marks * 2 >= len(listed) and marks > 0
+        # A 1 among scores up to 5 is no pass.
+        scores = scores or (verdict(element) is None and any(_is_above_one(element.get(key)) for key in _SCORE_KEYS))
+    return marks * 2 >= len(listed) and marks > 0 and not scores
+
+
+def _is_above_one(value: Any) -> bool:
+    return isinstance(value, int | float) and value > 1
 
 
 def assertions_in(lists: Sequence[Sequence[Any]]) -> tuple[tuple[Assertion, ...], int]:
@@ -231,3 +310,36 @@ def scalar_rate(value: Any) -> float | None:
         if (match := _PERCENT.match(value)) and float(match[1]) <= 100:
             return float(match[1]) / 100
     return None
+
+
+def are_percent(document: Any) -> bool:
+    """Whether the pass rates of a document are written from 0 to 100: one is above 1, and none lies between 0 and 1."""
+    rates = list(_bare_rates(document, 0))
+    return any(rate > 1 for rate in rates) and all(rate <= 100 and not 0 < rate < 1 for rate in rates)
+
+
+def _bare_rates(node: Any, depth: int) -> Iterator[float]:
+    if depth > _DEEPEST:
+        return
+    if isinstance(node, list):
+        for value in node:
+            yield from _bare_rates(value, depth + 1)
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if _is_bare_rate(key, value):
+                yield value
+            elif isinstance(value, dict | list):
+                yield from _bare_rates(value, depth + 1)
+
+
+def _is_bare_rate(key: str, value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and key.lower().endswith(RATE_KEYS)
+
+
+def in_shares(node: Any) -> Any:
+    """A document whose pass rates are percent, with shares in their place."""
+    if isinstance(node, list):
+        return [in_shares(value) for value in node]
+    if not isinstance(node, dict):
+        return node
+    return {key: value / 100 if _is_bare_rate(key, value) else in_shares(value) for key, value in node.items()}

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from skilldelta.bank.importers.joining import is_placeholder
 from skilldelta.bank.importers.tools.plain_values import text_of
-from skilldelta.bank.importers.workspace.arm_words import ArmName, arm_of_name, plain_words
+from skilldelta.bank.importers.workspace.arm_words import ArmName, arm_of_name, plain_words, possible_arm
 from skilldelta.bank.importers.workspace.assertions import Fields
 from skilldelta.bank.importers.workspace.path_words import NUMBERED, RUN_FOLDER, bare_stem, is_generic, is_iteration
 
@@ -49,10 +49,14 @@ _MODEL_FIELDS = ("model", "model_name", "model_id", "executor_model", "agent_mod
 _RUN_FIELDS = ("run_number", "run_index", "run", "repetition", "rep", "trial", "attempt", "repeat")
 _NOT_LOADED = re.compile(
     r"skill\b[^.;]{0,60}\b(?:failed to load|not (?:been )?(?:found|loaded|available|installed)|could not be (?:loaded|found)"
-    r"|did ?n[o']t load|never loaded|unavailable)|failed to load (?:the )?skill",
+    r"|did ?n[o']t load|never loaded|unavailable|(?:does|did) not exist)|(?:no such|unknown) skill\b|failed to load (?:the )?skill",
     re.IGNORECASE,
 )
-_REMARKS = ("error", "errors", "note", "notes", "status", "skill_status", "warning", "comment", "skill_error")
+_ANY = 1_000
+_REMARKS = (
+    *("error", "errors", "note", "notes", "status", "skill_status", "warning", "warnings", "comment", "skill_error"),
+    *("user_notes_summary", "user_notes", "remarks", "deviations", "issues"),
+)
 
 
 class ConflictingCluesError(Exception):
@@ -73,9 +77,14 @@ class Level:
     """One thing that may say something: an object of the document, metadata beside the file, a name of a file or folder."""
 
     kind: str
-    """object, key, file, beside or folder."""
+    """object, key, case, file, beside or folder; a case is a key that names an evaluation whatever it is."""
     name: str = ""
     fields: Fields | None = None
+
+    @property
+    def is_key(self) -> bool:
+        """Whether it is a key of the document."""
+        return self.kind in ("key", "case")
 
 
 @lru_cache(maxsize=4096)
@@ -104,18 +113,23 @@ def arm_clues(levels: Iterable[Level], extra: Mapping[str, str]) -> Iterator[Arm
         if level.fields:
             yield from _arm_fields(level, extra)
         if level.name:
-            arm = _arm(level.name, extra)
+            arm = _arm_of_part(level.name, extra)
             if arm is not None:
                 yield ArmClue(arm, level.name, level.kind, f"the {_KINDS[level.kind]} {level.name!r}")
 
 
-_KINDS = {"object": "field", "key": "key", "file": "file name", "beside": "metadata", "folder": "folder"}
+_KINDS = {"object": "field", "key": "key", "case": "key", "file": "file name", "beside": "metadata", "folder": "folder"}
 
 
 def _arm(name: str, extra: Mapping[str, str]) -> ArmName | None:
     if name in extra:
         return ArmName("skip" if extra[name] == "skip" else "use")
     return arm_of_name(name)
+
+
+def _arm_of_part(name: str, extra: Mapping[str, str]) -> ArmName | None:
+    """The arm of a part of a path, which may hold the evaluation's name, too."""
+    return _arm(name, extra) or possible_arm(name)
 
 
 def _arm_fields(level: Level, extra: Mapping[str, str]) -> Iterator[ArmClue]:
@@ -139,18 +153,17 @@ def _arm_fields(level: Level, extra: Mapping[str, str]) -> Iterator[ArmClue]:
             yield ArmClue(ArmName("use" if value else "skip"), reading, level.kind, reading)
 
 
-def chosen_arm(clues: Sequence[ArmClue], weak_pairs: frozenset[tuple[str, str]]) -> ArmClue | None:
-    """The nearest name that is surely an arm's, else the nearest whose counterpart stands in the same kind of place.
+def chosen_arm(sure: Sequence[ArmClue]) -> ArmClue | None:
+    """The nearest name that is surely an arm's, else the nearest whose counterpart stands in the same place.
 
     A field or key of the file that contradicts the file's own name or folder is a conflict; folders further up are not asked.
     """
-    sure = [clue for clue in clues if clue.arm.is_sure or (clue.kind, clue.arm.rest) in weak_pairs]
     # A weak word beside a sure one is no arm.
     strong = [clue for clue in sure if clue.arm.is_sure]
     ranked = strong or sure
     if not ranked:
         return None
-    inside = next((clue for clue in ranked if clue.kind in ("object", "key")), None)
+    inside = next((clue for clue in ranked if clue.kind in ("object", "key", "case")), None)
     outside = next((clue for clue in ranked if clue.kind in ("file", "folder")), None)
     if inside is not None and outside is not None and inside.kind == "object":
         if inside.arm.meaning != outside.arm.meaning:
@@ -170,13 +183,15 @@ class EvalClue(NamedTuple):
     eval_id: str = ""
     name: str = ""
     text: str = ""
-    folder: str = ""
-    """The folder or file part that would name it, where nothing else does."""
+    places: tuple[str, ...] = ()
+    """Parts of the path that may name it, the nearest first; those above the source only where there is no other."""
 
 
-def eval_clue(levels: Sequence[Level]) -> EvalClue:
-    """The evaluation of a run."""
-    eval_id = name = text = folder = ""
+def eval_clue(levels: Sequence[Level], arm: ArmClue | None = None, *, inside: int = _ANY) -> EvalClue:
+    """The evaluation of a run of the arm `arm`, whose file lies in `inside` folders of its source."""
+    eval_id = name = text = ""
+    places: list[str] = []
+    folders = 0
     for level in levels:
         if level.fields is not None:
             if not eval_id:
@@ -190,24 +205,25 @@ def eval_clue(levels: Sequence[Level]) -> EvalClue:
             elif not eval_id and not name and level.kind == "beside":
                 eval_id = _first_text(level.fields, ("id",))
                 name = _first_text(level.fields, ("name",))
-        if (
-            level.name
-            and not level.name.startswith("[")
-            and not folder
-            and not (level.kind == "key" and (eval_id or name))
-        ):
-            folder = _eval_name(level)
+        folders += level.kind == "folder"
+        is_outside = folders > inside and bool(places)
+        is_named = level.is_key and bool(eval_id or name)
+        if level.name and not level.name.startswith("[") and not is_outside and not is_named:
+            places += [place for place in [_eval_name(level, arm)] if place]
         if level.kind == "folder" and is_iteration(level.name):
             break
-    if match := NUMBERED.match(folder):
-        eval_id = eval_id or match[1]
     if match := NUMBERED.match(eval_id):
         eval_id = match[1]
     if match := NUMBERED.match(name):
         eval_id, name = eval_id or match[1], ""
     if plain_words(eval_id) == plain_words(name) or (eval_id and not eval_id.isdigit() and not name):
         eval_id, name = "", name or eval_id
-    return EvalClue(eval_id, name, text, "" if NUMBERED.match(folder) and eval_id else folder)
+    return EvalClue(without_zeros(eval_id), name, text, tuple(dict.fromkeys(places)))
+
+
+def without_zeros(eval_id: str) -> str:
+    """`1` of `01`, so that a folder eval-01 is the evaluation with the id 1."""
+    return str(int(eval_id)) if eval_id.isascii() and eval_id.isdigit() else eval_id
 
 
 def _not_an_arm(name: str) -> str:
@@ -216,22 +232,28 @@ def _not_an_arm(name: str) -> str:
     return "" if arm is not None and arm.is_sure else name
 
 
-def _eval_name(level: Level) -> str:
+def _eval_name(level: Level, arm: ArmClue | None) -> str:
     """The name of a folder, file part or key, where it can be an evaluation's."""
     name = level.name
     if RUN_FOLDER.match(name) or is_generic(name) or (level.kind == "folder" and is_iteration(name)):
         return ""
     if level.kind == "key" and not NUMBERED.match(name) and not re.search(r"[-\s]", name):
         return ""  # `runs`, `with_skill`, `grading`: a key with a hyphen or a blank was made of an evaluation's name
-    arm = arm_of_name(name)
-    if arm is None:
+    if arm is not None and name == arm.name and level.kind == arm.kind:
+        # eval-3-with_skill: what is left of it, as it is spelled.
+        return _spelled(name, arm.arm.rest)
+    named = arm_of_name(name)
+    if named is None:
         return name
-    if arm.is_sure or not arm.rest:
+    if named.is_sure or not named.rest:
         return ""
-    # eval-3-with_skill: what is left of it, as it is spelled.
-    at = plain_words(name).find(arm.rest)
-    rest = re.sub(r"\A[-_ ]+|[-_ ]+\Z", "", name[at : at + len(arm.rest)]) if at >= 0 else ""
-    return "" if RUN_FOLDER.match(arm.rest.replace("_", "-")) else rest
+    return _spelled(name, named.rest) if arm is None or named.meaning == arm.arm.meaning else name
+
+
+def _spelled(name: str, rest: str) -> str:
+    """The part of a name that plain words stand for, as it is written; "" for a numbered run."""
+    match = re.search(r"[\W_]*".join(map(re.escape, rest.split("_"))), name, re.IGNORECASE)
+    return "" if not rest or match is None or RUN_FOLDER.match(rest.replace("_", "-")) else match[0]
 
 
 def _first_text(fields: Fields, names: Sequence[str]) -> str:
@@ -312,17 +334,16 @@ def model_name(levels: Sequence[Level]) -> str:
     return ""
 
 
-def skill_was_missing(levels: Sequence[Level]) -> str:
-    """What the run says about a skill that failed to load; "" where it says nothing of the kind."""
-    for level in levels:
-        if level.fields is None or level.kind != "object":
-            continue
+def skill_was_missing(objects: Iterable[Fields]) -> str:
+    """What the objects of a run say about a skill that failed to load; "" where they say nothing of the kind."""
+    for fields in objects:
         for flag in ("skill_loaded", "skill_available", "skill_found"):
-            if level.fields.get(flag) is False:
+            if fields.get(flag) is False:
                 return f"{flag}: false"
         for name in _REMARKS:
-            value = level.fields.get(name)
-            remarks = value if isinstance(value, list) else [value]
+            value = fields.get(name)
+            lists = list(value.values()) if isinstance(value, dict) else [value]
+            remarks = [remark for inner in lists for remark in (inner if isinstance(inner, list) else [inner])]
             for remark in remarks:
                 if isinstance(remark, str) and _NOT_LOADED.search(remark):
                     return f"{name}: {remark[:80]!r}"

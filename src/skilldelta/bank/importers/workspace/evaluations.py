@@ -10,6 +10,7 @@ from typing import Any
 from skilldelta.bank.importers.workspace.arm_words import arm_of_name, plain_words
 from skilldelta.bank.importers.workspace.graded_run import GradedRun, WorkspaceRuns
 from skilldelta.bank.importers.workspace.path_words import is_generic, is_iteration, is_numbered_eval, is_run_folder
+from skilldelta.bank.importers.workspace.places import is_model, share_checks
 from skilldelta.bank.importers.workspace.workspace_files import WorkspaceFiles, prompt_of
 
 
@@ -96,39 +97,39 @@ def _same_place(a: GradedRun, b: GradedRun) -> bool:
 def _may_be_one(a: GradedRun, b: GradedRun) -> bool:
     if a.text and b.text and _plain_text(a) != _plain_text(b):
         return False
+    names = [_bare_name(run.name or ("" if run.eval_id else run.folder_name)) for run in (a, b)]
+    has_one_name = bool(names[0]) and names[0] == names[1]
+    same_text = bool(a.text and b.text)
     if a.eval_id and b.eval_id and a.eval_id != b.eval_id:
-        return False
+        # Evaluations are numbered anew between iterations; their names and checks stay.
+        return has_one_name and a.iteration != b.iteration and (same_text or share_checks(a, b))
     # Within one iteration an id is one evaluation, however a summary words its name.
     if a.eval_id and a.eval_id == b.eval_id and _same_place(a, b):
         return True
-    names = [_bare_name(run.name or ("" if run.eval_id else run.folder_name)) for run in (a, b)]
-    same_text = bool(a.text and b.text)
-    return same_text or not all(names) or names[0] == names[1]
+    if not has_one_name and not same_text and not a.is_summary and not b.is_summary and not share_checks(a, b):
+        return False
+    return same_text or not all(names) or has_one_name
 
 
 def tell_groups_apart(workspace: WorkspaceRuns) -> None:
     """Folders that hold runs of the same tasks and are no iterations: models where they are called so, else versions."""
+    group_of = {id(run): _group(run) for run in workspace.runs if not run.is_summary}
+    models = {group for group in group_of.values() if is_model(group)}
+    for run in workspace.runs:
+        # One folder alone may be called after a model for any reason.
+        if len(models) > 1 and group_of.get(id(run), "") in models and not run.model:
+            run.model = group_of[id(run)]
     groups: defaultdict[tuple[str, ...], dict[str, None]] = defaultdict(dict)
     for run in workspace.runs:
         if not run.is_summary:
-            groups[run.skill, run.task, run.text, run.meaning, run.iteration, run.model][_group(run)] = None
+            groups[run.skill, run.task, run.text, run.meaning, run.iteration, run.model][group_of[id(run)]] = None
     several = {group for listed in groups.values() if len(listed) > 1 for group in listed}
     for run in workspace.runs:
-        group = _group(run)
-        if run.is_summary or group not in several or not group:
-            continue
-        if _MODEL.search(group) and not run.model:
-            run.model = group
-        else:
+        group = group_of.get(id(run), "")
+        if group in several and group:
             run.iteration = f"{run.iteration}/{group}" if run.iteration else group
-    if named := sorted(several - {""}):
+    if named := sorted((several | (models if len(models) > 1 else set())) - {""}):
         workspace.notes.append(f"the folders {', '.join(named[:6])} hold runs of the same tasks, and are kept apart")
-
-
-_MODEL = re.compile(
-    r"claude|opus|sonnet|haiku|fable|gpt|gemini|llama|qwen|mistral|deepseek|codex|kimi|glm|grok|\bo[134]\b",
-    re.IGNORECASE,
-)
 
 
 def _group(run: GradedRun) -> str:
@@ -140,6 +141,6 @@ def _group(run: GradedRun) -> str:
     for part in run.file.split("/")[:-1]:
         is_named = is_generic(part) or is_iteration(part) or is_run_folder(part)
         is_task = plain_words(part) in own or plain_words(part).removeprefix("eval_") in own or is_numbered_eval(part)
-        if not is_named and not is_task and part != run.arm and arm_of_name(part) is None:
+        if not is_named and not is_task and part not in (run.arm, run.grader) and arm_of_name(part) is None:
             parts.append(part)
     return "/".join(parts)

@@ -24,6 +24,8 @@ class GradedRun:
     eval_id: str = ""
     name: str = ""
     folder_name: str = ""
+    places: tuple[str, ...] = ()
+    """Parts of its path that may name its evaluation, the nearest first."""
     text: str = ""
     skill: str = ""
     model: str = ""
@@ -36,6 +38,12 @@ class GradedRun:
     spent: Spending = field(default_factory=Spending)
     time: float | None = None
     error: str = ""
+    missing_skill: str = ""
+    """What the run says about a skill that failed to load."""
+    grader: str = ""
+    """The part of its path that says which of several gradings of the run it is."""
+    folder_is_plain: bool = False
+    """Whether its folder also holds a grading whose name is nothing but that."""
     is_summary: bool = False
     """Whether the file holds several runs, so that it may be older than the gradings it was made of."""
     content: int = 0

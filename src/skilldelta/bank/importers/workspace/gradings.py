@@ -15,13 +15,16 @@ from typing import Any
 
 from skilldelta.bank.importers.workspace.arm_words import ArmName, arm_of_name, plain_words
 from skilldelta.bank.importers.workspace.assertions import (
-    MARKS,
     RATE_KEYS,
     Assertion,
     Fields,
+    are_percent,
     assertions_in,
+    checks_as_lists,
     has_verdicts,
     identity,
+    in_shares,
+    mark_of,
     rate_of,
     scalar_rate,
     verdict,
@@ -55,6 +58,13 @@ class Grading:
 
 def gradings_in(document: Any) -> list[Grading]:
     """Every graded run of a document."""
+    gradings = _gradings(document)
+    if not any(grading.assertions for grading in gradings) and are_percent(document):
+        return _gradings(in_shares(document))
+    return gradings
+
+
+def _gradings(document: Any) -> list[Grading]:
     if isinstance(document, list):
         return list(_in_list("", document, (), "", 0))
     return list(_in_object(document, (("", document),), "", 0)) if isinstance(document, dict) else []
@@ -71,7 +81,7 @@ def _is_aggregate(key: str) -> bool:
 def _in_object(node: Fields, levels: tuple[tuple[str, Fields], ...], place: str, depth: int) -> Iterator[Grading]:
     if depth > _DEEPEST:
         return
-    node = _unflattened(node)
+    node = checks_as_lists(_unflattened(node))
     levels = ((levels[0][0], node), *levels[1:]) if levels else levels
     own = {key: value for key, value in node.items() if has_verdicts(value)}
     if own:
@@ -166,10 +176,10 @@ def _is_split_by_arm(value: Any) -> bool:
     if not isinstance(value, list) or not value or not all(isinstance(item, dict) for item in value):
         return False
     arms = _verdict_arms(value[0])
-    return {arm.meaning for arm in arms.values()} == {"use", "skip"} and not _has_runidentity(value[0])
+    return {arm.meaning for arm in arms.values()} == {"use", "skip"} and not _has_run_identity(value[0])
 
 
-def _has_runidentity(element: Fields) -> bool:
+def _has_run_identity(element: Fields) -> bool:
     return any(key in element for key in ("eval_id", "eval_name", "task_id", "prompt", "configuration", "run_number"))
 
 
@@ -177,13 +187,9 @@ def _verdict_arms(element: Fields) -> dict[str, ArmName]:
     arms = {}
     for key, value in element.items():
         arm = arm_of_name(key)
-        if arm is not None and arm.is_sure and (verdict(value) is not None or _mark(value) is not None):
+        if arm is not None and arm.is_sure and (verdict(value) is not None or mark_of(value) is not None):
             arms[key] = arm
     return arms
-
-
-def _mark(value: Any) -> bool | None:
-    return MARKS.get(value.strip().lower()) if isinstance(value, str) else None
 
 
 def _by_arm(listed: Sequence[Fields], levels: tuple[tuple[str, Fields], ...], place: str) -> Iterator[Grading]:
@@ -191,7 +197,7 @@ def _by_arm(listed: Sequence[Fields], levels: tuple[tuple[str, Fields], ...], pl
         assertions = []
         for element in listed:
             mark = verdict(element.get(key))
-            mark = _mark(element.get(key)) if mark is None else mark
+            mark = mark_of(element.get(key)) if mark is None else mark
             if mark is not None:
                 assertions.append(Assertion(*identity(element), mark))
         ungraded = len(listed) - len(assertions)

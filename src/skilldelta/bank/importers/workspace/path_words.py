@@ -54,6 +54,20 @@ _STEM_WORDS = re.compile(
 )
 
 
+# Keys whose own keys are evaluations.
+_CASES = frozenset(
+    (
+        *("evals", "evaluations", "cases", "tasks", "tests", "scenarios", "test_cases", "prompts", "eval_results"),
+        *("per_eval", "per_case", "per_task", "per_test", "by_eval", "by_case", "by_task", "per_evaluation", "results"),
+    )
+)
+
+
+def holds_cases(key: str) -> bool:
+    """Whether the keys below this one are names of evaluations."""
+    return plain_words(key) in _CASES
+
+
 @lru_cache(maxsize=8192)
 def bare_stem(stem: str) -> str:
     """A file's name without the words that say what kind of file it is.
@@ -61,6 +75,8 @@ def bare_stem(stem: str) -> str:
     >>> bare_stem("eval-7-grading"), bare_stem("grading_with_skill"), bare_stem("grading")
     ('eval-7', 'with_skill', '')
     """
+    # alpha_grading_baseline is alpha_baseline.
+    stem = re.sub(r"(?<=[^-_.\s])[-_.\s](?:grading|grades?|graded)(?=[-_.\s]\w)", "", stem, flags=re.IGNORECASE)
     plain = re.sub(r"[-.\s]+", "_", stem)
     for _ in range(3):
         shorter = _STEM_WORDS.sub("", plain.lower() if plain.islower() else plain)

@@ -53,14 +53,15 @@ def _refuse_two_gradings_of_one_run(workspace: WorkspaceRuns) -> None:
     slots: defaultdict[tuple[object, ...], list[GradedRun]] = defaultdict(list)
     for run in workspace.runs:
         if not run.is_summary:
-            folder = run.file.rpartition("/")[0]
+            folder = "/".join(part for part in run.file.split("/")[:-1] if part != run.grader)
             slots[folder, run.skill, run.task, run.text, run.meaning, run.arm, run.number].append(run)
     for runs in slots.values():
         if len({run.verdicts for run in runs}) > 1:
             for run in runs:
-                others = ", ".join(sorted({other.file.rpartition("/")[2] for other in runs if other is not run}))
-                workspace.leave_out(f"another file of its folder grades the same run otherwise ({others})", run.place)
-            workspace.runs = [run for run in workspace.runs if run not in runs]
+                other = next(other for other in runs if other.verdicts != run.verdicts)
+                workspace.leave_out(f"another file grades the same run otherwise ({other.file})", run.place)
+            refused = {id(run) for run in runs}
+            workspace.runs = [run for run in workspace.runs if id(run) not in refused]
 
 
 def _same_slot(a: GradedRun, b: GradedRun) -> bool:

@@ -10,6 +10,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 from skilldelta.bank.importers.result_tree import ResultTree
@@ -22,7 +23,14 @@ from skilldelta.bank.importers.workspace.evaluations import add_prompts, name_ta
 from skilldelta.bank.importers.workspace.graded_run import GradedRun, WorkspaceRuns
 from skilldelta.bank.importers.workspace.gradings import Grading
 from skilldelta.bank.importers.workspace.iterations import settle_iterations
-from skilldelta.bank.importers.workspace.path_words import base_of_rerun, is_generic, is_iteration, is_run_folder
+from skilldelta.bank.importers.workspace.path_words import (
+    base_of_rerun,
+    holds_cases,
+    is_generic,
+    is_iteration,
+    is_run_folder,
+)
+from skilldelta.bank.importers.workspace.places import choose_places
 from skilldelta.bank.importers.workspace.repeats import drop_repeated
 from skilldelta.bank.importers.workspace.skill_names import name_skills
 from skilldelta.bank.importers.workspace.spending import recorded_time, spending
@@ -45,30 +53,31 @@ def find_runs(
         for grading in gradings
     ]
     candidates = [list(clues.arm_clues(_for_arms(levels), arms)) for _, _, levels, _ in observed]
-    weak_pairs = _weak_pairs(candidates)
+    weak_pairs = _weak_pairs([name for name, *_ in observed], candidates)
     for (name, grading, levels, is_summary), arm_clues in zip(observed, candidates, strict=True):
         place = f"{name}: {grading.place}" if grading.place else name
         try:
-            arm = clues.chosen_arm(arm_clues, weak_pairs)
+            arm = clues.chosen_arm([clue for clue in arm_clues if _is_certain(name, clue, weak_pairs)])
         except ConflictingCluesError as error:
             workspace.leave_out(f"it is not clear which arm it is ({error})", place)
             continue
         if condition is not None:
             arm = arm or ArmClue(ArmName("skip" if condition == "skip" else "use"), condition, "folder", "")
-        if is_summary and not grading.assertions and not any(clues.eval_clue(_inside(levels))):
+        if is_summary and not grading.assertions and not any(clues.eval_clue(_inside(levels), arm)):
             continue  # a mean over evaluations
         run = _run(files, name, grading, levels, arm, is_summary, place)
         if arm is None:
             if grading.assertions:  # a rate without an arm is a mean
                 workspace.without_arm.append((_possible_arm(levels), run))
-        elif not (run.eval_id or run.name or run.folder_name):
+        elif not (run.eval_id or run.name or run.places):
             if grading.assertions:
                 workspace.leave_out("nothing says which evaluation it is", place)
-        elif run.meaning == "use" and (missing := clues.skill_was_missing(levels)):
-            workspace.leave_out(f"the run says that its skill was not there ({missing})", place)
+        elif run.meaning == "use" and run.missing_skill:
+            workspace.leave_out(f"the run says that its skill was not there ({run.missing_skill})", place)
         else:
             workspace.runs.append(run)
     _settle_unknown_arms(workspace)
+    choose_places(workspace)
     settle_iterations(workspace)
     name_skills(tree, files, workspace)
     add_prompts(files, workspace)
@@ -88,13 +97,13 @@ def _is_summary(name: str, gradings: Sequence[Grading]) -> bool:
 
 def _levels(files: WorkspaceFiles, name: str, grading: Grading, above: tuple[str, ...]) -> list[Level]:
     levels: list[Level] = []
-    for key, fields in grading.levels:
+    for (key, fields), (holder, _) in zip_longest(grading.levels, grading.levels[1:], fillvalue=("", {})):
         levels.append(Level("object", key if key.startswith("[") else "", fields))
         inner = fields.get("metadata")
         if isinstance(inner, dict):
             levels.append(Level("object", "", inner))
         if key and not key.startswith("["):
-            levels.append(Level("key", key))
+            levels.append(Level("case" if holds_cases(holder) else "key", key))
     path = clues.file_clues(name, above)
     levels.append(Level("file", path.stem))
     folder = name.rpartition("/")[0]
@@ -112,7 +121,7 @@ def _task_root(folder: str) -> str:
 
 
 def _inside(levels: Sequence[Level]) -> list[Level]:
-    return [level for level in levels if level.kind in ("object", "key")]
+    return [level for level in levels if level.kind == "object" or level.is_key]
 
 
 def _for_arms(levels: Sequence[Level]) -> list[Level]:
@@ -122,14 +131,25 @@ def _for_arms(levels: Sequence[Level]) -> list[Level]:
     return own[:iteration] + [level for level in levels if level.kind == "beside"]
 
 
-def _weak_pairs(candidates: Iterable[Sequence[ArmClue]]) -> frozenset[tuple[str, str]]:
-    """Kinds of places and rests of names in which weak words for both arms stand."""
-    meanings: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
-    for arm_clues in candidates:
+def _weak_pairs(names: Sequence[str], candidates: Iterable[Sequence[ArmClue]]) -> frozenset[tuple[str, str, str]]:
+    """Where a weak word has its counterpart: kinds of places, rests of names and, beside a sure word, the folder."""
+    weak: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    meanings: defaultdict[tuple[str, str, str], set[str]] = defaultdict(set)
+    for name, arm_clues in zip(names, candidates, strict=True):
         for clue in arm_clues:
+            place = (clue.kind, clue.arm.rest, _above(name, clue.name) if clue.kind == "folder" else name)
+            meanings[place].add(clue.arm.meaning)
             if not clue.arm.is_sure:
-                meanings[clue.kind, clue.arm.rest].add(clue.arm.meaning)
-    return frozenset(place for place, readings in meanings.items() if len(readings) > 1)
+                weak[clue.kind, clue.arm.rest].add(clue.arm.meaning)
+    everywhere = {(*place, "") for place, readings in weak.items() if len(readings) > 1}
+    return frozenset(everywhere | {place for place, readings in meanings.items() if len(readings) > 1})
+
+
+def _is_certain(name: str, clue: ArmClue, weak_pairs: frozenset[tuple[str, str, str]]) -> bool:
+    """Whether a name is surely an arm's, or has its counterpart in the same place."""
+    above = _above(name, clue.name) if clue.kind == "folder" else name
+    own = {(clue.kind, clue.arm.rest, ""), (clue.kind, clue.arm.rest, above)}
+    return clue.arm.is_sure or not own.isdisjoint(weak_pairs)
 
 
 def _possible_arm(levels: Sequence[Level]) -> str:
@@ -157,8 +177,7 @@ def _settle_unknown_arms(workspace: WorkspaceRuns) -> None:
     for name, run in workspace.without_arm:
         if name and name in several:
             run.arm, run.has_unknown_arm = name, True
-            if run.folder_name == name:
-                run.folder_name = ""
+            run.places = tuple(place for place in run.places if place != name)
             workspace.runs.append(run)
         else:
             workspace.leave_out("nothing says whether the skill was used", run.place)
@@ -179,9 +198,9 @@ def _run(
     is_summary: bool,
     place: str,
 ) -> GradedRun:
-    evaluation = clues.eval_clue(levels)
+    evaluation = clues.eval_clue(levels, arm, inside=name.count("/"))
     if is_summary and (evaluation.eval_id or evaluation.name):
-        evaluation = evaluation._replace(folder="")  # a summary's own folder names none of its evaluations
+        evaluation = evaluation._replace(places=())  # a summary's own folder names none of its evaluations
     folder, field_ = clues.iteration(levels)
     own = [level.fields for level in levels if level.kind == "object" and level.fields]
     # A benchmark's numbers are of the run only in the objects inside it.
@@ -206,7 +225,7 @@ def _run(
         grading.assertions,
         grading.rate,
         *evaluation[:2],
-        folder_name=evaluation.folder,
+        places=evaluation.places,
         text=evaluation.text,
         skill=clues.skill_name(levels) or clues.skill_name(scope),
         model=clues.model_name(levels) or clues.model_name(scope),
@@ -217,6 +236,8 @@ def _run(
         spent=spent,
         time=recorded_time([*nearby, *inside, *own, *beside, *(level.fields or {} for level in scope)]),
         error="the run ended in an error" if error or status in _ERRORS else "",
+        missing_skill=clues.skill_was_missing([*own, *nearby]),
+        folder_is_plain=bool(clues.file_clues(name, ()).stem) and folder_of_run in files.plain_folders,
         is_summary=is_summary,
         content=files.contents[name]
         if not is_summary

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -30,6 +31,10 @@ _SECONDS_FIELDS = (
         "total_seconds",
     ),
     *("executor_duration_seconds", "elapsed_s", "duration_s", "wall_time_seconds", "runtime_seconds", "seconds"),
+)
+# Of the run, not of its grader.
+_SECONDS = re.compile(
+    r"(?:total_|run_|agent_)?(?:wall|wall_clock|elapsed|duration|time|run_?time|latency)(?:_time)?_(?:s|secs?|seconds)"
 )
 _MILLISECONDS_FIELDS = ("duration_ms", "elapsed_ms", "total_duration_ms", "wall_time_ms", "latency_ms", "time_ms")
 _COST_FIELDS = ("total_cost_usd", "cost_usd")
@@ -94,6 +99,9 @@ def _seconds(fields: Fields) -> float | None:
     for name in _MILLISECONDS_FIELDS:
         if amount := amount_of(fields.get(name)):
             return amount / 1000
+    for name, value in fields.items():
+        if _SECONDS.fullmatch(name) and (amount := amount_of(value)):
+            return amount
     if not any(name.startswith(("start", "eval_start")) for name in fields):
         return None
     for start, end in (

@@ -56,7 +56,7 @@ def order_versions(runs: Iterable[GradedRun], names: Mapping[int, str], newest: 
     tasks: defaultdict[str, Counter[str]] = defaultdict(Counter)
     counted: set[tuple[str, str, str]] = set()
     for run in runs:
-        if run.meaning != "use":
+        if run.meaning != "use" or run.has_unknown_arm:
             continue
         version = names[id(run)]
         time = times[run.skill].get(version)
@@ -159,6 +159,8 @@ class Pairable:
     incomparable: list[GradedRun] = field(default_factory=list)
     reduced: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Versions to the assertions that count and those that there are."""
+    regraded: list[GradedRun] = field(default_factory=list)
+    """Further gradings of baseline runs that count with another one."""
     reworded: int = 0
     """Versions whose two arms were graded in words too different to match."""
 
@@ -174,11 +176,45 @@ def pairable(runs: Sequence[GradedRun], names: Mapping[int, str]) -> Pairable:
         if run.meaning == "use":
             by_version[names[id(run)]].append(run)
     sets = {id(run): frozenset(keys[id(run)]) for run in listed}
+    if _regraded(skips) and len(skips) == sum(run.meaning == "skip" for run in runs):
+        _compare_regraded(result, by_version, skips, sets, keys)
+        return result
     if not skips or len(skips) != sum(run.meaning == "skip" for run in runs) or len(set(sets.values())) == 1:
         return result
     for version, uses in by_version.items():
         _compare_version(result, version, uses, skips, sets, keys, is_only=len(by_version) == 1)
     return result
+
+
+def _regraded(skips: Sequence[GradedRun]) -> bool:
+    """Whether one baseline run was graded several times: its tokens and seconds stand under two gradings."""
+    spent = [run.spent[:2] for run in skips if run.spent.tokens and run.spent.seconds]
+    return len(set(spent)) < len(spent)
+
+
+def _once(skips: Sequence[GradedRun], iteration: str) -> list[GradedRun]:
+    """Each baseline run with one of its gradings: that of an iteration where there is one, else the last."""
+    chosen: dict[object, GradedRun] = {}
+    for run in skips:
+        key = run.spent[:2] if run.spent.tokens and run.spent.seconds else id(run)
+        if key not in chosen or chosen[key].iteration != iteration:
+            chosen[key] = run
+    return list(chosen.values())
+
+
+def _compare_regraded(
+    result: Pairable,
+    by_version: Mapping[str, Sequence[GradedRun]],
+    skips: Sequence[GradedRun],
+    sets: Mapping[int, frozenset[str]],
+    keys: Mapping[int, Sequence[str]],
+) -> None:
+    """Compare each version with the grading of the baseline that was made with its own."""
+    result.regraded += [run for run in skips if run not in _once(skips, "")]
+    for version, uses in by_version.items():
+        baselines = _once(skips, uses[0].iteration)
+        _compare_version(result, version, uses, baselines, sets, keys, is_only=False)
+        result.own_baselines.setdefault(version, [(run, run.outcome or 0.0) for run in baselines])
 
 
 def _compare_version(

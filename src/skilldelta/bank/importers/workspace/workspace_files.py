@@ -23,13 +23,21 @@ from skilldelta.files import read_bytes
 _MOST_BYTES = 64 << 20
 _DEFINITIONS = re.compile(r"(?:evals?|eval[-_]?set|test[-_]?cases|tasks|cases|scenarios)\.json\Z", re.IGNORECASE)
 _METADATA = re.compile(
-    r"(?:.*[-_.])?(?:metadata|meta|config|eval|evaluation|task|prompt|case|scenario)\.json\Z", re.IGNORECASE
+    r"(?:.*[-_.])?(?:metadata|meta|config|eval|evaluation|task|prompt|case|scenario|info|run|params|manifest|setup|arm|session)"
+    r"\.json\Z",
+    re.IGNORECASE,
 )
 _TIMING = re.compile(r"(?:.*[-_.])?(?:timing|timings|metrics|usage|run[-_]?metrics)\.json\Z", re.IGNORECASE)
 # What a tool or a project keeps in JSON that has nothing to do with runs.
-_OTHER = re.compile(
-    r"(?:package|package-lock|tsconfig|plugin|marketplace|settings|manifest|\..*)\.json\Z", re.IGNORECASE
+_OTHER = re.compile(r"(?:package|package-lock|tsconfig|plugin|marketplace|settings|\..*)\.json\Z", re.IGNORECASE)
+# What files are called that describe the run or the evaluation of their folder.
+_OF_ANY_RUN = frozenset(
+    (
+        *("eval", "evaluation", "task", "prompt", "case", "scenario", "run", "info", "params", "manifest", "setup"),
+        *("arm", "session", "experiment", "agent"),
+    )
 )
+_PRODUCTS = re.compile(r"/(?:outputs?|artifacts|artefacts|workspace|workdir|files|project|repo)/")
 _GRADING_NAME = re.compile(r"grad|assert|verdict|eval|benchmark|score", re.IGNORECASE)
 _DEFINITION_LISTS = ("evals", "cases", "tasks", "tests", "scenarios", "test_cases", "evaluations")
 _PROMPTS = ("prompt", "task_prompt", "user_prompt", "query", "input", "question", "instruction", "task")
@@ -62,10 +70,13 @@ class WorkspaceFiles:
     repaired: dict[str, str] = field(default_factory=dict)
     trigger_rates: list[str] = field(default_factory=list)
     defines_only: list[str] = field(default_factory=list)
+    """Definitions of evaluations with verdicts in them, which are no evidence."""
     made_by_runs: list[str] = field(default_factory=list)
     """Files with verdicts among what a run itself wrote, which grade something else."""
     without_verdicts: list[str] = field(default_factory=list)
     """Files that speak of both arms and grade nothing."""
+    plain_folders: set[str] = field(default_factory=set)
+    """Folders with a grading whose name says nothing more."""
     contents: dict[str, int] = field(default_factory=dict)
     """A hash of the content of each file with gradings, to tell copies."""
 
@@ -81,7 +92,7 @@ class WorkspaceFiles:
                 its_stem = bare_stem(other.rpartition("/")[2].rpartition(".")[0])
                 if its_stem == stem:
                     same.append(other)
-                elif not its_stem or its_stem in ("eval", "evaluation", "task", "prompt", "case", "scenario"):
+                elif not its_stem or its_stem.lower() in _OF_ANY_RUN:
                     others.append(other)
             for other in (*same, *others):
                 yield other, self.documents[other]
@@ -125,9 +136,22 @@ def read_files(tree: ResultTree) -> WorkspaceFiles:
             files.damaged[name] = str(error)
         except InputError as error:
             files.damaged[name] = str(error).partition(": ")[2] or str(error)
+    _set_aside_products(files)
     if tree.on_disk:
         _add_definitions_around(files, tree)
     return files
+
+
+def _set_aside_products(files: WorkspaceFiles) -> None:
+    """Files with verdicts below the products of a run that has its own grading above are the run's work."""
+    evidence = []
+    for name, gradings in files.gradings:
+        match = _PRODUCTS.search(name)
+        if match and name[: match.start()] in files.plain_folders:
+            files.made_by_runs.append(name)
+        else:
+            evidence.append((name, gradings))
+    files.gradings = evidence
 
 
 def _documents(content: bytes, file: str) -> Iterator[tuple[Any, str]]:
@@ -160,8 +184,9 @@ def _sort(files: WorkspaceFiles, name: str, file: str, document: Any, content: b
     if definitions := _definitions(document, folder):
         files.definitions.append(definitions)
     gradings = gradings_in(document)
-    if _DEFINITIONS.fullmatch(file) or _METADATA.fullmatch(file):
-        if definitions and not file.startswith("eval_metadata"):
+    has_verdicts = any(grading.assertions for grading in gradings)
+    if _DEFINITIONS.fullmatch(file) or (_METADATA.fullmatch(file) and not has_verdicts):
+        if definitions and has_verdicts:
             files.defines_only.append(name)
         return
     if not gradings and _names_both_arms(document):
@@ -176,6 +201,8 @@ def _sort(files: WorkspaceFiles, name: str, file: str, document: Any, content: b
         files.made_by_runs.append(name)
         return
     files.gradings.append((name, gradings))
+    if not bare_stem(file.rpartition(".")[0]):
+        files.plain_folders.add(folder)
     files.contents[name] = hash(content)
 
 

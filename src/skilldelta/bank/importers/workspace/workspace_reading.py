@@ -65,16 +65,18 @@ def _notes(defaults: Defaults, files: WorkspaceFiles, workspace: WorkspaceRuns) 
         )
     if workspace.copies:
         verb = plural(len(workspace.copies), "record repeats a run", "records repeat runs")
+        stands = "stands elsewhere and counts" if len(workspace.copies) == 1 else "stand elsewhere and count"
         first = "; ".join(f"{copy} is {run}" for copy, run in workspace.copies[:2])
-        notes.append(
-            f"{verb} that stand elsewhere and count once ({first}{', …' if len(workspace.copies) > 2 else ''})"
-        )
+        notes.append(f"{verb} that {stands} once ({first}{', …' if len(workspace.copies) > 2 else ''})")
     rows = [run.place for run in workspace.runs if run.is_summary]
     graded_files = [run for run in workspace.runs if not run.is_summary]
     if rows and graded_files:
         notes.append(
             f"{plural(len(rows), 'run has', 'runs have')} no grading of {'its' if len(rows) == 1 else 'their'} own and came from a summary: {listed(rows, _SHOWN)}"
         )
+    partial = sum(0 < assertion.passed < 1 for run in workspace.runs for assertion in run.assertions)
+    if partial:
+        notes.append(f"{plural(partial, 'assertion counts', 'assertions count')} in part, as the grader gave it")
     ungraded = sum(run.ungraded for run in workspace.runs)
     if ungraded:
         notes.append(
@@ -123,6 +125,8 @@ def _leave_out_files(files: WorkspaceFiles, workspace: WorkspaceRuns, results: T
         results.leave_out("trigger rates of a description, which are no gains", name)
     for name in files.without_verdicts:
         results.leave_out("names both arms, and holds no verdict", name)
+    for name in files.defines_only:
+        results.leave_out("defines evaluations; its verdicts are no evidence of a run", name)
     for name in files.made_by_runs:
         results.leave_out("written by a run, not a grading of it", name)
     read = {run.file for run in workspace.runs} | {place.partition(": ")[0] for place, _ in workspace.copies}
@@ -140,6 +144,8 @@ def _leave_out_ungraded(files: WorkspaceFiles, workspace: WorkspaceRuns, results
         (name.rpartition("/")[0], bare_stem(name.rpartition("/")[2].rpartition(".")[0])) for name in graded_files
     }
     folders = {folder for folder, _ in graded_stems}
+    # metrics.json, run.json: of the run of their folder.
+    plain = frozenset(("metrics", "run", "info", "usage"))
     holders = {
         "/".join(parts[:end]) for folder in folders for parts in [folder.split("/")] for end in range(1, len(parts) + 1)
     }
@@ -149,6 +155,8 @@ def _leave_out_ungraded(files: WorkspaceFiles, workspace: WorkspaceRuns, results
         if name in graded_files or not re.search(r"timing|config|metrics|eval_metadata", file):
             continue
         clues = file_clues(name, ())
+        if clues.stem in plain:
+            clues = clues._replace(stem="")
         if (folder, clues.stem) in graded_stems or (not clues.stem and folder in holders):
             continue
         folders_above = [Level("folder", part) for part in clues.folders]
@@ -234,7 +242,7 @@ def _add_runs(
     by_task: defaultdict[tuple[str, str, str, str], list[GradedRun]] = defaultdict(list)
     for run in workspace.runs:
         by_task[run.skill, run.model, run.task, run.text].append(run)
-    reduced = reworded = 0
+    reduced = reworded = regraded = 0
     arms: dict[str, ArmMeaning] = {}
     ordered = {key: position for position, key in enumerate(labels)}
     for (skill, _, task, _), runs in by_task.items():
@@ -242,6 +250,9 @@ def _add_runs(
         reduced += len(pairs.reduced)
         reworded += pairs.reworded
         for run in sorted(runs, key=lambda run: ordered.get((skill, names.get(id(run), "")), -1)):
+            if run in pairs.regraded:
+                regraded += 1
+                continue
             if run in pairs.incomparable:
                 results.leave_out("it shares no assertion with the runs without the skill", run.place)
                 continue
@@ -256,6 +267,11 @@ def _add_runs(
                 own = _tool_run(run, task, labels[skill, version], outcome, defaults)
                 results.runs.append(own._replace(is_own_baseline=True))
     results.arms = arms
+    if regraded:
+        verb = plural(regraded, "grading grades a baseline run", "gradings grade baseline runs")
+        results.notes.append(
+            f"{verb} again (same tokens and seconds): each run counts once, with the grading of the version's own iteration"
+        )
     if reworded:
         verb = plural(reworded, "evaluation words", "evaluations word")
         results.notes.append(
