@@ -208,6 +208,7 @@ class _Tasks:
         self._tasks: dict[tuple[str, str], Task] = {}
         self._contents: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
         self._digests: dict[str, str] = {}
+        self._conditions: defaultdict[tuple[str, str], set[Condition]] = defaultdict(set)
 
     def prepare(self, runs: Iterable[ToolRun]) -> None:
         """Learn which names have several contents."""
@@ -225,6 +226,7 @@ class _Tasks:
             elif run.text and len(self._contents[suite, run.task]) > 1:
                 task_id = f"{run.task}@{self._text_digest(run.text)[:_DIGEST_LENGTH]}"
         key = (suite, task_id)
+        self._conditions[key].add(condition)
         task = self._tasks.get(key)
         if task is None:
             self._tasks[key] = Task(task_id, run.text, run.family, suite)
@@ -246,7 +248,12 @@ class _Tasks:
         listed = ", ".join(map(shown, several[:3])) + (", …" if len(several) > 3 else "")
         if several and self._said.pair_by == "task":
             verb = plural(len(several), "task has", "tasks have")
-            notes.append(f"{verb} several versions ({listed}), which are kept apart; --pair-by name joins them")
+            # Where each version has both arms, joining them would only mix two tasks.
+            is_split = any(
+                len(arms) < 2 for (_, name), arms in self._conditions.items() if name.partition("@")[0] in several
+            )
+            hint = "; --pair-by name joins them" if is_split else ""
+            notes.append(f"{verb} several versions ({listed}), which are kept apart{hint}")
         elif several:
             count = plural(len(several), "task", "tasks")
             notes.append(f"{count} of several versions joined by name ({listed}), as --pair-by name says")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from skilldelta.bank.importers.result_tree import ResultTree
 from skilldelta.bank.importers.tool_run import ToolFormat
-from skilldelta.bank.importers.tools.plain_values import JsonFields
+from skilldelta.bank.importers.tools.plain_values import JsonFields, rows_of
 from skilldelta.bank.importers.workspace.arm_words import arm_of_name
 from skilldelta.bank.importers.workspace.clues import Level, arm_clues
 from skilldelta.bank.importers.workspace.gradings import gradings_in
@@ -53,8 +53,10 @@ def _has_runs(name: str, document: object) -> bool:
     *parts, file = name.split("/")
     named = [_names_arm(part) for part in (*parts, bare_stem(file.rpartition(".")[0]))]
     if not any(grading.assertions for grading in gradings):
-        # Rates alone are runs only in the folder of an arm; elsewhere they are rows of a table.
-        return any(named[:-1]) and isinstance(document, dict) and bool(gradings)
+        # Rates alone are runs only in the folder of an arm, or below names of evaluations; elsewhere they are rows of a table.
+        if not isinstance(document, dict) or not gradings:
+            return False
+        return any(named[:-1]) or (_names_arms(document) and not any(map(rows_of, document.values())))
     return _names_arms(document) or any(named)
 
 

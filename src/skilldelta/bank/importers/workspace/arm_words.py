@@ -81,6 +81,10 @@ def arm_of_name(name: str) -> ArmName | None:
     if meaning := _WEAK_WORDS.get(plain):
         return ArmName(meaning, version, is_sure=False)
     for meaning, phrase in _PHRASES:
+        # with_skill_iter2 is of the version iter2.
+        if match := re.fullmatch(rf"(?:{phrase})_((?:iteration|iter|round|version|v)_\d+)", plain):
+            return ArmName(meaning, version or match[1].replace("_", ""))
+    for meaning, phrase in _PHRASES:
         if match := re.match(rf"(?:{phrase})_(.+)", plain) or re.fullmatch(rf"(.+?)_(?:{phrase})", plain):
             return ArmName(meaning, version, is_sure=False, rest=match[1])
     for word, meaning in _WORDS.items():

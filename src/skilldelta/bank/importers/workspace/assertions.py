@@ -283,6 +283,8 @@ def _direct_rate(node: Fields) -> float | None:
         rate = scalar_rate(value)
         if rate is not None and not isinstance(value, bool):
             return rate
+    if any(key in node for key in _MOST_KEYS) and (share := _share_of_points(node)) is not None:
+        return share
     for key in ("passed", "pass", "success", "score"):
         value = node.get(key)
         if isinstance(value, bool) and key != "score":

@@ -50,15 +50,19 @@ def name_tasks(runs: Sequence[GradedRun]) -> None:
     groups: defaultdict[int, list[GradedRun]] = defaultdict(list)
     for at, run in enumerate(runs):
         groups[root(at)].append(run)
-    taken: set[tuple[str, str, str]] = set()
+    taken: dict[tuple[str, str], tuple[str, str]] = {}
     for group in groups.values():
         name = next((run.name for run in sorted(group, key=lambda run: run.is_summary) if run.name), "")
         name = name or next((run.folder_name for run in group if run.folder_name), "")
         name = name or f"eval-{next((run.eval_id for run in group if run.eval_id), '')}"
         text = next((run.text for run in group if run.text), "")
-        if (group[0].skill, name, text) in taken:  # another evaluation of the same name, which only its id tells apart
-            name = f"{name}-{next((run.eval_id for run in group if run.eval_id), len(taken))}"
-        taken.add((group[0].skill, name, text))
+        place = (_group(group[0]), group[0].iteration)
+        before = taken.get((group[0].skill, name))
+        if before is not None and before[0] != place[0]:  # frontend/eval-1 and backend/eval-1
+            name = "/".join(filter(None, (place[0], name)))
+        elif before is not None and not text:  # numbered anew in a later iteration, or told apart by its id only
+            name = f"{place[1] or next((run.eval_id for run in group if run.eval_id), len(taken))}/{name}"
+        taken[group[0].skill, name] = place
         for run in group:
             run.task, run.text = name, text
 
@@ -103,12 +107,20 @@ def _may_be_one(a: GradedRun, b: GradedRun) -> bool:
     if a.eval_id and b.eval_id and a.eval_id != b.eval_id:
         # Evaluations are numbered anew between iterations; their names and checks stay.
         return has_one_name and a.iteration != b.iteration and (same_text or share_checks(a, b))
+    if a.iteration == b.iteration and not same_text and not (a.is_summary or b.is_summary) and _group(a) != _group(b):
+        return _have_most_checks_in_common(a, b)
     # Within one iteration an id is one evaluation, however a summary words its name.
     if a.eval_id and a.eval_id == b.eval_id and _same_place(a, b):
         return True
     if not has_one_name and not same_text and not a.is_summary and not b.is_summary and not share_checks(a, b):
         return False
     return same_text or not all(names) or has_one_name
+
+
+def _have_most_checks_in_common(a: GradedRun, b: GradedRun) -> bool:
+    """Whether two folders beside each other hold the same evaluation: eval-1 of two groups may be anything."""
+    mine, others = ({check.key for check in run.assertions} for run in (a, b))
+    return not mine or not others or 2 * len(mine & others) >= min(len(mine), len(others))
 
 
 def tell_groups_apart(workspace: WorkspaceRuns) -> None:

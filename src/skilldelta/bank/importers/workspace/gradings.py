@@ -35,6 +35,8 @@ _AGGREGATES = re.compile(
     r"(?:^|_)(?:run_summary|summary|aggregate|aggregated|overall|totals?|averages?|means?|delta|deltas|comparison|previous"
     r"|history|by_configuration|by_config|by_arm|statistics|stats)(?:_|$)"
 )
+# with_skill_passed, baseline_result
+_VERDICT_WORD = re.compile(r"_(?:passed|pass|met|result|verdict|status|outcome)\Z", re.IGNORECASE)
 _FLAT = re.compile(r"[a-z].*(?:rate|ratio|passed|total|count|failed|tokens|seconds|score)\Z", re.IGNORECASE)
 _DEEPEST = 9
 
@@ -186,7 +188,7 @@ def _has_run_identity(element: Fields) -> bool:
 def _verdict_arms(element: Fields) -> dict[str, ArmName]:
     arms = {}
     for key, value in element.items():
-        arm = arm_of_name(key)
+        arm = arm_of_name(_VERDICT_WORD.sub("", key))
         if arm is not None and arm.is_sure and (verdict(value) is not None or mark_of(value) is not None):
             arms[key] = arm
     return arms
@@ -202,7 +204,8 @@ def _by_arm(listed: Sequence[Fields], levels: tuple[tuple[str, Fields], ...], pl
                 assertions.append(Assertion(*identity(element), mark))
         ungraded = len(listed) - len(assertions)
         where = f"{place}.{key}" if place else key
-        yield Grading(tuple(assertions), None, ((key, {}), *levels), where, (listed, key), ungraded)
+        arm = _VERDICT_WORD.sub("", key)
+        yield Grading(tuple(assertions), None, ((arm, {}), *levels), where, (listed, key), ungraded)
 
 
 def _scalar_arms(node: Fields, levels: tuple[tuple[str, Fields], ...], place: str) -> Iterator[Grading]:
@@ -213,7 +216,8 @@ def _scalar_arms(node: Fields, levels: tuple[tuple[str, Fields], ...], place: st
         if not isinstance(value, dict | list)
         and (arm := arm_of_name(key)) is not None
         and arm.is_sure
-        and (rate := scalar_rate(value)) is not None
+        and (rate := mark_of(value) if isinstance(value, str) and mark_of(value) is not None else scalar_rate(value))
+        is not None
     }
     if {arm.meaning for key in arms if (arm := arm_of_name(key)) is not None} == {"use", "skip"}:
         for key, rate in arms.items():

@@ -63,9 +63,15 @@ _CASES = frozenset(
 )
 
 
-def holds_cases(key: str) -> bool:
-    """Whether the keys below this one are names of evaluations."""
-    return plain_words(key) in _CASES
+# What the keys of a summary measure, which are no evaluations.
+_METRIC = re.compile(
+    r"(?:\A|_)(?:rates?|tokens?|time|duration|seconds|costs?|mean|avg|average|overall|totals?|summary|delta|latency|stddev)(?:_|\Z)"
+)
+
+
+def is_case(key: str, holder: str) -> bool:
+    """Whether a key below the key `holder` names an evaluation."""
+    return plain_words(holder) in _CASES and not _METRIC.search(plain_words(key))
 
 
 @lru_cache(maxsize=8192)

@@ -85,12 +85,14 @@ def choose_places(workspace: WorkspaceRuns) -> None:
     """Settle the name that the path of each run has for its evaluation; a run whose path is ambiguous is left out."""
     groups: defaultdict[tuple[str, str], list[GradedRun]] = defaultdict(list)
     for run in workspace.runs:
-        groups[run.workspace, run.skill].append(run)
+        if len(run.places) > 1 and run.skill:
+            run.places = tuple(place for place in run.places if place != run.skill) or run.places
+        groups[run.workspace if run.iteration else "", run.skill].append(run)
     for runs in groups.values():
         _drop_arms(runs)
         for run in runs:
             _drop_other_words(run)
-        _settle(workspace, [run for run in runs if len(run.places) > 1])
+        _settle([run for run in runs if len(run.places) > 1])
     for run in workspace.runs:
         _name(run)
     workspace.runs = [run for run in workspace.runs if _is_named(workspace, run)]
@@ -147,36 +149,35 @@ def _drop_other_words(run: GradedRun) -> None:
             run.places = tuple(other for other in run.places if other != place)
 
 
-def _settle(workspace: WorkspaceRuns, runs: Sequence[GradedRun]) -> None:
-    """Of two names for the runs of one skill, the one that tells checks apart."""
-    if not runs:
-        return
-    nearest: defaultdict[str, set[str]] = defaultdict(set)
+def _settle(runs: Sequence[GradedRun]) -> None:
+    """Of two names for the runs of one skill, the one that tells checks apart; what lies around it is a group."""
+    outer_names: defaultdict[str, set[str]] = defaultdict(set)
     for run in runs:
-        nearest[run.places[0]].add(run.places[1])
-    if all(len(outer) == 1 for outer in nearest.values()):
-        for run in runs:  # what lies outside is a group of evaluations
-            run.places = run.places[:1]
-        return
-    if any(NUMBERED.match(run.places[0]) or run.eval_id or run.name for run in runs):
-        named = [run for run in runs if NUMBERED.match(run.places[0]) or run.eval_id or run.name]
-    else:
-        named = []
-    if len(named) == len(runs):
+        outer_names[run.places[0]].add(run.places[1])
+    is_nested = all(len(names) == 1 for names in outer_names.values())
+    if is_nested or all(NUMBERED.match(run.places[0]) or run.eval_id or run.name for run in runs):
         for run in runs:
             run.places = run.places[:1]
         return
-    inner_alike = _same_checks(runs, 0, 1)
-    outer_alike = _same_checks(runs, 1, 0)
-    if len(nearest) == 1 or (outer_alike and not inner_alike):
-        for run in runs:
+    inner_alike, outer_alike = _same_checks(runs, 0, 1), _same_checks(runs, 1, 0)
+    for run in runs:
+        if len(outer_names) == 1 or (outer_alike and not inner_alike):
             run.places = run.places[1:2]
-    elif inner_alike and not outer_alike:
-        for run in runs:
-            run.places = run.places[:1]
-    elif inner_alike is False and outer_alike is False:
-        for run in runs:  # an evaluation of its own for each pair of names
+        elif inner_alike is False and outer_alike is False:  # an evaluation of its own for each pair of names
             run.places = (f"{run.places[1]}/{run.places[0]}",)
+        elif (inner_alike and not outer_alike) or not _arm_is_between(run):
+            run.places = run.places[:1]
+
+
+def _arm_is_between(run: GradedRun) -> bool:
+    """Whether one name lies below the folder of the arm and the other above it, so that either may be the evaluation."""
+    parts = run.file.split("/")[:-1]
+    inner, outer = run.places[:2]
+    if run.arm not in parts or outer not in parts:
+        return inner not in parts
+    return parts.index(outer) < parts.index(run.arm) and (
+        inner not in parts or parts.index(inner) > parts.index(run.arm)
+    )
 
 
 def _same_checks(runs: Sequence[GradedRun], same: int, other: int) -> bool | None:

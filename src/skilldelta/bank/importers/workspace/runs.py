@@ -25,7 +25,7 @@ from skilldelta.bank.importers.workspace.gradings import Grading
 from skilldelta.bank.importers.workspace.iterations import settle_iterations
 from skilldelta.bank.importers.workspace.path_words import (
     base_of_rerun,
-    holds_cases,
+    is_case,
     is_generic,
     is_iteration,
     is_run_folder,
@@ -37,6 +37,12 @@ from skilldelta.bank.importers.workspace.spending import recorded_time, spending
 from skilldelta.bank.importers.workspace.workspace_files import WorkspaceFiles
 
 _ERRORS = frozenset(("error", "errored", "infrastructure_failure", "infra_error", "crashed", "timeout", "timed_out"))
+_NOT_RUN = frozenset(
+    (
+        *("not_run", "not run", "skipped", "missing", "cancelled", "canceled", "aborted", "pending", "incomplete"),
+        *("not_executed", "not executed", "no_output", "no output", "blocked"),
+    )
+)
 _MOST_ABOVE = 4
 
 
@@ -77,9 +83,9 @@ def find_runs(
         else:
             workspace.runs.append(run)
     _settle_unknown_arms(workspace)
+    name_skills(tree, files, workspace)
     choose_places(workspace)
     settle_iterations(workspace)
-    name_skills(tree, files, workspace)
     add_prompts(files, workspace)
     name_tasks(workspace.runs)
     tell_groups_apart(workspace)
@@ -103,7 +109,7 @@ def _levels(files: WorkspaceFiles, name: str, grading: Grading, above: tuple[str
         if isinstance(inner, dict):
             levels.append(Level("object", "", inner))
         if key and not key.startswith("["):
-            levels.append(Level("case" if holds_cases(holder) else "key", key))
+            levels.append(Level("case" if is_case(key, holder) else "key", key))
     path = clues.file_clues(name, above)
     levels.append(Level("file", path.stem))
     folder = name.rpartition("/")[0]
@@ -170,17 +176,20 @@ def _settle_unknown_arms(workspace: WorkspaceRuns) -> None:
     places: defaultdict[str, set[str]] = defaultdict(set)
     for name, run in workspace.without_arm:
         places[name].add(_above(run.file, name))
-    several = {name for name, above in places.items() if len(above) > 1 or above & arm_folders}
+    evaluations = {place for run in workspace.runs for place in run.places}
+    several = {name for name, above in places.items() if len(above) > 1 or above & arm_folders} - evaluations
     # The same two or more names in one place, and none of them an evaluation with arms below.
     if not workspace.runs and len(places) > 1 and len(set.union(*places.values())) == 1:
         several |= places.keys()
+    arms = {run.meaning for run in workspace.runs}
+    hint = "; --condition use counts such runs as runs with it" if arms == {"skip"} else ""
     for name, run in workspace.without_arm:
         if name and name in several:
             run.arm, run.has_unknown_arm = name, True
             run.places = tuple(place for place in run.places if place != name)
             workspace.runs.append(run)
         else:
-            workspace.leave_out("nothing says whether the skill was used", run.place)
+            workspace.leave_out(f"nothing says whether the skill was used{hint}", run.place)
 
 
 def _above(file: str, part: str) -> str:
@@ -230,12 +239,12 @@ def _run(
         skill=clues.skill_name(levels) or clues.skill_name(scope),
         model=clues.model_name(levels) or clues.model_name(scope),
         iteration=_iteration(folder, field_, arm),
-        version=clues.recorded_version(levels),
+        version=clues.recorded_version(levels) or clues.recorded_version(scope),
         is_rerun=base_of_rerun(folder) != folder,
         number=clues.run_number(levels),
         spent=spent,
         time=recorded_time([*nearby, *inside, *own, *beside, *(level.fields or {} for level in scope)]),
-        error="the run ended in an error" if error or status in _ERRORS else "",
+        error=_error_of(status, has_error=error),
         missing_skill=clues.skill_was_missing([*own, *nearby]),
         folder_is_plain=bool(clues.file_clues(name, ()).stem) and folder_of_run in files.plain_folders,
         is_summary=is_summary,
@@ -244,6 +253,13 @@ def _run(
         else hash(json.dumps(grading.lists, sort_keys=True, default=str)),
         ungraded=grading.ungraded,
     )
+
+
+def _error_of(status: str, *, has_error: bool) -> str:
+    """Why a run has no outcome, whatever its verdicts say; "" where it has one."""
+    if status in _NOT_RUN:
+        return f"the run did not take place (status: {status})"
+    return "the run ended in an error" if has_error or status in _ERRORS else ""
 
 
 def _same_stem(files: WorkspaceFiles, name: str) -> list[Fields]:

@@ -187,16 +187,17 @@ def pairable(runs: Sequence[GradedRun], names: Mapping[int, str]) -> Pairable:
 
 
 def _regraded(skips: Sequence[GradedRun]) -> bool:
-    """Whether one baseline run was graded several times: its tokens and seconds stand under two gradings."""
-    spent = [run.spent[:2] for run in skips if run.spent.tokens and run.spent.seconds]
-    return len(set(spent)) < len(spent)
+    """Whether a baseline run was graded again in another iteration, where its tokens and seconds stand once more."""
+    return len(_once(skips, "")) < len(skips)
 
 
 def _once(skips: Sequence[GradedRun], iteration: str) -> list[GradedRun]:
     """Each baseline run with one of its gradings: that of an iteration where there is one, else the last."""
     chosen: dict[object, GradedRun] = {}
     for run in skips:
-        key = run.spent[:2] if run.spent.tokens and run.spent.seconds else id(run)
+        key: object = (*run.spent[:2], run.number) if run.spent.tokens and run.spent.seconds else id(run)
+        if key in chosen and chosen[key].iteration == run.iteration:
+            key = id(run)
         if key not in chosen or chosen[key].iteration != iteration:
             chosen[key] = run
     return list(chosen.values())

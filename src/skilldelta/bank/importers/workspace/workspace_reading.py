@@ -197,7 +197,11 @@ def _nothing(tree: ResultTree, files: WorkspaceFiles, workspace: WorkspaceRuns) 
             f"{where}: {means[0]} has only means over all evaluations, and no grading of a single run is there; import the "
             "gradings, or a benchmark with its runs"
         )
-    return InputError(f"{where}: no run in it is graded; grade the runs, then import again")
+    names = [name for name in tree.names if name.endswith((".json", ".jsonl"))]
+    return InputError(
+        f"{where}: no verdict on a single run is in its {plural(len(names), 'JSON file')} ({listed(names, 3)}); a run needs checks "
+        "that each passed or failed, or a pass rate of its own"
+    )
 
 
 # Runs as the tool formats have them
