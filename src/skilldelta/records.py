@@ -9,10 +9,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
-Condition = Literal["use", "skip"]
+Condition = Literal["use", "skip", "listed"]
+# The arms of a pair.
 CONDITIONS: tuple[Condition, ...] = ("skip", "use")
+# The third arm: the harness lists the skill and the model chooses. It is never part of a pair.
+LISTED: Final = "listed"
 
 Status = Literal["completed", "transport_error", "incomplete", "grader_error"]
 STATUSES: tuple[Status, ...] = ("completed", "transport_error", "incomplete", "grader_error")
@@ -72,7 +75,8 @@ class Execution:
     """One run of one task under one condition, as it happened.
 
     `success` is None unless the run was completed and graded. A `skip` execution without a skill serves as the baseline
-    of every skill of its task; one with a skill belongs to that skill's pair only.
+    of every skill of its task; one with a skill belongs to that skill's pair only. `loaded` says of a `listed` execution
+    whether the model loaded the skill; None is unknown.
     """
 
     agent: Agent
@@ -87,6 +91,7 @@ class Execution:
     seconds: float | None = None
     cost_usd: float | None = None
     status: Status = "completed"
+    loaded: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

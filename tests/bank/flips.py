@@ -11,6 +11,7 @@ import numpy as np
 from skilldelta.bank import schema
 from skilldelta.bank.batch import Batch, TextVector
 from skilldelta.bank.store import Bank
+from skilldelta.errors import BankError
 from skilldelta.records import Execution, Judgement, Skill, Task, text_digest
 
 from .small import AGENT, DECISION, TinyEncoder
@@ -85,17 +86,21 @@ def flipped(source: Path, path: Path, offset: int, bit: int) -> None:
 
 
 def data_of(path: Path) -> object:
-    """Everything that the tables hold, with the types of the values."""
+    """Everything that the tables hold, with the types of the values; a whole number is the same as a float or not.
+
+    A flip in the text of a table's definition may change how SQLite gives a number back, and not what it is.
+    """
     connection = sqlite3.connect(path)
     connection.text_factory = bytes
     try:
         return {
             table.name: [
-                [(type(value), value) for value in row] for row in connection.execute(f"SELECT * FROM {table.name}")
+                [(float if isinstance(value, int) else type(value), value) for value in row]
+                for row in connection.execute(f"SELECT * FROM {table.name}")
             ]
             for table in schema.TABLES
         }
     except sqlite3.Error as error:
-        return f"{error}"
+        raise BankError(f"SQLite refuses the file: {error}") from error
     finally:
         connection.close()

@@ -33,6 +33,7 @@ def everything(filled: Bank) -> Bank:
     )
     filled.record_outcome(RecordedOutcome(decision_id, 1_700_000_001.5, success=1))
     filled.add_judgements([JUDGEMENT])
+    filled.add(Batch(listed=[replace(use("t1", 1.0), condition="listed", loaded=True)]))
     return filled
 
 
@@ -64,6 +65,7 @@ def test_every_row_of_every_table_has_its_checksum(everything: Bank) -> None:
         ("UPDATE encoders SET identity = 'tiny/4'", "1 row of encoders"),
         ("UPDATE decisions SET gain = -gain", "1 row of decisions"),
         ("UPDATE judgements SET tokens = 4", "1 row of judgements"),
+        ("UPDATE listed_executions SET loaded = 0", "1 row of listed_executions"),
         ("UPDATE meta SET value = 9 WHERE name = 'revision'", "1 row of meta"),
         ("UPDATE commits SET mark = mark + 1 WHERE number = 2", "1 row of commits"),
         ("DELETE FROM commits WHERE number = 2", "the list of commits has"),

@@ -26,7 +26,7 @@ if "--version" in sys.argv:
 home = os.environ["CLAUDE_CONFIG_DIR"]
 prompt, added = sys.stdin.read(), ""
 path = os.path.join(home, "settings.json")
-settings = json.load(open(path)) if {runs_hooks} else {{}}
+settings = json.load(open(path)) if {runs_hooks} and os.path.exists(path) else {{}}
 for group in settings.get("hooks", {{}}).get("UserPromptSubmit", []):
     for hook in group["hooks"]:
         event = {{"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": prompt, "cwd": os.getcwd()}}
@@ -37,6 +37,14 @@ number = int(prompt.split()[-1])
 mark = os.path.join(home, "mark")
 left = os.path.exists(mark)
 open(mark, "w").close()
+listed = os.path.join(home, "skills", "arith", "SKILL.md")
+sessions, calls = os.path.join(home, "projects", "p"), []
+if os.path.exists(listed) and number % 2:
+    calls.append({{"type": "tool_use", "name": "Skill", "input": {{"skill": "arith"}}}})
+    added += open(listed).read()
+os.makedirs(sessions, exist_ok=True)
+with open(os.path.join(sessions, "s.jsonl"), "w") as file:
+    file.write(json.dumps({{"type": "assistant", "message": {{"content": calls}}}}))
 answer = 2 * number + 1 if "{skill}" in added else number
 print(json.dumps({{"type": "result", "subtype": "success", "is_error": {is_error}, "result": "LEFT" if left else str(answer),
   "total_cost_usd": 0.25, "usage": {{"input_tokens": 10, "cache_read_input_tokens": 5, "output_tokens": 2}},
@@ -115,6 +123,49 @@ def test_a_home_of_settings_is_copied_and_stays_as_it_is(claude: Path, tmp_path:
     assert executions(tmp_path)["use"].success == 1.0
     assert json.loads((home / ".claude" / "settings.json").read_text()) == {"theme": "dark"}
     assert [path.name for path in (home / ".claude").iterdir()] == ["settings.json"]
+
+
+def test_in_the_listed_arm_the_skill_lies_in_the_list_and_its_loading_is_read_from_the_session(
+    claude: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite = write_suite(tmp_path / "suite", tasks=2)
+    words = ["collect", str(suite), "--harness", "claude-code", "--bank", str(tmp_path / "b.bank"), "--listed"]
+    assert run([*words, "--dry-run"]) == 0
+    assert "6 executions of 2 tasks" in " ".join(capsys.readouterr().out.split())
+    assert run([*words, "--json"]) == 0
+    arms = json.loads(capsys.readouterr().out)["arms"]
+    assert {arm: counts["success"] for arm, counts in arms.items()} == {"skip": 0.0, "use": 1.0, "listed": 0.5}
+    with Bank.open(tmp_path / "b.bank") as bank:
+        listed = {run.task_id: (run.loaded, run.success, run.skill_id) for run in bank.listed()}
+        assert {run.condition for run in bank.executions()} == {"use", "skip"}
+        assert len(bank.pairing(agent=bank.agents()[0]).pairs) == 2
+    assert listed == {"t0": (False, 0.0, "arith"), "t1": (True, 1.0, "arith")}
+    claude.write_text("#!/bin/sh\n[ \"$1\" = --version ] && echo '9.9.9 (stand-in)' && exit 0\nexit 3\n")
+    assert run(words) == 0, "nothing is left to run"
+
+
+def test_a_skill_of_the_person_is_listed_in_the_arms_with_it_only(claude: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home" / ".claude"
+    theirs = tmp_path / "theirs" / "arith"
+    theirs.mkdir(parents=True)
+    (theirs / "SKILL.md").write_text(f"---\nname: arith\ndescription: d\n---\n\n{SKILL}\n")
+    home.mkdir(parents=True)
+    (home / "skills").symlink_to(theirs.parent, target_is_directory=True)
+    suite = write_suite(tmp_path / "suite", tasks=2)
+    words = ["collect", str(suite), "--harness", "claude-code", "--bank", str(tmp_path / "b.bank"), "--listed"]
+    assert run([*words, "--agent-home", str(tmp_path / "home")]) == 0
+    with Bank.open(tmp_path / "b.bank") as bank:
+        skipped = {run.task_id: run.success for run in bank.executions() if run.condition == "skip"}
+    assert skipped == {"t0": 0.0, "t1": 0.0}, "the arm without the skill does not list it"
+    assert [path.name for path in theirs.parent.iterdir()] == ["arith"]
+    assert (theirs / "SKILL.md").exists(), "the person's own folder stays"
+
+
+def test_the_listed_arm_needs_a_harness(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    suite = write_suite(tmp_path / "suite", tasks=1)
+    options = ["--model", "m", "--base-url", "http://127.0.0.1:9/v1", "--bank", str(tmp_path / "b.bank")]
+    assert run(["collect", str(suite), *options, "--listed"]) == 2
+    assert "--listed needs a harness that lists skills; name one with --harness" in capsys.readouterr().err
 
 
 def test_permission_and_model_are_said_and_part_of_who_the_agent_is(

@@ -14,10 +14,10 @@ import pytest
 from cli.conftest import Skilldelta, skilldelta  # noqa: F401
 from skilldelta.bank import Bank
 from skilldelta.bank.importers import read_source
+from skilldelta.harnesses.skill_usage import SkillUsage
 from skilldelta.library.installed_skills import InstalledSkill
 from skilldelta.library.proposals import KnownGain, propose, summary
 from skilldelta.library.skill_switches import current_listing
-from skilldelta.library.skill_usage import SkillUsage
 
 from .test_installed_skills import skill
 

@@ -16,6 +16,7 @@ from skilldelta.bank import schema
 from skilldelta.bank.batch import Added, Batch, Known, describe
 from skilldelta.bank.database import Backend
 from skilldelta.bank.defaults import changed_choices, read_choices
+from skilldelta.bank.listed_log import Keys, add_listed
 from skilldelta.bank.name_tables import Named, SkillName, TaskName, add_agents, add_skills, add_tasks
 from skilldelta.bank.reading import executions_query, read_agents, read_versions, skill_keys
 from skilldelta.bank.revisions import Panel, move_revisions, panels_with_skills
@@ -35,18 +36,23 @@ def add_batch(connection: Connection, backend: Backend, batch: Batch, now: float
     tasks = add_tasks(connection, backend, batch)
     skills = add_skills(connection, backend, batch)
     executions = _add_executions(connection, backend, batch.executions, _Keys(agents, tasks, skills), now)
+    listed = add_listed(connection, backend, batch.listed, Keys(agents.keys, tasks.keys, skills.keys), now)
     vectors = add_vectors(connection, backend, batch.vectors)
-    if agents.added or tasks.added or skills.added or executions.added:
-        changed = executions.panels | panels_with_skills(connection, skills.changed)
+    added = executions.added + listed.number
+    if agents.added or tasks.added or skills.added or added:
+        changed = executions.panels | listed.panels | panels_with_skills(connection, skills.changed)
         move_revisions(connection, backend, changed)
     summary = Known(
-        tasks.unchanged, skills.unchanged, len(batch.executions) - executions.added, len(batch.vectors) - vectors
+        tasks.unchanged,
+        skills.unchanged,
+        len(batch.executions) + len(batch.listed) - added,
+        len(batch.vectors) - vectors,
     )
     return Added(
         tasks=tasks.added,
         skills=skills.added,
         agents=agents.added,
-        executions=executions.added,
+        executions=added,
         vectors=vectors,
         unchanged=summary.tasks + summary.skills + summary.executions + summary.vectors,
         known=summary,

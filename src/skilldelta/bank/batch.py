@@ -7,14 +7,15 @@ database: contradictions with what the bank holds are found by `adding`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
 from skilldelta.arrays import Floats, Vectors
 from skilldelta.errors import InputError
-from skilldelta.records import CONDITIONS, STATUSES, Execution, Skill, Task, text_digest
+from skilldelta.records import CONDITIONS, LISTED, STATUSES, Condition, Execution, Skill, Task, text_digest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,9 +34,17 @@ class Batch:
     tasks: Sequence[Task] = ()
     skills: Sequence[Skill] = ()
     executions: Sequence[Execution] = ()
+    """Of the two arms of pairs."""
     vectors: Sequence[TextVector] = ()
     notes: Sequence[str] = ()
     """What the source held and the batch leaves out, in words for the person who imports it."""
+    listed: Sequence[Execution] = ()
+    """Executions of the third arm, which is never part of a pair."""
+
+    @property
+    def runs(self) -> Iterator[Execution]:
+        """The executions of all arms."""
+        return chain(self.executions, self.listed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +84,10 @@ def check_batch(batch: Batch) -> None:
     for skill in batch.skills:
         _check_skill(skill)
     for execution in batch.executions:
-        _check_execution(execution)
-    names = {id(name): name for e in batch.executions for name in (e.agent.name, e.skill_id)}
+        _check_execution(execution, CONDITIONS)
+    for execution in batch.listed:
+        _check_execution(execution, (LISTED,))
+    names = {id(name): name for e in batch.runs for name in (e.agent.name, e.skill_id)}
     _check_writable(*names.values())
 
 
@@ -149,15 +160,16 @@ def _check_skill(skill: Skill) -> None:
         )
 
 
-def _check_execution(execution: Execution) -> None:
-    if execution.condition not in CONDITIONS:
-        raise InputError(f"{describe(execution)}: condition must be use or skip, got {execution.condition!r}")
+def _check_execution(execution: Execution, conditions: Sequence[Condition]) -> None:
+    if execution.condition not in conditions:
+        choices = " or ".join(reversed(conditions))
+        raise InputError(f"{describe(execution)}: condition must be {choices}, got {execution.condition!r}")
     if execution.status not in STATUSES:
         raise InputError(
             f"{describe(execution)}: status must be one of {', '.join(STATUSES)}, got {execution.status!r}"
         )
-    if execution.condition == "use" and not execution.skill_id:
-        raise InputError(f"{describe(execution)}: an execution with the skill must name the skill; give its skill_id")
+    if execution.condition != "skip" and not execution.skill_id:
+        raise InputError(f"{describe(execution)}: an execution with a skill must name the skill; give its skill_id")
     if not 0 <= execution.repetition < _REPETITIONS:
         raise InputError(f"{describe(execution)}: repetition must be a whole number from 0, got {execution.repetition}")
     success = execution.success

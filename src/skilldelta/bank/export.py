@@ -46,7 +46,7 @@ def run_lines(
 ) -> Iterator[str]:
     """Executions in order of arrival, one JSON object each; importing them gives the same pairs.
 
-    Those of a skill come with the baselines that its tasks share. Skill texts are not part of the format; their digests
+    Those of a skill come with the baselines that its tasks share, those of the third arm last. Skill texts are not part of the format; their digests
     are.
     """
     own = None
@@ -56,6 +56,12 @@ def run_lines(
     for execution, task in bank.runs(agent=agent, suite=suite, family=family):
         is_baseline = not execution.skill_id and own is not None and (task.suite, task.task_id) in own
         if own is None or execution.skill_id == skill_id or is_baseline:
+            yield json.dumps(run_line(execution, task), ensure_ascii=False)
+    listed = bank.listed(agent=agent, suite=suite, skill_id=skill_id)
+    tasks = {(task.suite, task.task_id): task for task in bank.tasks(suite)} if listed else {}
+    for execution in listed:
+        task = tasks[execution.suite, execution.task_id]
+        if family in (None, task.family):
             yield json.dumps(run_line(execution, task), ensure_ascii=False)
 
 
@@ -77,8 +83,9 @@ def run_line(execution: Execution, task: Task) -> dict[str, object]:
         "seconds": execution.seconds,
         "cost_usd": execution.cost_usd,
         "status": execution.status,
+        "loaded": execution.loaded,
     }
-    optional = ("skill_digest", "agent_fingerprint", "tokens", "seconds", "cost_usd")
+    optional = ("skill_digest", "agent_fingerprint", "tokens", "seconds", "cost_usd", "loaded")
     return {name: value for name, value in line.items() if name not in optional or value not in (None, "")}
 
 

@@ -22,7 +22,8 @@ from skilldelta.errors import InputError
 from skilldelta.records import Agent
 
 # What refers to agents, tasks and skills.
-_USERS = (schema.executions, schema.judgements)
+_OF_RUNS = (schema.executions, schema.listed_executions)
+_USERS = (*_OF_RUNS, schema.judgements)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +71,11 @@ def forget(connection: Connection, backend: Backend, removal: Removal) -> tuple[
     """
     agents, tasks, skills = (_touched(connection, removal, name) for name in ("agent_key", "task_key", "skill_key"))
     panels = panels_with(connection, _fits(removal, schema.executions))
+    listed = schema.listed_executions
+    panels |= panels_with(connection, _fits(removal, listed), table=listed)
     names = {key: skill.skill_id for key, skill in read_versions(connection).items() if key in set(skills)}
     judgements = _remove(connection, schema.judgements, _fits(removal, schema.judgements))
-    executions = _remove(connection, schema.executions, _fits(removal, schema.executions))
+    executions = sum(_remove(connection, table, _fits(removal, table)) for table in _OF_RUNS)
     gone_tasks, digests = _remove_tasks(connection, tasks)
     gone_skills = _remove_unused(connection, schema.skills, "skill_key", skills)
     gone_agents = _remove_unused(connection, schema.agents, "agent_key", agents)
@@ -113,7 +116,7 @@ def forget_derived(connection: Connection, digests: Sequence[bytes]) -> int:
 def foreseen(connection: Connection, removal: Removal) -> Foreseen:
     """What `forget` would count now. Nothing is written."""
     return Foreseen(
-        executions=count_rows(connection, schema.executions, _fits(removal, schema.executions)),
+        executions=sum(count_rows(connection, table, _fits(removal, table)) for table in _OF_RUNS),
         tasks=_would_be_unused(connection, schema.tasks, "task_key", removal),
         skills=_would_be_unused(connection, schema.skills, "skill_key", removal),
         judgements=count_rows(connection, schema.judgements, _fits(removal, schema.judgements)),
@@ -147,7 +150,7 @@ def _fits(removal: Removal, table: TableClause) -> ColumnElement[bool]:
     if removal.task_id is not None:
         conditions.append(table.c.task_key.in_(select(tasks.c.key).where(tasks.c.task_id == removal.task_id)))
     if removal.before is not None:
-        conditions.append(table.c.recorded_at < removal.before if table is schema.executions else false())
+        conditions.append(table.c.recorded_at < removal.before if "recorded_at" in table.c else false())
     return and_(*conditions)
 
 

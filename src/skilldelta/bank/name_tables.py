@@ -42,9 +42,7 @@ class Named(Generic[Name]):
 def add_agents(connection: Connection, backend: Backend, batch: Batch) -> Named[Agent]:
     """Every agent of the bank and of the batch."""
     keys = {agent: key for key, agent in read_agents(connection).items()}
-    agents_of_batch = {
-        id(e.agent): e.agent for e in batch.executions
-    }.values()  # few objects: hashing every one would cost
+    agents_of_batch = {id(e.agent): e.agent for e in batch.runs}.values()  # few objects: hashing every one would cost
     new = [agent for agent in dict.fromkeys(agents_of_batch) if agent not in keys]
     if new:
         keys.update((agent, key) for key, agent in enumerate(new, next_key(connection, schema.agents)))
@@ -80,7 +78,7 @@ def _known_tasks(connection: Connection, batch: Batch) -> dict[TaskName, tuple[i
     names: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for task in batch.tasks:
         names[task.suite][task.task_id] = None
-    for execution in batch.executions:
+    for execution in batch.runs:
         names[execution.suite][execution.task_id] = None
     table = schema.tasks
     stored: dict[TaskName, tuple[int, Task]] = {}
@@ -134,7 +132,7 @@ def add_skills(connection: Connection, backend: Backend, batch: Batch) -> Named[
         else:
             rows[name] = Skill(skill.skill_id, skill.text, digest)
             versions.add(skill.skill_id)
-    for name in dict.fromkeys((e.skill_id, e.skill_digest) for e in batch.executions):
+    for name in dict.fromkeys((e.skill_id, e.skill_digest) for e in batch.runs):
         if name not in keys and name not in rows:
             rows[name] = Skill(name[0], "", name[1])
     if rows:

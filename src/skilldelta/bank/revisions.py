@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, TableClause, delete, select, update
 
 from skilldelta.bank import schema
 from skilldelta.bank.schema import insert_rows, read_counter, row_checksum, write_counter
@@ -92,9 +92,9 @@ def drop_revisions_without_agents(connection: Connection) -> None:
     connection.execute(delete(table).where(table.c.agent_key.not_in(select(schema.agents.c.key))))
 
 
-def panels_with(connection: Connection, *conditions: Any) -> set[Panel]:
+def panels_with(connection: Connection, *conditions: Any, table: TableClause = schema.executions) -> set[Panel]:
     """The panels of the executions that fit every condition."""
-    table, tasks = schema.executions, schema.tasks
+    tasks = schema.tasks
     query = select(table.c.agent_key, tasks.c.suite).select_from(table.join(tasks, table.c.task_key == tasks.c.key))
     rows = connection.execute(query.where(*conditions).group_by(table.c.agent_key, tasks.c.suite))
     return {(row.agent_key, row.suite) for row in rows}

@@ -64,6 +64,15 @@ executions = _table(
     status=Text,
     recorded_at=Float,
 )
+# Executions of the third arm. They have a table of their own, so that no query of the arms of pairs meets them.
+listed_executions = _table(
+    "listed_executions",
+    **_all(BigInteger, "key", "agent_key", "task_key", "skill_key", "repetition", "attempt"),
+    **_AMOUNTS,
+    status=Text,
+    loaded=BigInteger,
+    recorded_at=Float,
+)
 encoders = _table("encoders", key=BigInteger, identity=Text, dimension=BigInteger)
 vectors = _table("vectors", encoder_key=BigInteger, text_digest=LargeBinary, vector=LargeBinary)
 decisions = _table(
@@ -90,7 +99,7 @@ preferences = _table("preferences", name=Text, value=Text)
 
 TABLES = (
     *(meta, agents, skills, tasks, executions, encoders, vectors, decisions, requests, outcomes, judgements, commits),
-    *(learned_states, panel_revisions, preferences),
+    *(learned_states, panel_revisions, preferences, listed_executions),
 )
 
 # Rows

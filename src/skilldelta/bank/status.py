@@ -72,7 +72,9 @@ class BankStatus:
     skill_versions: int
     tasks: int
     executions: Mapping[str, int]
-    """By status."""
+    """By status, of the two arms of pairs."""
+    listed: int
+    """Executions of the third arm."""
     vectors: Mapping[str, int]
     """By encoder identity."""
     decisions: int
@@ -113,6 +115,7 @@ def read_status(connection: Connection, backend: Backend, cache: Cache) -> BankS
         skill_versions=sum(1 for skill in skills if skill.digest),
         tasks=count_rows(connection, schema.tasks),
         executions=_counts(connection, by_status),
+        listed=count_rows(connection, schema.listed_executions),
         vectors=count_vectors(connection, cache),
         decisions=count_rows(connection, schema.decisions),
         outcomes=count_rows(connection, schema.outcomes),

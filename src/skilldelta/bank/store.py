@@ -21,6 +21,7 @@ from skilldelta.bank import (
     forget,
     judgement_log,
     learned,
+    listed_log,
     pair_reading,
     reading,
     schema,
@@ -125,13 +126,21 @@ class Bank:
         family: str | None = None,
         task_id: str | None = None,
     ) -> Iterator[Execution]:
-        """Executions in order of arrival that fit every filter; `skill_id=""` are the baselines of all skills."""
+        """Executions of pairs in order of arrival that fit every filter; `skill_id=""` are the baselines of all skills."""
         with self._database.read() as connection:
             query = reading.executions_query(
                 connection, agent=agent, suite=suite, skill_id=skill_id, family=family, task_id=task_id
             )
             for stored in reading.read_executions(connection, query.order_by(schema.executions.c.key)):
                 yield stored.execution
+
+    def listed(
+        self, *, agent: Agent | None = None, suite: str | None = None, skill_id: str | None = None
+    ) -> list[Execution]:
+        """Executions of the third arm in order of arrival: the harness listed the skill, and the model chose."""
+        return self._read(
+            lambda connection: list(listed_log.read_listed(connection, agent=agent, suite=suite, skill_id=skill_id))
+        )
 
     def runs(
         self, *, agent: Agent | None = None, suite: str | None = None, family: str | None = None

@@ -15,6 +15,9 @@ _PARENTS = (
     (schema.executions, "agent_key", schema.agents),
     (schema.executions, "task_key", schema.tasks),
     (schema.executions, "skill_key", schema.skills),
+    (schema.listed_executions, "agent_key", schema.agents),
+    (schema.listed_executions, "task_key", schema.tasks),
+    (schema.listed_executions, "skill_key", schema.skills),
     (schema.judgements, "agent_key", schema.agents),
     (schema.judgements, "task_key", schema.tasks),
     (schema.judgements, "skill_key", schema.skills),
@@ -68,9 +71,15 @@ def _orphans(connection: Connection) -> list[str]:
 
 
 def _wrong_values(connection: Connection) -> list[str]:
-    table = schema.executions
+    unknown = count_rows(connection, schema.executions, schema.executions.c.condition.not_in(CONDITIONS))
+    problems = [f"{plural(unknown, 'execution has', 'executions have')} an unknown condition"] if unknown else []
+    for table in (schema.executions, schema.listed_executions):
+        problems += _wrong_runs(connection, table)
+    return problems
+
+
+def _wrong_runs(connection: Connection, table: TableClause) -> list[str]:
     checks = {
-        "an unknown condition": table.c.condition.not_in(CONDITIONS),
         "an unknown status": table.c.status.not_in(STATUSES),
         "a success outside [0, 1]": (table.c.success < 0) | (table.c.success > 1),
         "a success though not completed": (table.c.status != "completed") & table.c.success.is_not(None),

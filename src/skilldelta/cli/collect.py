@@ -120,6 +120,9 @@ collect_options = together(  # `study` has them, too, so that what runs in one r
 @click.argument("folder", type=GivenPath(), metavar="SUITE")
 @collect_options
 @click.option("--aa", is_flag=False, flag_value="skip", type=click.Choice(["skip", "use"]), help="A/A: one arm twice.")
+@click.option(
+    "--listed", is_flag=True, help="With --harness: a third arm, in which it lists the skill and the model chooses."
+)
 @click.option("--self-judge", is_flag=True, help="Ask the model itself whether it would use each skill; run no task.")
 @click.option("--dry-run", is_flag=True, help="Print the plan, its size and its largest cost; run nothing.")
 @settings.seed_option
@@ -139,7 +142,7 @@ def command(folder: Path, dry_run: bool, self_judge: bool, as_json: bool, **opti
       --max-usd 5 --price 2.5 10
     skilldelta collect my-suite --command 'my-agent --json' \\
       --answer-field result --tokens-field usage.total
-    skilldelta collect my-suite --harness claude-code --max-usd 5
+    skilldelta collect my-suite --harness claude-code --listed --max-usd 5
     """
     from skilldelta.cli.collect_plan import print_judge_plan, print_plan
     from skilldelta.cli.collect_session import make_session

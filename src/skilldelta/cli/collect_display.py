@@ -106,9 +106,11 @@ def _arms_table(progress: CollectionProgress) -> Group:
         columns += ["counted now", "success now"]
     rows = []
     for name, arm in progress.whole.arms.items():
-        now = progress.now.arms[name]
+        now = progress.now.arms.get(name)
         row = [ARMS[name], number(arm.counted), percent(arm.success), number(arm.mean_tokens)]
-        rows.append([*row, number(now.counted), percent(now.success)] if resumed else row)
+        rows.append(
+            [*row, number(now.counted if now else 0), percent(now.success if now else None)] if resumed else row
+        )
     return table("", columns, rows)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from skilldelta.cli.output import console, note, number, table, write_json
 from skilldelta.nouns import plural
-from skilldelta.records import CONDITIONS, Condition, Execution
+from skilldelta.records import Condition, Execution
 
 if TYPE_CHECKING:
     from skilldelta.bank import Bank
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-ARMS: dict[Condition, str] = {"skip": "without skill", "use": "with skill"}
+ARMS: dict[Condition, str] = {"skip": "without skill", "use": "with skill", "listed": "skill listed"}
 
 
 @dataclass(slots=True)
@@ -96,7 +96,9 @@ def _assume_version(session: Session) -> bool:
 
 def _executions(session: Session) -> list[Execution]:
     agent, suite = session.agent.identity, session.suite.name
-    return _in_bank(session, lambda bank: list(bank.executions(agent=agent, suite=suite)))
+    return _in_bank(
+        session, lambda bank: [*bank.executions(agent=agent, suite=suite), *bank.listed(agent=agent, suite=suite)]
+    )
 
 
 def _in_bank(session: Session, read: Callable[[Bank], list[T]]) -> list[T]:
@@ -114,7 +116,7 @@ def _estimate(plan: Sequence[Planned], executions: Sequence[Execution]) -> Remai
 
     completed = {execution_key(execution): execution for execution in executions if execution.status == "completed"}
     estimate = RemainingCost()
-    had: dict[Condition, list[Execution]] = {arm: [] for arm in CONDITIONS}
+    had: dict[Condition, list[Execution]] = {arm: [] for arm in ARMS}
     for planned in plan:
         if planned.key in completed:
             had[planned.condition].append(completed[planned.key])
@@ -169,8 +171,9 @@ def _show(session: Session, plan: Sequence[Planned], most: Amount, estimate: Rem
     families: dict[str, Counter[Condition]] = {}
     for execution in plan:
         families.setdefault(execution.task.family or "–", Counter())[execution.condition] += 1
-    rows = [[name, *(number(counts[arm]) for arm in ARMS)] for name, counts in families.items()]
-    out.print(table(f"Plan of {session.suite.name}", ("family", *ARMS.values()), rows))
+    arms = [arm for arm in ARMS if any(counts[arm] for counts in families.values())]
+    rows = [[name, *(number(counts[arm]) for arm in arms)] for name, counts in families.items()]
+    out.print(table(f"Plan of {session.suite.name}", ("family", *(ARMS[arm] for arm in arms)), rows))
     tasks = plural(len({execution.task.task_id for execution in plan}), "task")
     name = session.agent.identity.name
     out.print(f"{plural(len(plan), 'execution')} of {tasks} by {name}, {largest_in_words(most)}.", markup=False)

@@ -61,7 +61,8 @@ def make_session(folder: Path, options: dict[str, Any]) -> Session:
             families=options["families"],
             task_ids=options["task_ids"],
             limit=options["limit"],
-            same_condition=options["aa"],
+            same_condition=options.get("aa"),
+            listed=options.get("listed", False),
         ),
         seed=options["seed"],
         caps=caps,
@@ -111,9 +112,11 @@ def _sandbox_in_use(agent: CollectAgent, graders: Iterable[Grader]) -> dict[str,
 
 
 def _agent(suite: Suite, options: dict[str, Any], prices: Prices | None) -> CollectAgent:
-    if options["command_line"]:
+    if options["command_line"] and not options.get("listed"):
         return _command_agent(suite, options)
     harness = _harness_of(options)
+    if options.get("listed") and harness is None:
+        raise InputError("--listed needs a harness that lists skills; name one with --harness")
     if harness is not None:
         return _harness_agent(suite, harness, options)
     if options["passed_variables"]:
@@ -260,6 +263,7 @@ def _harness_agent(suite: Suite, harness: Harness, options: dict[str, Any]) -> C
         name=options["agent"] or "",
         version=options["agent_version"],
         timeout=options["timeout"],
+        skills=suite.skills_folder,
     )
 
 

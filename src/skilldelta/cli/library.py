@@ -101,10 +101,10 @@ def read_library(
     import numpy as np
 
     from skilldelta.encoders import load_encoder
+    from skilldelta.harnesses.skill_usage import read_usage
     from skilldelta.library.installed_skills import find_skills, skill_roots
     from skilldelta.library.proposals import propose
     from skilldelta.library.skill_switches import current_listing, has_name_only
-    from skilldelta.library.skill_usage import read_usage
 
     skills = find_skills(skill_roots(harness.name, folder, Path.home(), project, os.environ))
     usage = read_usage(harness.name, folder)

@@ -40,7 +40,7 @@ class ArmTally:
 
 @dataclass(slots=True)
 class Tally:
-    """Executions by arm, and those that came to nothing by status."""
+    """Executions by arm, the third one where it was run, and those that came to nothing by status."""
 
     arms: dict[Condition, ArmTally] = field(default_factory=lambda: {arm: ArmTally() for arm in CONDITIONS})
     errors: dict[str, int] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class Tally:
 
     def add(self, execution: Execution) -> None:
         if is_counted(execution):
-            self.arms[execution.condition].add(execution)
+            self.arms.setdefault(execution.condition, ArmTally()).add(execution)
         else:
             self.errors[execution.status] = self.errors.get(execution.status, 0) + 1
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from skilldelta.collect.suite import Suite, SuiteTask
 from skilldelta.errors import InputError, unknown_name
-from skilldelta.records import CONDITIONS, Condition, Execution
+from skilldelta.records import CONDITIONS, LISTED, Condition, Execution
 
 # task_id, condition, skill_id, skill_digest, repetition: what makes an execution of one agent and suite unique.
 ExecutionKey = tuple[str, str, str, str, int]
@@ -37,7 +37,7 @@ class Planned:
     def key(self) -> ExecutionKey:
         if self.condition == "skip":
             return (self.task.task_id, "skip", "", "", self.repetition)
-        return (self.task.task_id, "use", self.task.skill_id, self.skill_digest, self.repetition)
+        return (self.task.task_id, self.condition, self.task.skill_id, self.skill_digest, self.repetition)
 
     @property
     def name(self) -> str:
@@ -51,6 +51,7 @@ class Selection:
 
     With `repeat_share` below 1, a share of the tasks chosen by hash gets all repetitions and the others get one.
     With `same_condition`, every task runs under that one condition twice per repetition and not under the other: an A/A check.
+    With `listed`, every task has a third run per repetition, in which the harness lists the skill and the model chooses.
     """
 
     repetitions: int = 1
@@ -59,6 +60,7 @@ class Selection:
     task_ids: Sequence[str] = ()
     limit: int | None = None
     same_condition: Condition | None = None
+    listed: bool = False
 
     def __post_init__(self) -> None:
         if self.repetitions < 1:
@@ -67,6 +69,8 @@ class Selection:
             raise InputError(f"the share of repeated tasks must lie between 0 and 1, got {self.repeat_share}")
         if self.limit is not None and self.limit < 1:
             raise InputError(f"the number of tasks must be at least 1, got {self.limit}")
+        if self.listed and self.same_condition is not None:
+            raise InputError("an A/A check runs one arm alone; leave out the listed arm")
 
 
 def make_plan(suite: Suite, selection: Selection, *, seed: int) -> list[Planned]:
@@ -74,12 +78,18 @@ def make_plan(suite: Suite, selection: Selection, *, seed: int) -> list[Planned]
     tasks = _selected(suite, selection)
     repeated = _repeated(tasks, selection, seed)
     same, once = selection.same_condition, 2 if selection.same_condition else 1
+
+    def conditions(task_id: str, repetition: int) -> tuple[Condition, ...]:
+        if same is not None:
+            return (same,)
+        return arm_order(task_id, repetition, seed=seed, listed=selection.listed)
+
     return [
         Planned(task, condition, repetition, suite.skills[task.skill_id].digest)
         for repetition in range(selection.repetitions * once)
         for task in tasks
         if repetition < once or task.task_id in repeated
-        for condition in ((same,) if same else arm_order(task.task_id, repetition, seed=seed))
+        for condition in conditions(task.task_id, repetition)
     ]
 
 
@@ -88,10 +98,11 @@ def sampling_seed(seed: int, repetition: int) -> int:
     return seed + repetition
 
 
-def arm_order(task_id: str, repetition: int, *, seed: int) -> tuple[Condition, ...]:
-    """Which arm of a task goes first, by hash of seed:task:repetition."""
-    first = hashlib.sha256(f"{seed}:{task_id}:{repetition}".encode()).digest()[0] & 1
-    return CONDITIONS if first == 0 else CONDITIONS[::-1]
+def arm_order(task_id: str, repetition: int, *, seed: int, listed: bool = False) -> tuple[Condition, ...]:
+    """Which arm of a task goes first, by hash of seed:task:repetition. The third arm leaves the order of the two."""
+    first, place, *_ = hashlib.sha256(f"{seed}:{task_id}:{repetition}".encode()).digest()
+    pair = CONDITIONS if first & 1 == 0 else CONDITIONS[::-1]
+    return (*pair[: place % 3], LISTED, *pair[place % 3 :]) if listed else pair
 
 
 def _selected(suite: Suite, selection: Selection) -> list[SuiteTask]:

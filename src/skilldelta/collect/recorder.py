@@ -19,7 +19,7 @@ from skilldelta.bank import Bank
 from skilldelta.bank.batch import Batch
 from skilldelta.collect.suite import Suite
 from skilldelta.collect.transcript import TRANSCRIPT_FILE, append_lines, encode_row
-from skilldelta.records import Agent, Execution, Judgement
+from skilldelta.records import LISTED, Agent, Execution, Judgement
 
 T = TypeVar("T")
 _MOST_PENDING = 512
@@ -80,7 +80,10 @@ class Recorder:
         self._bank = Bank.open(self._location, create=True)
         tasks, skills = suite.records()
         self._bank.add(Batch(tasks=tasks, skills=skills))
-        return list(self._bank.executions(agent=agent, suite=suite.name))
+        return [
+            *self._bank.executions(agent=agent, suite=suite.name),
+            *self._bank.listed(agent=agent, suite=suite.name),
+        ]
 
     async def _flush(self) -> None:
         while self._pending:
@@ -91,7 +94,10 @@ class Recorder:
 
     def _store(self, batch: list[tuple[Execution, bytes]]) -> None:
         append_lines(self._transcript, [line for _, line in batch])
-        self._opened.add(Batch(executions=[execution for execution, _ in batch]))
+        executions = [execution for execution, _ in batch]
+        listed = [execution for execution in executions if execution.condition == LISTED]
+        pairs = [execution for execution in executions if execution.condition != LISTED]
+        self._opened.add(Batch(executions=pairs, listed=listed))
 
     def _close(self) -> None:
         if self._bank is not None:

@@ -162,6 +162,7 @@ async def _execute(collection: Collection, planned: Planned) -> Execution:
         seconds=round(run.seconds, 4),
         cost_usd=run.outcome.usd if run.outcome else None,
         status=run.status,
+        loaded=run.outcome.loaded if run.outcome else None,
     )
     await collection.recorder.record(execution, _transcript(planned, execution, run))
     collection.progress.add(execution)
@@ -243,6 +244,7 @@ def _transcript(planned: Planned, execution: Execution, run: _Run) -> dict[str, 
         "skill": planned.task.skill_id,
         "skill_digest": planned.skill_digest,
         "status": execution.status,
+        "loaded": execution.loaded,
         "success": execution.success,
         "expected": planned.task.answer,
         "tokens": execution.tokens,

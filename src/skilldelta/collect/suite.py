@@ -111,6 +111,8 @@ class Suite:
     protocol: str = ""
     """Whose wording it was prepared with: `authors`, `plain`, or nothing for a suite of one's own."""
     self_judge: SelfJudgePrompt | None = None
+    skills_folder: Path = Path("skills")
+    """Where the folders of its skills are."""
 
     def skill_text(self, task: SuiteTask) -> str:
         """What is injected for a task in the arm with the skill."""
@@ -169,6 +171,7 @@ def load_suite(folder: Path) -> Suite:
         repetitions=repetitions,
         protocol=_text(settings, "protocol", SUITE_FILE, default=""),
         self_judge=_self_judge(settings.get("self_judge"), f"{folder / SUITE_FILE}: self_judge"),
+        skills_folder=skills_folder,
     )
 
 

@@ -18,14 +18,15 @@ from skilldelta.collect.agents.base import Attempt, Outcome, fingerprint
 from skilldelta.collect.agents.program_agent import ProgramAgent
 from skilldelta.collect.arms import Message
 from skilldelta.collect.execution_errors import IncompleteError
-from skilldelta.collect.workspace import write_below
+from skilldelta.collect.workspace import remove_tree, write_below
 from skilldelta.errors import InputError
 from skilldelta.harnesses.forced_arm import ForcedArm, forced_arm
 from skilldelta.harnesses.harness import Harness, Permission, Recipe, Reply
 from skilldelta.harnesses.installation import planned_changes
 from skilldelta.harnesses.offered_skill import OfferedSkill
+from skilldelta.harnesses.skill_usage import loaded_skill
 from skilldelta.harnesses.wanted_setup import WantedSetup
-from skilldelta.records import Agent
+from skilldelta.records import LISTED, Agent
 
 # Bytes. Linux refuses a single argument of 128 KiB.
 _LONGEST_ARGUMENT = 120_000
@@ -45,6 +46,8 @@ class HarnessAgent(ProgramAgent):
     home: Path | None = None
     """A folder that is copied as every run's home: settings and logins of the harness."""
     name: str = ""
+    skills: Path | None = None
+    """The suite's folder of skills, for the arm in which the harness lists them."""
 
     def __post_init__(self) -> None:
         if self.harness.recipe is None:
@@ -83,6 +86,8 @@ class HarnessAgent(ProgramAgent):
         return Agent(name, fingerprint(self.settings))
 
     async def execution(self, attempt: Attempt, workdir: Path) -> Outcome:
+        if attempt.planned.condition == LISTED:
+            return await self._listed(attempt, workdir)
         with forced_arm(attempt.planned.condition, attempt.skill_text) as arm:
             home = self._furnished_home(workdir.parent / "home", attempt, arm)
             printed = await self._answered(attempt.question, workdir, home)
@@ -91,10 +96,22 @@ class HarnessAgent(ProgramAgent):
                 f"the adapter in {self.harness.name} did not ask, so the skill was not placed; is it enabled?"
             )
         reply = self._read(printed)
-        tokens = arm.tokens if reply.tokens is None else reply.tokens
-        details = {"model": reply.model} if reply.model else {}
-        message = Message("user", attempt.question)
-        return Outcome(reply.answer, tokens, reply.usd, (message,), printed, details=details)
+        return _outcome(attempt, printed, reply, arm.tokens if reply.tokens is None else reply.tokens)
+
+    async def _listed(self, attempt: Attempt, workdir: Path) -> Outcome:
+        """The harness without SkillDelta: the skill lies in its folder, and the model chooses."""
+        home = self._person_home(workdir.parent / "home")
+        folder = self.harness.folder(home, self._variables(home))
+        skills = attempt.planned.task.skill_id.split("+")
+        for skill in skills:
+            _remove_skill(home, folder, skill)
+            if self.skills is None or not (self.skills / skill).is_dir():
+                raise IncompleteError(f"the suite has no folder of the skill {skill!r} that the harness could list")
+            shutil.copytree(self.skills / skill, folder / "skills" / skill)
+        printed = await self._answered(attempt.question, workdir, home)
+        reply = self._read(printed)
+        loaded = loaded_skill(self.harness.name, folder, printed, skills)
+        return _outcome(attempt, printed, reply, reply.tokens, loaded=loaded)
 
     def _read(self, printed: str) -> Reply:
         """What the harness said; an output of another shape, such as that of another version, says nothing."""
@@ -108,11 +125,15 @@ class HarnessAgent(ProgramAgent):
             ) from None
 
     def _furnished_home(self, home: Path, attempt: Attempt, arm: ForcedArm) -> Path:
-        """A new home with the person's settings, the skill's file and the adapter."""
-        if self.home is None:
-            home.mkdir(mode=0o700)
-        else:
-            shutil.copytree(self.home, home, symlinks=True)
+        """A new home with the person's settings, the skill's file and the adapter.
+
+        Where the person has the skill too, the use arm lists it, as it would be deployed, and the skip arm does not.
+        """
+        home = self._person_home(home)
+        folder = self.harness.folder(home, self._variables(home))
+        if attempt.planned.condition == "skip":
+            for name in attempt.planned.task.skill_id.split("+"):
+                _remove_skill(home, folder, name)
         key = home / _STATE / "skilldelta" / "server-key"
         key.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         key.unlink(missing_ok=True)
@@ -128,9 +149,16 @@ class HarnessAgent(ProgramAgent):
             (OfferedSkill(skill, home / file),),
             {"server": arm.url, "timeout": f"{_ADAPTER_SECONDS:g}", "ask": "server"},
         )
-        folder = self.harness.folder(home, self._variables(home))
         for change in planned_changes(self.harness, folder, setup):
             write_below(home, change.path.relative_to(home).as_posix(), (change.after or b"").decode())
+        return home
+
+    def _person_home(self, home: Path) -> Path:
+        """A new home with the person's settings."""
+        if self.home is None:
+            home.mkdir(mode=0o700)
+        else:
+            shutil.copytree(self.home, home, symlinks=True)
         return home
 
     async def _answered(self, prompt: str, workdir: Path, home: Path) -> str:
@@ -157,6 +185,31 @@ class HarnessAgent(ProgramAgent):
             "SKILLDELTA_STATE": os.fspath(home / "skilldelta-state"),
             **own,
         }
+
+
+def _outcome(
+    attempt: Attempt, printed: str, reply: Reply, tokens: float | None, *, loaded: bool | None = None
+) -> Outcome:
+    details = {"model": reply.model} if reply.model else {}
+    message = Message("user", attempt.question)
+    return Outcome(reply.answer, tokens, reply.usd, (message,), printed, details=details, loaded=loaded)
+
+
+def _remove_skill(home: Path, folder: Path, name: str) -> None:
+    """Take a skill out of the folders of a run's home in which a harness looks for the user's skills."""
+    for place in (folder / "skills", home / ".agents" / "skills", home / ".claude" / "skills"):
+        if place.is_symlink():  # the person's own folder is behind it
+            target = place.resolve()
+            place.unlink()
+            if target.is_dir():
+                shutil.copytree(target, place, symlinks=True)
+        if place.is_dir() and not place.resolve().is_relative_to(home.resolve()):
+            raise IncompleteError(f"{place} leads out of the copied home through a link; put a real folder into it")
+        path = place / _folder_name(name)
+        if path.is_symlink():
+            path.unlink()
+        elif path.is_dir():
+            remove_tree(path)
 
 
 def _folder_name(skill: str) -> str:

@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 
 from skilldelta.arrays import Vectors
+from skilldelta.harnesses.skill_usage import SkillUsage
 from skilldelta.library.installed_skills import InstalledSkill
 from skilldelta.library.skill_switches import Listing
-from skilldelta.library.skill_usage import SkillUsage
 from skilldelta.nouns import plural
 
 ProposalWord = Literal["keep", "name only", "off", "measure first"]

@@ -19,7 +19,7 @@ Form = Literal["pairs", "runs"]
 
 TASK = ("task_id", "text", "question", "family", "skill", "skill_digest", "agent", "agent_fingerprint", "suite")
 PAIRS = frozenset((*TASK, "y0", "y1", "tokens0", "tokens1", "r0", "r1", "repetitions", "repetition"))
-RUNS = frozenset((*TASK, "condition", "repetition", "success", "tokens", "seconds", "cost_usd", "status"))
+RUNS = frozenset((*TASK, "condition", "repetition", "success", "tokens", "seconds", "cost_usd", "status", "loaded"))
 FIELDS = PAIRS | RUNS
 _BY_PLAIN_NAME = {plain_name(name): name for name in FIELDS}
 _REPEATED = frozenset(("y0", "y1", "tokens0", "tokens1"))

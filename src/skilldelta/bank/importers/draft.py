@@ -73,6 +73,7 @@ class Draft:
     path: Path
     defaults: Defaults
     executions: list[Execution] = field(default_factory=list)
+    listed: list[Execution] = field(default_factory=list)
     vectors: list[TextVector] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     _tasks: dict[tuple[str, str], Task] = field(default_factory=dict)
@@ -177,12 +178,16 @@ class Draft:
             tasks=tuple(self._tasks.values()),
             skills=tuple(self._skills.values()),
             executions=tuple(self.executions),
+            listed=tuple(self.listed),
             vectors=tuple(self.vectors),
             notes=tuple(self.notes),
         )
 
     def _add_counts(self) -> None:
         self.notes.extend(self._understood)
+        if self.listed:
+            number = plural(len(self.listed), "execution")
+            self.notes.append(f"{number} in which the harness listed the skill: kept beside the pairs")
         rows, copies = self._counts["rows of repetitions"], self._counts["rows that may be copies"]
         if rows:
             verb = "row names a pair", "rows name a pair"

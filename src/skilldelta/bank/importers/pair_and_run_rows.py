@@ -20,7 +20,7 @@ from skilldelta.bank.importers.source import Row, RowError
 from skilldelta.bank.importers.vocabulary import condition_of
 from skilldelta.errors import shown
 from skilldelta.files import Place
-from skilldelta.records import CONDITIONS, STATUSES, Agent, Condition, Execution, Status
+from skilldelta.records import CONDITIONS, LISTED, STATUSES, Agent, Condition, Execution, Status
 
 
 def take_pair(draft: Draft, place: Place, row: Row) -> None:
@@ -107,6 +107,7 @@ def take_run(draft: Draft, counts: Counter[Hashable], place: Place, row: Row) ->
             seconds=fields.amount(row.get("seconds"), "seconds"),
             cost_usd=fields.amount(row.get("cost_usd"), "cost_usd"),
             status=status,
+            loaded=_loaded(row) if condition == LISTED else None,
         ),
     )
     counts[arm] += 1
@@ -131,17 +132,17 @@ def record_run(draft: Draft, place: Place, run: Execution) -> None:
                 f"{at} already; give each run a repetition of its own, or say --map repetition= to number them in order"
             ),
         )
-    draft.executions.append(run)
+    (draft.listed if run.condition == LISTED else draft.executions).append(run)
 
 
 def _condition(draft: Draft, row: Row) -> Condition:
     value = row.get("condition")
-    if value in CONDITIONS:
+    if value in (*CONDITIONS, LISTED):
         return cast(Condition, value)
     condition = draft.defaults.condition if value is None else condition_of(value)
     if condition is None:
         raise RowError(
-            f'condition must be "use" or "skip" (with or without, treatment or control), got {shown(value)}; '
+            f'condition must be "use" or "skip" (with or without, treatment or control), or "listed", got {shown(value)}; '
             "say which arm the run belongs to"
         )
     if value is not None:
@@ -164,6 +165,17 @@ def _skill(draft: Draft, row: Row, condition: Condition) -> tuple[str, str]:
     if condition == "skip" and not name:
         return "", ""
     return draft.skill(name, digest), digest
+
+
+def _loaded(row: Row) -> bool | None:
+    """Whether the model loaded the skill that it was offered."""
+    value = row.get("loaded")
+    if value is None or isinstance(value, bool):
+        return value
+    word = str(value).strip().lower()
+    if word not in ("true", "false", "1", "0"):
+        raise RowError(f"loaded must be true or false, got {shown(value)}; leave it out where it is not known")
+    return word in ("true", "1")
 
 
 def _success(row: Row, status: Status) -> float | None:

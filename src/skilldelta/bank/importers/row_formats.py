@@ -149,6 +149,7 @@ def _merged(batches: Sequence[Batch]) -> Batch:
         tasks=tuple(dict.fromkeys(task for batch in batches for task in batch.tasks)),
         skills=tuple(dict.fromkeys(skill for batch in batches for skill in batch.skills)),
         executions=tuple(executions),
+        listed=tuple(dict.fromkeys(execution for batch in batches for execution in batch.listed)),
         vectors=tuple(vector for batch in batches for vector in batch.vectors),
         notes=(f"{plural(len(repeated), *verbs)} in several files: taken as repetitions",) if repeated else (),
     )

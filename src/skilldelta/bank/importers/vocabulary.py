@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from skilldelta.records import Condition
+from skilldelta.records import LISTED, Condition
 
 ALIASES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -140,6 +140,8 @@ def condition_of(value: object) -> Condition | None:
     if not isinstance(value, str):
         return None
     words = _words(value)
+    if words == [LISTED]:
+        return LISTED
     if len(words) == 1 and words[0] in _SKIP_WORDS:
         return "skip"
     if len(words) == 1 and words[0] in _USE_WORDS:

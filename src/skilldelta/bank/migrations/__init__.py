@@ -17,6 +17,7 @@ from skilldelta.bank.migrations import (
     m0003_learned_states,
     m0004_requests_and_outcomes,
     m0005_panel_revisions,
+    m0006_listed_executions,
 )
 from skilldelta.bank.schema import write_counter
 
@@ -35,6 +36,7 @@ MIGRATIONS = (
     Migration(m0003_learned_states.VERSION, m0003_learned_states.upgrade),
     Migration(m0004_requests_and_outcomes.VERSION, m0004_requests_and_outcomes.upgrade),
     Migration(m0005_panel_revisions.VERSION, m0005_panel_revisions.upgrade),
+    Migration(m0006_listed_executions.VERSION, m0006_listed_executions.upgrade),
 )
 
 LATEST = MIGRATIONS[-1].version

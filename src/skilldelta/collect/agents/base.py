@@ -50,6 +50,8 @@ class Outcome:
     seconds: float | None = None
     """The agent's own time; None is the whole time of its run."""
     details: Mapping[str, Any] = field(default_factory=dict)
+    loaded: bool | None = None
+    """Whether the model loaded the skill that its harness listed; None where that is not known, or nothing was listed."""
 
 
 # Runs, grades and records one planned execution; it calls the agent's `run`. None when the collection is stopping.

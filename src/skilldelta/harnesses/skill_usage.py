@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +23,8 @@ class _Traces(NamedTuple):
     marks: tuple[bytes, ...]
     """A line without any of these needs no closer look; one that has the last of several is left alone."""
     names: re.Pattern[bytes]
+    prints_calls: bool = False
+    """Whether its output without a person has the calls of tools as well."""
 
 
 _READ_BY_SHELL = re.compile(rb"([\w.-]+)[/\\]+SKILL\.md")
@@ -84,6 +86,21 @@ def read_usage(harness: str, folder: Path) -> SkillUsage:
         loads.update(used)
         sessions_with.update(used.keys())
     return SkillUsage(sessions, dict(loads), dict(sessions_with), tuple(problems))
+
+
+def loaded_skill(harness: str, folder: Path, printed: str, skills: Sequence[str]) -> bool | None:
+    """Whether one of some skills was loaded in the sessions below a folder, or by what the harness printed.
+
+    None where neither tells: the harness keeps no sessions that are understood.
+    """
+    traces = _TRACES.get(harness)
+    if traces is None:
+        return None
+    usage = read_usage(harness, folder)
+    names = {*usage.loads, *_loaded(printed.encode("utf-8", "replace"), traces)}
+    if names.intersection(skills):
+        return True
+    return False if usage.is_known or traces.prints_calls else None
 
 
 def _loaded(content: bytes, traces: _Traces) -> Iterator[str]:

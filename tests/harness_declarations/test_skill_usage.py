@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from skilldelta.library.skill_usage import read_usage
+from skilldelta.harnesses.skill_usage import read_usage
 
 
 def session(path: Path, *rows: dict[str, Any]) -> None:
