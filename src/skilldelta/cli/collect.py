@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Coroutine
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,7 @@ import click
 from skilldelta.cli import settings
 from skilldelta.cli.output import note, progress
 from skilldelta.cli.settings import GivenPath, together
+from skilldelta.errors import InputError
 
 if TYPE_CHECKING:
     from skilldelta.collect.runner import Result
@@ -124,11 +126,18 @@ collect_options = together(  # `study` has them, too, so that what runs in one r
     "--listed", is_flag=True, help="With --harness: a third arm, in which it lists the skill and the model chooses."
 )
 @click.option("--self-judge", is_flag=True, help="Ask the model itself whether it would use each skill; run no task.")
+@click.option(
+    "--next",
+    "budget",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Only the N executions that most improve the gate's decisions, as `skilldelta plan` chooses them.",
+)
 @click.option("--dry-run", is_flag=True, help="Print the plan, its size and its largest cost; run nothing.")
 @settings.seed_option
 @settings.bank_option
 @settings.json_option
-def command(folder: Path, dry_run: bool, self_judge: bool, as_json: bool, **options: Any) -> int:
+def command(folder: Path, dry_run: bool, self_judge: bool, budget: int | None, as_json: bool, **options: Any) -> int:
     """Run an agent on a suite's tasks with and without the skill, and put every execution into the bank.
 
     Stop and start as you like: what the bank has is not run again.
@@ -148,11 +157,40 @@ def command(folder: Path, dry_run: bool, self_judge: bool, as_json: bool, **opti
     from skilldelta.cli.collect_session import make_session
 
     session = make_session(folder, options)
+    if budget is not None:
+        import asyncio
+
+        from skilldelta.cli.collect_plan import assume_version
+
+        # The version of a command is part of which executions are its own; a dry run does not start it.
+        if dry_run:
+            assume_version(session)
+        else:
+            asyncio.run(session.agent.identify())
+        session = _next_only(session, budget, options)
     if dry_run:
         show = print_judge_plan if self_judge else print_plan
         show(session, as_json)
         return 0
     return _judge(session, as_json) if self_judge else _collect(session, as_json)
+
+
+def _next_only(session: Session, budget: int, options: dict[str, Any]) -> Session:
+    """The session over the tasks that a plan with this budget chooses, each once in the arms that it lacks."""
+    from skilldelta.cli.plan import plan_for
+
+    for name in ("families", "task_ids", "limit", "aa"):
+        if options[name]:
+            flag = {"families": "--family", "task_ids": "--task"}.get(name, f"--{name}")
+            raise InputError(f"--next chooses the tasks itself; leave out {flag} or --next")
+    identity = session.agent.identity
+    plan = plan_for(session.suite, session.bank, None, None, budget, identity=identity, with_repetitions=False)
+    if not plan.task_ids:
+        raise InputError(
+            f"nothing is left to run next: every task of {session.suite.name} has both arms; "
+            "more runs of each: --repetitions 2 without --next"
+        )
+    return replace(session, selection=replace(session.selection, task_ids=plan.task_ids, repetitions=1))
 
 
 def _collect(session: Session, as_json: bool) -> int:

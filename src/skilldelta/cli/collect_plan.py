@@ -57,7 +57,7 @@ def _planned(session: Session) -> tuple[Sequence[Planned], Amount, RemainingCost
     from skilldelta.collect.plan import make_plan
 
     plan = make_plan(session.suite, session.selection, seed=session.seed)
-    estimate = _estimate(plan, _executions(session)) if _assume_version(session) else None
+    estimate = _estimate(plan, _executions(session)) if assume_version(session) else None
     return plan, _largest(session, plan), estimate
 
 
@@ -82,7 +82,7 @@ def _largest(session: Session, plan: Sequence[Planned]) -> Amount:
     )
 
 
-def _assume_version(session: Session) -> bool:
+def assume_version(session: Session) -> bool:
     """Take a command's version from its last start, because a plan does not run it; False when there was none."""
     from skilldelta.collect.agents.command_agent import CommandAgent
     from skilldelta.collect.session import recorded_version

@@ -36,6 +36,7 @@ COMMANDS: dict[str, str] = {
     "calibrate": "A threshold from a use rate, a token budget or a margin.",
     "report": "One HTML file with all figures and tables.",
     "simulate": "Panels with known truth, for planning a study.",
+    "plan": "Which executions to buy next, what they may change and what they cost.",
     "collect": "Paired executions of a real agent: plan, caps, resume.",
     "record": "What happened after a decision.",
     "log": "The decisions that were taken, and what shadow mode would have done.",

@@ -110,6 +110,13 @@ class Sums(_Parts):
         return _ratio(self.gain, self.weight)
 
 
+def row_variances(sums: Sums) -> Floats:
+    """(groups,) the variance of a pair of weight 1 around its group's level: the group's own, pulled to the typical one."""
+    within = np.maximum(sums.square - sums.gain * sums.mean, 0.0)
+    variance: Floats = (_PRIOR_ROWS * UNIT_VARIANCE + within) / (_PRIOR_ROWS + np.maximum(sums.rows - 1, 0))
+    return variance
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Levels(_Parts):
     """Levels with what they are made of: level = family * family mean + skill * skill mean + suite * suite mean."""
@@ -216,8 +223,7 @@ class _Terms(_Parts):
 
     @classmethod
     def of_means(cls, sums: Sums, spread: Floats) -> _Terms:
-        within = np.maximum(sums.square - sums.gain * sums.mean, 0.0)
-        variance = (_PRIOR_ROWS * UNIT_VARIANCE + within) / (_PRIOR_ROWS + np.maximum(sums.rows - 1, 0))
+        variance = row_variances(sums)
         a = sums.weight[:, None] / (spread**2 * sums.weight[:, None] + variance[:, None])
         return cls._with(a, sums.mean[:, None], sums.rows[:, None].astype(np.float64))
 
