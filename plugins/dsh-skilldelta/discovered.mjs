@@ -3,6 +3,7 @@
 import { isDenied } from './shared/gate.mjs'
 import { gatedNames } from './shared/gated-skills.mjs'
 import { versionOf } from './shared/skill-file.mjs'
+import { folderVersionOf } from './shared/skill-folder.mjs'
 
 /** Ask about each skill that the model could invoke, and shadow those that are skipped. `abstain` leaves a skill as it is. */
 export async function gateDiscovered(ctx, settings, agent, limits, ask) {
@@ -13,7 +14,8 @@ export async function gateDiscovered(ctx, settings, agent, limits, ask) {
   const offered = (await registry.list(view)).filter(skill => skill.invocation.modelInvocable && isGated(skill.name))
   await Promise.all(offered.map(async ({ name }) => {
     const skill = await registry.get(name, view)
-    const decision = skill && await ask('native', { skill: name, skillDigest: await versionOf(skill.path) })
+    const version = skill && { skillDigest: await versionOf(skill.path), skillFolderDigest: await folderVersionOf(skill.path) }
+    const decision = skill && await ask('native', { skill: name, ...version })
     // A cancelled turn decides nothing, and a step that has begun keeps its catalog.
     if (isDenied(decision) && !limits.isOver()) await shadow(agent, skill)
   }))

@@ -11,6 +11,7 @@ import { inTime } from './shared/handler.mjs'
 import { deadlineOf, warm } from './shared/server.mjs'
 import { Config } from './shared/settings.mjs'
 import { versionOf } from './shared/skill-file.mjs'
+import { folderVersionOf } from './shared/skill-folder.mjs'
 import { registerTools } from './tools.mjs'
 
 export const name = 'skilldelta'
@@ -64,8 +65,8 @@ async function open(ctx, settings, { agent, messages, signal }, outcomes) {
 /** The supplied skill's text where it is used; undefined where there is none, or it is skipped. */
 async function supplied(settings, ask) {
   if (!settings.skill) return undefined
-  const skillDigest = await versionOf(settings.skillFile)
-  const decision = await ask('supplied', { skill: settings.skill, skillDigest, wantText: !settings.skillFile })
+  const version = { skillDigest: await versionOf(settings.skillFile), skillFolderDigest: await folderVersionOf(settings.skillFile) }
+  const decision = await ask('supplied', { skill: settings.skill, ...version, wantText: !settings.skillFile })
   return decision.action === 'use' ? skillText(settings, decision) : undefined
 }
 

@@ -9,6 +9,7 @@ import { handler, inTime } from '../dsh-skilldelta/shared/handler.mjs'
 import { call, deadlineOf, warm } from '../dsh-skilldelta/shared/server.mjs'
 import { checkedSettings } from '../dsh-skilldelta/shared/settings.mjs'
 import { versionOf } from '../dsh-skilldelta/shared/skill-file.mjs'
+import { folderVersionOf } from '../dsh-skilldelta/shared/skill-folder.mjs'
 
 /** The plugin with settings that are known already, for a module in .opencode/plugins. */
 export const withSettings = given => ({ id: 'skilldelta', server: input => hooks(input, given) })
@@ -35,7 +36,8 @@ async function hooks({ client }, given) {
       if (!task || conversations.has(sessionID) || await isSubagent(client, sessionID)) return
       conversations.set(sessionID, { task, decisions: [] })
       if (!settings.skill || await hasBegun(client, sessionID, message.id)) return
-      const asked = { task, skill: settings.skill, skillDigest: await versionOf(settings.skillFile), wantText: !settings.skillFile }
+      const version = { skillDigest: await versionOf(settings.skillFile), skillFolderDigest: await folderVersionOf(settings.skillFile) }
+      const asked = { task, skill: settings.skill, ...version, wantText: !settings.skillFile }
       const decision = await ask(sessionID, 'supplied', asked)
       const text = decision.action === 'use' && await skillText(settings, decision)
       if (text) return () => void parts.push({ id: idAfter(parts), sessionID, messageID: message.id, type: 'text', text, synthetic: true })

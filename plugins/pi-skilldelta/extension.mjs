@@ -13,6 +13,7 @@ import { handler } from '../dsh-skilldelta/shared/handler.mjs'
 import { call, deadlineOf, warm } from '../dsh-skilldelta/shared/server.mjs'
 import { checkedSettings } from '../dsh-skilldelta/shared/settings.mjs'
 import { versionOf } from '../dsh-skilldelta/shared/skill-file.mjs'
+import { folderVersionOf } from '../dsh-skilldelta/shared/skill-folder.mjs'
 
 const LONGEST_SETTINGS = 100_000
 
@@ -81,8 +82,8 @@ function ownSettings() {
 
 async function supplied(settings, ask) {
   if (!settings.skill) return undefined
-  const skillDigest = await versionOf(settings.skillFile)
-  const decision = await ask({ mode: 'supplied', skill: settings.skill, skillDigest, wantText: !settings.skillFile })
+  const version = { skillDigest: await versionOf(settings.skillFile), skillFolderDigest: await folderVersionOf(settings.skillFile) }
+  const decision = await ask({ mode: 'supplied', skill: settings.skill, ...version, wantText: !settings.skillFile })
   return decision.action === 'use' ? skillText(settings, decision) : undefined
 }
 
@@ -92,7 +93,8 @@ async function gate(settings, { skills = [] }, limits, ask, hidden) {
   const isGated = await gatedNames(settings, limits)
   const offered = skills.filter(skill => !skill.disableModelInvocation && isGated(skill.name))
   await Promise.all(offered.map(async ({ name, filePath }) => {
-    const decision = await ask({ mode: 'native', skill: name, skillDigest: await versionOf(filePath) })
+    const version = { skillDigest: await versionOf(filePath), skillFolderDigest: await folderVersionOf(filePath) }
+    const decision = await ask({ mode: 'native', skill: name, ...version })
     if (isDenied(decision)) hidden.set(resolve(filePath), decision.reason)
   }))
 }

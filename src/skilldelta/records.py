@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from skilldelta.skill_folder import NO_FILES, FolderFiles, folder_digest
+
 Condition = Literal["use", "skip", "listed"]
 # The arms of a pair.
 CONDITIONS: tuple[Condition, ...] = ("skip", "use")
@@ -55,11 +57,16 @@ class Skill:
     skill_id: str
     text: str = ""
     digest: str = ""
+    """Of the whole folder: of the text, and of `files` where there are any."""
+    files: str = ""
+    """The other files of its folder, one `SHA-256  path` per line."""
+    sketch: str = ""
+    """Of the whole folder, where it has other files: how much of it a later version changed is told from that."""
 
     @classmethod
-    def from_text(cls, skill_id: str, text: str) -> Skill:
-        """The skill whose injected text is `text`."""
-        return cls(skill_id, text, text_digest(text))
+    def from_text(cls, skill_id: str, text: str, beside: FolderFiles = NO_FILES) -> Skill:
+        """The skill whose injected text is `text`, with the files `beside` it."""
+        return cls(skill_id, text, folder_digest(text_digest(text), beside.listing), *beside)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ from skilldelta.arrays import Vectors
 from skilldelta.bank.batch import Batch, TextVector
 from skilldelta.bank.entries import DecisionRecord
 from skilldelta.records import Agent, Execution, Skill, Task, text_digest
+from skilldelta.skill_folder import FolderFiles
+from skilldelta.text_sketch import text_sketch
 
 AGENT = Agent("model-a")
 OTHER_AGENT = Agent("model-b")
@@ -36,6 +38,12 @@ DECISION = DecisionRecord(
     task_id="t1",
 )
 """A decision about t1, as it is kept for audit."""
+
+
+def with_a_script(skill_id: str, text: str, script: str) -> Skill:
+    """A version whose folder has one script."""
+    listing = f"{text_digest(script)}  scripts/run.py\n"
+    return Skill.from_text(skill_id, text, FolderFiles(listing, text_sketch(f"{text}\n{script}")))
 
 
 def skip(task_id: str, success: float | None, **changes: object) -> Execution:

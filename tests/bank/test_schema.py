@@ -20,7 +20,7 @@ from skilldelta.records import Skill, Task
 
 from .flips import FilledBank, data_of, flipped
 from .older import JUDGEMENT, current_bank, older_bank
-from .small import AGENT, DECISION, THREE_PAIRS, TinyEncoder, use, vector
+from .small import AGENT, DECISION, THREE_PAIRS, TinyEncoder, use, vector, with_a_script
 from .test_verify import tamper
 
 
@@ -38,7 +38,7 @@ def everything(filled: Bank) -> Bank:
 
 
 def test_every_row_of_every_table_has_its_checksum(everything: Bank) -> None:
-    everything.add(Batch(skills=[Skill("dates2", "", "0" * 64)]))
+    everything.add(Batch(skills=[Skill("dates2", "", "0" * 64), with_a_script("dates3", "Run it.", "print(1)")]))
     everything.add(Batch([Task("t9", "Zero?", "f")], executions=[use("t9", -0.0, tokens=-0.0, seconds=1e-300)]))
     everything.forget(task_id="t3")
     backend = everything._database.backend

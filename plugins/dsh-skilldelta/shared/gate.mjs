@@ -44,11 +44,12 @@ const failed = (settings, error) => ({
 })
 
 /** The server's decision; an answer that is not a decision is an error. */
-async function askServer(settings, { task, skill, conversation, source, skillDigest, wantText, signal, deadline }) {
+async function askServer(settings, { task, skill, conversation, source, skillDigest, skillFolderDigest, wantText, signal, deadline }) {
   const names = { agent: settings.agent, suite: settings.suite, family: settings.family }
   const question = {
     text: task, skill, conversation, source, ...present(names),
     ...(skillDigest && { skill_digest: skillDigest }),
+    ...(skillFolderDigest && { skill_folder_digest: skillFolderDigest }),
     ...(settings.gate && { gate: settings.gate }),
     ...(wantText && { include_skill_text: true }),
   }

@@ -18,13 +18,24 @@ export async function versionOf(file) {
 /** The part of a SKILL.md that is injected: what follows the front matter, without blank ends. */
 export async function readBody(file) {
   try {
-    const text = (await contentOf(file)).replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n')
-    const lines = text.split('\n')
-    const end = lines.findIndex((line, index) => index > 0 && line.trimEnd() === '---')
-    return (lines[0].trimEnd() === '---' && end > 0 ? lines.slice(end + 1).join('\n') : text).trim() || undefined
+    return bodyOf(await readWhole(file))
   } catch {
     return undefined
   }
+}
+
+/** The whole text of a skill's file, front matter included. */
+export const readWhole = async file => (await contentOf(file)).replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n')
+
+/** The lines between the dashes at the beginning of a SKILL.md. */
+export const frontOf = text => text.split('\n').slice(1, Math.max(1, endOfFront(text)))
+
+/** What follows the front matter. */
+export const bodyOf = text => text.split('\n').slice(endOfFront(text) + 1).join('\n').trim() || undefined
+
+const endOfFront = text => {
+  const lines = text.split('\n')
+  return lines[0].trimEnd() === '---' ? lines.findIndex((line, index) => index > 0 && line.trimEnd() === '---') : -1
 }
 
 async function contentOf(file) {

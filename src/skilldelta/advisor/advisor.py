@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import replace
 
-from skilldelta.advisor.carried_over import edits_of, for_text
+from skilldelta.advisor.carried_over import SkillVersion, edits_of, for_version
 from skilldelta.advisor.learned_states import Learner
 from skilldelta.advisor.panel_view import PanelViews
 from skilldelta.bank.store import Bank
@@ -70,7 +70,7 @@ class Advisor:
         rows = self._bank.support(self._encoder, agent=agent, suite=suite, skill_id=skill_id, include_stale=True)
         answer = gate.fit(rows).decide(target, explain=question.explain)
         edits = edits_of(self._bank.skills(), self._bank.executions(agent=agent))
-        return for_text(answer, gate, recorded, versions[-1].text, edits)
+        return for_version(answer, gate, recorded, SkillVersion.of(versions[-1]), edits)
 
     def _completed(self, question: Question) -> Question:
         """The question with the suite that may answer it and, for a task that the suite has, the family it has there."""

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist, mean
+from typing import NamedTuple
 
 from skilldelta.gate import Answer, CarriedOver, Gate, decide
 from skilldelta.intervals import Interval
@@ -18,6 +19,8 @@ from skilldelta.pairing import arms_of
 from skilldelta.records import Execution, Skill, text_digest
 from skilldelta.text_sketch import changed_share, text_sketch
 
+# What an edit changes at least.
+_LEAST_CHANGE = 0.01
 # Where nobody can tell how much changed, half of the gain is believed.
 _UNKNOWN_TRUST = 0.5
 # The variance of a gain about which nothing is known.
@@ -63,20 +66,48 @@ def carried_over(advice: Answer, gate: Gate, version: str, changed: float | None
     return replace(advice, decision=decision, interval=wider, carried_over=source)
 
 
-def for_text(advice: Answer, gate: Gate, recorded: Skill, text: str, edits: Iterable[Edit]) -> Answer:
-    """The advice about a recorded skill as advice about a text of it, which may have been edited since."""
-    changed = changed_since(recorded, text)
-    if changed is None:
+def for_version(advice: Answer, gate: Gate, recorded: Skill, offered: SkillVersion, edits: Iterable[Edit]) -> Answer:
+    """The advice about a recorded skill as advice about the version on offer, which may have been edited since."""
+    if offered.is_recorded(recorded):
         return advice
-    is_known = bool(recorded.text and text)
-    return carried_over(advice, gate, recorded.digest, changed if is_known else None, edit_cost(edits))
+    return carried_over(advice, gate, recorded.digest, offered.changed_since(recorded), edit_cost(edits))
 
 
-def changed_since(recorded: Skill, text: str) -> float | None:
-    """The share of a skill's text that was changed since its recorded version; None where it is the recorded one."""
-    if not recorded.digest or recorded.digest == text_digest(text):
-        return None
-    return changed_share(text_sketch(recorded.text), text_sketch(text)) if recorded.text else 1.0
+class SkillVersion(NamedTuple):
+    """What a question says about the version of the skill on offer; empty is unknown."""
+
+    digest: str
+    """Of the text."""
+    sketch: str
+    """Of the text."""
+    folder_digest: str = ""
+    """Of the whole folder, where it has other files."""
+    folder_sketch: str = ""
+
+    @classmethod
+    def of(cls, skill: Skill) -> SkillVersion:
+        """The version that a skill on disk or in a bank is."""
+        if not skill.text:
+            return cls(skill.digest, "")
+        return cls(
+            text_digest(skill.text), text_sketch(skill.text), skill.digest, skill.sketch or text_sketch(skill.text)
+        )
+
+    def is_recorded(self, recorded: Skill) -> bool:
+        """Whether this is the recorded version. Whoever knows the text alone, on either side, is believed."""
+        if not recorded.digest or not self.digest:
+            return True
+        if recorded.files and self.folder_digest:
+            return recorded.digest == self.folder_digest
+        of_text = text_digest(recorded.text) if recorded.text else recorded.digest
+        return of_text == self.digest or recorded.digest == (self.folder_digest or self.digest)
+
+    def changed_since(self, recorded: Skill) -> float | None:
+        """The share of the recorded version that was changed; None where that cannot be told."""
+        if recorded.files and self.folder_sketch:
+            # Something did change, if only in a file that a sketch does not see.
+            return max(_LEAST_CHANGE, changed_share(recorded.sketch, self.folder_sketch))
+        return changed_share(text_sketch(recorded.text), self.sketch) if recorded.text and self.sketch else None
 
 
 def edit_cost(edits: Iterable[Edit]) -> float:
@@ -111,7 +142,7 @@ def edits_of(skills: Sequence[Skill], executions: Iterable[Execution]) -> list[E
         before, after = (gains.get((skill.skill_id, skill.digest), {}) for skill in (earlier, later))
         common = before.keys() & after.keys()
         if len(common) >= _FEWEST_TASKS:
-            changed = changed_share(text_sketch(earlier.text), text_sketch(later.text))
+            changed = changed_share(*(skill.sketch or text_sketch(skill.text) for skill in (earlier, later)))
             edits.append(
                 Edit(changed, mean(before[task] for task in common), mean(after[task] for task in common), len(common))
             )

@@ -16,6 +16,7 @@ import numpy as np
 from skilldelta.arrays import Floats, Vectors
 from skilldelta.errors import InputError
 from skilldelta.records import CONDITIONS, LISTED, STATUSES, Condition, Execution, Skill, Task, text_digest
+from skilldelta.skill_folder import folder_digest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,13 +151,14 @@ def _check_task(task: Task) -> None:
 
 
 def _check_skill(skill: Skill) -> None:
-    _check_writable(skill.skill_id, skill.text, skill.digest)
+    _check_writable(skill.skill_id, skill.text, skill.digest, skill.files)
     if not skill.skill_id:
         raise InputError("a skill has an empty skill_id; give every skill a name")
-    if skill.text and skill.digest and text_digest(skill.text) != skill.digest:
+    digest = folder_digest(text_digest(skill.text), skill.files)
+    if skill.text and skill.digest and digest != skill.digest:
         raise InputError(
             f"skill {skill.skill_id!r} has digest {skill.digest[:12]!r} but the SHA-256 of its text is "
-            f"{text_digest(skill.text)[:12]!r}; leave the digest out, or give the text that was injected"
+            f"{digest[:12]!r}; leave the digest out, or give the text that was injected"
         )
 
 

@@ -78,6 +78,8 @@ def forget(connection: Connection, backend: Backend, removal: Removal) -> tuple[
     executions = sum(_remove(connection, table, _fits(removal, table)) for table in _OF_RUNS)
     gone_tasks, digests = _remove_tasks(connection, tasks)
     gone_skills = _remove_unused(connection, schema.skills, "skill_key", skills)
+    files = schema.skill_files
+    _remove(connection, files, files.c.skill_key.not_in(select(schema.skills.c.key)))
     gone_agents = _remove_unused(connection, schema.agents, "agent_key", agents)
     still_used = {
         digest

@@ -19,6 +19,7 @@ from skilldelta.bank.reading import read_agents, read_stored_tasks
 from skilldelta.bank.schema import chunked, insert_rows, next_key, row_checksum
 from skilldelta.errors import InputError
 from skilldelta.records import Agent, Skill, Task, text_digest
+from skilldelta.skill_folder import folder_digest
 
 TaskName = tuple[str, str]  # suite, task_id
 SkillName = tuple[str, str]  # skill_id, digest
@@ -112,25 +113,43 @@ def add_skills(connection: Connection, backend: Backend, batch: Batch) -> Named[
         keys[skill_id, digest] = key
         if not has_text:
             textless.add((skill_id, digest))
+    texts_of_folders = _names_by_text(connection)
+    keys.update({name: key for name, key in texts_of_folders.items() if name not in keys})
     versions = {skill_id for skill_id, _ in keys}
     before = frozenset(versions)
     changed: set[str] = set()
     rows: dict[SkillName, Skill] = {}
+    files: dict[SkillName, Skill] = {}
     filled = unchanged = 0
     for skill in batch.skills:
-        digest = text_digest(skill.text) if skill.text else skill.digest
+        digest = folder_digest(text_digest(skill.text), skill.files) if skill.text else skill.digest
         name = (skill.skill_id, digest)
-        if name in textless and skill.text:
+        of_text = (skill.skill_id, text_digest(skill.text))
+        if skill.files and skill.text and name not in keys and of_text in keys and of_text not in texts_of_folders:
+            # The version was known by its text alone: its runs are runs of this folder, the first known with that text.
+            key = keys[name] = texts_of_folders[of_text] = keys[of_text]
+            row = (key, *name, skill.text)
+            values = {"digest": digest, "text": skill.text, "checksum": row_checksum(row)}
+            connection.execute(update(table).where(table.c.key == key).values(values))
+            files[name] = skill
+            textless.discard(of_text)
+            changed.add(skill.skill_id)
+            filled += 1
+        elif name in textless and skill.text:
             row = (keys[name], *name, skill.text)
             values = {"text": skill.text, "checksum": row_checksum(row)}
             connection.execute(update(table).where(table.c.key == keys[name]).values(values))
             textless.discard(name)
+            if skill.files:
+                files[name] = skill
             changed.add(skill.skill_id)
             filled += 1
         elif name in keys or name in rows or (not digest and skill.skill_id in versions):
             unchanged += 1
         else:
             rows[name] = Skill(skill.skill_id, skill.text, digest)
+            if skill.files:
+                files[name] = skill
             versions.add(skill.skill_id)
     for name in dict.fromkeys((e.skill_id, e.skill_digest) for e in batch.runs):
         if name not in keys and name not in rows:
@@ -139,8 +158,21 @@ def add_skills(connection: Connection, backend: Backend, batch: Batch) -> Named[
         keys.update((name, key) for key, name in enumerate(rows, next_key(connection, table)))
         listed = [(keys[name], skill.skill_id, skill.digest, skill.text) for name, skill in rows.items()]
         insert_rows(connection, backend, table, listed)
+    beside = [(keys[name], skill.files, skill.sketch) for name, skill in files.items()]
+    insert_rows(connection, backend, schema.skill_files, beside)
     # Executions without a version need a row too, but it is no skill beside one that is known by its version.
     versioned = {skill_id for skill_id, digest in keys if digest}
     new = sum(1 for skill_id, digest in rows if skill_id and (digest or skill_id not in versioned))
     changed.update(skill_id for skill_id, _ in rows)
     return Named(keys, filled + new, unchanged, changed=before & changed)
+
+
+def _names_by_text(connection: Connection) -> dict[SkillName, int]:
+    """The folders of the bank under the digests of their texts, the first of each text: runs may name them so."""
+    skills, files = schema.skills, schema.skill_files
+    query = select(*skills.c["key", "skill_id", "text"]).join(files, files.c.skill_key == skills.c.key)
+    names: dict[SkillName, int] = {}
+    for key, skill_id, text in connection.execute(query.order_by(skills.c.key)):
+        if text:
+            names.setdefault((skill_id, text_digest(text)), key)
+    return names

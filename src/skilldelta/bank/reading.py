@@ -21,6 +21,7 @@ from skilldelta.bank.schema import (
 )
 from skilldelta.errors import InputError, shown, unknown_name
 from skilldelta.records import Agent, Execution, Skill, Task, bundle_name
+from skilldelta.skill_folder import NO_FILES, FolderFiles
 
 T = TypeVar("T")
 
@@ -56,7 +57,18 @@ def read_skills(connection: Connection) -> list[Skill]:
     """Every version of every skill."""
     table = schema.skills
     query = select(*table.c).where(table.c.skill_id != schema.SHARED_SKILL).order_by(table.c.key)
-    return [Skill(row.skill_id, row.text, row.digest) for row in _intact_rows(connection, table, query)]
+    beside = read_skill_files(connection)
+    return [
+        Skill(row.skill_id, row.text, row.digest, *beside.get(row.key, NO_FILES))
+        for row in _intact_rows(connection, table, query)
+    ]
+
+
+def read_skill_files(connection: Connection) -> dict[int, FolderFiles]:
+    """What belongs to skill versions besides their texts, by the version's key."""
+    table = schema.skill_files
+    rows = _intact_rows(connection, table, select(*table.c))
+    return {row.skill_key: FolderFiles(row.files, row.sketch) for row in rows}
 
 
 def read_versions(connection: Connection) -> dict[int, Skill]:

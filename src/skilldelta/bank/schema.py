@@ -54,6 +54,7 @@ _AMOUNTS = _all(Float, "success", "tokens", "seconds", "cost_usd")
 meta = _table("meta", name=Text, value=BigInteger)
 agents = _table("agents", key=BigInteger, name=Text, fingerprint=Text)
 skills = _table("skills", key=BigInteger, skill_id=Text, digest=Text, text=Text)
+skill_files = _table("skill_files", skill_key=BigInteger, files=Text, sketch=Text)
 tasks = _table("tasks", key=BigInteger, suite=Text, task_id=Text, family=Text, text=Text, text_digest=LargeBinary)
 executions = _table(
     "executions",
@@ -99,7 +100,7 @@ preferences = _table("preferences", name=Text, value=Text)
 
 TABLES = (
     *(meta, agents, skills, tasks, executions, encoders, vectors, decisions, requests, outcomes, judgements, commits),
-    *(learned_states, panel_revisions, preferences, listed_executions),
+    *(learned_states, panel_revisions, preferences, listed_executions, skill_files),
 )
 
 # Rows

@@ -12,9 +12,15 @@ from skilldelta.errors import InputError
 from skilldelta.files import read_text
 from skilldelta.front_matter import split_front_matter
 from skilldelta.nouns import plural
-from skilldelta.records import Skill, bundle_name
+from skilldelta.records import Skill, bundle_name, text_digest
+from skilldelta.skill_folder import NO_FILES, FolderFiles, files_beside
 
 _MOST_BYTES = 4 << 20
+
+
+def read_skill(path: Path, name: str = "") -> Skill:
+    """The version of a skill that is on disk: its text, and the other files of its folder."""
+    return Skill.from_text(name, read_skill_text(path), files_beside(path))
 
 
 def read_skill_text(path: Path) -> str:
@@ -64,22 +70,25 @@ class AddedText:
         return line
 
 
-def add_skill_text(bank: Bank, name: str, text: str, *, new_version: bool = False) -> AddedText:
-    """Store a text as a version of a skill. One that would make recorded evidence stale must be meant so.
+def add_skill_text(
+    bank: Bank, name: str, text: str, *, beside: FolderFiles = NO_FILES, new_version: bool = False
+) -> AddedText:
+    """Store a text, and the files `beside` it, as a version of a skill. One that would make recorded evidence stale must be
+    meant so.
 
-    Executions that do not say their version count as the only version known.
+    Executions that do not say their version count as the only version known, and those that name the digest of the text
+    alone as the folder with that text.
     """
     stored = bank.skills()
     skill_id = next((skill.skill_id for skill in stored if skill.skill_id == name), bundle_name([name]))
-    skill = Skill.from_text(skill_id, text)
+    skill = Skill.from_text(skill_id, text, beside)
     runs = [execution.skill_digest for execution in bank.executions(skill_id=skill_id)]
-    versions = {version.digest for version in stored if version.skill_id == skill_id and version.digest} | {
-        skill.digest
-    }
-    counted = sum(digest == skill.digest or (not digest and len(versions) == 1) for digest in runs)
+    own = {skill.digest, text_digest(text)}
+    others = {version.digest for version in stored if version.skill_id == skill_id and version.digest} - own
+    counted = sum(digest in own or (not digest and not others) for digest in runs)
     is_known = any(version.skill_id == skill_id and version.digest == skill.digest for version in stored)
     if runs and not counted and not is_known and not new_version:
-        other = next(iter(versions - {skill.digest}))
+        other = next(iter(others))
         raise InputError(
             f"{plural(len(runs), 'execution')} of {skill_id!r} were recorded with another text (version {other[:12]}); "
             "give that text, or say --new-version if the skill has changed, which makes them stale"

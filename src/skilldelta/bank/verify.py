@@ -10,6 +10,7 @@ from skilldelta.bank.database import Backend
 from skilldelta.bank.schema import Head, Row, count_rows, is_intact
 from skilldelta.nouns import plural
 from skilldelta.records import CONDITIONS, STATUSES, text_digest
+from skilldelta.skill_folder import folder_digest
 
 _PARENTS = (
     (schema.executions, "agent_key", schema.agents),
@@ -21,6 +22,7 @@ _PARENTS = (
     (schema.judgements, "agent_key", schema.agents),
     (schema.judgements, "task_key", schema.tasks),
     (schema.judgements, "skill_key", schema.skills),
+    (schema.skill_files, "skill_key", schema.skills),
     (schema.vectors, "encoder_key", schema.encoders),
     (schema.requests, "decision_key", schema.decisions),
     (schema.outcomes, "decision_key", schema.decisions),
@@ -102,8 +104,10 @@ def _wrong_texts(connection: Connection) -> list[str]:
             problems.append(
                 f"the text of task {task_id!r} in suite {suite!r} does not have its digest {digest.hex()[:12]}"
             )
-    for skill_id, text, digest in rows.execute(select(*skills.c["skill_id", "text", "digest"])):
-        if text and text_digest(text) != digest:
+    query = select(*schema.skill_files.c["skill_key", "files"])
+    beside = {row.skill_key: row.files for row in connection.execute(query)}
+    for key, skill_id, text, digest in rows.execute(select(*skills.c["key", "skill_id", "text", "digest"])):
+        if text and folder_digest(text_digest(text), beside.get(key, "")) != digest:
             problems.append(f"the text of skill {skill_id!r} does not have its digest {digest[:12]}")
     return problems
 

@@ -112,13 +112,15 @@ def list_pairs(
 def add_skill(name: str, path: Path, new_version: bool, bank: str, as_json: bool) -> None:
     """Store the text of a skill, which the relevance control compares with the tasks.
 
-    PATH is a SKILL.md, or a folder that holds one; what stands below the front matter counts.
+    PATH is a SKILL.md, or a folder that holds one. What stands below the front matter is the text; scripts, references and
+    other files of the folder belong to the version.
     """
     from skilldelta.bank.skill_versions import add_skill_text, read_skill_text
+    from skilldelta.skill_folder import files_beside
 
-    text = read_skill_text(path)
+    text, beside = read_skill_text(path), files_beside(path)
     with _open(bank) as opened:
-        added = add_skill_text(opened, name, text, new_version=new_version)
+        added = add_skill_text(opened, name, text, beside=beside, new_version=new_version)
     answer(added.in_words(), asdict(added), as_json=as_json)
 
 

@@ -197,26 +197,29 @@ def _bank(path: str) -> str:
 
 def _skills(options: dict[str, Any]) -> tuple[OfferedSkill, ...]:
     """The skills on offer, each of which has a text that can be read."""
-    from skilldelta.advisor.carried_over import changed_since
-    from skilldelta.bank.skill_versions import read_skill_text
+    from skilldelta.advisor.carried_over import SkillVersion
+    from skilldelta.bank.skill_versions import read_skill
     from skilldelta.cli.hook import offered_skills
+    from skilldelta.gate.answer import change_words
+    from skilldelta.records import text_digest
 
     for file in options["skill_file"]:
-        read_skill_text(file)
+        read_skill(file)  # refuses one that has no text
     skills = offered_skills(options["skill"], [str(file) for file in options["skill_file"]])
     if not skills and not options["all_skills"]:
         raise InputError("no skill on offer; name one with --skill NAME or --skill-file PATH, or say --all")
     known = {skill.skill_id: skill for skill in _known_skills(options)}
     for offered in skills:
         if offered.file is not None and offered.name in known:
-            changed = changed_since(known[offered.name], read_skill_text(offered.file))
-            if changed is not None:
-                version = known[offered.name].digest[:12]
+            recorded, on_disk = known[offered.name], SkillVersion.of(read_skill(offered.file))
+            if not on_disk.is_recorded(recorded):
+                change = change_words(on_disk.changed_since(recorded))
                 note(
-                    f"{offered.file} was changed since its runs ({changed:.0%}): evidence of version {version} is carried over, "
-                    "until the skill is run again"
+                    f"{offered.file} was changed since its runs ({change}): evidence of version {recorded.digest[:12]} is carried "
+                    "over, until the skill is run again"
                 )
-    digests = {name: skill.digest for name, skill in known.items() if skill.text}
+    # What the bank hands out is checked against this: the text, whatever else belongs to the version.
+    digests = {name: text_digest(skill.text) for name, skill in known.items() if skill.text}
     return tuple(skill._replace(digest="" if skill.file else digests.get(skill.name, "")) for skill in skills)
 
 

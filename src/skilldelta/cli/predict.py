@@ -96,9 +96,9 @@ _OF_A_BANK = {
 
 def _of_server(ctx: click.Context, remote: Remote, text: str | None, options: dict[str, Any]) -> Answer:
     """The answer of a server to the same question, decided as its gate is set, but for the settings of this call."""
-    from skilldelta.bank.skill_versions import read_skill_text
-    from skilldelta.records import text_digest
-    from skilldelta.text_sketch import text_sketch
+    from skilldelta.advisor.carried_over import SkillVersion
+    from skilldelta.bank.skill_versions import read_skill
+    from skilldelta.skill_folder import VERSION_FIELDS
 
     refuse_local(ctx, _OF_A_BANK)
     if text is None:
@@ -117,8 +117,8 @@ def _of_server(ctx: click.Context, remote: Remote, text: str | None, options: di
         "gate": gate_body(ctx) or None,
     }
     if options["skill_file"] is not None:
-        skill_text = read_skill_text(options["skill_file"])
-        body |= {"skill_digest": text_digest(skill_text), "skill_sketch": text_sketch(skill_text)}
+        version = SkillVersion.of(read_skill(options["skill_file"]))
+        body |= {name: getattr(version, name.removeprefix("skill_")) for name in VERSION_FIELDS}
     return remote.read(answer_of, remote.ask("/v1/decide", body))
 
 
@@ -162,18 +162,18 @@ def _advice(opened: Bank, agent: Agent, question: Question, gate: Gate, options:
 
 def _of_file(opened: Bank, advice: Answer, gate: Gate, question: Question, options: dict[str, Any]) -> Answer:
     """The advice for a skill's text as it is on disk; the paper's rule carries nothing over."""
-    from skilldelta.advisor.carried_over import changed_since, edits_of, for_text
+    from skilldelta.advisor.carried_over import SkillVersion, edits_of, for_version
     from skilldelta.advisor.failure import fallback_advice
-    from skilldelta.bank.skill_versions import read_skill_text
+    from skilldelta.bank.skill_versions import read_skill
 
-    recorded, text = opened.resolve_skill(question.skill), read_skill_text(options["skill_file"])
-    if changed_since(recorded, text) is not None and gate.estimator == "paper":
+    recorded, offered = opened.resolve_skill(question.skill), SkillVersion.of(read_skill(options["skill_file"]))
+    if not offered.is_recorded(recorded) and gate.estimator == "paper":
         error = InputError(
             f"the evidence is of version {recorded.digest[:12]}; the paper asks for a re-check after an edit"
         )
         names = {"skill": question.skill, "family": question.family, "suite": question.suite}
         return fallback_advice(error, "abstain", gate, agent=advice.agent, **names)
-    return for_text(advice, gate, recorded, text, edits_of(opened.skills(), opened.executions()))
+    return for_version(advice, gate, recorded, offered, edits_of(opened.skills(), opened.executions()))
 
 
 def _recorded(opened: Bank, advice: Answer, agent: Agent, question: Question) -> int:

@@ -18,6 +18,7 @@ from skilldelta.files import json_lines, read_text
 from skilldelta.front_matter import split_front_matter
 from skilldelta.records import Skill, Task
 from skilldelta.settings_text import MOST_SETTINGS, yaml_value
+from skilldelta.skill_folder import FolderFiles, files_beside, files_together
 
 SUITE_FILE = "suite.yaml"
 # Graders that can do without an answer in the task.
@@ -329,7 +330,12 @@ def _bundle(names: list[str], single: Mapping[str, Skill], where: str, folder: P
     for name in names:
         if name not in single:
             raise InputError(f"{where}: skill {name!r} does not exist; expected the file {folder / name / 'SKILL.md'}")
-    return Skill.from_text("+".join(names), separator.join(single[name].text for name in names))
+    text = separator.join(single[name].text for name in names)
+    return Skill.from_text(
+        "+".join(names),
+        text,
+        files_together(text, [(name, FolderFiles(single[name].files, single[name].sketch)) for name in names]),
+    )
 
 
 def _read_skills(folder: Path) -> dict[str, Skill]:
@@ -353,7 +359,8 @@ def read_skill(path: Path) -> Skill:
     if not parts.body:
         raise InputError(f"{path}: the skill has no text after its front matter, so there is nothing to inject")
     # A text of a benchmark is injected to the letter, blank ends included.
-    return Skill.from_text(path.parent.name, parts.verbatim if front.get("verbatim") is True else parts.body)
+    text = parts.verbatim if front.get("verbatim") is True else parts.body
+    return Skill.from_text(path.parent.name, text, files_beside(path))
 
 
 def _check_grader(grader: Any, where: str) -> None:

@@ -89,15 +89,19 @@ class CarriedOver:
     version: str
     """The digest of the recorded version."""
     changed: float | None
-    """The share of its text that differs from the version on offer; None where that is not known."""
+    """The share of its text and files that differs from the version on offer; None where that is not known."""
     trust: float
     """The share of the recorded gain that is expected to have survived."""
 
     @property
     def sentence(self) -> str:
         """`carried over from version 53fa…, changed 4%`."""
-        changed = "changed by an unknown amount" if self.changed is None else f"changed {self.changed:.0%}"
-        return f"carried over from version {self.version[:4]}…, {changed}"
+        return f"carried over from version {self.version[:4]}…, changed {change_words(self.changed)}"
+
+
+def change_words(changed: float | None) -> str:
+    """How much of a skill was edited: `4%`, or `by an unknown amount`."""
+    return "by an unknown amount" if changed is None else f"{changed:.0%}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from skilldelta.bank.skill_versions import read_skill_text
+from skilldelta.bank.skill_versions import read_skill
 from skilldelta.errors import InputError, MissingExtraError, SkillDeltaError
-from skilldelta.records import text_digest
+from skilldelta.records import Skill, text_digest
 from skilldelta.serve.hooks.server_client import ServerAddress, ask_server
 from skilldelta.server_proof import DEFAULT_SERVER, KEY_VARIABLE, known_key
 
@@ -115,10 +115,16 @@ class SkillGate:
         if not skill:
             raise InputError("a gate needs a skill; name the one on offer")
         self.skill = skill
-        self.text = read_skill_text(text) if isinstance(text, Path) else text
+        offered = read_skill(text) if isinstance(text, Path) else Skill.from_text(skill, text or "")
+        self.text = None if text is None else offered.text
         self._route = route
         self._report = report
-        version = {"include_skill_text": True} if self.text is None else {"skill_digest": text_digest(self.text)}
+        version: dict[str, Any] = {"include_skill_text": True}
+        if self.text is not None:
+            version = {"skill_digest": text_digest(self.text)}
+            version |= (
+                {"skill_folder_digest": offered.digest, "skill_folder_sketch": offered.sketch} if offered.files else {}
+            )
         self._fixed = _without_nothing(skill=skill, agent=agent, family=family, gate=gate, source=source, **version)
         self._fallback = fallback
         self._answers = FirstGiven[GatedSkill]()

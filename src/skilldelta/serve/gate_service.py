@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from skilldelta.advisor.carried_over import carried_over, edit_cost, edits_of
+from skilldelta.advisor.carried_over import SkillVersion, carried_over, edit_cost, edits_of
 from skilldelta.advisor.failure import ROUTING_FAILURES, fallback_advice
 from skilldelta.advisor.recording import (
     KeptText,
@@ -37,7 +37,7 @@ from skilldelta.routing.applicability import LEAST_CHANCE, Ranking
 from skilldelta.routing.task_text import read_message
 from skilldelta.serve.learning import LearningProcess
 from skilldelta.serve.loaded_bank import EncoderMaker, KnownNames, LoadedBank
-from skilldelta.text_sketch import changed_share, text_sketch
+from skilldelta.skill_folder import VERSION_FIELDS
 
 T = TypeVar("T")
 
@@ -315,7 +315,7 @@ class GateService:
         is_known = not unknown_skills or question.skill in names.versions
         skill = names.skill(question.skill) if is_known else Skill(question.skill)
         versions = [version for version in names.versions.get(skill.skill_id, ()) if version.digest]
-        is_current = not question.skill_digest or not versions or question.skill_digest == skill.digest
+        is_current = not versions or _version_on_offer(question, names.skills).is_recorded(skill)
         return ResolvedQuestion(question, agent, skill, question.gate or self.settings.gate, is_current, is_known)
 
     def _carried_over(self, loaded: LoadedBank, resolved: ResolvedQuestion, advice: Answer) -> Answer:
@@ -328,10 +328,7 @@ class GateService:
             several = len(versions) > len(set(versions))
             edits = edits_of(names.skills, loaded.bank.executions()) if several else []
             self._edit_cost = names.revision, edit_cost(edits)
-        texts = (skill.text for skill in names.skills if skill.digest == question.skill_digest)
-        offered = next(texts, "")  # a bank may have the text of a version that was never run
-        sketch = question.skill_sketch or (text_sketch(offered) if offered else "")
-        changed = changed_share(text_sketch(recorded.text), sketch) if recorded.text and sketch else None
+        changed = _version_on_offer(question, names.skills).changed_since(recorded)
         return carried_over(advice, resolved.gate, recorded.digest, changed, self._edit_cost[1])
 
     def _answer(self, loaded: LoadedBank, resolved: ResolvedQuestion) -> Answer:
@@ -450,6 +447,16 @@ def _maker(encoder: Encoder | EncoderMaker | None) -> EncoderMaker:
         return encoder
     fixed_encoder = encoder
     return lambda bank: fixed_encoder
+
+
+def _version_on_offer(question: Question, skills: Sequence[Skill]) -> SkillVersion:
+    """What the question says of the version, and what the bank has of it: it may know a version that was never run."""
+    version = SkillVersion(**{name.removeprefix("skill_"): getattr(question, name) for name in VERSION_FIELDS})
+    if version.sketch or not version.digest:
+        return version
+    digests = {version.folder_digest, version.digest}
+    stored = next((skill for skill in skills if skill.text and skill.digest in digests), None)
+    return version if stored is None else SkillVersion.of(stored)
 
 
 def _repeated(loaded: LoadedBank, record: DecisionRecord, resolved: ResolvedQuestion) -> Answer:

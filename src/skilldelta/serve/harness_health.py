@@ -17,10 +17,11 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from skilldelta.advisor.carried_over import changed_since
-from skilldelta.bank.skill_versions import read_skill_text
+from skilldelta.advisor.carried_over import SkillVersion
+from skilldelta.bank.skill_versions import read_skill
 from skilldelta.bank.store import Bank
 from skilldelta.errors import InputError, SkillDeltaError
+from skilldelta.gate.answer import change_words
 from skilldelta.harnesses.harness import Dialect, Harness
 from skilldelta.harnesses.installation import content_of
 from skilldelta.harnesses.offered_skill import skill_name
@@ -166,10 +167,11 @@ def _edited_skills(host: str, commands: Sequence[str]) -> list[Finding]:
             with Bank.open(values["--bank"], readonly=True) as bank:
                 for file in files:
                     recorded = bank.resolve_skill(skill_name(Path(file)))
-                    changed = changed_since(recorded, read_skill_text(Path(file)))
-                    if changed is not None:
+                    offered = SkillVersion.of(read_skill(Path(file)))
+                    if not offered.is_recorded(recorded):
+                        change = change_words(offered.changed_since(recorded))
                         message = (
-                            f"{file} was changed since its runs ({changed:.0%}): answers are carried over from version "
+                            f"{file} was changed since its runs ({change}): answers are carried over from version "
                         )
                         remedy = f"run {recorded.skill_id} again to have evidence of its own: skilldelta collect"
                         findings[file] = Finding(f"{host} skill", "note", f"{message}{recorded.digest[:12]}", remedy)

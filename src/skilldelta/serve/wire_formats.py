@@ -8,6 +8,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, create_model
 
 from skilldelta.gate import Gate, Question
 from skilldelta.gate_settings import GATE_SETTINGS, Setting
+from skilldelta.skill_folder import VERSION_FIELDS
 
 Name = Annotated[str, Field(max_length=1_000)]
 TaskText = Annotated[str, Field(min_length=1, max_length=400_000)]
@@ -62,11 +63,11 @@ class QuestionBody(WireModel):
     include_skill_text: bool = False
     gate: GateBody | None = Field(None, validation_alias=AliasChoices("gate", "policy"))  # type: ignore[valid-type]
 
-    def about(self, skill: str, skill_digest: str, default: Gate, skill_sketch: str = "") -> Question:
-        """The question about one skill."""
-        fields = self.model_dump(include=set(QuestionBody.model_fields) - {"gate"})
+    def about(self, skill: str, default: Gate, **version: str) -> Question:
+        """The question about one skill, in the version that is on offer."""
+        fields = self.model_dump(include=set(QuestionBody.model_fields) - {"gate"}) | version
         gate = None if self.gate is None else Gate.from_settings(self.gate.model_dump(exclude_none=True), default)
-        return Question(**fields, skill=skill, skill_digest=skill_digest, skill_sketch=skill_sketch, gate=gate)
+        return Question(**fields, skill=skill, gate=gate)
 
 
 class DecideBody(QuestionBody):
@@ -75,10 +76,13 @@ class DecideBody(QuestionBody):
     skill: SkillName
     skill_digest: Name = ""
     skill_sketch: Sketch = ""
+    skill_folder_digest: Name = ""
+    """Of the skill's whole folder, where it has more than the text."""
+    skill_folder_sketch: Sketch = ""
 
     def question(self, default: Gate) -> Question:
         """The question as the gate takes it."""
-        return self.about(self.skill, self.skill_digest, default, self.skill_sketch)
+        return self.about(self.skill, default, **{name: getattr(self, name) for name in VERSION_FIELDS})
 
 
 class BatchBody(WireModel):
@@ -94,12 +98,17 @@ class ChooseBody(QuestionBody):
     skill_digests: Annotated[dict[SkillName, Name], Field(max_length=200)] = {}
     """The versions on offer, by skill, as far as they are known."""
     skill_sketches: Annotated[dict[SkillName, Sketch], Field(max_length=200)] = {}
+    skill_folder_digests: Annotated[dict[SkillName, Name], Field(max_length=200)] = {}
+    skill_folder_sketches: Annotated[dict[SkillName, Sketch], Field(max_length=200)] = {}
 
     def questions(self, default: Gate) -> list[Question]:
         """One question per skill."""
-        digests, sketches = self.skill_digests, self.skill_sketches
         return [
-            self.about(skill, digests.get(skill, ""), default, sketches.get(skill, ""))
+            self.about(
+                skill,
+                default,
+                **{one: getattr(self, several).get(skill, "") for one, several in VERSION_FIELDS.items()},
+            )
             for skill in dict.fromkeys(self.skills)
         ]
 

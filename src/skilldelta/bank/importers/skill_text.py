@@ -7,9 +7,10 @@ import re
 from pathlib import Path
 
 from skilldelta.bank.importers.result_tree import ResultTree
-from skilldelta.bank.skill_versions import read_skill_text, skill_body
+from skilldelta.bank.skill_versions import read_skill, skill_body
 from skilldelta.errors import InputError
 from skilldelta.records import Skill
+from skilldelta.skill_folder import NO_FILES, files_beside
 
 _FILE = "SKILL.md"
 _MOST_BYTES = 4 << 20
@@ -45,7 +46,8 @@ def _skill_text(tree: ResultTree, name: str) -> Skill | None:
     ):
         try:
             text = tree.read(inside, most=_MOST_BYTES).decode("utf-8").replace("\r\n", "\n")
-            return Skill.from_text(name, skill_body(text, tree.path(inside)))
+            beside = files_beside(tree.path(inside)) if tree.on_disk else NO_FILES
+            return Skill.from_text(name, skill_body(text, tree.path(inside)), beside)
         except (InputError, UnicodeDecodeError):
             continue
     if not tree.on_disk:
@@ -53,7 +55,7 @@ def _skill_text(tree: ResultTree, name: str) -> Skill | None:
     for folder in _around(tree.root, name):
         try:
             if (folder / _FILE).is_file() and not (folder / _FILE).is_symlink():
-                return Skill.from_text(name, read_skill_text(folder))
+                return read_skill(folder, name)
         except InputError:
             continue
     return None

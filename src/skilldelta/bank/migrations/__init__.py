@@ -18,6 +18,7 @@ from skilldelta.bank.migrations import (
     m0004_requests_and_outcomes,
     m0005_panel_revisions,
     m0006_listed_executions,
+    m0007_skill_files,
 )
 from skilldelta.bank.schema import write_counter
 
@@ -37,6 +38,7 @@ MIGRATIONS = (
     Migration(m0004_requests_and_outcomes.VERSION, m0004_requests_and_outcomes.upgrade),
     Migration(m0005_panel_revisions.VERSION, m0005_panel_revisions.upgrade),
     Migration(m0006_listed_executions.VERSION, m0006_listed_executions.upgrade),
+    Migration(m0007_skill_files.VERSION, m0007_skill_files.upgrade),
 )
 
 LATEST = MIGRATIONS[-1].version

@@ -19,6 +19,7 @@ from skilldelta.gate import Action, Gate, Question
 from skilldelta.records import Agent, Skill
 from skilldelta.serve.gate_service import GateService
 from skilldelta.serve.hooks.hook_run import CHOOSE, OUTCOMES
+from skilldelta.skill_folder import VERSION_FIELDS
 
 
 def answer_from(
@@ -41,9 +42,9 @@ def answer_from(
 
 
 def _question(service: GateService, document: Mapping[str, Any], skill: str) -> Question:
-    apart = ("skill", "skills", "skill_digests", "skill_sketches", "gate")
+    apart = ("skill", "skills", *VERSION_FIELDS.values(), "gate")
     fields = {name: value for name, value in document.items() if name not in apart}
-    for name, of_skills in (("skill_digest", "skill_digests"), ("skill_sketch", "skill_sketches")):
+    for name, of_skills in VERSION_FIELDS.items():
         values = document.get(of_skills, {})
         if skill in values:
             fields[name] = values[skill]

@@ -23,6 +23,7 @@ from skilldelta.routing.task_text import read_message
 from skilldelta.serve.hooks.conversation import Conversation, HookDecision, created
 from skilldelta.serve.hooks.hook_event import HookEvent, read_event
 from skilldelta.serve.hooks.server_client import ServerAddress, ServerSilentError, ask_server
+from skilldelta.skill_folder import VERSION_FIELDS, files_beside, folder_digest
 from skilldelta.text_sketch import text_sketch
 
 # A path of the server and a document; the answer's document.
@@ -296,8 +297,16 @@ def _question(settings: HookSettings, event: HookEvent, texts: dict[str, str]) -
     names = [skill.name for skill in settings.skills]
     digests = {skill.name: skill.digest for skill in settings.skills if skill.digest}
     digests |= {name: _digest(text) for name, text in texts.items()}
-    # Where a text was edited since its runs, how much changed decides how far their evidence is trusted.
+    # Where a skill was edited since its runs, how much changed decides how far their evidence is trusted.
     sketches = {name: text_sketch(text) for name, text in texts.items()}
+    folders = {skill.name: files_beside(skill.file) for skill in settings.skills if skill.file and skill.name in texts}
+    folders = {name: beside for name, beside in folders.items() if beside.listing}
+    versions = {
+        "skill_digest": digests,
+        "skill_sketch": sketches,
+        "skill_folder_digest": {name: folder_digest(digests[name], beside.listing) for name, beside in folders.items()},
+        "skill_folder_sketch": {name: beside.sketch for name, beside in folders.items()},
+    }
     needs_text = settings.delivery == "text" and any(skill.file is None for skill in settings.skills)
     question: dict[str, Any] = {
         "text": event.text,
@@ -306,10 +315,11 @@ def _question(settings: HookSettings, event: HookEvent, texts: dict[str, str]) -
         **({} if settings.record else {"record": False}),
     }
     optional = {
-        "skill_digest": digests.get(names[0], "") if len(names) == 1 else "",
-        "skill_digests": digests if len(names) > 1 else {},
-        "skill_sketch": sketches.get(names[0], "") if len(names) == 1 else "",
-        "skill_sketches": sketches if len(names) > 1 else {},
+        **(
+            {name: values.get(names[0], "") for name, values in versions.items()}
+            if len(names) == 1
+            else {VERSION_FIELDS[name]: values for name, values in versions.items()}
+        ),
         "conversation": f"{settings.harness}:{event.conversation}" if event.conversation else "",
         "agent": settings.agent,
         "suite": settings.suite,
