@@ -12,7 +12,7 @@ EXTRAS ?= report,collect,parquet,serve,mcp,otel,suites,dev
 CONSTRAINTS ?= constraints.txt
 INSTALL = $(BIN)/python -m pip install --quiet $(if $(CONSTRAINTS),--constraint $(CONSTRAINTS)) --editable
 
-.PHONY: demo test test-slow test-harnesses test-latest test-frameworks test-importers lint types imports pytest coverage bench audit package docs constraints collect-demo clean
+.PHONY: demo test test-slow test-harnesses test-latest test-frameworks test-importers attack lint types imports pytest coverage bench audit package docs constraints collect-demo clean
 
 demo: .venv/demo
 	$(BIN)/skilldelta demo
@@ -49,6 +49,10 @@ test-harnesses: .venv/dev
 test-importers: .venv/dev
 	$(BIN)/python -m tests.bank.importers.tool_environments
 	$(BIN)/pytest -q tests/bank/importers/test_real_tools.py tests/bank/importers/test_inspect_logs.py
+
+# Attacks on this checkout, all on this machine, and their table in docs/threat-model.md; takes less than ten minutes.
+attack: .venv/dev
+	PYTHONPATH=tests $(BIN)/python -m attacks
 
 # The same checks with the newest versions of everything, in an environment of their own.
 test-latest:

@@ -73,3 +73,13 @@ def test_no_code_is_run_and_no_other_class_is_made() -> None:
     objects = json.dumps({"tree": {"array": 0}, "arrays": [["|O", [1], False]]}).encode()
     with pytest.raises(DamagedError):
         unpack(b"SkDlP1\n" + len(objects).to_bytes(8, "little") + objects + pickle.dumps(1).ljust(8), object)
+
+
+def test_no_module_is_loaded_because_data_names_it() -> None:
+    import sys
+
+    sys.modules.pop("skilldelta.__main__", None)
+    whole = pack(SCORED).replace(b"skilldelta.estimators.base:Scored", b"skilldelta.__main__:run      xxxx")
+    with pytest.raises(DamagedError):
+        unpack(whole, Scored)
+    assert "skilldelta.__main__" not in sys.modules

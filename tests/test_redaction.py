@@ -62,3 +62,9 @@ def test_words_that_stand_in_for_a_key_are_no_secrets_in_data() -> None:
     keep_secrets_of({"OPENAI_API_KEY": "ollama", "OTHER_KEY": "not-needed"}, ["postgresql://postgres:postgres@host/db"])
     assert without_known_secrets("ollama/qwen, not-needed, postgresql") == "ollama/qwen, not-needed, postgresql"
     assert redacted("postgresql://postgres:postgres@host/db") == "postgresql://postgres:***@host/db"
+
+
+@pytest.mark.parametrize("unit", ["a_", "-a", "http://", "x://a:", "--key '", "_", "key-"])
+def test_a_text_of_somebody_else_cannot_make_masking_take_for_ever(unit: str) -> None:
+    text = "-" + unit * (5_000 // len(unit))  # thirty repetitions of the first once took minutes
+    assert len(redacted(text)) <= len(text)

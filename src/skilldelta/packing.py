@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import json
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
@@ -23,6 +24,9 @@ _MAGIC = b"SkDlP1\n"
 # Floats, integers, flags and words; nothing that could hold an object.
 _KINDS = "fiubU"
 _HOME = "skilldelta."
+# Where classes of learned states live that may have to be loaded first. Nothing else is loaded because data names it: to
+# load `skilldelta.__main__` would run a command.
+_LOADABLE = "skilldelta.estimators."
 
 
 class DamagedError(ValueError):
@@ -96,7 +100,9 @@ def _value(tree: Any, arrays: list[NDArray[Any]]) -> Any:
 def _class(name: str) -> Any:
     """One of SkillDelta's own dataclasses; any other name is damage."""
     module, _, qualified = name.partition(":")
-    kind = getattr(importlib.import_module(module), qualified) if module.startswith(_HOME) else None
+    if module.startswith(_LOADABLE):
+        importlib.import_module(module)
+    kind = getattr(sys.modules.get(module), qualified, None) if module.startswith(_HOME) else None
     if not (isinstance(kind, type) and is_dataclass(kind) and kind.__module__ == module):
         raise DamagedError(f"{name} is no class to hold data")
     return kind

@@ -29,12 +29,15 @@ _known: set[str] = set()
 _SECRET_WORDS = "api[-_]?key|key|token|secret|password|passwd|pwd|passphrase|credentials?|auth|signature|sig"
 _SECRET_NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)S?$", re.IGNORECASE)
 
-# Each pattern has the secret as its last group.
+# Each pattern has the secret as its last group. No repetition stands in another, and what is read before a mark that may not
+# come is bounded: texts that somebody else wrote pass through here, and must not take more time the longer they are.
 _PLACES = (
-    re.compile(r"\w://[^:/\s@'\"]*:([^\s'\"]+)@"),  # user:password@host; a password may hold @ and /
-    re.compile(r"https?://([^:/\s@'\"]+)@"),  # a token in the user's place
+    re.compile(r"\w://[^:/\s@'\"]{,200}:([^\s'\"]{1,2000})@"),  # user:password@host; a password may hold @ and /
+    re.compile(r"https?://([^:/\s@'\"]{1,2000})@"),  # a token in the user's place
     re.compile(rf"[?&;](?:ssl)?(?:access[-_])?(?:{_SECRET_WORDS})=([^&#\s'\"]+)", re.IGNORECASE),
-    re.compile(rf"(?<![\w-])--?(?:\w+[-_])*(?:{_SECRET_WORDS})(?:=|\s+)('[^']*'|\"[^\"]*\"|[^\s'\"]+)", re.IGNORECASE),
+    re.compile(
+        rf"(?<![\w-])--?(?:[\w-]*[-_])?(?:{_SECRET_WORDS})(?:=|\s+)('[^']*'|\"[^\"]*\"|[^\s'\"]+)", re.IGNORECASE
+    ),
     re.compile(r"\b(?:\w+_)?(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PWD)\s?=\s?('[^']*'|\"[^\"]*\"|[^\s'\"&;,]+)", re.I),
     re.compile(r"\b(?:bearer|basic)\s+([\w.~+/=-]{8,})", re.IGNORECASE),
     re.compile(r"\b((?:sk-|ghp_|gho_|github_pat_|xox[abps]-|AKIA|AIza|skd_)[\w-]{12,})"),

@@ -84,7 +84,7 @@ def _json(document: Any) -> bytes:
     return json.dumps(document).encode("utf-8", "surrogatepass")
 
 
-def _suite(folder: Path) -> Path:
+def suite_folder(folder: Path) -> Path:
     (folder / "skills" / "a").mkdir(parents=True, exist_ok=True)
     (folder / "skills" / "a" / "SKILL.md").write_bytes(SKILL)
     (folder / "suite.yaml").write_bytes(SUITE)
@@ -150,7 +150,7 @@ def test_many_hostile_files_are_read_or_refused_in_one_line(entry: str, tmp_path
 
 def _attack(entry: str, folder: Path, count: int, seed: int) -> None:
     name, good, document, read = ENTRIES[entry]
-    path = _suite(folder) / name
+    path = suite_folder(folder) / name
     refused = 0
     for number, content in enumerate(islice(inputs(good, document, seed), count)):
         path.write_bytes(content)
@@ -180,7 +180,7 @@ def test_a_bank_of_hostile_bytes_is_refused_in_one_line(tmp_path: Path) -> None:
 
 
 def test_an_alias_bomb_is_refused_at_once(tmp_path: Path) -> None:
-    folder = _suite(tmp_path)
+    folder = suite_folder(tmp_path)
     lines = [b"a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     lines += [b"a%d: &a%d [%s]" % (i, i, b", ".join([b"*a%d" % (i - 1)] * 9)) for i in range(1, 12)]
     (folder / "suite.yaml").write_bytes(b"\n".join(lines))

@@ -50,3 +50,8 @@ def test_messages_of_the_service_are_one_line_each_and_a_traceback_stays_readabl
     first, *rest = stream.getvalue().splitlines()
     assert first.endswith(r"bank: first\nsecond\x1b[0m")
     assert rest[-1] == "ValueError: told"
+
+
+def test_a_secret_behind_an_escaped_line_break_is_masked(stream: io.StringIO) -> None:
+    logging.getLogger("skilldelta.serve.access").info("%s", "x\nsk-ant-0123456789abcdef")
+    assert "0123456789abcdef" not in stream.getvalue()

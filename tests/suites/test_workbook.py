@@ -290,3 +290,14 @@ def test_ranges_are_read_as_the_benchmark_writes_them() -> None:
     assert (first.sheet, first.cells) == ("My, Sheet", 4)
     assert (second.sheet, second.first_column, second.first_row) == ("", 3, 3)
     assert (third.sheet, third.first_column, third.last_column, third.first_row) == ("Other", 3, 4, 3)
+
+
+def test_a_workbook_that_cannot_be_decompressed_is_a_bad_answer_and_no_failure_of_the_grader(tmp_path: Path) -> None:
+    path = tmp_path / "book.xlsx"
+    write_workbook(path, {"Data": [[1]]})
+    content = bytearray(path.read_bytes())
+    for at in range(40, 400, 7):
+        content[at] ^= 0xFF
+    path.write_bytes(content)
+    with pytest.raises(WorkbookError):
+        read_cells(path, parse_ranges("Data!A1"))

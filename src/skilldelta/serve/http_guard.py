@@ -74,7 +74,9 @@ class HttpGuard:
             seconds = time.perf_counter() - began
             self._observe(scope["method"], _route(scope), status, seconds)
             if _log.isEnabledFor(logging.INFO):
-                _log.info("%s %s %d %.1f ms", scope["method"], redacted(scope["path"][:200]), status, 1_000 * seconds)
+                _log.info(
+                    "%s %s %d %.1f ms", scope["method"], redacted(scope["path"][:2_000])[:200], status, 1_000 * seconds
+                )
 
 
 def _head(scope: Scope) -> RequestHead:

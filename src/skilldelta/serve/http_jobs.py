@@ -26,7 +26,8 @@ from skilldelta.support import Scope
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"], responses=PROBLEMS, route_class=BoundedRoute)
 
 _JobId = Annotated[str, Path(pattern="^[0-9a-f]{32}$")]
-_LOOK_EVERY = 0.1
+# Seconds between two looks at a job, for every fifty streams that are open.
+_LOOK_EVERY, _STREAMS_AT_THAT_PACE = 0.1, 50
 # Seconds of silence after which a comment shows that the stream is alive.
 _SIGN_OF_LIFE = 10.0
 
@@ -183,19 +184,25 @@ def _check_goal(options: CalibrateOptions) -> None:
 
 async def _stream(request: Request, job: StudyJob) -> AsyncIterator[str]:
     last_version, silent = -1, 0.0
-    while True:
-        version, ended = job.version, job.status in FINISHED
-        if version != last_version:
-            last_version, silent = version, 0.0
-            document = json.dumps(job.to_dict(with_result=False))
-            yield f"event: {'end' if ended else 'progress'}\ndata: {document}\n\n"
-        if ended or await request.is_disconnected():
-            return
-        await asyncio.sleep(_LOOK_EVERY)
-        silent += _LOOK_EVERY
-        if silent >= _SIGN_OF_LIFE:
-            silent = 0.0
-            yield ": alive\n\n"
+    jobs = _jobs(request)
+    jobs.streams += 1
+    try:
+        while True:
+            version, ended = job.version, job.status in FINISHED
+            if version != last_version:
+                last_version, silent = version, 0.0
+                document = json.dumps(job.to_dict(with_result=False))
+                yield f"event: {'end' if ended else 'progress'}\ndata: {document}\n\n"
+            if ended or await request.is_disconnected():
+                return
+            pause = _LOOK_EVERY * (1 + jobs.streams // _STREAMS_AT_THAT_PACE)
+            await asyncio.sleep(pause)
+            silent += pause
+            if silent >= _SIGN_OF_LIFE:
+                silent = 0.0
+                yield ": alive\n\n"
+    finally:
+        jobs.streams -= 1
 
 
 def _jobs(request: Request) -> StudyJobs:

@@ -16,7 +16,8 @@ _FORMAT = "%(asctime)s %(levelname)s %(message)s"
 class _MaskedFormatter(logging.Formatter):
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name that logging gave it
         # What a request brings must neither start a line of its own nor speak to the terminal.
-        record.message = record.message.encode("unicode_escape").decode("ascii")
+        # Secrets go first: an escaped line break ends in a letter, which would hide where a secret begins.
+        record.message = redacted(record.message).encode("unicode_escape").decode("ascii")
         return super().formatMessage(record)
 
     def format(self, record: logging.LogRecord) -> str:

@@ -75,6 +75,7 @@ class StudyJobs:
         self._process: subprocess.Popen[bytes] | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._is_closed = False
+        self.streams = 0  # of events that are open, which only the loop of the server counts
 
     def start(self, kind: str, options: Mapping[str, Any]) -> StudyJob:
         """Queue a job; refused when too many wait already."""

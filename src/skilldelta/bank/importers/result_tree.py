@@ -435,4 +435,5 @@ def _too_large(path: Path) -> InputError:
 
 
 def _damaged(path: Path, error: Exception) -> InputError:
-    return InputError(f"{path}: the archive is damaged or cut off ({str(error)[:100]}); make or fetch it again")
+    reason = " ".join(str(error).split())[:100]
+    return InputError(f"{path}: the archive is damaged or cut off ({reason}); make or fetch it again")
