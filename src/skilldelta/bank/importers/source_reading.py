@@ -5,9 +5,11 @@ No bank is needed. The result says which format was taken and why, and everythin
 
 from __future__ import annotations
 
+import gc
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -133,8 +135,24 @@ def unrecognised(path: Path) -> InputError:
     )
 
 
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """Keep the cyclic garbage collector from passing over all documents again and again while more are read.
+
+    That is a fifth of the time of thousands of files, and documents have no cycles.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 def _read_tool(tree: ResultTree, tool: ToolFormat, why: str, defaults: Defaults, stand_ins: Defaults) -> Reading:
-    results = tool.read(tree, defaults)
+    with _without_collections():
+        results = tool.read(tree, defaults)
     tree.check_unchanged()
     try:
         batch, names = join(tree.root, results, defaults)

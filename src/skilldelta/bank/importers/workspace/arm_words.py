@@ -111,6 +111,7 @@ def possible_arm(name: str) -> ArmName | None:
     return None
 
 
+@lru_cache(maxsize=1 << 15)
 def plain_words(name: str) -> str:
     """A name in lower case with one underscore between words: `withSkill`, `With Skill` and `with-skill` are one.
 

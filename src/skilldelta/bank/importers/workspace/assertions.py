@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from skilldelta.bank.importers.vocabulary import FAILED, PASSED
 from skilldelta.bank.importers.workspace.arm_words import arm_of_name
@@ -33,7 +32,7 @@ _LEADING_WORD = re.compile(
 _MOST_KEYS = ("max_score", "max", "max_points", "points_possible", "possible", "out_of", "maximum", "total_points")
 _SCORE_KEYS = ("score", "points", "points_earned", "earned", "points_awarded", "awarded")
 # Keys that hold checks, which may be keys of an object in place of a list.
-_CHECKS = frozenset(
+CHECKS = frozenset(
     (
         *(
             "expectations",
@@ -48,8 +47,10 @@ _CHECKS = frozenset(
         *("expectation_results", "assertion_verdicts", "check_results", "criteria_results", "verdict_by_assertion"),
     )
 )
-_HALVES = (("passed", "failed"), ("passes", "failures"), ("met", "unmet"), ("met", "not_met"), ("pass", "fail"))
+_PAIRS = (("passed", "failed"), ("passes", "failures"), ("met", "unmet"), ("met", "not_met"), ("pass", "fail"))
+HALVES = frozenset(name for pair in _PAIRS for name in pair)
 _IDENTITY_KEYS = ("id", "assertion_id", "check_id", "expectation_id", "criterion_id", "key")
+_IDENTIFIES = frozenset(_IDENTITY_KEYS)
 _TEXT_KEYS = (
     *("text", "assertion", "expectation", "description", "criterion", "criteria", "check", "requirement", "statement"),
     *("name", "title", "question", "item", "rubric", "label"),
@@ -113,8 +114,7 @@ _FRACTION = re.compile(r"\s*(\d{1,6})\s*(?:/|of|out of)\s*(\d{1,6})\b")
 _PERCENT = re.compile(r"\s*(\d{1,3}(?:\.\d+)?)\s*%")
 
 
-@dataclass(frozen=True, slots=True)
-class Assertion:
+class Assertion(NamedTuple):
     """One check of a run: what identifies it among the others, and whether it passed."""
 
     key: str
@@ -176,8 +176,8 @@ def _share_of_points(element: Fields) -> float | None:
 
 def checks_as_lists(node: Fields) -> Fields:
     """An object whose checks are keys (`{"has a header": "PASS"}`) or two lists (passed, failed), with one list of them."""
-    lists = {key: rows for key, value in node.items() if key in _CHECKS and (rows := _keyed_checks(value))}
-    for passed, failed in _HALVES:
+    lists = {key: rows for key, value in node.items() if key in CHECKS and (rows := _keyed_checks(value))}
+    for passed, failed in _PAIRS:
         halves = node.get(passed), node.get(failed)
         if all(isinstance(half, list) for half in halves) and any(halves):
             texts = [[text for text in half or () if isinstance(text, str)] for half in halves]
@@ -234,8 +234,26 @@ def assertions_in(lists: Sequence[Sequence[Any]]) -> tuple[tuple[Assertion, ...]
     return tuple(assertions), ungraded
 
 
+def plain_assertions(listed: Sequence[Any]) -> tuple[Assertion, ...] | None:
+    """The assertions of a list in which each says `passed` and nothing of another run; None for any other list."""
+    assertions = []
+    for element in listed:
+        if element.__class__ is not dict or not _is_plain_check(tuple(element)):
+            return None
+        passed = element["passed"]
+        if passed.__class__ is not bool or list in map(type, element.values()):
+            return None
+        assertions.append(Assertion(*identity(element), 1.0 if passed else 0.0))
+    return tuple(assertions)
+
+
+@lru_cache(maxsize=4096)
+def _is_plain_check(keys: tuple[str, ...]) -> bool:
+    return "passed" in keys and _RUN_KEYS.isdisjoint(keys) and all(arm_of_name(key) is None for key in keys)
+
+
 def identity(element: Fields) -> tuple[str, bool]:
-    for name in _IDENTITY_KEYS:
+    for name in () if _IDENTIFIES.isdisjoint(element) else _IDENTITY_KEYS:
         value = element.get(name)
         # A number counts the list, and says nothing once an assertion is added in front.
         if isinstance(value, str) and value.strip() and not re.fullmatch(r"[A-Za-z]{0,2}-?\d+", value.strip()):

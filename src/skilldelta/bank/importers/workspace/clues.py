@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -53,10 +52,20 @@ _NOT_LOADED = re.compile(
     re.IGNORECASE,
 )
 _ANY = 1_000
+_MISSING_FLAGS = ("skill_loaded", "skill_available", "skill_found")
 _REMARKS = (
     *("error", "errors", "note", "notes", "status", "skill_status", "warning", "warnings", "comment", "skill_error"),
     *("user_notes_summary", "user_notes", "remarks", "deviations", "issues"),
 )
+
+
+# Most objects say nothing of a kind, which one comparison of sets tells.
+_SAYS_ARM = frozenset((*_ARM_FIELDS, *_ARM_FLAGS, "name", "id", "key", "title"))
+_SAYS_EVAL = frozenset((*_ID_FIELDS, *_NAME_FIELDS, *_TEXT_FIELDS, "id", "name", "title"))
+_SAYS_OTHER = {
+    names: frozenset(names) for names in (_SKILL_FIELDS, _VERSION_FIELDS, _ITERATION_FIELDS, _MODEL_FIELDS, _RUN_FIELDS)
+}
+_SAYS_MISSING = frozenset((*_REMARKS, *_MISSING_FLAGS))
 
 
 class ConflictingCluesError(Exception):
@@ -72,8 +81,7 @@ class FileClues(NamedTuple):
     """From the file upward, those above the source among them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
+class Level(NamedTuple):
     """One thing that may say something: an object of the document, metadata beside the file, a name of a file or folder."""
 
     kind: str
@@ -134,6 +142,8 @@ def _arm_of_part(name: str, extra: Mapping[str, str]) -> ArmName | None:
 
 def _arm_fields(level: Level, extra: Mapping[str, str]) -> Iterator[ArmClue]:
     fields = level.fields or {}
+    if _SAYS_ARM.isdisjoint(fields):
+        return
     for name in _ARM_FIELDS:
         value = fields.get(name)
         if (
@@ -193,7 +203,7 @@ def eval_clue(levels: Sequence[Level], arm: ArmClue | None = None, *, inside: in
     places: list[str] = []
     folders = 0
     for level in levels:
-        if level.fields is not None:
+        if level.fields is not None and not _SAYS_EVAL.isdisjoint(level.fields):
             if not eval_id:
                 eval_id = _first_text(level.fields, _ID_FIELDS)
             if not name:
@@ -209,7 +219,7 @@ def eval_clue(levels: Sequence[Level], arm: ArmClue | None = None, *, inside: in
         is_outside = folders > inside and bool(places)
         is_named = level.is_key and bool(eval_id or name)
         if level.name and not level.name.startswith("[") and not is_outside and not is_named:
-            places += [place for place in [_eval_name(level, arm)] if place]
+            places += _eval_names(level.kind, level.name, arm)
         if level.kind == "folder" and is_iteration(level.name):
             break
     if match := NUMBERED.match(eval_id):
@@ -232,22 +242,21 @@ def _not_an_arm(name: str) -> str:
     return "" if arm is not None and arm.is_sure else name
 
 
-def _eval_name(level: Level, arm: ArmClue | None) -> str:
+@lru_cache(maxsize=1 << 14)
+def _eval_names(kind: str, name: str, arm: ArmClue | None) -> tuple[str, ...]:
     """The name of a folder, file part or key, where it can be an evaluation's."""
-    name = level.name
-    if RUN_FOLDER.match(name) or is_generic(name) or (level.kind == "folder" and is_iteration(name)):
-        return ""
-    if level.kind == "key" and not NUMBERED.match(name) and not re.search(r"[-\s]", name):
-        return ""  # `runs`, `with_skill`, `grading`: a key with a hyphen or a blank was made of an evaluation's name
-    if arm is not None and name == arm.name and level.kind == arm.kind:
-        # eval-3-with_skill: what is left of it, as it is spelled.
-        return _spelled(name, arm.arm.rest)
+    if RUN_FOLDER.match(name) or is_generic(name) or (kind == "folder" and is_iteration(name)):
+        return ()
+    if kind == "key" and not NUMBERED.match(name) and not re.search(r"[-\s]", name):
+        return ()  # `runs`, `with_skill`, `grading`: a key with a hyphen or a blank was made of an evaluation's name
     named = arm_of_name(name)
-    if named is None:
-        return name
-    if named.is_sure or not named.rest:
-        return ""
-    return _spelled(name, named.rest) if arm is None or named.meaning == arm.arm.meaning else name
+    if arm is not None and name == arm.name and kind == arm.kind:
+        name = _spelled(name, arm.arm.rest)  # eval-3-with_skill: what is left of it
+    elif named is not None and (named.is_sure or not named.rest):
+        name = ""
+    elif named is not None and (arm is None or named.meaning == arm.arm.meaning):
+        name = _spelled(name, named.rest)
+    return (name,) if name else ()
 
 
 def _spelled(name: str, rest: str) -> str:
@@ -256,7 +265,9 @@ def _spelled(name: str, rest: str) -> str:
     return "" if not rest or match is None or RUN_FOLDER.match(rest.replace("_", "-")) else match[0]
 
 
-def _first_text(fields: Fields, names: Sequence[str]) -> str:
+def _first_text(fields: Fields, names: tuple[str, ...]) -> str:
+    if names in _SAYS_OTHER and _SAYS_OTHER[names].isdisjoint(fields):
+        return ""
     for name in names:
         if name in fields:
             text = text_of(fields[name]).strip()
@@ -271,7 +282,7 @@ def _first_text(fields: Fields, names: Sequence[str]) -> str:
 def run_number(levels: Sequence[Level]) -> int | None:
     """Which repetition a run is; None where nothing says."""
     for level in levels:
-        if level.fields is not None:
+        if level.fields is not None and not _SAYS_OTHER[_RUN_FIELDS].isdisjoint(level.fields):
             for name in _RUN_FIELDS:
                 value = level.fields.get(name)
                 if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1_000_000:
@@ -310,7 +321,7 @@ def recorded_version(levels: Sequence[Level]) -> str:
 def skill_name(levels: Sequence[Level]) -> str:
     """The skill that the run or its metadata names; a path stands for the skill's folder."""
     for level in levels:
-        if level.fields is None:
+        if level.fields is None or _SAYS_OTHER[_SKILL_FIELDS].isdisjoint(level.fields):
             continue
         for field in _SKILL_FIELDS:
             name = text_of(level.fields.get(field)).strip()
@@ -337,7 +348,9 @@ def model_name(levels: Sequence[Level]) -> str:
 def skill_was_missing(objects: Iterable[Fields]) -> str:
     """What the objects of a run say about a skill that failed to load; "" where they say nothing of the kind."""
     for fields in objects:
-        for flag in ("skill_loaded", "skill_available", "skill_found"):
+        if _SAYS_MISSING.isdisjoint(fields):
+            continue
+        for flag in _MISSING_FLAGS:
             if fields.get(flag) is False:
                 return f"{flag}: false"
         for name in _REMARKS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from skilldelta.bank.importers.workspace.arm_words import Meaning
@@ -54,26 +55,27 @@ class GradedRun:
     has_unknown_arm: bool = False
     """Whether `arm` is a name that a person has to explain."""
 
-    @property
-    def outcome(self) -> float | None:
-        """The share of assertions that passed."""
-        if self.assertions:
-            return sum(assertion.passed for assertion in self.assertions) / len(self.assertions)
-        return self.rate
+    outcome: float | None = field(init=False)
+    """The share of assertions that passed."""
+    verdicts: tuple[Any, ...] = field(init=False)
+    """What two records of one run have in common."""
+    workspace: str = field(init=False)
+    """The folder that holds the iterations of the run's workspace."""
 
-    @property
-    def verdicts(self) -> tuple[Any, ...]:
-        """What two records of one run have in common."""
-        return tuple(sorted((assertion.key, assertion.passed) for assertion in self.assertions)) or (self.rate,)
+    def __post_init__(self) -> None:
+        marks = [assertion.passed for assertion in self.assertions]
+        self.outcome = sum(marks) / len(marks) if marks else self.rate
+        self.verdicts = tuple(sorted(self.assertions)) or (self.rate,)
+        self.workspace = _workspace_of(self.file.rpartition("/")[0])
 
-    @property
-    def workspace(self) -> str:
-        """The folder that holds the iterations of the run's workspace."""
-        parts = self.file.split("/")[:-1]
-        for position, part in enumerate(parts):
-            if is_iteration(part):
-                return "/".join(parts[:position])
-        return "/".join(parts[:-2])
+
+@lru_cache(maxsize=1 << 14)
+def _workspace_of(folder: str) -> str:
+    parts = folder.split("/") if folder else []
+    for position, part in enumerate(parts):
+        if is_iteration(part):
+            return "/".join(parts[:position])
+    return "/".join(parts[:-2])
 
 
 @dataclass(slots=True)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from skilldelta.bank.importers.workspace.arm_words import ArmName, arm_of_name, plain_words
 from skilldelta.bank.importers.workspace.assertions import (
+    CHECKS,
+    HALVES,
     RATE_KEYS,
     Assertion,
     Fields,
@@ -25,6 +26,7 @@ from skilldelta.bank.importers.workspace.assertions import (
     identity,
     in_shares,
     mark_of,
+    plain_assertions,
     rate_of,
     scalar_rate,
     verdict,
@@ -38,11 +40,13 @@ _AGGREGATES = re.compile(
 # with_skill_passed, baseline_result
 _VERDICT_WORD = re.compile(r"_(?:passed|pass|met|result|verdict|status|outcome)\Z", re.IGNORECASE)
 _FLAT = re.compile(r"[a-z].*(?:rate|ratio|passed|total|count|failed|tokens|seconds|score)\Z", re.IGNORECASE)
+_FLAT_SUFFIXES = (
+    *(*RATE_KEYS, "passed", "total", "pass_count", "failed", "tokens", "total_tokens", "seconds", "score"),
+)
 _DEEPEST = 9
 
 
-@dataclass(frozen=True, slots=True)
-class Grading:
+class Grading(NamedTuple):
     """The grading of one run, and everything in the document that may say whose it is."""
 
     assertions: tuple[Assertion, ...]
@@ -60,10 +64,35 @@ class Grading:
 
 def gradings_in(document: Any) -> list[Grading]:
     """Every graded run of a document."""
+    if (plain := _plain_grading(document)) is not None:
+        return [plain]
     gradings = _gradings(document)
     if not any(grading.assertions for grading in gradings) and are_percent(document):
         return _gradings(in_shares(document))
     return gradings
+
+
+def _plain_grading(document: Any) -> Grading | None:
+    """The grading in an object with one list of plain verdicts and no word of an arm, which most are; else None."""
+    if document.__class__ is not dict or not _is_plain_shape(tuple(document)):
+        return None
+    rows = None
+    for key, value in document.items():
+        if value.__class__ is list and value and (value[0].__class__ is dict or key in HALVES):
+            if rows is not None or key in HALVES:
+                return None
+            rows = value
+        elif value.__class__ is dict and key in CHECKS:
+            return None
+    assertions = plain_assertions(rows) if rows is not None else None
+    return Grading(assertions, None, (("", document),), "", (rows,)) if assertions else None
+
+
+@lru_cache(maxsize=4096)
+def _is_plain_shape(keys: tuple[str, ...]) -> bool:
+    """Whether no key of an object says an arm."""
+    stems = (plain_words(key).removesuffix(f"_{suffix}") for key in keys for suffix in ("", *_FLAT_SUFFIXES))
+    return all(arm_of_name(stem) is None for stem in stems)
 
 
 def _gradings(document: Any) -> list[Grading]:
@@ -231,17 +260,7 @@ def _unflattened(node: Fields) -> Fields:
         if len(key) < 8 or isinstance(value, dict | list) or not _FLAT.search(key):
             continue
         plain = plain_words(key)
-        for suffix in (
-            *RATE_KEYS,
-            "passed",
-            "total",
-            "pass_count",
-            "failed",
-            "tokens",
-            "total_tokens",
-            "seconds",
-            "score",
-        ):
+        for suffix in _FLAT_SUFFIXES:
             stem = plain.removesuffix(f"_{suffix}")
             arm = arm_of_name(stem) if stem != plain else None
             if arm is not None and arm.is_sure:

@@ -14,11 +14,12 @@ def drop_repeated(workspace: WorkspaceRuns) -> None:
     by_run: defaultdict[tuple[str, ...], list[GradedRun]] = defaultdict(list)
     ordered = sorted(workspace.runs, key=lambda run: (run.is_summary, run.time or 0.0, run.iteration, run.place))
     _refuse_two_gradings_of_one_run(workspace)
-    ordered = [run for run in ordered if run in workspace.runs] if len(ordered) != len(workspace.runs) else ordered
+    left = {id(run) for run in workspace.runs}
+    ordered = [run for run in ordered if id(run) in left]
     graded_places = {_place_of(run) for run in ordered if not _is_benchmark(run)}
     for run in ordered:
         same_task = by_run[run.skill, run.task, run.text, run.meaning]
-        twin = next((other for other in same_task if _is_copy(run, other)), None)
+        twin = next((other for other in same_task if _is_copy(run, other)), None) if same_task else None
         if twin is not None:
             workspace.copies.append((run.place, twin.place))
             twin.spent = Spending(*(a or b for a, b in zip(twin.spent, run.spent, strict=True)))

@@ -7,7 +7,6 @@ its reason. Nothing is guessed.
 from __future__ import annotations
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
@@ -216,11 +215,10 @@ def _run(
     inside = own if not is_summary else [fields for key, fields in grading.levels[:-1] if fields]
     folder_of_run = name.rpartition("/")[0]
     beside = [level.fields for level in levels if level.kind == "beside" and level.fields]
-    nearby = (
-        []
-        if is_summary
-        else [*files.timing_near(name, up_to=_arm_folder(folder_of_run, arm)), *_same_stem(files, name)]
-    )
+    nearby: list[Fields] = []
+    if not is_summary:
+        nearby += files.timing_near(name, up_to=_arm_folder(folder_of_run, arm))
+        nearby += [fields for _, fields in files.metadata_near(name, up_to=folder_of_run)]
     is_benchmark_row = is_summary and any("result" in fields or "configuration" in fields for fields in inside)
     spent = spending([*nearby, *inside], trust_tokens=not is_benchmark_row)
     status = next((text_of(fields.get("status")).lower() for fields in inside if fields.get("status")), "")
@@ -262,12 +260,6 @@ def _error_of(status: str, *, has_error: bool) -> str:
     return "the run ended in an error" if has_error or status in _ERRORS else ""
 
 
-def _same_stem(files: WorkspaceFiles, name: str) -> list[Fields]:
-    """The configuration of the same run: `eval-7-config.json` beside `eval-7-grading.json`."""
-    folder = name.rpartition("/")[0]
-    return [fields for other, fields in files.metadata_near(name, up_to=folder)]
-
-
 def _arm_folder(folder: str, arm: ArmClue | None) -> str:
     """The folder of the run's arm, above which timings are of other runs, too."""
     if arm is None or arm.kind != "folder":
@@ -282,10 +274,8 @@ def _scope(files: WorkspaceFiles, folder: str, iteration: str) -> list[Level]:
     """What benchmarks above a run say for all runs below them, the nearest first; of models, those of its iteration only."""
     levels: list[Level] = []
     is_own = True
-    while True:
-        for other in files.by_folder.get(folder, ()):
-            if not re.search(r"benchmark|workspace|summary", other.rpartition("/")[2], re.IGNORECASE):
-                continue
+    while files.summaries:
+        for other in files.summaries.get(folder, ()):
             document = files.documents[other]
             for fields in (document.get("metadata"), document):
                 if isinstance(fields, dict):
@@ -294,10 +284,11 @@ def _scope(files: WorkspaceFiles, folder: str, iteration: str) -> list[Level]:
                         plain = {key: value for key, value in plain.items() if key in ("skill_name", "skill")}
                     levels.append(Level("scope", "", plain))
         if not folder:
-            return levels
+            break
         if iteration and folder.rpartition("/")[2] == iteration:
             is_own = False
         folder = folder.rpartition("/")[0]
+    return levels
 
 
 def _iteration(folder: str, field_: str, arm: ArmClue | None) -> str:

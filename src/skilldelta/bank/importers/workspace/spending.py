@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from skilldelta.bank.importers.tools.plain_values import amount_of
@@ -48,6 +49,13 @@ _SPENDING_OBJECTS = (
     "metrics",
     "result",
 )
+_MOMENTS = (
+    *(("started_at", "completed_at"), ("started_at", "finished_at"), ("start_time", "end_time")),
+    *(("start_iso", "end_iso"), ("start_ms", "end_ms"), ("start_ts", "end_ts")),
+)
+# Most objects say nothing of a kind, which one comparison of sets tells.
+_SAYS_TIME = frozenset(_TIME_FIELDS)
+_HAS_INNER = frozenset(_SPENDING_OBJECTS)
 _EARLIEST, _LATEST = 1_400_000_000, 4_000_000_000
 
 
@@ -63,57 +71,80 @@ def spending(objects: Iterable[Fields], *, trust_tokens: bool = True) -> Spendin
     """What the nearest object says for each; `trust_tokens` is for files whose bare `tokens` are no characters."""
     tokens = seconds = cost = None
     for fields in _with_inner(objects):
-        tokens = tokens or _tokens(fields, trust_tokens)
-        seconds = seconds or _seconds(fields)
-        cost = cost or next((amount for name in _COST_FIELDS if (amount := amount_of(fields.get(name)))), None)
+        if not (keys := _spending_keys(tuple(fields))):
+            continue
+        tokens = tokens or _tokens(fields, keys, trust_tokens)
+        seconds = seconds or _seconds(fields, keys)
+        cost = cost or next((amount for name in keys.cost if (amount := amount_of(fields[name]))), None)
     return Spending(tokens, seconds, cost)
 
 
 def _with_inner(objects: Iterable[Fields]) -> Iterator[Fields]:
     for fields in objects:
         yield fields
+        if _HAS_INNER.isdisjoint(fields):
+            continue
         for name in _SPENDING_OBJECTS:
             inner = fields.get(name)
             if isinstance(inner, dict):
                 yield inner
-                yield from (inner[key] for key in _SPENDING_OBJECTS if isinstance(inner.get(key), dict))
+                if not _HAS_INNER.isdisjoint(inner):
+                    yield from (inner[key] for key in _SPENDING_OBJECTS if isinstance(inner.get(key), dict))
 
 
-def _tokens(fields: Fields, trust_tokens: bool) -> float | None:
-    has_parts = any(amount_of(fields.get(part)) is not None for part in ("input", "output", "prompt", "completion"))
-    names = (*_TOKEN_FIELDS, *(("total",) if has_parts else ("tokens",) if trust_tokens else ()))
-    for name in names:
-        if amount := amount_of(fields.get(name)):
+class _SpendingKeys(NamedTuple):
+    """Which keys of an object may say what a run took, the most telling first."""
+
+    tokens: tuple[str, ...]
+    bare: tuple[str, ...]
+    parts: tuple[tuple[str, ...], ...]
+    seconds: tuple[tuple[str, float], ...]
+    """With the number of each in a second."""
+    moments: tuple[tuple[str, str], ...]
+    cost: tuple[str, ...]
+
+
+@lru_cache(maxsize=4096)
+def _spending_keys(names: tuple[str, ...]) -> _SpendingKeys | None:
+    """The keys among these that say something; None where none does. Objects of one kind have the same keys."""
+    has = frozenset(names)
+    keys = _SpendingKeys(
+        tuple(name for name in _TOKEN_FIELDS if name in has),
+        tuple(name for name in ("total", "tokens") if name in has),
+        tuple(parts for parts in _TOKEN_PARTS if parts[0] in has and parts[1] in has),
+        (
+            *((name, 1.0) for name in _SECONDS_FIELDS if name in has),
+            *((name, 1000.0) for name in _MILLISECONDS_FIELDS if name in has),
+            *((name, 1.0) for name in names if name not in _SECONDS_FIELDS and _SECONDS.fullmatch(name)),
+        ),
+        tuple(pair for pair in _MOMENTS if pair[0] in has and pair[1] in has),
+        tuple(name for name in _COST_FIELDS if name in has),
+    )
+    return keys if any(keys) else None
+
+
+def _tokens(fields: Fields, keys: _SpendingKeys, trust_tokens: bool) -> float | None:
+    for name in keys.tokens:
+        if amount := amount_of(fields[name]):
             return amount
-    for parts in _TOKEN_PARTS:
+    if keys.bare:
+        has_parts = any(amount_of(fields.get(part)) is not None for part in ("input", "output", "prompt", "completion"))
+        bare = "total" if has_parts else "tokens" if trust_tokens else ""
+        if amount := amount_of(fields.get(bare)):
+            return amount
+    for parts in keys.parts:
         amounts = [amount_of(fields.get(name)) for name in parts]
         if amounts[0] is not None and amounts[1] is not None:
             return sum(amount for amount in amounts if amount is not None) or None
     return None
 
 
-def _seconds(fields: Fields) -> float | None:
-    for name in _SECONDS_FIELDS:
-        if amount := amount_of(fields.get(name)):
-            return amount
-    for name in _MILLISECONDS_FIELDS:
-        if amount := amount_of(fields.get(name)):
-            return amount / 1000
-    for name, value in fields.items():
-        if _SECONDS.fullmatch(name) and (amount := amount_of(value)):
-            return amount
-    if not any(name.startswith(("start", "eval_start")) for name in fields):
-        return None
-    for start, end in (
-        *(
-            ("started_at", "completed_at"),
-            ("started_at", "finished_at"),
-            ("start_time", "end_time"),
-            ("start_iso", "end_iso"),
-        ),
-        *(("start_ms", "end_ms"), ("start_ts", "end_ts")),
-    ):
-        begin, finish = _moment(fields.get(start)), _moment(fields.get(end))
+def _seconds(fields: Fields, keys: _SpendingKeys) -> float | None:
+    for name, in_a_second in keys.seconds:
+        if amount := amount_of(fields[name]):
+            return amount / in_a_second
+    for start, end in keys.moments:
+        begin, finish = _moment(fields[start]), _moment(fields[end])
         if begin is not None and finish is not None and finish > begin:
             return finish - begin
     return None
@@ -122,6 +153,8 @@ def _seconds(fields: Fields) -> float | None:
 def recorded_time(objects: Iterable[Fields]) -> float | None:
     """When the nearest object says that it was made, in seconds since 1970."""
     for fields in objects:
+        if _SAYS_TIME.isdisjoint(fields):
+            continue
         for name in _TIME_FIELDS:
             if name in fields and (moment := _moment(fields[name])) is not None:
                 return moment

@@ -6,9 +6,10 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from skilldelta.bank.importers.loose_json import DamagedFileError, parse_loosely
 from skilldelta.bank.importers.result_tree import ResultTree
@@ -27,6 +28,7 @@ _METADATA = re.compile(
     r"\.json\Z",
     re.IGNORECASE,
 )
+_SUMMARY = re.compile(r"benchmark|workspace|summary", re.IGNORECASE)
 _TIMING = re.compile(r"(?:.*[-_.])?(?:timing|timings|metrics|usage|run[-_]?metrics)\.json\Z", re.IGNORECASE)
 # What a tool or a project keeps in JSON that has nothing to do with runs.
 _OTHER = re.compile(r"(?:package|package-lock|tsconfig|plugin|marketplace|settings|\..*)\.json\Z", re.IGNORECASE)
@@ -37,9 +39,11 @@ _OF_ANY_RUN = frozenset(
         *("arm", "session", "experiment", "agent"),
     )
 )
+_OF_ANY_TIMING = frozenset(("", "metrics", "usage", "run", "run_metrics"))
 _PRODUCTS = re.compile(r"/(?:outputs?|artifacts|artefacts|workspace|workdir|files|project|repo)/")
 _GRADING_NAME = re.compile(r"grad|assert|verdict|eval|benchmark|score", re.IGNORECASE)
 _DEFINITION_LISTS = ("evals", "cases", "tasks", "tests", "scenarios", "test_cases", "evaluations")
+_LISTS_DEFINITIONS = frozenset(_DEFINITION_LISTS)
 _PROMPTS = ("prompt", "task_prompt", "user_prompt", "query", "input", "question", "instruction", "task")
 
 
@@ -63,7 +67,9 @@ class WorkspaceFiles:
     """File names to the gradings in them."""
     documents: dict[str, Fields] = field(default_factory=dict)
     """Objects that describe runs: metadata, configurations, timings, benchmarks."""
-    by_folder: dict[str, list[str]] = field(default_factory=dict)
+    by_folder: dict[str, list[tuple[str, FileKind]]] = field(default_factory=dict)
+    summaries: dict[str, list[str]] = field(default_factory=dict)
+    """Folders to the benchmarks and summaries in them."""
     definitions: list[Definitions] = field(default_factory=list)
     damaged: dict[str, str] = field(default_factory=dict)
     """Files that cannot be read, with the reason."""
@@ -83,19 +89,14 @@ class WorkspaceFiles:
     def metadata_near(self, name: str, *, up_to: str) -> Iterator[tuple[str, Fields]]:
         """Objects that describe a run, the nearest first: of the same stem, in its folder, then in the folders above."""
         folder, _, file = name.rpartition("/")
-        stem = bare_stem(file.rpartition(".")[0])
+        stem = file_kind(file).stem
         while True:
-            same, others = [], []
-            for other in self.by_folder.get(folder, ()):
-                if other == name or not _METADATA.fullmatch(other.rpartition("/")[2]):
-                    continue
-                its_stem = bare_stem(other.rpartition("/")[2].rpartition(".")[0])
-                if its_stem == stem:
-                    same.append(other)
-                elif not its_stem or its_stem.lower() in _OF_ANY_RUN:
-                    others.append(other)
-            for other in (*same, *others):
-                yield other, self.documents[other]
+            if listed := self.by_folder.get(folder):
+                near = [(other, kind) for other, kind in listed if kind.is_metadata and other != name]
+                yield from ((other, self.documents[other]) for other, kind in near if kind.stem == stem)
+                for other, kind in near:
+                    if kind.stem != stem and (not kind.stem or kind.stem.lower() in _OF_ANY_RUN):
+                        yield other, self.documents[other]
             if folder == up_to or not folder:
                 return
             folder = folder.rpartition("/")[0]
@@ -103,20 +104,42 @@ class WorkspaceFiles:
     def timing_near(self, name: str, *, up_to: str) -> Iterator[Fields]:
         """Timings of the same stem or of the run's folder; those of its outputs come last."""
         folder, _, file = name.rpartition("/")
-        stem = bare_stem(file.rpartition(".")[0])
+        stem = file_kind(file).stem
         inner = f"{folder}/outputs" if folder else "outputs"
         while True:
             for place in (folder, inner):
-                for other in self.by_folder.get(place, ()):
-                    its_name = other.rpartition("/")[2]
-                    if other != name and _TIMING.fullmatch(its_name):
-                        its_stem = bare_stem(its_name.rpartition(".")[0])
-                        if its_stem in (stem, "", "metrics", "usage", "run", "run_metrics"):
-                            yield self.documents[other]
+                for other, kind in self.by_folder.get(place, ()):
+                    if kind.is_timing and other != name and (kind.stem == stem or kind.stem in _OF_ANY_TIMING):
+                        yield self.documents[other]
             if folder == up_to or not folder:
                 return
             inner = ""
             folder = folder.rpartition("/")[0]
+
+
+class FileKind(NamedTuple):
+    """What the name of a file says that it is."""
+
+    stem: str
+    is_metadata: bool
+    is_timing: bool
+    defines: bool
+    sums_up: bool
+    is_other: bool
+    """Whether it is no file of a workspace."""
+
+
+@lru_cache(maxsize=1 << 14)
+def file_kind(file: str) -> FileKind:
+    """The kind of a file by its name without folders; many runs have files of the same names."""
+    return FileKind(
+        bare_stem(file.rpartition(".")[0]),
+        bool(_METADATA.fullmatch(file)),
+        bool(_TIMING.fullmatch(file)),
+        bool(_DEFINITIONS.fullmatch(file)),
+        bool(_SUMMARY.search(file)),
+        not file.endswith((".json", ".jsonl")) or bool(_OTHER.fullmatch(file)),
+    )
 
 
 def read_files(tree: ResultTree) -> WorkspaceFiles:
@@ -124,7 +147,7 @@ def read_files(tree: ResultTree) -> WorkspaceFiles:
     files = WorkspaceFiles()
     for name in tree.names:
         file = name.rpartition("/")[2]
-        if not file.endswith((".json", ".jsonl")) or _OTHER.fullmatch(file):
+        if file_kind(file).is_other:
             continue
         try:
             content = tree.read(name, most=_MOST_BYTES)
@@ -171,13 +194,16 @@ def _documents(content: bytes, file: str) -> Iterator[tuple[Any, str]]:
 
 def _sort(files: WorkspaceFiles, name: str, file: str, document: Any, content: bytes) -> None:
     folder = name.rpartition("/")[0]
+    kind = file_kind(file)
     if isinstance(document, dict):
         files.documents[name] = document
-        files.by_folder.setdefault(folder, []).append(name)
+        files.by_folder.setdefault(folder, []).append((name, kind))
+        if kind.sums_up:
+            files.summaries.setdefault(folder, []).append(name)
     if _is_trigger_result(document):
         files.trigger_rates.append(name)
         return
-    if _TIMING.fullmatch(file):
+    if kind.is_timing:
         if not file.startswith("timing") and _names_both_arms(document) and not gradings_in(document):
             files.without_verdicts.append(name)
         return
@@ -185,7 +211,7 @@ def _sort(files: WorkspaceFiles, name: str, file: str, document: Any, content: b
         files.definitions.append(definitions)
     gradings = gradings_in(document)
     has_verdicts = any(grading.assertions for grading in gradings)
-    if _DEFINITIONS.fullmatch(file) or (_METADATA.fullmatch(file) and not has_verdicts):
+    if kind.defines or (kind.is_metadata and not has_verdicts):
         if definitions and has_verdicts:
             files.defines_only.append(name)
         return
@@ -201,7 +227,7 @@ def _sort(files: WorkspaceFiles, name: str, file: str, document: Any, content: b
         files.made_by_runs.append(name)
         return
     files.gradings.append((name, gradings))
-    if not bare_stem(file.rpartition(".")[0]):
+    if not kind.stem:
         files.plain_folders.add(folder)
     files.contents[name] = hash(content)
 
@@ -225,6 +251,8 @@ def _is_trigger_result(document: Any) -> bool:
 
 
 def _definitions(document: Any, folder: str) -> Definitions | None:
+    if isinstance(document, dict) and _LISTS_DEFINITIONS.isdisjoint(document):
+        return None
     rows = rows_of(document)
     if isinstance(document, dict):
         rows = next((inner for key in _DEFINITION_LISTS if (inner := rows_of(document.get(key)))), [])
