@@ -97,6 +97,41 @@ def test_logicbench_from_files_to_tables(tmp_path: Path, capsys: pytest.CaptureF
     assert [row["rule"] for row in tables["ablations"]] == ["k = 6, cosine", "k = 3, cosine", "k = 6, uniform"]
 
 
+def test_tables_of_first_runs_with_ridge_and_relevance_from_elsewhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = sra_files.logicbench(tasks=6)
+    options = sra_options(tmp_path, "logicbench", rows)
+    scores = [f"{row['instance_id']},{place}" for place, row in enumerate(rows)]
+    (tmp_path / "relevance.csv").write_text("\n".join(["task_id,score", *scores]))
+    elsewhere = ["--headline-runs", "logicbench=1", "--relevance", str(tmp_path / "relevance.csv")]
+    with serving(fake_models.logicbench) as endpoint:
+        for fault in (
+            ["--headline-runs", "one"],
+            ["--relevance", str(tmp_path / "corpus.json")],
+            ["--ridge-agent", "m"],
+        ):
+            assert study("logicbench", endpoint, tmp_path, *options, *fault) == 2
+        assert not endpoint.bodies  # nothing is paid before these are read
+        repeated = [*options, *elsewhere, "--ridge-encoder", "tfidf", "--no-self-judge", "--repetitions", "3", "--json"]
+        capsys.readouterr()
+        assert study("logicbench", endpoint, tmp_path, *repeated) == 0
+        assert len(endpoint.bodies) == 6 * 2 * 3
+    tables = document(capsys)["tables"]
+    written = (tmp_path / "study" / "tables.md").read_text()
+    assert "outcomes of the first run of each arm; evidence curves use every run" in written
+    assert "Ridge has the vectors of tfidf" in written
+    # Half of the tasks lie above the median of the given scores: the last three.
+    with Bank.open(tmp_path / "study" / "study.bank", create=False) as bank:
+        (agent,) = bank.agents()
+        pairs = {pair.task_id: pair for pair in bank.pairing(agent=agent, suite="logicbench").pairs}
+    used = [row["instance_id"] for row in rows[3:]]
+    success = sum(pairs[name].y1 if name in used else pairs[name].y0 for name in pairs) / 6
+    (relevance,) = [row["relevance"] for row in tables["no_history"]]
+    assert relevance == pytest.approx(success)
+    assert {row["to"] for row in tables["evidence"] if row["over"] == "repetitions"} == {3}
+
+
 def test_the_arms_of_a_study_differ_by_the_skill_alone(tmp_path: Path) -> None:
     options = sra_options(tmp_path, "logicbench", sra_files.logicbench(tasks=3))
     with serving(fake_models.logicbench) as endpoint:

@@ -90,3 +90,59 @@ def test_a_table_is_the_same_in_markdown_csv_and_latex() -> None:
         ["a&b_50%", "0.5", "-0.01", "0.02", "1/2"],
         ["c", "", "", "", "0/2"],
     ]
+
+
+def named_rows(table: PaperTable) -> list[dict[str, object]]:
+    return [dict(zip([column.name for column in table.columns], row, strict=True)) for row in table.rows]
+
+
+def test_prospective_panels_stand_beside_the_papers_panel_that_knew_as_many_tasks() -> None:
+    kinds = {"known": "count", "target": "count", "AUROC": "ratio", "success gain": "points", "tokens saved": "percent"}
+    columns = (TableColumn("suite"), TableColumn("agent"), *(TableColumn(name, kind) for name, kind in kinds.items()))  # type: ignore[arg-type]
+    panels = (("toolqa", 10), ("bigcodebench", 350), ("bigcodebench", 9), ("logicbench", 4))
+    rows = tuple((suite, "mine", known, 5, 0.5, 0.1, 0.2) for suite, known in panels)
+    (table,) = beside_paper([PaperTable("prospective", "Prospective panels", columns, rows)])
+    toolqa, natural, unknown, logic = named_rows(table)
+    assert (toolqa["known (paper)"], toolqa["AUROC (paper)"]) == (96, 0.753)
+    assert natural["AUROC (paper)"] == 0.502
+    assert natural["success gain (paper)"] == pytest.approx(0.07)
+    assert natural["tokens saved (paper)"] == pytest.approx(0.3288)
+    assert unknown["AUROC (paper)"] is None  # two panels of BigCodeBench, neither of which knew nine tasks
+    assert logic["known (paper)"] is None
+
+
+def test_what_the_paper_says_of_single_panels_stands_beside_them() -> None:
+    structure = PaperTable(
+        "structure",
+        "Structure",
+        (
+            TableColumn("suite"),
+            TableColumn("groups", "count"),
+            TableColumn("median", "count"),
+            TableColumn("edges", "count"),
+        ),
+        (("bigcodebench", 2, 3, 18), ("mine", 1, 1, 1)),
+    )
+    effects = PaperTable(
+        "effects",
+        "Effects",
+        (TableColumn("agent"), TableColumn("suite"), TableColumn("help", "count"), TableColumn("harm", "count")),
+        (("qwen-turbo", "toolqa", 1, 2), ("mine", "toolqa", 3, 4)),
+    )
+    means = PaperTable(
+        "means", "Means", (TableColumn("policy"), TableColumn("success", "percent")), (("Always on", 0.5),)
+    )
+    suites = PaperTable(
+        "suite_means",
+        "Suites",
+        (TableColumn("suite"), TableColumn("within", "points")),
+        (("toolqa", 0.0), ("medcalc", 0.0)),
+    )
+    tables = [named_rows(table) for table in beside_paper([structure, effects, means, suites])]
+    assert [(row["groups (paper)"], row["median (paper)"], row["edges (paper)"]) for row in tables[0]] == [
+        (86, 3, 3140),
+        (None, None, None),
+    ]
+    assert [(row["help (paper)"], row["harm (paper)"]) for row in tables[1]] == [(265, 35), (None, None)]
+    assert tables[2][0]["success (paper)"] == pytest.approx(0.6404)
+    assert [row["within (paper)"] for row in tables[3]] == [pytest.approx(0.0441), None]

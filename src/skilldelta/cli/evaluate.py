@@ -53,12 +53,7 @@ _MEANS = ("policy", "success", "vs on", "95%", "wins", "vs random", "95%", "wins
 )
 @settings.exclude_options
 @settings.corrections_option
-@click.option(
-    "--partition",
-    type=GivenPath(dir_okay=False),
-    metavar="FILE",
-    help="Ridge's own parts: a CSV or JSONL with task_id and split.",
-)
+@settings.control_options
 @click.option(
     "--refit-intervals",
     is_flag=True,
@@ -147,10 +142,12 @@ def _evaluate_routing(ctx: click.Context, bank: str, as_json: bool, output: Path
 def settings_of(options: Mapping[str, Any]) -> EvaluationSettings:
     """The options as settings of an evaluation; `gate` is one already."""
     from skilldelta.estimators.partition import read_partition
+    from skilldelta.estimators.relevance_scores import read_relevance
     from skilldelta.studies import EvaluationSettings
 
     partition = read_partition(options["partition"]) if options.get("partition") else None
-    return settings_in({**options, "partition": partition}, EvaluationSettings)
+    relevance = read_relevance(options["relevance"]) if options.get("relevance") else None
+    return settings_in({**options, "partition": partition, "relevance": relevance}, EvaluationSettings)
 
 
 def run_evaluation(panels: Sequence[LoadedPanel], settings: EvaluationSettings) -> Evaluated:

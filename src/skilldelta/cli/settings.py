@@ -95,6 +95,20 @@ encoder_options = together(  # the key comes from the environment only
     ),
     click.option("--encoder-model", envvar="SKILLDELTA_ENCODER_MODEL", metavar="NAME", help="Its model."),
 )
+control_options = together(  # what the paper's controls take from elsewhere
+    click.option(
+        "--partition",
+        type=GivenPath(dir_okay=False),
+        metavar="FILE",
+        help="Ridge's own parts: a CSV or JSONL with task_id and split.",
+    ),
+    click.option(
+        "--relevance",
+        type=GivenPath(dir_okay=False),
+        metavar="FILE",
+        help="Relevance scores from elsewhere: a CSV or JSONL with task_id, score and maybe suite, agent, skill.",
+    ),
+)
 panel_options = together(bank_option, agent_option, suite_option, encoder_options)
 
 

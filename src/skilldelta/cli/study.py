@@ -37,8 +37,19 @@ from skilldelta.cli.suite import given_files, source_options
     help="With --prospective: known and target tasks as JSON, or `published` for the authors' own. Panels form a chain.",
 )
 @click.option("--beside-paper", is_flag=True, help="Put the paper's printed figures beside yours in the tables.")
+@click.option(
+    "--headline-runs",
+    multiple=True,
+    metavar="[NAME=]N",
+    help="Count only the first N runs of each arm in the tables, of a suite or an agent (repeatable); evidence curves use all.",
+)
 @collect_options
 @settings.encoder_options
+@click.option("--ridge-encoder", metavar="NAME", help="Another encoder for the Ridge controls alone.")
+@click.option("--ridge-encoder-url", metavar="URL", help="Its endpoint.")
+@click.option("--ridge-encoder-model", metavar="NAME", help="Its model.")
+@click.option("--ridge-agent", metavar="NAME", help="Only for this agent's panels.")
+@settings.control_options
 @settings.resamples_option
 @settings.seed_option
 @click.option("--dry-run", is_flag=True, help="Print the plan, its size and its largest cost; run nothing.")

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from skilldelta.cli.collect import run_collection, run_judging
 from skilldelta.cli.output import confirm, console, note, progress, table, write_json
-from skilldelta.errors import MissingExtraError
+from skilldelta.errors import InputError, MissingExtraError
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
     from skilldelta.collect.session import Session
     from skilldelta.paper import PaperTable
+    from skilldelta.paper.headline_runs import HeadlineRuns
     from skilldelta.paper.study_folder import StudyFolder
     from skilldelta.paper.suites.base import GivenFiles, PaperSuite
-    from skilldelta.studies import Evaluated
+    from skilldelta.studies import Evaluated, EvaluationSettings, LoadedPanel
 
 # Tables that the terminal shows; the files have all of them.
 _SHOWN = ("inventory", "policies", "means", "counts", "ablations", "thresholds", "graders", "prospective")
@@ -51,6 +52,10 @@ class StudyRun:
     def go(self) -> int:
         """Everything, from where the folder stands."""
         try:
+            # Files and options of the tables are read before anything is paid.
+            self.evaluation_settings()
+            self.headline_runs()
+            self._check_ridge_options()
             folder = self._prepared()
             self._agree(folder)
             if self.options["prospective"]:
@@ -174,23 +179,26 @@ class StudyRun:
         from skilldelta.cli.evaluate import run_evaluation
         from skilldelta.paper import beside_paper, paper_tables
         from skilldelta.paper.grader_table import grader_table
+        from skilldelta.paper.headline_runs import headline_panels
         from skilldelta.paper.prospective_table import prospective_table
         from skilldelta.paper.study_folder import write_tables
         from skilldelta.paper.table import tables_document
-        from skilldelta.studies import EvaluationSettings
 
-        panels = panels_in(str(self.study.bank), {**self.options, "agent": None, "suite": None})
-        settings = EvaluationSettings(seed=self.options["seed"], resamples=self.options["resamples"], shuffles=0)
-        evaluated = run_evaluation(panels, settings)
+        every_run = panels_in(str(self.study.bank), {**self.options, "agent": None, "suite": None})
+        runs = self.headline_runs()
+        panels = headline_panels(every_run, runs)
+        evaluated = run_evaluation(panels, self.evaluation_settings())
+        evaluated, ridge_note = self._with_ridge_encoder(evaluated)
         with progress("tables"):
-            tables = [*paper_tables(evaluated), grader_table(self.study)]
+            notes = {"outcomes_note": runs.note(panels), "ridge_note": ridge_note}
+            tables = [*paper_tables(evaluated, every_run=every_run, **notes), grader_table(self.study)]
             prospective = prospective_table(self.study)
         if prospective.rows:
             tables.append(prospective)
         if self.options["beside_paper"]:
             tables = beside_paper(tables)
         write_tables(self.study, tables)
-        self._report(evaluated)
+        self._report(evaluated, every_run)
         if self.options["as_json"]:
             write_json({"folder": str(self.study.path), "panels": len(panels), "tables": tables_document(tables)})
         else:
@@ -200,7 +208,44 @@ class StudyRun:
             note(f"all tables and the report: {', '.join(str(file) for file in files if file.exists())}")
         return 0
 
-    def _report(self, evaluated: Evaluated) -> None:
+    def headline_runs(self) -> HeadlineRuns:
+        """--headline-runs."""
+        from skilldelta.paper.headline_runs import HeadlineRuns
+
+        return HeadlineRuns.parse(self.options["headline_runs"])
+
+    def evaluation_settings(self) -> EvaluationSettings:
+        """What the tables depend on; a file that cannot be read is refused."""
+        from skilldelta.cli.evaluate import settings_of
+
+        names = ("seed", "resamples", "partition", "relevance")
+        return settings_of({**{name: self.options[name] for name in names}, "shuffles": 0})
+
+    def _check_ridge_options(self) -> None:
+        for name in ("encoder_url", "encoder_model", "agent"):
+            if self.options[f"ridge_{name}"] and not self.options["ridge_encoder"]:
+                raise InputError(f"--ridge-{name.replace('_', '-')} belongs to --ridge-encoder; add it")
+
+    def _with_ridge_encoder(self, evaluated: Evaluated) -> tuple[Evaluated, str]:
+        """The study with Ridge on the vectors of --ridge-encoder, and what to say of it; as it is without that option."""
+        from skilldelta.cli.arguments import panels_in
+        from skilldelta.paper.ridge_encoder import with_ridge_of
+
+        encoder, agent = self.options["ridge_encoder"], self.options["ridge_agent"]
+        if not encoder:
+            return evaluated, ""
+        options = {
+            **self.options,
+            "agent": agent,
+            "suite": None,
+            "encoder": encoder,
+            **{name: self.options[f"ridge_{name}"] for name in ("encoder_url", "encoder_model")},
+        }
+        panels = panels_in(str(self.study.bank), options)
+        whose = f" for {agent}" if agent else ""
+        return with_ridge_of(evaluated, panels), f"Ridge has the vectors of {panels[0].support.encoder}{whose}"
+
+    def _report(self, evaluated: Evaluated, every_run: Sequence[LoadedPanel]) -> None:
         from skilldelta.cli.report import write_report_on
         from skilldelta.files import write_bytes
         from skilldelta.paper.panel_figures import panel_figures
@@ -208,7 +253,7 @@ class StudyRun:
         try:
             write_report_on(evaluated, self.study.report, command="skilldelta study")
             self.study.figures.mkdir(parents=True, exist_ok=True)
-            for name, draw in panel_figures(evaluated).items():
+            for name, draw in panel_figures(evaluated, every_run).items():
                 write_bytes(self.study.figures / f"{name}.png", draw())
         except MissingExtraError as error:
             note(str(error))

@@ -16,8 +16,9 @@ from skilldelta.predictor import PAPER, Settings
 from skilldelta.records import Judgement
 from skilldelta.support import Scope, Support
 
-if TYPE_CHECKING:  # a partition raises the error below
+if TYPE_CHECKING:  # these raise the error below
     from skilldelta.estimators.partition import Partition
+    from skilldelta.estimators.relevance_scores import RelevanceScores
 
 
 class NotApplicableError(InputError):
@@ -114,6 +115,8 @@ class Needs:
     """Where both Ridge controls train, validate and are tested; their own split unless given."""
     judgements: tuple[Judgement, ...] = ()
     """The agent's own recorded answers."""
+    relevance: RelevanceScores | None = None
+    """Relevance scores from elsewhere, for the panels that they name; computed from the texts unless given."""
 
 
 class FittedEstimator(Protocol):

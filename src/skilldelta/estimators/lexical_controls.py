@@ -13,6 +13,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from skilldelta.arrays import ROUNDING, Flags, Floats, Ints
 from skilldelta.estimators.base import NotApplicableError, Score, Scores, Target
 from skilldelta.estimators.paper_rule import RowsByScope
+from skilldelta.estimators.relevance_scores import RelevanceScores
 from skilldelta.neighbors import Neighbors
 from skilldelta.nouns import plural
 from skilldelta.support import Scope, Support
@@ -147,14 +148,20 @@ def _largest(similarity: Floats, barred: Flags, k: int) -> Ints:
 class Relevance:
     """The TF-IDF cosine of task and skill text against its median in the inventory; ties with the median skip.
 
-    No outcome is read, not even to set the threshold.
+    No outcome is read, not even to set the threshold. Scores from elsewhere take the cosine's place in the panels that
+    they name.
     """
 
     skill_texts: Mapping[str, str] = field(default_factory=dict)
+    supplied: RelevanceScores | None = None
     name = "relevance"
 
     def leave_one_out(self, support: Support) -> Scores:
         """Nothing is left out because nothing is learnt: tasks, skills and the median are all that enters."""
+        supplied = None if self.supplied is None else self.supplied.of(support)
+        if supplied is not None:
+            notes = ("scores from the file that was given, against their median",)
+            return Scores(supplied, float(np.median(supplied)), is_gain=False, notes=notes)
         fitted = self.fit(support)
         return Scores(fitted.inventory_scores, fitted.threshold, is_gain=False)
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from skilldelta.arrays import Ints
 from skilldelta.errors import InputError
 from skilldelta.estimators.base import NotApplicableError
-from skilldelta.files import fault, json_objects, lines
+from skilldelta.estimators.task_rows import read_task_rows
+from skilldelta.files import fault
 from skilldelta.support import Support
 
 Part = Literal["train", "validation", "test"]
@@ -57,7 +56,7 @@ class Partition:
 def read_partition(path: Path) -> Partition:
     """A CSV or JSONL file with the columns task_id, split and, where ids are not unique, suite."""
     parts: dict[tuple[str, str], Part] = {}
-    for number, row in _rows(path):
+    for number, row in read_task_rows(path, "split"):
         task_id, suite = str(row.get("task_id") or ""), str(row.get("suite") or "")
         if not task_id:
             raise fault(path, number, "there is no task_id; give every row one")
@@ -69,21 +68,3 @@ def read_partition(path: Path) -> Partition:
     if not parts:
         raise InputError(f"{path}: the file has no rows; give one per task")
     return Partition(parts)
-
-
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    numbered = lines(path)
-    first = next(numbered, (1, ""))
-    if first[1].lstrip().startswith("{"):
-        yield from json_objects(itertools.chain([first], numbered), path)
-        return
-    header = [name.strip().lower() for name in next(csv.reader([first[1]]), [])]
-    if not {"task_id", "split"} <= set(header):
-        raise fault(path, 1, "the columns task_id and split are needed; add a header such as task_id,split")
-    try:
-        table = csv.reader((line for _, line in numbered), strict=True)
-        for cells in table:
-            if cells:
-                yield table.line_num + 1, dict(zip(header, cells, strict=False))
-    except csv.Error as error:
-        raise fault(path, table.line_num + 1, f"not valid CSV ({error}); fix the quotes") from None

@@ -140,7 +140,7 @@ def _with_skill_only(needs: Needs) -> Estimator:
 def _relevance(needs: Needs) -> Estimator:
     from skilldelta.estimators.lexical_controls import Relevance
 
-    return Relevance(needs.skill_texts)
+    return Relevance(needs.skill_texts, needs.relevance)
 
 
 def _tfidf_knn(needs: Needs) -> Estimator:

@@ -16,6 +16,7 @@ from skilldelta.errors import InputError
 from skilldelta.estimators.base import Needs, NotApplicableError, Scores
 from skilldelta.estimators.partition import Partition
 from skilldelta.estimators.registry import PolicyEntry, policies, policy_entry
+from skilldelta.estimators.relevance_scores import RelevanceScores
 from skilldelta.evaluation.panel_policy import PanelPolicy
 from skilldelta.evaluation.structure import eligible_pairs
 from skilldelta.gate import Gate
@@ -42,6 +43,8 @@ class EvaluationPlan:
     """Where both Ridge controls train, validate and are tested; their own split unless given."""
     holdout: Holdout = "task"
     """What is left out together with a target."""
+    relevance: RelevanceScores | None = None
+    """Relevance scores from elsewhere; computed from the texts unless given."""
 
     @property
     def scope(self) -> Scope:
@@ -56,7 +59,9 @@ class EvaluationPlan:
 
     def needs(self, judgements: Sequence[Judgement] = ()) -> Needs:
         """What the estimators of the controls are made with."""
-        return Needs(self.gate.settings, self.scope, self.skill_texts, self.partition, tuple(judgements))
+        return Needs(
+            self.gate.settings, self.scope, self.skill_texts, self.partition, tuple(judgements), self.relevance
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

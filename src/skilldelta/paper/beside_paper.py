@@ -12,12 +12,25 @@ from dataclasses import replace
 from statistics import fmean
 
 from skilldelta.estimators.registry import policy_words
-from skilldelta.paper.printed_figures import AGENTS, BETWEEN, COUNTS, MEANS, WITHIN, paper_agent, printed
+from skilldelta.paper.printed_figures import (
+    AGENTS,
+    ALWAYS_ON,
+    BETWEEN,
+    COUNTS,
+    EFFECTS,
+    MEANS,
+    PROSPECTIVE,
+    TOOLQA_WITHIN,
+    WITHIN,
+    paper_agent,
+    printed,
+)
 from skilldelta.paper.suites import NAMES, find_suite
 from skilldelta.paper.table import Cell, PaperTable, TableColumn
 
 _NAME = policy_words("paper")
 _JUDGE = policy_words("self_judge")
+_ALWAYS_ON = policy_words("always_on")
 # Where a column's figure stands among those that the paper prints for a panel.
 _PLACES: Mapping[str, Mapping[str, int]] = {
     "policies": {"off": 0, "on": 1, _JUDGE: 2, _NAME: 3, f"{_JUDGE} saves": 4, f"{_NAME} saves": 5},
@@ -26,6 +39,13 @@ _PLACES: Mapping[str, Mapping[str, int]] = {
     "ridge": {"tasks": 0, "on": 1, "Ridge": 2, "saves": 3, "Dual Ridge": 4, "dual saves": 5, "dual − on": 6, "95%": 7},
     "estimators": {"AUROC": 0, "success": 1, "saved": 2},
 }
+_PROSPECTIVE = ("known", "target", "AUROC", "balanced accuracy", "success gain", "tokens saved")
+_PROSPECTIVE_SUITES = {"toolqa": "ToolQA", "medcalc": "MedCalc", "bigcodebench": "BigCode"}
+_STRUCTURE = {
+    **{name: name for name in ("groups", "singletons", "skills", "bundles", "edges")},
+    "median": "median_group",
+}
+_EFFECTS = {"help": 0, "harm": 1}
 _ESTIMATORS = {policy_words(name): name for name in ("paper", "tfidf_knn", "family_mean")}
 
 
@@ -55,6 +75,8 @@ def _reference_note(table: PaperTable, rows: Sequence[Mapping[str, Cell]]) -> st
     others = [row for row in rows if table.key in _PLACES and paper_agent(str(row.get("agent", ""))) is None]
     if not others:
         return ""
+    if table.key == "prospective":
+        return ""
     if table.key == "estimators":
         return "the paper prints these for Qwen-Turbo"
     return f"the paper's column is the mean of its {len(AGENTS)} agents where the agent is none of them"
@@ -72,6 +94,10 @@ def _printed_figure(table: str, row: Mapping[str, Cell], number: int, column: Ta
     if table == "ablations" and row["rule"] in MEANS:
         places = {"success": 0, "over random": 1, "saved": 2}
         return MEANS[str(row["rule"])][places[column.name]] / 100 if column.name in places else None
+    if table in ("structure", "suite_means", "effects", "prospective"):
+        return _row_figure(table, row, column)
+    if table == "means" and row["policy"] == _ALWAYS_ON and column.name == "success":
+        return ALWAYS_ON / 100
     if table == "means" and row["policy"] == _NAME:
         success, advantage, saved = (figure / 100 for figure in MEANS["k = 6, cosine"])
         spans = {"within 95%": WITHIN, "between 95%": BETWEEN}
@@ -80,6 +106,33 @@ def _printed_figure(table: str, row: Mapping[str, Cell], number: int, column: Ta
         figures = {"success": success, "saved": saved, "over random": advantage}
         return {**figures, "within": WITHIN[0] / 100, "between": BETWEEN[0] / 100}.get(column.name)
     return None
+
+
+def _row_figure(table: str, row: Mapping[str, Cell], column: TableColumn) -> Cell:
+    """A figure that the paper prints for single suites, agents or prospective panels."""
+    suite = str(row["suite"])
+    if table == "structure":
+        counts = find_suite(suite).counts if suite in NAMES else None
+        field = _STRUCTURE.get(column.name)
+        number = getattr(counts, field) if counts and field else None
+        return None if number is None else float(number)
+    if table == "suite_means":
+        return TOOLQA_WITHIN / 100 if (suite, column.name) == ("toolqa", "within") else None
+    if table == "effects":
+        pairs = EFFECTS.get((paper_agent(str(row["agent"])) or "", suite))
+        return float(pairs[_EFFECTS[column.name]]) if pairs and column.name in _EFFECTS else None
+    panel = _prospective_panel(suite, row["known"])
+    place = list(_PROSPECTIVE).index(column.name) if column.name in _PROSPECTIVE else None
+    if panel is None or place is None:
+        return None
+    return PROSPECTIVE[panel][place] * (0.01 if column.kind in ("percent", "points") else 1.0)
+
+
+def _prospective_panel(suite: str, known: Cell) -> str | None:
+    """The paper's panel of a suite; where it has several, the one that knew as many tasks."""
+    panels = [name for name in PROSPECTIVE if name.partition(",")[0] == _PROSPECTIVE_SUITES.get(suite)]
+    exact = [name for name in panels if PROSPECTIVE[name][0] == known]
+    return exact[0] if exact else panels[0] if len(panels) == 1 else None
 
 
 def _panel_figure(table: str, row: Mapping[str, Cell], column: TableColumn) -> Cell:

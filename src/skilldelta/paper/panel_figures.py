@@ -27,12 +27,15 @@ _STEP = 16
 _CELL = 210
 
 
-def panel_figures(evaluated: Evaluated) -> dict[str, Callable[[], bytes]]:
-    """The figures by name, each drawn as a PNG when it is called; those that the panels cannot give are left out."""
+def panel_figures(evaluated: Evaluated, every_run: Sequence[LoadedPanel] = ()) -> dict[str, Callable[[], bytes]]:
+    """The figures by name, each drawn as a PNG when it is called; those that the panels cannot give are left out.
+
+    `every_run` are the panels with all runs, for the evidence curves, where the other figures count only the first ones.
+    """
     results = [result for result in evaluated.results if "paper" in result.policies]
     panels, seed = [panel.panel for panel in evaluated.panels], evaluated.settings.seed
     plots = [_ranking(results), _matched_rate(results), _components(results), _effects(results)]
-    plots += [_tradeoff(panels), *_scaling(panels, seed)]
+    plots += [_tradeoff(panels), *_scaling(every_run or panels, seed)]
     return {plot.name: partial(png, plot) for plot in plots if plot is not None}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from operator import attrgetter
 from statistics import fmean
 
@@ -28,17 +29,26 @@ from skilldelta.paper.table import (
     span_of,
 )
 from skilldelta.studies.evaluation_study import Evaluated
+from skilldelta.studies.loaded_panel import LoadedPanel
 
 
-def paper_tables(evaluated: Evaluated) -> list[PaperTable]:
+def paper_tables(
+    evaluated: Evaluated, *, every_run: Sequence[LoadedPanel] = (), outcomes_note: str = "", ridge_note: str = ""
+) -> list[PaperTable]:
     """All tables of a study, in the paper's order; `tables_markdown` writes them.
+
+    Parameters:
+        evaluated: What the tables count.
+        every_run: The panels with all runs, for the evidence curves, where the tables count only the first ones.
+        outcomes_note: What the tables count, where that is not every run.
+        ridge_note: Which vectors Ridge has, where they are not those of the other tables.
 
     Examples:
         >>> [table.key for table in paper_tables(evaluated)][:4]
         ['inventory', 'policies', 'ranking', 'intervals']
     """
     results, panels = evaluated.results, [panel.panel for panel in evaluated.panels]
-    return [
+    tables = [
         inventory_table(results),
         _policies(results),
         _ranking(results),
@@ -51,10 +61,26 @@ def paper_tables(evaluated: Evaluated) -> list[PaperTable]:
         _ridge(results),
         ablation_table(panels, evaluated.settings.seed),
         threshold_table(panels),
-        evidence_table(panels, evaluated.settings.seed),
+        evidence_table(every_run or panels, evaluated.settings.seed),
         structure_table(results),
         effects_table(results),
     ]
+    notes = {
+        **dict.fromkeys(_OF_OUTCOMES, outcomes_note),
+        "ridge": "; ".join(filter(None, (outcomes_note, ridge_note))),
+    }
+    return [_noted(table, notes.get(table.key, "")) for table in tables]
+
+
+# Tables whose figures change with the runs that count.
+_OF_OUTCOMES = (
+    *("policies", "ranking", "intervals", "means", "suite_means", "counts", "no_history", "estimators"),
+    *("ablations", "thresholds", "effects"),
+)
+
+
+def _noted(table: PaperTable, note: str) -> PaperTable:
+    return replace(table, note="; ".join(filter(None, (table.note, note))))
 
 
 def _policies(results: Sequence[PanelResult]) -> PaperTable:

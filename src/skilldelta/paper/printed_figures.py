@@ -112,6 +112,13 @@ MEANS: Mapping[str, tuple[float, float, float]] = {
 # Means of the decomposition with their intervals.
 WITHIN, BETWEEN = (0.61, 0.37, 0.93), (3.72, 3.47, 3.91)
 ALWAYS_ON = 64.04
+# The rule's within-group part on ToolQA, averaged over the three agents.
+TOOLQA_WITHIN = 4.41
+# Pairs that the skill helped and harmed, by agent and suite; the paper prints them for two panels.
+EFFECTS: Mapping[tuple[str, str], tuple[int, int]] = {
+    ("qwen-turbo", "toolqa"): (265, 35),
+    ("glm-5.3-flash", "toolqa"): (177, 86),
+}
 # Panels of 15 in which the rule is ahead, by the key of the count.
 COUNTS: Mapping[str, int] = {
     "auroc_over_relevance": 12,

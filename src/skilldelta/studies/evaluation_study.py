@@ -11,6 +11,7 @@ import numpy as np
 from skilldelta.arrays import Floats
 from skilldelta.errors import InputError
 from skilldelta.estimators.partition import Partition
+from skilldelta.estimators.relevance_scores import RelevanceScores
 from skilldelta.evaluation.comparison import default_gate, gate_comparison
 from skilldelta.evaluation.leave_one_out import evaluate_panels
 from skilldelta.evaluation.panel_policy import PanelPolicy
@@ -51,6 +52,8 @@ class EvaluationSettings:
     """Shuffle for the blend too, which is fitted anew to each of twice as many panels."""
     refit_intervals: bool = False
     """Also give intervals that account for refitting: every policy is scored again without each group of tasks."""
+    relevance: RelevanceScores | None = None
+    """Relevance scores from elsewhere; computed from the texts unless given."""
 
 
 DEFAULT_EVALUATION = EvaluationSettings()
@@ -95,8 +98,11 @@ def evaluate(
         >>> found.results[0].policies["always_on"].success
         0.5
     """
+    relevance = settings.relevance
+    if relevance is not None and all(relevance.of(panel.support) is None for panel in panels):
+        raise InputError("the relevance scores name no task of these panels; give their task ids, suites and agents")
     texts = {skill: text for panel in panels for skill, text in panel.skill_texts.items()}
-    plan = EvaluationPlan(settings.gate, texts, settings.partition, settings.holdout)
+    plan = EvaluationPlan(settings.gate, texts, settings.partition, settings.holdout, settings.relevance)
     rng = np.random.default_rng(settings.seed)
     evaluation = evaluate_panels(
         [panel.support for panel in panels],
@@ -125,7 +131,7 @@ def plan_of(evaluated: Evaluated) -> EvaluationPlan:
     """How panels were evaluated."""
     texts = {skill: text for item in evaluated.panels for skill, text in item.panel.skill_texts.items()}
     settings = evaluated.settings
-    return EvaluationPlan(settings.gate, texts, settings.partition, settings.holdout)
+    return EvaluationPlan(settings.gate, texts, settings.partition, settings.holdout, settings.relevance)
 
 
 def evaluation_document(evaluated: Evaluated) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import pytest
 
 from paper.map_checks import shows
 from paper.map_folder import MapFolder
+from skilldelta.bank import Bank
 from skilldelta.collect.suite import load_suite
 from skilldelta.paper.suites.lookup_corpora import table_file
 from skilldelta.paper.suites.toolqa_environment import ToolEnvironment
@@ -52,16 +53,31 @@ def tables_as_pandas_prints_them(found: Any, folder: MapFolder) -> None:
     assert asyncio.run(follow())[1:] == ["7.0, nan", "1 rows are left.", "7.0"]
 
 
-@shows("46")
+@shows("46.1")
 def tables_beside_the_paper(found: Any, folder: MapFolder) -> None:
     tables = found["tables"]
     assert tables["inventory"][0]["tasks (paper)"] == 760
     (joint,) = [row for row in tables["counts"] if row["the paper's rule has"] == "AUROC above both"]
     assert joint["panels (paper)"] == "10/15"
-    (rule,) = [row for row in tables["means"] if row.get("success (paper)")]
-    assert rule["success (paper)"] == pytest.approx(0.6312)
+    printed = {row["policy"]: row["success (paper)"] for row in tables["means"] if row["success (paper)"]}
+    assert printed == {"Paper's rule": pytest.approx(0.6312), "Always on": pytest.approx(0.6404)}
     assert "\\label{tab:counts}" in (folder.path / "suite-study" / "tables.tex").read_text(encoding="utf-8")
     assert len(list((folder.path / "suite-study" / "tables").glob("*.csv"))) == 16
+
+
+@shows("46.2")
+def tables_of_runs_and_scores_that_were_chosen(found: Any, folder: MapFolder) -> None:
+    (row,) = found["tables"]["no_history"]
+    # The scores are 0 1 2 3 0 1 2 3, so tasks 2, 3, 6 and 7 lie above their median.
+    with Bank.open(folder.path / "suite-study" / "study.bank", create=False) as bank:
+        (agent,) = bank.agents()
+        pairs = {pair.task_id: pair for pair in bank.pairing(agent=agent, suite="logicbench").pairs}
+    used = {f"logicbench_{n:05}" for n in (2, 3, 6, 7)}
+    success = [pair.y1 if name in used else pair.y0 for name, pair in pairs.items()]
+    assert row["relevance"] == pytest.approx(sum(success) / 8)
+    written = (folder.path / "suite-study" / "tables.md").read_text(encoding="utf-8")
+    assert "outcomes of the first run of each arm" in written
+    assert "Ridge has the vectors of tfidf" in written
 
 
 @shows("47")
