@@ -112,3 +112,9 @@ def test_arrays_and_frames_are_not_mixed_and_nothing_is_predicted_before_fitting
         model.predict(np.ones((1, 256)))
     with pytest.raises(InputError, match="ridge predicts no gain"):
         SkillGainRegressor(estimator="ridge").fit([[1.0], [2.0]], [0, 1])
+
+
+def test_a_matrix_without_texts_is_decided_as_well() -> None:
+    model = SkillGainRegressor(estimator="paper", k=2)
+    model.fit(np.array([[1.0, 0.1], [1.0, 0.0], [0.0, 1.0], [0.1, 1.0]]), [1.0, 1.0, -1.0, 0.0])
+    assert model.decide([[1.0, 0.05], [0.05, 1.0]]).tolist() == ["use", "skip"]

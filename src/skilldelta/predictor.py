@@ -24,7 +24,7 @@ Label = Literal["gain", "positive"]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How neighbours are chosen and averaged; the defaults are the paper's main setting."""
+    """How neighbors are chosen and averaged; the defaults are the paper's main setting."""
 
     k: int = 6
     weighting: Weighting = "cosine"
@@ -72,7 +72,24 @@ class Predictions:
 def predict(
     query: Vectors, vectors: Vectors, gains: Floats, *, settings: Settings = PAPER, excluded: Ints | None = None
 ) -> Prediction:
-    """Algorithm 1 for one target: `vectors` and `gains` are the rows in scope, `excluded` the target's own rows."""
+    """Algorithm 1 of the paper for one target.
+
+    Parameters:
+        query: (dim,) the unit vector of the target.
+        vectors: (n, dim) unit vectors of the rows in scope.
+        gains: (n,) their observed gains.
+        settings: How neighbors are chosen and averaged.
+        excluded: The target's own rows.
+
+    Returns:
+        The predicted gain and the rows behind it.
+
+    Examples:
+        >>> import numpy as np
+        >>> vectors = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])
+        >>> predict(vectors[0], vectors, np.array([1.0, 0.0, -1.0]), settings=Settings(k=2)).gain
+        0.625
+    """
     neighbors = nearest(vectors, query, settings.k, excluded=excluded)  # lines 1 and 4
     if not len(neighbors.rows):  # line 2
         return Prediction(0.0, neighbors.rows, neighbors.similarities, np.empty(0), 0)
@@ -92,6 +109,18 @@ def predict_each(support: Support, scope: Scope, *, settings: Settings = PAPER) 
     """Algorithm 1 with every row as its own target (leave-one-task-out), scope by scope.
 
     A target's task is excluded under every skill: its no-skill run is shared between its rows, which would leak it.
+
+    Parameters:
+        support: The pairs.
+        scope: Which of them may inform a target.
+        settings: How neighbors are chosen and averaged.
+
+    Returns:
+        One prediction per row.
+
+    Examples:
+        >>> predict_each(panel.support, "family").gains.shape
+        (8,)
     """
     n, groups = len(support), list(support.scope_groups(scope))
     width = min(settings.k, max((len(block) for _, block in groups), default=1))

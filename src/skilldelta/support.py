@@ -28,7 +28,10 @@ _NO_FAMILY = "\x1f"
 
 @dataclass(frozen=True, eq=False)
 class Support(ArrayRecord):
-    """Pairs that may inform a prediction. Repeated task ids are one task under several skills or versions."""
+    """Pairs that may inform a prediction, as plain arrays with one row per pair.
+
+    Repeated task ids are one task under several skills or versions.
+    """
 
     task_ids: Strings  # (n,)
     families: Strings  # (n,)

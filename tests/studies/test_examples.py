@@ -1,14 +1,16 @@
-"""The example in the docstring of every public study runs, and gives what it says."""
+"""The example in the docstring of every public function runs, and gives what it says; parameters and results are described."""
 
 from __future__ import annotations
 
 import doctest
+import inspect
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
 import pytest
 
+import skilldelta
 from skilldelta import studies
 from skilldelta.bank import Bank, Batch
 from skilldelta.records import Task
@@ -16,7 +18,9 @@ from skilldelta.studies import EvaluationSettings, TargetTask, evaluate, freeze_
 
 from .conftest import executions, trips
 
-FUNCTIONS = sorted(name for name in studies.__all__ if name[0].islower())
+PUBLIC = {name: getattr(home, name) for home in (skilldelta, studies) for name in home.__all__}
+FUNCTIONS = sorted(name for name, value in PUBLIC.items() if inspect.isfunction(value))
+WITH_EXAMPLES = [*FUNCTIONS, "Advisor", "Gate", "Question", "SkillGainRegressor"]
 NEW = Task("new-1", "convert four miles to feet", "units", "trips")
 
 
@@ -31,7 +35,7 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
         panel = load_panel(bank)
         target = TargetTask(NEW.task_id, NEW.text, "units-skill", NEW.family)
         yield {
-            **{name: getattr(studies, name) for name in studies.__all__},
+            **PUBLIC,
             "folder": folder,
             "bank": bank,
             "panel": panel,
@@ -42,7 +46,15 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_study_has_an_example_that_holds(name: str, names: dict[str, Any]) -> None:
+def test_every_parameter_and_result_is_described(name: str) -> None:
+    signature, words = inspect.signature(PUBLIC[name]), inspect.getdoc(PUBLIC[name]) or ""
+    parameters = words.partition("Parameters:")[2].partition("Returns:")[0]
+    assert [each for each in signature.parameters if f"\n    {each}: " not in parameters] == []
+    assert "Returns:" in words or signature.return_annotation in (None, "None")
+
+
+@pytest.mark.parametrize("name", WITH_EXAMPLES)
+def test_every_public_function_has_an_example_that_holds(name: str, names: dict[str, Any]) -> None:
     if name == "report_on":
         pytest.importorskip("vl_convert", reason="the report's figures need the extra plot")
     (example,) = doctest.DocTestFinder(recurse=False).find(names[name], name, globs=dict(names))

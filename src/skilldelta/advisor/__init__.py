@@ -27,9 +27,29 @@ def advise(
     gate: Gate | None = None,
     encoder: Encoder | None = None,
 ) -> Answer:
-    """Will this skill help on this task? `bank` is a path, a URL or an open bank; an unknown skill is refused.
+    """Predict whether a skill will help on a task, and decide.
 
     For many questions keep an `Advisor`, which loads the bank once.
+
+    Parameters:
+        text: The task as the agent will see it.
+        skill: The skill on offer, by its name in the bank.
+        bank: A path, a URL or an open bank.
+        agent: Whose evidence counts; None is the default agent of the bank, or its only one.
+        family: The group of the task; empty is unknown.
+        task_id: The record of this task, where the bank has one, is left out of its own evidence.
+        gate: How to decide; None is the default gate.
+        encoder: Turns task texts into vectors; None is the bundled one.
+
+    Returns:
+        The decision and everything that it rests on.
+
+    Raises:
+        InputError: The bank does not exist, or does not know the skill or the agent.
+
+    Examples:
+        >>> advise("convert four miles to feet", "units-skill", bank=bank).decision.action
+        'use'
     """
     if isinstance(bank, Bank):
         question = Question(text, bank.resolve_skill(skill).skill_id, family, task_id)

@@ -17,7 +17,22 @@ from skilldelta.records import Agent
 
 
 class Advisor:
-    """Answers questions about one agent from one bank. Safe for concurrent readers; a grown bank is noticed."""
+    """Answers questions about one agent from one bank. Safe for concurrent readers; a grown bank is noticed.
+
+    Parameters:
+        bank: An open bank.
+        encoder: Turns task texts into vectors; None is the bundled one.
+        agent: Whose evidence counts, or its name; None is the default agent of the bank, or its only one.
+        gate: How to decide; None is the default gate.
+        learner: Learns new evidence behind the questions; without one, a question after new evidence waits until it
+            is learned.
+
+    Examples:
+        >>> from skilldelta import Question
+        >>> answer = Advisor(bank).ask(Question("convert four miles to feet", "units-skill"))
+        >>> answer.decision.action, answer.eligible
+        ('use', 4)
+    """
 
     def __init__(
         self,
@@ -28,10 +43,6 @@ class Advisor:
         gate: Gate | None = None,
         learner: Learner | None = None,
     ) -> None:
-        """`agent` may be a name, or nothing where the bank has one agent; `encoder` is the default unless given.
-
-        A `learner` learns behind the questions; without one a question after new evidence waits until it is learned.
-        """
         self._bank = bank
         self._agent = agent if isinstance(agent, Agent) else bank.resolve_agent(agent)
         self._encoder = encoder or load_encoder()
@@ -39,13 +50,31 @@ class Advisor:
         self._panels = PanelViews(bank, self._encoder, self._agent, learner)
 
     def under(self, gate: Gate) -> Advisor:
-        """An advisor that decides by another gate from the same evidence, which both keep warm together."""
+        """An advisor that decides by another gate from the same evidence, which both keep warm together.
+
+        Parameters:
+            gate: The other gate.
+
+        Returns:
+            The other advisor.
+        """
         other = copy(self)
         other._gate = gate
         return other
 
     def ask(self, question: Question, *, explain: bool = False) -> Answer:
-        """Predict, decide and explain. No evidence in scope is an answer (skip), not an error."""
+        """Predict, decide and explain. No evidence in scope is an answer (skip), not an error.
+
+        Parameters:
+            question: The task, the skill and what else is known.
+            explain: Also say what the gain is made of, the chances of help and harm, and the cost.
+
+        Returns:
+            The decision and everything that it rests on.
+
+        Raises:
+            InputError: The text is empty, or the bank does not know the skill or the suite.
+        """
         if not question.text.strip():
             raise InputError("the task text is empty; give the question that the agent will see")
         question = self._completed(question)

@@ -55,7 +55,10 @@ LOCK_TIMEOUT = 30.0
 
 
 class Bank:
-    """A store of executions, vectors, skills and decisions. Open it with `Bank.open`."""
+    """A store of executions, vectors, skills and decisions. Open it with `open_bank`.
+
+    Executions are facts that are only ever added; pairs, gains and vectors are derived from them.
+    """
 
     def __init__(self, database: Database, *, clock: Callable[[], float] = time.time) -> None:
         self._database = database
@@ -72,7 +75,21 @@ class Bank:
         timeout: float = LOCK_TIMEOUT,
         clock: Callable[[], float] = time.time,
     ) -> Bank:
-        """Open the bank at a path or SQLAlchemy URL; with `create`, make it where there is none."""
+        """Open a bank.
+
+        Parameters:
+            location: A path, or a SQLAlchemy URL.
+            create: Make the bank where there is none.
+            readonly: Refuse every change.
+            timeout: Seconds to wait for another writer.
+            clock: Gives the time of what is added.
+
+        Returns:
+            The bank; use it in a `with` statement, or close it.
+
+        Raises:
+            InputError: There is no bank at the location, or it cannot be read.
+        """
         return cls(Database.open(location, create=create, readonly=readonly, timeout=timeout), clock=clock)
 
     @property
@@ -408,5 +425,22 @@ class Bank:
 
 
 def open_bank(location: str | Path, *, create: bool = False, readonly: bool = False) -> Bank:
-    """Open the bank at a path or SQLAlchemy URL; with `create`, make it where there is none."""
+    """Open a bank.
+
+    Parameters:
+        location: A path, or a SQLAlchemy URL.
+        create: Make the bank where there is none.
+        readonly: Refuse every change.
+
+    Returns:
+        The bank; use it in a `with` statement, or close it.
+
+    Raises:
+        InputError: There is no bank at the location, or it cannot be read.
+
+    Examples:
+        >>> with open_bank(folder / "new.bank", create=True) as new:
+        ...     len(new.agents())
+        0
+    """
     return Bank.open(location, create=create, readonly=readonly)

@@ -65,9 +65,28 @@ def load_encoder(
     corpus: Sequence[str] | None = None,
     proxy: str | None = None,
 ) -> Encoder:
-    """The encoder of that name; options that it does not have are ignored.
+    """The encoder of a name; options that it does not have are ignored.
 
-    A name that starts with "imported/" is the identity of vectors that came with an import.
+    Parameters:
+        name: wordllama, tfidf, openai, sentence-transformers, the name of another package's encoder, or "imported/…",
+            the identity of vectors that came with an import.
+        base_url: Of an OpenAI-compatible endpoint.
+        api_key: Of that endpoint.
+        model: Of the endpoint, or of sentence-transformers.
+        dimensions: Of the vectors, where the endpoint lets one choose.
+        corpus: The texts that TF-IDF takes its vocabulary from.
+        proxy: Through which the endpoint is reached.
+
+    Returns:
+        The encoder.
+
+    Raises:
+        InputError: No encoder has this name, or an option that it needs is missing.
+        EncoderError: It cannot be loaded.
+
+    Examples:
+        >>> load_encoder("tfidf", corpus=["two miles", "three feet"]).encode(["two feet"]).shape[0]
+        1
     """
     if name == "wordllama":
         from skilldelta.encoders.wordllama import WordLlamaEncoder

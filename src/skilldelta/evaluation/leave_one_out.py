@@ -77,12 +77,33 @@ def evaluate_panel(
     partition: Partition | None = None,
     progress: Progress | None = None,
 ) -> PanelResult:
-    """All policies on the pairs of one agent on one suite, the gate among them; `resamples=0` leaves the intervals out.
+    """All policies on the pairs of one agent on one suite, the gate among them.
 
     The gate is judged as it decides: by its own rule, familiarity limit and cost rule. What it abstains from is skipped.
 
-    `shuffles` of the outcomes show what chance gives, 0 leaves that out; `null_blend` fits the blend anew to each of
-    twice as many. `holdout="family"` scores every task without its whole family, in the scope skill or global.
+    Parameters:
+        support: The pairs.
+        rng: Draws everything random.
+        policies: Their names; None is every policy.
+        gate: The gate that is judged beside the controls; None is the default gate.
+        resamples: Bootstrap draws; 0 leaves intervals out.
+        margin: Differences of success below this count as none in the verdict.
+        shuffles: Panels with shuffled outcomes that show what chance gives; 0 leaves them out.
+        null_blend: Fit the blend anew to each of twice as many shuffled panels.
+        holdout: `family` scores every task without its whole family, in the scope skill or global.
+        judgements: What the model itself said of the skills, for the self-judge.
+        skill_texts: By skill, for the relevance gate.
+        partition: Where both Ridge controls train, validate and are tested.
+        progress: Called with a step, how much of it is done, and of how much.
+
+    Returns:
+        Success, use, tokens and ranking of every policy, with intervals.
+
+    Examples:
+        >>> import numpy as np
+        >>> result = evaluate_panel(panel.support, rng=np.random.default_rng(0), resamples=0, shuffles=0)
+        >>> result.policies["always_on"].success
+        0.5
     """
     return evaluate_panels(
         [support],

@@ -48,7 +48,7 @@ class Neighbor:
             y1=float(rows.y1[at]),
             r0=int(rows.r0[at]),
             r1=int(rows.r1[at]),
-            text=rows.texts[at],
+            text=rows.texts[at] if rows.texts else "",
         )
 
 

@@ -43,7 +43,26 @@ def decide(
     interval: Interval | None = None,
     used: int | None = None,
 ) -> Decision:
-    """The gate. Equality skips; empty support skips and says that the gain of 0 is a fallback."""
+    """Use, skip or abstain, from a predicted gain. Equality skips; without evidence the skill is skipped.
+
+    Parameters:
+        gain: The predicted gain.
+        threshold: The skill is used where the gain is strictly larger.
+        eligible: How many pairs were in scope; 0 makes the decision a fallback.
+        rule: plain compares the gain, three-way and conservative its interval.
+        interval: Of the gain; needed by the two other rules.
+        used: How many of the eligible pairs the gain is a mean of, for the reason.
+
+    Returns:
+        The action with its reason and with what would change it.
+
+    Raises:
+        InputError: The rule is unknown, or needs an interval that is missing.
+
+    Examples:
+        >>> decide(0.2, eligible=12).action
+        'use'
+    """
     check_threshold(threshold)
     rule = cast(Rule, rule.replace("_", "-"))  # three_way is an old spelling
     if eligible == 0:

@@ -70,6 +70,14 @@ def _worst(outcomes: Iterable[CheckOutcome]) -> CheckOutcome:
 def bank_gains(bank: Bank, choice: PanelChoice = EVERY_PANEL, *, skill: str | None = None) -> tuple[SkillGains, ...]:
     """The gains of every skill that the bank has pairs of.
 
+    Parameters:
+        bank: An open bank.
+        choice: The agent and the suite; None takes every one.
+        skill: Only this skill.
+
+    Returns:
+        The gains, skill by skill.
+
     Examples:
         >>> [(one.skill, len(one.tasks)) for one in bank_gains(bank)]
         [('units-skill', 4), ('dates-skill', 4)]
@@ -84,6 +92,13 @@ def bank_gains(bank: Bank, choice: PanelChoice = EVERY_PANEL, *, skill: str | No
 
 def recorded_gains(recorded: RecordedRuns, *, skill: str | None = None) -> tuple[SkillGains, ...]:
     """The gains of every skill that a result file has both arms of.
+
+    Parameters:
+        recorded: From `read_runs` or `bank_runs`.
+        skill: Only this skill.
+
+    Returns:
+        The gains, skill by skill.
 
     Examples:
         >>> [one.agent for one in recorded_gains(bank_runs(bank), skill="units-skill")]
@@ -128,6 +143,12 @@ def version_gains(recorded: RecordedRuns, version: str, *, skill: str | None = N
 def recorded_notes(recorded: RecordedRuns) -> tuple[str, ...]:
     """What of a result file is not part of any pair, in words.
 
+    Parameters:
+        recorded: From `read_runs` or `bank_runs`.
+
+    Returns:
+        One sentence for each kind of run that is left out.
+
     Examples:
         >>> recorded_notes(bank_runs(bank))
         ()
@@ -138,6 +159,13 @@ def recorded_notes(recorded: RecordedRuns) -> tuple[str, ...]:
 
 def compared_gains(compared: ComparedSides, skill: str) -> tuple[SkillGains, ...]:
     """The differences of a comparison as the gains of one skill: two files of one arm each.
+
+    Parameters:
+        compared: From `compare_sides`.
+        skill: The name that the gains get.
+
+    Returns:
+        The gains of that one skill.
 
     Examples:
         >>> compared_gains(compare_sides(*both_arms(bank_runs(bank))), "both")[0].tasks["units-0"].gain
@@ -161,6 +189,15 @@ def check_skills(
 ) -> SkillsChecked:
     """Every skill against the bound and, where it is in the baseline, against its own former gains.
 
+    Parameters:
+        measured: From `bank_gains`, `recorded_gains` or `compared_gains`.
+        settings: The bound, the confidence and what else decides; None is the default.
+        baseline: Earlier gains, from `read_baseline`.
+        notes: Printed with the outcome.
+
+    Returns:
+        The outcome of the whole and of each skill.
+
     Examples:
         >>> found = check_skills(bank_gains(bank))
         >>> [(one.skill, one.outcome) for one in found.skills]
@@ -182,6 +219,12 @@ def check_skills(
 def checked_to_dict(checked: SkillsChecked) -> dict[str, Any]:
     """What `skilldelta check --json` prints.
 
+    Parameters:
+        checked: From `check_skills`.
+
+    Returns:
+        The document.
+
     Examples:
         >>> checked_to_dict(check_skills(bank_gains(bank)))["outcome"]
         'not enough evidence'
@@ -195,7 +238,14 @@ def checked_to_dict(checked: SkillsChecked) -> dict[str, Any]:
 
 
 def check_junit(checked: SkillsChecked, *, fail_on_too_little: bool = False) -> str:
-    """One case for each rule of each skill.
+    """The outcome as JUnit XML: one case for each rule of each skill.
+
+    Parameters:
+        checked: From `check_skills`.
+        fail_on_too_little: Whether too little evidence is a failure; it is skipped otherwise.
+
+    Returns:
+        The XML.
 
     Examples:
         >>> check_junit(check_skills(bank_gains(bank))).count("<skipped")
@@ -215,7 +265,13 @@ def check_junit(checked: SkillsChecked, *, fail_on_too_little: bool = False) -> 
 
 
 def check_markdown(checked: SkillsChecked) -> str:
-    """The outcome, a line per skill, and the evidence behind a click.
+    """The outcome in Markdown: a line per skill, with the evidence behind a click.
+
+    Parameters:
+        checked: From `check_skills`.
+
+    Returns:
+        The Markdown.
 
     Examples:
         >>> check_markdown(check_skills(bank_gains(bank))).splitlines()[0]

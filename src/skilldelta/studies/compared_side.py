@@ -90,8 +90,18 @@ def read_runs(
 ) -> RecordedRuns:
     """What a result file or folder of any known format holds.
 
-    `stands_for` is the condition of runs that do not say theirs, as in a log of one arm; `said` is what a person says about
-    the files. The agent and the skill of `choice` fill in what the files leave out.
+    Parameters:
+        path: The file or folder.
+        format: One of the formats of `skilldelta import`; `auto` recognizes it.
+        choice: Which runs are meant; its agent and skill fill in what the files leave out.
+        stands_for: The condition of runs that do not say theirs, as in a log of one arm.
+        defaults: What a person says about the files.
+
+    Returns:
+        The runs.
+
+    Raises:
+        InputError: The files cannot be understood; the message says what to add.
 
     Examples:
         >>> _ = (folder / "arm.jsonl").write_text('{"task_id": "t", "text": "two miles?", "success": 1}')
@@ -183,6 +193,13 @@ def _newest_question(recorded: RecordedRuns, skill: str) -> InputError:
 def bank_runs(bank: Bank, choice: ArmChoice = EVERYTHING) -> RecordedRuns:
     """The executions of a bank that fit a choice of agent and suite, with the version that each counts as.
 
+    Parameters:
+        bank: An open bank.
+        choice: Which executions are meant.
+
+    Returns:
+        The runs.
+
     Examples:
         >>> len(bank_runs(bank).executions)
         16
@@ -199,6 +216,14 @@ def bank_runs(bank: Bank, choice: ArmChoice = EVERYTHING) -> RecordedRuns:
 
 def one_side(recorded: RecordedRuns, choice: ArmChoice = EVERYTHING, *, label: str = "") -> ComparedSide:
     """The runs under one condition: the one chosen, else the only one, else those with the skill.
+
+    Parameters:
+        recorded: From `read_runs` or `bank_runs`.
+        choice: Which of the runs are meant.
+        label: How the side is called; empty is made of what it holds.
+
+    Returns:
+        The side of a comparison.
 
     Examples:
         >>> one_side(bank_runs(bank), ArmChoice(skill="units-skill", condition="use")).agent
@@ -226,6 +251,13 @@ def one_side(recorded: RecordedRuns, choice: ArmChoice = EVERYTHING, *, label: s
 
 def both_arms(recorded: RecordedRuns, choice: ArmChoice = EVERYTHING) -> tuple[ComparedSide, ComparedSide]:
     """Without the skill and with it: the two arms of one source, each task with the baseline of its own skill.
+
+    Parameters:
+        recorded: From `read_runs` or `bank_runs`.
+        choice: Which of the runs are meant.
+
+    Returns:
+        The runs without the skill, and those with it.
 
     Examples:
         >>> without, treated = both_arms(bank_runs(bank))

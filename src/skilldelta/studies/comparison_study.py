@@ -77,6 +77,14 @@ class ComparedSides:
 def compare_sides(a: ComparedSide, b: ComparedSide, settings: ComparisonSettings = DEFAULT_COMPARISON) -> ComparedSides:
     """B against A on the tasks that both have counted runs of.
 
+    Parameters:
+        a: The side that is compared with.
+        b: The side that is judged.
+        settings: Draws, confidence and margin.
+
+    Returns:
+        The differences task by task, and the verdict.
+
     Examples:
         >>> found = compare_sides(*both_arms(bank_runs(bank)))
         >>> round(found.comparison.mean.mean, 3), found.comparison.verdict
@@ -95,7 +103,15 @@ def compare_sides(a: ComparedSide, b: ComparedSide, settings: ComparisonSettings
 
 
 def comparison_report(compared: ComparedSides, *, command: str = "", created: str = "") -> ComparisonReport:
-    """The comparison as pages and comments say it: `report.comparison_page` and `report.comparison_words` take it.
+    """The comparison as pages and comments say it.
+
+    Parameters:
+        compared: From `compare_sides`.
+        command: Printed under "how it was made".
+        created: The time, printed there too.
+
+    Returns:
+        What `report.comparison_page` and `report.comparison_words` take.
 
     Examples:
         >>> comparison_report(compare_sides(*both_arms(bank_runs(bank)))).title
@@ -119,6 +135,12 @@ def comparison_report(compared: ComparedSides, *, command: str = "", created: st
 
 def compared_to_dict(compared: ComparedSides) -> dict[str, Any]:
     """What `skilldelta compare --json` prints.
+
+    Parameters:
+        compared: From `compare_sides`.
+
+    Returns:
+        The document.
 
     Examples:
         >>> document = compared_to_dict(compare_sides(*both_arms(bank_runs(bank))))

@@ -93,6 +93,14 @@ def evaluate(
 ) -> Evaluated:
     """Leave-one-task-out evaluation of every policy on every panel; agents of one suite share their task draws.
 
+    Parameters:
+        panels: From `load_panels`.
+        settings: The gate that is judged, and what else the numbers depend on.
+        progress: Called with a step, how much of it is done, and of how much.
+
+    Returns:
+        One result per panel, and means over panels.
+
     Examples:
         >>> found = evaluate([panel], EvaluationSettings(resamples=0, shuffles=0))
         >>> found.results[0].policies["always_on"].success

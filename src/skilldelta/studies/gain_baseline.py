@@ -51,7 +51,12 @@ class SkillGains:
 
 
 def write_baseline(path: Path, measured: Sequence[SkillGains], *, created: str = "") -> None:
-    """Write the gains whole or not at all.
+    """Write gains to a file, whole or not at all.
+
+    Parameters:
+        path: The file.
+        measured: From `bank_gains`, `recorded_gains` or `compared_gains`.
+        created: The time that is noted.
 
     Examples:
         >>> write_baseline(folder / "baseline.json", bank_gains(bank))
@@ -62,7 +67,16 @@ def write_baseline(path: Path, measured: Sequence[SkillGains], *, created: str =
 
 
 def read_baseline(path: Path) -> tuple[SkillGains, ...]:
-    """The gains of a file that `write_baseline` wrote; anything else is refused in one line.
+    """The gains of a file that `write_baseline` wrote.
+
+    Parameters:
+        path: The file.
+
+    Returns:
+        The gains, skill by skill.
+
+    Raises:
+        InputError: The file is no baseline.
 
     Examples:
         >>> write_baseline(folder / "baseline.json", bank_gains(bank))

@@ -98,7 +98,19 @@ def load_panels(
 ) -> list[LoadedPanel]:
     """Every chosen panel that has a complete pair, corrected and without what is excluded by name.
 
-    The encoder is the bundled one unless given. A task that no panel has is refused, in either list.
+    Parameters:
+        bank: An open bank.
+        choice: The agent and the suite; None takes every one.
+        encoder: Turns task texts into vectors; None is the bundled one.
+        exclusions: Tasks that are left out, from `read_exclusions`.
+        corrections: Corrected gradings, from `read_corrections`.
+        progress: Called with a step, how much of it is done, and of how much.
+
+    Returns:
+        The panels.
+
+    Raises:
+        InputError: A task of a list is in no panel, or there is no complete pair.
 
     Examples:
         >>> [(panel.title, len(panel.support)) for panel in load_panels(bank)]
@@ -119,7 +131,20 @@ def load_panel(
     corrections: Sequence[Correction] = (),
     progress: StudyProgress | None = None,
 ) -> LoadedPanel:
-    """The one panel that the choice leaves, for studies about one; where there are several, the error names them.
+    """The one panel that the choice leaves, for studies about one.
+
+    Parameters:
+        bank: An open bank.
+        choice: The agent and the suite; None takes every one.
+        encoder: Turns task texts into vectors; None is the bundled one.
+        corrections: Corrected gradings, from `read_corrections`.
+        progress: Called with a step, how much of it is done, and of how much.
+
+    Returns:
+        The panel.
+
+    Raises:
+        InputError: There are several panels, which the message names, or none.
 
     Examples:
         >>> load_panel(bank, PanelChoice(suite="trips")).noise.tasks
@@ -246,9 +271,19 @@ def bank_encoder(
     proxy: str | None = None,
     given: Mapping[str, Vectors] | None = None,
 ) -> Encoder:
-    """The encoder of that name; TF-IDF takes its vocabulary from the bank's own task texts.
+    """The encoder of a name; TF-IDF takes its vocabulary from the bank's own task texts.
 
-    Vectors that came with an import are read from the bank; `given` are those of other texts.
+    Parameters:
+        bank: An open bank.
+        name: As `load_encoder` takes it.
+        base_url: Of an OpenAI-compatible endpoint.
+        model: Of the endpoint, or of sentence-transformers.
+        api_key: Of the endpoint.
+        proxy: Through which the endpoint is reached.
+        given: Vectors of further texts; those that came with an import are read from the bank.
+
+    Returns:
+        The encoder.
 
     Examples:
         >>> bank_encoder(bank, "tfidf").identity.startswith("tfidf")

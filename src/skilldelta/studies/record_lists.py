@@ -29,10 +29,16 @@ class TargetTask:
 
 
 def read_exclusions(path: Path) -> tuple[Exclusion, ...]:
-    """One task per line: its id and, after a tab, the reason; or a JSON object with task_id and reason.
+    r"""Tasks to leave out, from a file.
+
+    Parameters:
+        path: One task per line: its id and, after a tab, the reason; or a JSON object with task_id and reason.
+
+    Returns:
+        The exclusions.
 
     Examples:
-        >>> _ = (folder / "excluded.txt").write_text("dates-0\\tasked twice")
+        >>> _ = (folder / "excluded.txt").write_text("dates-0\tasked twice")
         >>> read_exclusions(folder / "excluded.txt")
         (Exclusion(task_id='dates-0', reason='asked twice'),)
     """
@@ -40,7 +46,13 @@ def read_exclusions(path: Path) -> tuple[Exclusion, ...]:
 
 
 def read_corrections(path: Path) -> tuple[Correction, ...]:
-    """One JSON object per line: task_id, condition, success and, where known, reason, skill and repetition.
+    """Corrected gradings from a file.
+
+    Parameters:
+        path: One JSON object per line: task_id, condition, success and, where known, reason, skill and repetition.
+
+    Returns:
+        The corrections.
 
     Examples:
         >>> _ = (folder / "corrected.jsonl").write_text('{"task_id": "units-3", "condition": "skip", "success": 0}')
@@ -51,7 +63,13 @@ def read_corrections(path: Path) -> tuple[Correction, ...]:
 
 
 def read_targets(path: Path) -> tuple[TargetTask, ...]:
-    """One JSON object per line: task_id, text, skill and, where known, family.
+    """Tasks without outcomes, from a file.
+
+    Parameters:
+        path: One JSON object per line: task_id, text, skill and, where known, family.
+
+    Returns:
+        The targets.
 
     Examples:
         >>> _ = (folder / "targets.jsonl").write_text('{"task_id": "new", "text": "two miles?", "skill": "units-skill"}')

@@ -37,10 +37,21 @@ def report_on(
     images: str | Path | None = None,
     progress: StudyProgress | None = None,
 ) -> WrittenReport:
-    """Write one HTML file on an evaluation, and its figures into the folder `images` where one is given.
+    """Write one HTML file on an evaluation.
 
-    `gate` names the policy that the summary is about; `command` and `created` are printed under "how it was made". With
-    imported vectors the bank must still be open: timing one decision asks it for them.
+    With imported vectors the bank must still be open: timing one decision asks it for them.
+
+    Parameters:
+        evaluated: From `evaluate`.
+        path: The file.
+        command: Printed under "how it was made".
+        created: The time, printed there too.
+        gate: The policy that the summary is about; None is the gate of the evaluation.
+        images: A folder for the figures; None writes none.
+        progress: Called with a step, how much of it is done, and of how much.
+
+    Returns:
+        The paths that were written.
 
     Examples:
         >>> report_on(evaluated, folder / "report.html", command="python study.py").path.name

@@ -52,7 +52,18 @@ def freeze_targets(
 ) -> SealedPanel:
     """Predict every target from a panel as it is now, and seal settings, support and predictions with hashes.
 
-    Exclusions may name tasks of the panel and targets. `write_sealed` of the same package keeps the result in a file.
+    `skilldelta.evaluation.prospective.seal.write_sealed` keeps the result in a file.
+
+    Parameters:
+        panel: Pairs of one agent on one suite, from `load_panel` or `load_panels`.
+        targets: Tasks without outcomes, from `read_targets`.
+        created: The date that is sealed.
+        rule: Settings and threshold, or the rule by which the threshold is chosen.
+        estimator: Who predicts the gain.
+        exclusions: Tasks of the panel, or targets, that are left out.
+
+    Returns:
+        The sealed panel.
 
     Examples:
         >>> targets = [TargetTask("new-1", "convert four miles to feet", "units-skill", "units")]
@@ -81,8 +92,22 @@ def audit_sealed(
 ) -> Audited:
     """Evaluate sealed predictions on the outcomes that a panel has since got.
 
-    Raises `SealBrokenError` with every change where the sealed file, the support or the settings changed. Evidence is
-    compared as it is recorded; outcomes count as corrected.
+    Evidence is compared as it is recorded; outcomes count as corrected.
+
+    Parameters:
+        sealed: From a sealed file.
+        panel: The same panel, with the outcomes of the targets.
+        reexecuted: A panel in which the targets were run again.
+        published_seal: The seal as it was published.
+        resamples: Bootstrap draws; 0 leaves intervals out.
+        seed: Seed of everything random.
+        margin: Differences of success below this count as none in the verdict.
+
+    Returns:
+        What the predictions were worth.
+
+    Raises:
+        SealBrokenError: The sealed file, the support or the settings changed; the message names every change.
 
     Examples:
         >>> audit_sealed(sealed, panel_with_outcomes, resamples=0).result.evaluated

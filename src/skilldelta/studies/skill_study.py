@@ -50,7 +50,13 @@ def judge_skills(
 ) -> tuple[JudgedPanel, ...]:
     """A verdict for every skill of every panel; the correction for many looks is made within a panel.
 
-    `uses` are the gate's decisions on unseen rows, (repeats, n) for each panel, where they are known already.
+    Parameters:
+        panels: From `load_panels`.
+        settings: The gate, and what the verdicts depend on.
+        uses: The gate's decisions on unseen rows, (repeats, n) for each panel, where they are known already.
+
+    Returns:
+        The verdicts, panel by panel.
 
     Examples:
         >>> (judged,) = judge_skills([panel])
@@ -93,6 +99,12 @@ def summary_line(judged: Sequence[JudgedPanel]) -> str:
 
 def judged_to_dict(judged: JudgedPanel) -> dict[str, Any]:
     """What `skilldelta skills --json` prints of a panel.
+
+    Parameters:
+        judged: One panel of `judge_skills`.
+
+    Returns:
+        The document.
 
     Examples:
         >>> judged_to_dict(judge_skills([panel])[0])["skills"][1]["harmed_tasks"]

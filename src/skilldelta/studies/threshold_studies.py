@@ -37,7 +37,13 @@ _HELD_OUT = (
 def sweep_thresholds(panel: LoadedPanel, gate: Gate = _DEFAULT_GATE, *, control: str | None = None) -> ThresholdSweep:
     """Every policy that some threshold makes of a gate, from always-on to always-off; its other settings stay.
 
-    `control` names a policy that is no gate, such as relevance; then its scores are swept.
+    Parameters:
+        panel: Pairs of one agent on one suite, from `load_panel` or `load_panels`.
+        gate: The gate whose threshold is swept.
+        control: A policy that is no gate, such as relevance; then its scores are swept.
+
+    Returns:
+        The points with their success, use rate and tokens.
 
     Examples:
         >>> from skilldelta import Gate
@@ -50,7 +56,15 @@ def sweep_thresholds(panel: LoadedPanel, gate: Gate = _DEFAULT_GATE, *, control:
 
 
 def sweep_evidence(panel: LoadedPanel, *, at_least: int = 1, seed: int = 0) -> EvidenceCurves:
-    """Gain error over support size, neighbourhood size and repetitions; families with fewer other tasks are left out.
+    """Gain error over support size, neighborhood size and repetitions.
+
+    Parameters:
+        panel: Pairs of one agent on one suite, from `load_panel` or `load_panels`.
+        at_least: Families with fewer other tasks are left out.
+        seed: Seed of everything random.
+
+    Returns:
+        One curve per axis.
 
     Examples:
         >>> [curve.axis for curve in sweep_evidence(panel).curves]
@@ -70,6 +84,18 @@ def calibrate(
     progress: StudyProgress | None = None,
 ) -> Calibration:
     """The threshold that meets a goal, with what it gives on tasks that it was not chosen on.
+
+    Parameters:
+        panel: Pairs of one agent on one suite, from `load_panel` or `load_panels`.
+        goal: What the threshold shall reach, from `skilldelta.evaluation.goals`.
+        gate: The gate whose threshold is chosen; its other settings stay.
+        control: A policy that is no gate, such as relevance; then its scores are used.
+        seed: Seed of everything random.
+        resamples: Bootstrap draws; 0 leaves intervals out.
+        progress: Called with a step, how much of it is done, and of how much.
+
+    Returns:
+        The threshold, held-out values and values in hindsight.
 
     Examples:
         >>> from skilldelta import Gate
