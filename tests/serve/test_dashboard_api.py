@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -202,3 +204,38 @@ def test_the_page_and_its_modules_come_with_a_strict_policy(client: Any) -> None
 @pytest.mark.parametrize("name", ["..%2fgate_service.py", "nothing.js", "%2e%2e/serve/http_api.py"])
 def test_no_other_file_can_be_had(client: Any, name: str) -> None:
     assert client.get(f"/assets/{name}").status_code == 404
+
+
+def test_reality_counts_outcomes_as_they_arrive_and_forgets_removed_ones(client: Any, gate: GateService) -> None:
+    assert read(client, "reality")["outcomes"] == 0
+    ids = [gate.decide(Question(f"convert {at} miles to metres", "units-skill")).decision_id for at in range(2, 12)]
+    for decision_id in ids[:4]:
+        client.post("/v1/outcomes", json={"decision_id": decision_id, "success": 1})
+    first = read(client, "reality")
+    assert (first["outcomes"], first["whole"]["outcomes"], first["shown"]) == (4, 4, 4)
+    for decision_id in ids[4:]:
+        client.post("/v1/outcomes", json={"decision_id": decision_id, "success": 0, "tokens": 5})
+    client.post("/v1/outcomes", json={"decision_id": ids[0], "tokens": 7})  # a report without a success changes nothing
+    second = read(client, "reality")
+    assert second["mark"] != first["mark"]
+    assert (second["outcomes"], second["whole"]["observed"]) == (10, pytest.approx(0.4))
+    assert [one["skill"] for one in second["skills"]] == ["units-skill"]
+    assert sum(one["number"] for one in second["periods"]) == 10
+    assert read(client, "reality", skill="dates-skill")["shown"] == 0
+    assert read(client, "reality", skill="dates-skill")["whole"]["outcomes"] == 10
+    gate.read(lambda bank: bank.forget_decisions())
+    client.post("/v1/outcomes", json={"decision_id": ids[0], "success": 1})
+    assert read(client, "reality")["outcomes"] == 0
+
+
+def test_a_spreadsheet_takes_no_name_for_a_formula(client: Any, gate: GateService) -> None:
+    from skilldelta.bank import RecordedOutcome
+
+    hostile = '=HYPERLINK("http://x","y")'
+    decision_id = gate.decide(Question("convert nine miles", "units-skill", task_id=hostile)).decision_id or 0
+    gate.read(lambda bank: bank.record_outcome(RecordedOutcome(decision_id, 0.0, success=1)))
+    answer = client.get("/v1/dashboard/reality.csv", params={"skill": "units-skill"})
+    assert answer.headers["content-type"].startswith("text/csv")
+    (row,) = csv.DictReader(io.StringIO(answer.text))
+    assert row["task"] == "'" + hostile
+    assert (row["time"], row["skill"], row["success"]) == ("1970-01-01T00:00:00+00:00", "units-skill", "1")

@@ -21,7 +21,7 @@ from skilldelta.demo.bundled import bundled_batch
 from .browser import Visitor, running_browser, running_server, visiting
 
 HOSTILE = "<img src=x onerror=\"window.owned='yes'\"><script>window.owned='yes'</script>{{7*7}}"
-PAGES = ("#/", "#/skill/date-arithmetic", "#/try", "#/decisions", "#/evaluation", "#/import")
+PAGES = ("#/", "#/skill/date-arithmetic", "#/try", "#/decisions", "#/reality", "#/evaluation", "#/import")
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +65,7 @@ def test_the_navigation_leads_to_every_page(visitor: Visitor) -> None:
     for name, heading in (
         ("Try it", "Would this skill help"),
         ("Decisions", "What did the gate decide"),
+        ("Reality", "Did it happen"),
         ("Evaluation", "What would the gate have bought"),
         ("Import", "Add executions"),
         ("Overview", "12 skills"),
@@ -175,6 +176,30 @@ def test_the_log_is_filtered_searched_and_opened(browser: Any, tmp_path: Path) -
         assert page.locator("section:has-text('The evidence it rested on') tbody tr").count() == 6
         visitor.open()
         assert "56 decisions for this agent" in page.locator("main").inner_text()
+
+
+def test_reality_shows_outcomes_and_draws_new_ones_by_itself(browser: Any, tmp_path: Path) -> None:
+    with Bank.open(tmp_path / "real.bank", create=True) as bank:
+        bank.add(bundled_batch())
+    with running_server(tmp_path / "real.bank") as address, visiting(browser, address) as visitor:
+        page = visitor.open("#/reality")
+        page.wait_for_selector("text=No outcome was reported yet")
+        report = """async ([task, skill, success]) => {
+          const send = (path, body) => fetch(path, {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(body)});
+          const { decision_id } = await (await send("v1/decide", {text: task, skill, source: "test"})).json();
+          await send("v1/outcomes", {decision_id, success}); }"""
+        for number in range(30):
+            page.evaluate(report, [f"How many cans are in {number + 2} pallets of beans?", "warehouse-units", 0])
+        page.wait_for_selector("text=Save 30 outcomes as CSV")
+        assert "Predictions and outcomes part" in page.locator("#agreement h2").inner_text()
+        assert "parts, worse than predicted" in page.locator("main").inner_text()
+        assert page.locator(".outcomes svg.chart circle.observed").count() >= 1
+        page.evaluate(report, ["Which date is 3 days after 2 May 2021?", "date-arithmetic", 1])
+        page.wait_for_selector("text=Save 31 outcomes as CSV")
+        page.select_option("select[name=skill]", "date-arithmetic")
+        with page.expect_download() as saved:
+            page.click("text=Save 1 outcome as CSV")
+        assert "date-arithmetic" in Path(saved.value.path()).read_text()
 
 
 def test_an_evaluation_runs_as_a_job_and_is_found_again_with_its_report(visitor: Visitor) -> None:
@@ -358,11 +383,11 @@ def test_everything_can_be_reached_by_keyboard_and_focus_is_seen(visitor: Visito
     assert page.evaluate("document.activeElement.id") == "content"
     page.evaluate("document.querySelector('.brand').focus()")
     seen = []
-    for _ in range(6):
+    for _ in range(7):
         page.keyboard.press("Tab")
         seen.append(page.evaluate("document.activeElement.textContent"))
         assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
-    assert seen[:5] == ["Overview", "Try it", "Decisions", "Evaluation", "Import"]
+    assert seen[:6] == ["Overview", "Try it", "Decisions", "Reality", "Evaluation", "Import"]
     page.keyboard.press("Enter")
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     visitor.open()

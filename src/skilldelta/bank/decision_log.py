@@ -110,6 +110,12 @@ def add_outcomes(
     return answers
 
 
+def read_outcome_mark(connection: Connection) -> tuple[int, int]:
+    """How many outcomes there are, and the key of the newest: equal marks mean that nothing came and nothing went."""
+    number, newest = connection.execute(select(func.count(), func.max(schema.outcomes.c.key))).one()
+    return int(number), int(newest or 0)
+
+
 def count_decisions(connection: Connection, before: float | None) -> int:
     """How many decisions are older than a moment; None counts all."""
     return count_rows(connection, schema.decisions, *_older(before))
@@ -190,6 +196,11 @@ def _conditions(chosen: DecisionFilter) -> list[ColumnElement[bool]]:
         conditions.append(decisions.c.key < chosen.before)
     if chosen.since is not None:
         conditions.append(decisions.c.time >= chosen.since)
+    if chosen.outcomes_after is not None:
+        outcomes = schema.outcomes
+        conditions.append(
+            decisions.c.key.in_(select(outcomes.c.decision_key).where(outcomes.c.key > chosen.outcomes_after))
+        )
     if chosen.search:
         searched = (decisions.c.skill_id, decisions.c.task_id, decisions.c.reason, requests.c.text)
         conditions.append(or_(*(column.icontains(chosen.search, autoescape=True) for column in searched)))

@@ -98,6 +98,8 @@ class DecisionFilter:
     agent: str | None = None
     source: str | None = None
     search: str | None = None
+    outcomes_after: int | None = None
+    """Only decisions with an outcome whose key is larger than this; 0 takes all that have one."""
 
 
 @dataclass(frozen=True, slots=True)

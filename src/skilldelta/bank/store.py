@@ -376,6 +376,10 @@ class Bank:
         """Store outcomes in one transaction; one that cannot be taken is answered by its error, the others are kept."""
         return self._write(decision_log.add_outcomes, self._database.backend, outcomes)
 
+    def outcome_mark(self) -> tuple[int, int]:
+        """How many outcomes the log has, and the key of the newest."""
+        return self._read(decision_log.read_outcome_mark)
+
     def count_decisions(self, before: float | None = None) -> int:
         """How many decisions are older than a moment in seconds since 1970; None counts all."""
         return self._read(decision_log.count_decisions, before)

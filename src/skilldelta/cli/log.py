@@ -15,16 +15,21 @@ from skilldelta.cli.output import console, table, write_json
 @click.command("log")
 @settings.bank_option
 @click.option("--shadow", is_flag=True, help="Sum up what hooks in shadow mode would have done.")
+@click.option("--summary", is_flag=True, help="Compare predictions with the outcomes that were reported, of any time.")
 @click.option("--days", type=click.FloatRange(0, min_open=True), default=7.0, help="Only the last days.")
 @click.option("--limit", type=click.IntRange(1, 10_000), default=20, help="At most so many decisions.")
 @settings.json_option
-def command(bank: str, shadow: bool, days: float, limit: int, as_json: bool) -> None:
+def command(bank: str, shadow: bool, summary: bool, days: float, limit: int, as_json: bool) -> None:
     """Show the decisions that the gate has taken, the newest first.
 
     \b
     skilldelta log --bank my.bank
     skilldelta log --shadow --days 7
+    skilldelta log --summary
     """
+    if summary:
+        _print_summary(bank, as_json)
+        return
     from skilldelta.bank import Bank
     from skilldelta.bank.entries import DecisionFilter
 
@@ -74,3 +79,36 @@ def command(bank: str, shadow: bool, days: float, limit: int, as_json: bool) -> 
     console().print(
         table("Decisions, the newest first", ("id", "time", "skill", "action", "source", "gain"), cells, left=5)
     )
+
+
+def _print_summary(bank: str, as_json: bool) -> None:
+    """The dashboard's reality page in the terminal."""
+    from skilldelta.bank import Bank
+    from skilldelta.bank.entries import DecisionFilter
+    from skilldelta.report.numbers import percent, points
+    from skilldelta.studies.reality import compare_with_reality, outcome_of, reality_to_dict
+
+    with Bank.open(bank, create=False, readonly=True) as opened:
+        outcomes = [outcome_of(record) for record in opened.decisions(None, DecisionFilter(outcomes_after=0))]
+    reality = compare_with_reality([one for one in outcomes if one is not None], sum(one is None for one in outcomes))
+    if as_json:
+        write_json(reality_to_dict(reality))
+        return
+    console().print(reality.sentence)
+    lines = [one for one in (reality.whole, *reality.skills) if one.number]
+    if not lines:
+        return
+    cells = [
+        [
+            one.skill or "all skills",
+            str(one.number),
+            percent(one.predicted),
+            percent(one.observed),
+            points(one.difference.mean),
+            f"{points(one.difference.low)} to {points(one.difference.high)}",
+            one.state,
+        ]
+        for one in lines
+    ]
+    columns = ("skill", "outcomes", "predicted", "observed", "difference", "holds at every look", "state")
+    console().print(table("Success as predicted and as reported, in points", columns, cells, left=1))

@@ -269,3 +269,70 @@ class PolicyLine:
     name: str
     title: str
     meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Outcomes that could not be compared with a prediction."""
+
+    reason: str
+    outcomes: int
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementDocument:
+    """Predicted against observed success, about one skill or, with an empty name, about all."""
+
+    skill: str
+    outcomes: int
+    repeated: int
+    """Outcomes of tasks that had come before; they do not count."""
+    predicted: float | None
+    observed: float | None
+    difference: float | None
+    """Observed minus predicted."""
+    interval: GainInterval | None
+    """Of the difference; it holds at all looks together."""
+    margin: float
+    """A difference within it counts as agreement."""
+    alarm_time: float | None
+    """When it was clear that predictions and outcomes part, in seconds since 1970."""
+    direction: int
+    """1 where more happened than was predicted, -1 where less did, 0 without an alarm."""
+    state: Literal["parts", "agrees", "open"]
+
+
+@dataclass(frozen=True, slots=True)
+class ActionDocument:
+    """Outcomes after one action in one period."""
+
+    action: str
+    start: float
+    end: float
+    number: int
+    predicted: float
+    observed: float
+    low: float
+    high: float
+    """The 95% interval of what was observed, over tasks."""
+
+
+@dataclass(frozen=True, slots=True)
+class RealityDocument:
+    """Predictions beside outcomes, from the decision log."""
+
+    mark: str
+    """Another one means that outcomes came or went."""
+    sentence: str
+    level: float
+    """One minus the chance of any false alarm."""
+    outcomes: int
+    """Decisions whose success was reported."""
+    shown: int
+    """Those that fit the filters."""
+    left_out: list[LeftOut]
+    whole: AgreementDocument
+    skills: list[AgreementDocument]
+    agents: list[str]
+    actions: list[ActionDocument]
+    periods: list[ActionDocument]

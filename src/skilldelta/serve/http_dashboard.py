@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
 from pydantic import AliasChoices, Field
 
 from skilldelta.errors import InputError
@@ -20,6 +21,7 @@ from skilldelta.serve.evidence_documents import (
     MapDocument,
     OverviewDocument,
     PolicyLine,
+    RealityDocument,
     SkillEvidence,
     SweepDocument,
     TrialDocument,
@@ -29,6 +31,7 @@ from skilldelta.serve.wire_formats import Name, SkillName, TaskText, WireModel
 
 if TYPE_CHECKING:
     from skilldelta.serve.evidence_views import EvidenceViews, ShownPanel
+    from skilldelta.serve.reality_page import RealityLog
 
 router = APIRouter(prefix="/v1/dashboard", tags=["dashboard"], responses=PROBLEMS, route_class=BoundedRoute)
 
@@ -36,6 +39,9 @@ _Skill = Annotated[str, Query(description="The skill, as the bank names it.", mi
 _LARGEST = "that of the largest panel unless given."
 _Agent = Annotated[str | None, Query(description=f"The agent; {_LARGEST}", max_length=1_000)]
 _Suite = Annotated[str | None, Query(description=f"The suite; {_LARGEST}", max_length=1_000)]
+
+_Chosen = Annotated[str | None, Query(max_length=1_000)]
+_Since = Annotated[float | None, Query(allow_inf_nan=False, description="Seconds since 1970")]
 
 _making = threading.Lock()
 
@@ -97,6 +103,36 @@ def try_it(request: Request, body: TrialBody) -> TrialDocument:
     return trial_document(gate, views_of(request), Question(**names, explain=True, record=False, gate=chosen))
 
 
+@router.get("/reality", summary="What was predicted beside what happened")
+def reality(
+    request: Request,
+    skill: _Chosen = None,
+    agent: _Chosen = None,
+    action: Literal["use", "skip"] | None = None,
+    since: _Since = None,
+) -> RealityDocument:
+    """The filters choose what is counted and drawn; the alarms look at the whole log."""
+    from skilldelta.serve.reality_page import RealityFilter
+
+    return reality_log_of(request).document(RealityFilter(skill, agent, action, since))
+
+
+@router.get("/reality.csv", summary="The outcomes behind the reality page", response_class=Response)
+def reality_table(
+    request: Request,
+    skill: _Chosen = None,
+    agent: _Chosen = None,
+    action: Literal["use", "skip"] | None = None,
+    since: _Since = None,
+) -> Response:
+    """One row per decision whose success was reported, oldest first."""
+    from skilldelta.serve.reality_page import RealityFilter
+
+    table = reality_log_of(request).table(RealityFilter(skill, agent, action, since))
+    headers = {"Content-Disposition": 'attachment; filename="skilldelta-outcomes.csv"'}
+    return Response(table, media_type="text/csv; charset=utf-8", headers=headers)
+
+
 @router.get("/policies", summary="What the policies of an evaluation are called and do")
 def policy_lines() -> list[PolicyLine]:
     """SkillDelta's own first, then those of installed packages."""
@@ -113,6 +149,18 @@ def views_of(request: Request) -> EvidenceViews:
             state.views = EvidenceViews(gate_of(request))
     views: EvidenceViews = state.views
     return views
+
+
+def reality_log_of(request: Request) -> RealityLog:
+    """The outcomes that the pages of this app share."""
+    from skilldelta.serve.reality_page import RealityLog
+
+    state = request.app.state
+    with _making:
+        if not hasattr(state, "reality_log"):
+            state.reality_log = RealityLog(gate_of(request))
+    log: RealityLog = state.reality_log
+    return log
 
 
 def _shown(request: Request, agent: str | None, suite: str | None) -> ShownPanel:

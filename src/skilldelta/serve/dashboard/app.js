@@ -8,6 +8,7 @@ import { evaluationPage } from "./evaluation_page.js";
 import { importPage } from "./import_page.js";
 import { link, route } from "./addresses.js";
 import { overviewPage } from "./overview_page.js";
+import { realityPage } from "./reality_page.js";
 import { skillPage } from "./skill_page.js";
 import { tryPage } from "./try_page.js";
 
@@ -18,6 +19,7 @@ const PAGES = {
   try: { place: "try", make: tryPage, needsPairs: true },
   decisions: { place: "decisions", make: decisionsPage },
   decision: { place: "decisions", make: decisionPage },
+  reality: { place: "reality", make: realityPage },
   evaluation: { place: "evaluation", make: evaluationPage, needsPairs: true },
   import: { place: "import", make: importPage },
 };
