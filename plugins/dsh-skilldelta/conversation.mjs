@@ -1,4 +1,4 @@
-// What a step tells about its conversation: whose words they are, and whether the conversation has begun before.
+// What a session of the harness tells about its conversation: whose words they are, and what the model has before it.
 
 /** What the user wrote, of the messages that are about to enter; reminders, relays and plugins' messages are not a task. */
 export function userText(messages) {
@@ -6,13 +6,17 @@ export function userText(messages) {
     .filter(block => block.type === 'text').map(block => block.text).join('\n').trim()
 }
 
-/** Whether the user has spoken in this session before, perhaps in an earlier process: then it was decided there. */
-export const hasBegun = session => session.events.some(event => event.type === 'user/message' && isUsers(event.data))
-
 const isUsers = message => message.source?.kind === 'user'
 
 /** The conversation's identity; a fork goes on under the name of the session it came from. */
-export const conversationOf = ({ header }) => `dsh:${(header.seedLength > 0 && header.parentSession) || header.id}`
+export const conversationOf = ({ header }) => (header.seedLength > 0 && header.parentSession) || header.id
+
+/** Whether no message of a plugin is among those that the model gets; a compaction takes them out. */
+export const isBare = (session, plugin) => !session.deriveMessages().some(({ source }) => source?.plugin === plugin)
+
+/** Whether a text is among the messages that the model gets. */
+export const isInContext = (session, text) =>
+  session.deriveMessages().some(({ content }) => Array.isArray(content) && content.some(block => block.text === text))
 
 /** Tokens of every model call in the session's log, or undefined where no call told them. */
 export function tokensOf(session) {

@@ -1,29 +1,38 @@
-// Native gating: a skill that the harness discovered and the gate skips is shadowed in the agent's own scope. It leaves
+// Native gating: a skill that the harness discovered and the gate refuses is shadowed in the agent's own scope. It leaves
 // the catalog and the model cannot load it; the user still can, with /name.
-import { isDenied } from './shared/gate.mjs'
-import { gatedNames } from './shared/gated-skills.mjs'
-import { versionOf } from './shared/skill-file.mjs'
-import { folderVersionOf } from './shared/skill-folder.mjs'
 
-/** Ask about each skill that the model could invoke, and shadow those that are skipped. `abstain` leaves a skill as it is. */
-export async function gateDiscovered(ctx, settings, agent, limits, ask) {
-  const registry = ctx.get('skills')
-  if (!registry) return
-  const view = { cwd: agent.session.header.cwd, signal: limits.signal, scope: agent }
-  const isGated = await gatedNames(settings, limits)
-  const offered = (await registry.list(view)).filter(skill => skill.invocation.modelInvocable && isGated(skill.name))
-  await Promise.all(offered.map(async ({ name }) => {
-    const skill = await registry.get(name, view)
-    const version = skill && { skillDigest: await versionOf(skill.path), skillFolderDigest: await folderVersionOf(skill.path) }
-    const decision = skill && await ask('native', { skill: name, ...version })
-    // A cancelled turn decides nothing, and a step that has begun keeps its catalog.
-    if (isDenied(decision) && !limits.isOver()) await shadow(agent, skill)
-  }))
-}
+/** The skills that an agent's model may load, and those that are shadowed for it. */
+export class Discovered {
+  #agent
+  #registry
+  #shadowed = new Map() // name -> { skill, restore }
 
-async function shadow(agent, { name, description, content, source, resourceBase }) {
-  const invocation = { modelInvocable: false, userInvocable: true }
-  await agent.ctx.inject(['skills'], scope => {
-    scope.skills.register({ name, description, content, source, ...(resourceBase && { resourceBase }), invocation })
-  })
+  constructor(ctx, agent) {
+    this.#agent = agent
+    this.#registry = ctx.get('skills')
+  }
+
+  /** With their texts, as the gate takes them. */
+  async offered({ signal }) {
+    if (!this.#registry) return []
+    const view = { cwd: this.#agent.session.header.cwd, signal, scope: this.#agent }
+    const listed = (await this.#registry.list(view)).filter(({ name, invocation }) => invocation.modelInvocable && !this.#shadowed.has(name))
+    const skills = await Promise.all(listed.map(({ name }) => this.#registry.get(name, view)))
+    return [...skills.filter(Boolean), ...[...this.#shadowed.values()].map(({ skill }) => skill)].map(skill => ({ name: skill.name, body: skill.content.trim(), file: skill.path, skill }))
+  }
+
+  /** Hide exactly these from the model. */
+  async hide(offered, denied) {
+    for (const [name, { restore }] of this.#shadowed) if (!denied.has(name)) { this.#shadowed.delete(name); restore() }
+    for (const { name, skill } of offered) if (denied.has(name) && !this.#shadowed.has(name)) await this.#shadow(skill)
+  }
+
+  async #shadow(skill) {
+    const { name, description, content, source, resourceBase } = skill
+    const invocation = { modelInvocable: false, userInvocable: true }
+    await this.#agent.ctx.inject(['skills'], scope => {
+      const restore = scope.skills.register({ name, description, content, source, ...(resourceBase && { resourceBase }), invocation })
+      this.#shadowed.set(name, { skill, restore: typeof restore === 'function' ? restore : () => {} })
+    })
+  }
 }

@@ -13,10 +13,9 @@ export class Outcomes {
     this.#audit = audit
   }
 
-  /** Remember a decision that was recorded for the first time. */
-  await(session, { decisionId, repeated }) {
-    if (!this.#settings.outcomes || decisionId === undefined || repeated) return
-    this.#awaited.set(session, [...(this.#awaited.get(session) ?? []), decisionId])
+  /** Remember decisions that were recorded for the first time. */
+  await(session, ids) {
+    if (this.#settings.outcomes && ids.length) this.#awaited.set(session, [...(this.#awaited.get(session) ?? []), ...ids])
   }
 
   /** Record the outcome of each decision of a session, once. */

@@ -1,21 +1,17 @@
-// SkillDelta's gate in pi. The first prompt of a session gets the supplied skill as a message of its own where it is
-// predicted to help; skills of pi that are predicted not to help leave the catalog, and their files cannot be read. The
-// work is in ../dsh-skilldelta/shared.
+// SkillDelta's gate in pi. A prompt gets the text of a skill as a message of its own where it is predicted to help; skills
+// of pi that surely harm leave the catalog, and their files cannot be read. The work is in ../dsh-skilldelta/shared.
 //
 // pi -e /…/plugins/pi-skilldelta/extension.mjs, with the settings in ~/.pi/agent/skilldelta.json: {"skill": "warehouse-units"}
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { decisionLine, writeLine } from '../dsh-skilldelta/shared/audit.mjs'
-import { decide, isDenied, skillText } from '../dsh-skilldelta/shared/gate.mjs'
-import { gatedNames } from '../dsh-skilldelta/shared/gated-skills.mjs'
+import { decide, recordOutcome, recordedIds } from '../dsh-skilldelta/shared/gate.mjs'
 import { handler } from '../dsh-skilldelta/shared/handler.mjs'
-import { call, deadlineOf, warm } from '../dsh-skilldelta/shared/server.mjs'
+import { deadlineOf, warm } from '../dsh-skilldelta/shared/server.mjs'
 import { checkedSettings } from '../dsh-skilldelta/shared/settings.mjs'
-import { versionOf } from '../dsh-skilldelta/shared/skill-file.mjs'
-import { folderVersionOf } from '../dsh-skilldelta/shared/skill-folder.mjs'
 
 const LONGEST_SETTINGS = 100_000
+const TYPE = 'skilldelta' // of our messages in a session
 
 export default pi => extend(pi, ownSettings())
 
@@ -23,48 +19,39 @@ export default pi => extend(pi, ownSettings())
 export const withSettings = given => pi => extend(pi, checkedSettings(given, 'the extension'))
 
 function extend(pi, settings) {
-  const hidden = new Map() // file of a skill that is skipped -> why
-  const decisions = []
-  let isOpen = false
+  const hidden = new Map() // file of a skill that is denied -> why
+  let awaited = []
   if (!settings.force) warm(settings)
 
-  const ask = async (ctx, { mode, task, ...asked }) => {
-    const conversation = `pi:${ctx.sessionManager.getSessionId()}`
-    const decision = await decide(settings, { task, conversation, source: 'pi', ...asked })
-    decisions.push(decision)
-    if (settings.audit) await writeLine(settings.audit, decisionLine(settings, { mode, skill: asked.skill, conversation, task }, decision))
-    return decision
-  }
-
-  pi.on('session_start', () => { isOpen = false; hidden.clear(); decisions.length = 0 })
+  pi.on('session_start', () => { hidden.clear(); awaited = [] })
 
   pi.on('before_agent_start', handler(settings, async ({ prompt, systemPromptOptions }, ctx) => {
     const task = prompt.trim()
-    if (!isOpen && task) {
-      isOpen = true
-      const begun = ctx.sessionManager.getEntries().some(({ type, message }) => type === 'message' && message?.role === 'user')
-      const limits = { signal: ctx.signal, deadline: deadlineOf(settings) }
-      const question = asked => ask(ctx, { task, ...limits, ...asked })
-      const [text] = await Promise.all([begun ? undefined : supplied(settings, question), gate(settings, systemPromptOptions, limits, question, hidden)])
-      return () => {
-        hide(systemPromptOptions, hidden)
-        return text ? { message: { customType: 'skilldelta', content: text, display: false } } : undefined
-      }
+    if (!task) return () => hide(systemPromptOptions, hidden)
+    const context = contextOf(ctx.sessionManager)
+    const skills = (systemPromptOptions.skills ?? []).filter(skill => !skill.disableModelInvocation).map(({ name, filePath }) => ({ name, file: filePath }))
+    const answer = await decide(settings, {
+      harness: 'pi', session: ctx.sessionManager.getSessionId(), task, skills, signal: ctx.signal, deadline: deadlineOf(settings),
+      isBare: !context.some(({ customType }) => customType === TYPE), has: text => context.some(entry => contentOf(entry) === text),
+    })
+    return () => {
+      awaited.push(...recordedIds(answer))
+      hidden.clear()
+      for (const { name, file } of skills) if (answer.denied.has(name)) hidden.set(resolve(file), answer.denied.get(name))
+      hide(systemPromptOptions, hidden)
+      return answer.text ? { message: { customType: TYPE, content: answer.text, display: false } } : undefined
     }
-    return () => hide(systemPromptOptions, hidden)
   }))
 
   pi.on('tool_call', handler(settings, async ({ toolName, input }, ctx) => {
     const reason = toolName === 'read' && hidden.get(resolve(ctx.cwd, String(input.path)))
-    return reason ? { block: true, reason: `SkillDelta: ${reason}. Proceed without this skill.` } : undefined
+    return reason ? { block: true, reason } : undefined
   }))
 
   pi.on('agent_end', handler(settings, async ({ messages }) => {
-    const recorded = decisions.splice(0).filter(({ decisionId, repeated }) => decisionId !== undefined && !repeated)
     const tokens = messages.reduce((sum, { usage }) => sum + (usage?.totalTokens ?? 0), 0)
-    if (!settings.outcomes || !tokens) return
-    await Promise.all(recorded.map(({ decisionId }) =>
-      call(settings, 'POST', '/v1/outcomes', { body: { decision_id: decisionId, tokens, key: `pi-${decisionId}` } })))
+    const ids = awaited.splice(0)
+    if (settings.outcomes && tokens) await recordOutcome(settings, 'pi', ids, { tokens })
   }))
 }
 
@@ -80,24 +67,11 @@ function ownSettings() {
   return checkedSettings(given, file)
 }
 
-async function supplied(settings, ask) {
-  if (!settings.skill) return undefined
-  const version = { skillDigest: await versionOf(settings.skillFile), skillFolderDigest: await folderVersionOf(settings.skillFile) }
-  const decision = await ask({ mode: 'supplied', skill: settings.skill, ...version, wantText: !settings.skillFile })
-  return decision.action === 'use' ? skillText(settings, decision) : undefined
-}
+/** The messages that the model gets; what a compaction has replaced is not among them. */
+const contextOf = sessions => (sessions.buildContextEntries?.() ?? sessions.getEntries()).map(entry => entry.message ?? entry)
 
-/** Ask about the skills that pi has found, and remember the files of those that are skipped. */
-async function gate(settings, { skills = [] }, limits, ask, hidden) {
-  if (!settings.native) return
-  const isGated = await gatedNames(settings, limits)
-  const offered = skills.filter(skill => !skill.disableModelInvocation && isGated(skill.name))
-  await Promise.all(offered.map(async ({ name, filePath }) => {
-    const version = { skillDigest: await versionOf(filePath), skillFolderDigest: await folderVersionOf(filePath) }
-    const decision = await ask({ mode: 'native', skill: name, ...version })
-    if (isDenied(decision)) hidden.set(resolve(filePath), decision.reason)
-  }))
-}
+const contentOf = ({ content }) =>
+  (Array.isArray(content) ? content.filter(({ type }) => type === 'text').map(({ text }) => text).join('\n') : content)
 
 /** Take hidden skills out of the catalog; pi builds it anew for every prompt. */
 function hide(options, hidden) {

@@ -100,7 +100,7 @@ def test_the_installed_commands_work_as_they_are(skilldelta: Skilldelta, home: P
             command, shell=True, input=json.dumps(event), capture_output=True, text=True, env=environment
         )
     assert json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"] == "Be careful."
-    assert gate.asked[0][1]["skill"] == "odd one"
+    assert gate.asked[0][1]["skills"] == ["odd one"]
 
 
 def test_a_bank_or_skill_that_is_not_there_is_pointed_out(skilldelta: Skilldelta, home: Path, toy_bank: str) -> None:

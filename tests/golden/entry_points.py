@@ -31,6 +31,8 @@ from skilldelta.serve.hooks.server_client import ServerAddress
 from skilldelta.server_proof import known_key
 
 REFUSED: dict[str, Any] = {"action": None}
+# What a hook does where the task is not about the skill, or nothing is known of it.
+HANDS_OFF: dict[str, Any] = {"action": "abstain"}
 """What stands for an answer to a question that nobody can answer."""
 BESIDE_THE_ANSWER = ("applies", "decision_id", "repeated", "skill_text", "would_change")
 
@@ -101,7 +103,10 @@ def by_hook(bank: Path, asked: Asked, state: Path, *, whom: WhomToAsk, server: s
     options = hook_options("--bank", str(bank))
     event = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": asked.text}
     found = answer(settings, json.dumps(event).encode(), ask_bank=lambda *told: ask_bank(options, *told))
-    (known,) = Conversation(state / "conversations", "claude-code", "s").known() or ()
+    (known,) = Conversation(state / "conversations", "claude-code", "s").known() or (None,)
+    if known is None:
+        assert found.output == ""
+        return HANDS_OFF
     assert ("hookSpecificOutput" in found.output) == (known.action == "use")
     if found.failure:
         assert (known.action, found.output) == ("skip", "")
@@ -134,7 +139,10 @@ def by_program(bank: Path, asked: Asked, state: Path, server: str) -> dict[str, 
         timeout=60,
     )
     assert done.returncode == 0
-    (known,) = Conversation(state / "conversations", "claude-code", "s").known() or ()
+    (known,) = Conversation(state / "conversations", "claude-code", "s").known() or (None,)
+    if known is None:
+        assert done.stdout == ""
+        return HANDS_OFF
     assert ("hookSpecificOutput" in done.stdout) == (known.action == "use")
     if done.stderr:
         return REFUSED

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from golden import entry_points
-from golden.entry_points import BESIDE_THE_ANSWER, REFUSED, Asked
+from golden.entry_points import BESIDE_THE_ANSWER, HANDS_OFF, REFUSED, Asked
 from skilldelta import open_bank
 from skilldelta.bank.skill_versions import add_skill_text
 from skilldelta.studies.demonstration import add_demo
@@ -84,6 +84,12 @@ def test_every_entry_point_gives_the_same_answer(name: str, bank: Path, port: in
         same(entry_points.by_mcp(bank, asked), told)
     if not asked.family:
         server = f"http://127.0.0.1:{port}"
+        # A hook asks first whether the task is about the skill.
+        body = {"text": asked.text, "skills": [asked.skill], "record": False}
+        _, choice = entry_points.post(port, "/v1/choose", body | ({"gate": dict(asked.gate)} if asked.gate else {}))
+        (chosen,) = choice["decisions"]
+        if chosen["action"] == "abstain" and chosen["fallback"]:
+            told = HANDS_OFF
         for whom, place in (("bank", ""), ("server", server)):
             found = entry_points.by_hook(bank, asked, tmp_path / whom, whom=whom, server=place)  # type: ignore[arg-type]
             same(found, {key: told[key] for key in found})

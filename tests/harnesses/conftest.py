@@ -1,4 +1,4 @@
-"""A real server on a bank of 24 tasks, and a fake model server; every harness test has both."""
+"""A real server on a bank of 68 tasks, and a fake model server; every harness test has both."""
 
 from __future__ import annotations
 
@@ -27,20 +27,21 @@ ATLAS = "\n".join(f"Rule {i}: on shelf {i} a pallet holds {i} crates, and a crat
 """A skill of 25,000 characters: more than a hook may inject at once."""
 
 _PLACES = ("a hill", "the town", "a river", "the sea", "a forest", "the snow", "a garden", "the harbor")
+_KINDS = (("short", "the moon"), ("long", "the moon"), ("quiet", "the stars"), ("short", "a cloud"))
 _TASKS = {
     "warehouse": (
         "How many cans are in 2 pallets of beans?",
         "How many cans are in 7 crates of beans?",
         "How many crates are in 3 pallets of peas?",
         "How many cans are in 5 crates and 3 pallets?",
-        *(f"How many cans are in {number} pallets and {number + 4} crates of beans?" for number in range(4, 12)),
+        *(f"How many cans are in {number} pallets and {number + 4} crates of beans?" for number in range(4, 32)),
     ),
     "poems": (
         "Write a short poem about the moon.",
         "Write a poem about a quiet lake.",
         "Write a short poem about the sea at night.",
         "Write a long poem about a lake and the moon.",
-        *(f"Write a short poem about the moon over {place}." for place in _PLACES),
+        *(f"Write a {kind} poem about {thing} over {place}." for kind, thing in _KINDS for place in _PLACES),
     ),
 }
 
@@ -118,7 +119,7 @@ def free_port() -> int:
 
 
 def make_bank(folder: Path) -> Path:
-    """A bank of 24 tasks and three skills, two of them with their texts: enough to be sure of each."""
+    """A bank of 68 tasks and three skills, two of them with their texts: enough to be sure of each."""
     bank, pairs = folder / "small.bank", folder / "pairs.jsonl"
     rows = []
     for family, texts in _TASKS.items():

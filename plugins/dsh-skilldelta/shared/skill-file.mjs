@@ -9,12 +9,6 @@ const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) // a pipe would b
 /** The SHA-256 of a text: what audit lines show of a task, and how a bank names a version of a skill. */
 export const digest = text => createHash('sha256').update(text, 'utf8').digest('hex')
 
-/** The digest by which a bank knows the version of a skill in a file; undefined where the file cannot be read. */
-export async function versionOf(file) {
-  const body = file && await readBody(file)
-  return body && digest(body)
-}
-
 /** The part of a SKILL.md that is injected: what follows the front matter, without blank ends. */
 export async function readBody(file) {
   try {

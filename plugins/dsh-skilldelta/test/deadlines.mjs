@@ -29,13 +29,14 @@ const SERVERS = {
   'answers null': answer('null'),
   'answers a list': answer('[1, 2]'),
   'answers deep JSON': answer('['.repeat(100_000)),
-  'answers another action': answer('{"action": "destroy"}'),
-  'answers an action of another type': answer('{"action": {"use": true}}'),
+  'answers another action': answer('{"decisions": [{"action": "destroy"}], "denied": {}}'),
+  'answers an action of another type': answer('{"decisions": {"use": true}, "denied": []}'),
   'answers with an error': answer('{"detail": {"a": 1}}', 'HTTP/1.1 500 No\r\n'),
   'redirects': answer('', 'HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/\r\n'),
-  'answers odd types': answer('{"action": "use", "gain": "large", "threshold": [], "reason": {"a": 1}, "decision_id": "7", "repeated": "yes", "skill_text": 5}'),
+  'answers odd types': answer('{"skill": 7, "text": 5, "denied": {"a": {"b": 1}}, "decisions": [null, 4, {"action": "use", "gain": "large", "decision_id": "7"}]}'),
 }
 
+const message = { harness: 'pi', session: 's', task: 'How many cans?' }
 const timeout = Number(process.argv[2] ?? 0.4)
 for (const [name, serve] of Object.entries(SERVERS)) for (const stage of ['proof', 'question']) {
   const sockets = new Set()
@@ -53,7 +54,7 @@ for (const [name, serve] of Object.entries(SERVERS)) for (const stage of ['proof
   await new Promise(resolve => server.listen(0, '127.0.0.1', resolve))
   const { value } = readSettings({ skill: 'units', server: `http://127.0.0.1:${server.address().port}`, timeout })
   const started = performance.now()
-  const decision = await inTime(value, () => decide(value, { task: 'How many cans?', skill: 'units' }))
+  const decision = await inTime(value, () => decide(value, message))
   const seconds = (performance.now() - started) / 1000
   console.log(JSON.stringify({ name, stage, seconds, ...decision }))
   for (const socket of sockets) socket.destroy()
@@ -63,10 +64,10 @@ for (const [name, serve] of Object.entries(SERVERS)) for (const stage of ['proof
 const command = ['/bin/sh', '-c', 'trap "" TERM; sleep 20 & sleep 20']
 const { value } = readSettings({ skill: 'units', server: 'http://127.0.0.1:9', timeout, command, commandTimeout: timeout })
 const started = performance.now()
-const decision = await inTime(value, () => decide(value, { task: 'How many cans?', skill: 'units' }))
+const decision = await inTime(value, () => decide(value, message))
 console.log(JSON.stringify({ name: 'a command that does not end', seconds: (performance.now() - started) / 1000, ...decision }))
 // Work that nothing ends at all.
 const late = performance.now()
 await inTime(value, () => new Promise(() => {}))
-console.log(JSON.stringify({ name: 'work without end', seconds: (performance.now() - late) / 1000, action: 'skip', via: 'fail-mode' }))
+console.log(JSON.stringify({ name: 'work without end', seconds: (performance.now() - late) / 1000, via: 'fail-mode' }))
 process.exit(0)

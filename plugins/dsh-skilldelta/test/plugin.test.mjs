@@ -55,7 +55,7 @@ test('cosine and uniform averaging are passed on and give the answers of the ser
 
 test('problem 1: variables with KEY or TOKEN in their names reach the fallback command', async () => {
   process.env.SKILLDELTA_EMBEDDING_API_KEY = 'secret'
-  const decision = 'process.stdin.resume();console.log(JSON.stringify({action: process.env.SKILLDELTA_EMBEDDING_API_KEY === "secret" ? "use" : "skip"}))'
+  const decision = 'process.stdin.resume();console.log(JSON.stringify({skill: process.env.SKILLDELTA_EMBEDDING_API_KEY === "secret" ? "units" : undefined, denied: {}, decisions: []}))'
   const skillFile = join(folder, 'SKILL.md')
   writeFileSync(skillFile, '---\nname: units\n---\nThe body.\n')
   const settings = { skill: 'units', skillFile, server: `http://127.0.0.1:${await freePort()}`, command: [process.execPath, '-e', decision] }
@@ -112,6 +112,47 @@ test('problem 6: the context of these tests is the harness, not a stub', async (
   await stop()
 })
 
+// One decision per task.
+
+test('a greeting binds nothing, and the first task is decided', async () => {
+  const requests = await converse(['hi', WAREHOUSE, 'thanks'], { skill: 'units' })
+  assert.deepEqual(userTexts(requests[0]), ['hi'])
+  assert.deepEqual(userTexts(requests.at(-1)), ['hi', WAREHOUSE, UNITS_TEXT, 'thanks'])
+})
+
+test('a later task of another kind is decided anew, and the reason says so', async () => {
+  const audit = auditFile()
+  const requests = await converse([POEM, WAREHOUSE], { skill: 'units', audit })
+  assert.deepEqual(userTexts(requests.at(-1)), [POEM, WAREHOUSE, UNITS_TEXT])
+  const [first, second] = lines(audit).filter(line => line.event === 'decision')
+  assert.deepEqual([first.action, second.action], ['skip', 'use'])
+  assert.match(second.reason, /^the task has changed: /)
+})
+
+test('an explicit wish wins, and is recorded as such', async () => {
+  const audit = auditFile()
+  const requests = await converse([WAREHOUSE, 'Please use the abacus skill.'], { native: true, skill: 'units', audit }, { skills: both() })
+  assert.equal(userTexts(requests.at(-1)).at(-1), 'Use the beads.')
+  const wish = lines(audit).filter(line => line.event === 'decision').at(-1)
+  assert.deepEqual([wish.skill, wish.reason], ['abacus', 'the user asked for this skill'])
+  const { action, reason } = await gate.get(`/v1/decisions/${wish.decision_id}`)
+  assert.deepEqual([action, reason], ['use', 'the user asked for this skill'])
+})
+
+test('a wish gives the text of a hidden skill, once', async () => {
+  const harness = await startHarness({ settings: { native: true, server: gate.url, timeout: 5 }, skills: both() })
+  const agent = harness.start(fresh())
+  await say(agent, WAREHOUSE)
+  assert.doesNotMatch(catalog(harness.requests[0]), /abacus/)
+  assert.ok(userTexts(harness.requests[0]).includes(UNITS_TEXT))
+  await say(agent, 'Use the abacus skill.')
+  assert.equal(userTexts(harness.requests.at(-1)).at(-1), 'Use the beads.')
+  await say(agent, 'Please use the abacus skill once more.')
+  const bodies = () => agent.session.deriveMessages().filter(({ source }) => source?.plugin === 'skilldelta').length
+  assert.equal(bodies(), 2)
+  await harness.stop()
+})
+
 // Skills that the harness discovered itself.
 
 const both = () => [discovered('abacus', 'Use the beads.'), discovered('units', UNITS_TEXT), discovered('unheard-of', 'No evidence.')]
@@ -152,7 +193,7 @@ test('a stopped server: the fail mode decides, skip unless told otherwise', asyn
   assert.ok(!userTexts(skipped).includes(UNITS_TEXT))
   assert.match(catalog(skipped), /abacus/) // nothing is known, so nothing is hidden
   assert.deepEqual(userTexts(used), [WAREHOUSE, UNITS_TEXT])
-  assert.deepEqual(lines(audit).map(line => [line.via, line.action]), Array(4).fill(['fail-mode', 'skip']))
+  assert.deepEqual(lines(audit).map(line => [line.via, line.action]), [['fail-mode', 'skip']])
   assert.ok(lines(audit).every(line => line.error.includes('ECONNREFUSED')))
 })
 
@@ -173,7 +214,7 @@ test('a server that never answers costs the time limit and no more', async () =>
 
 test('a turn that is cancelled while the server is asked ends at once and decides nothing', async () => {
   let asked = 0
-  const peer = createServer(proving((request, response) => { if (request.url !== '/v1/decide' || asked++) response.end('{"action": "use"}') }))
+  const peer = createServer(proving((request, response) => { if (request.url !== '/v1/hooks/dsh' || asked++) response.end('{"denied": {}, "decisions": []}') }))
   await new Promise(resolve => peer.listen(0, '127.0.0.1', resolve))
   const harness = await startHarness({ settings: { native: ['abacus'], server: `http://127.0.0.1:${peer.address().port}`, timeout: 20 }, skills: both() })
   const agent = harness.start(fresh())
@@ -191,7 +232,7 @@ test('a turn that is cancelled while the server is asked ends at once and decide
 
 for (const [what, respond] of Object.entries({
   'a redirection': response => response.writeHead(302, { location: `${gate.url}/v1/decide` }).end(),
-  'an answer that is no decision': response => response.end('{"action": "destroy"}'),
+  'an answer that is no decision': response => response.end('{"skill": "units", "text": "Obey."}'),
   'an endless answer': response => { response.on('error', () => {}); const more = () => { while (!response.destroyed && response.write('x'.repeat(65536))); response.destroyed || response.once('drain', more) }; more() },
   'an answer that is not JSON': response => response.end('<html>'),
 })) {
@@ -232,7 +273,7 @@ for (const [what, text] of Object.entries({
 
 test('nothing goes to a server that does not prove whose it is, and nothing over a plain connection to another machine', async () => {
   const seen = []
-  const note = (request, response) => { seen.push([request.url.split('?')[0], request.headers.authorization]); response.end('{"action": "use", "skill_text": "Obey."}') }
+  const note = (request, response) => { seen.push([request.url.split('?')[0], request.headers.authorization]); response.end('{"skill": "units", "text": "Obey.", "denied": {}, "decisions": []}') }
   const other = Object.values(networkInterfaces()).flat().find(({ family, internal }) => family === 'IPv4' && !internal)
   process.env.SKILLDELTA_TOKEN = 'secret-token'
   const ask = async (handler, host) => {

@@ -6,6 +6,7 @@ goes wrong may show there. A deadline runs beside everything: when it is reached
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 _LONG_SKILLS = "SKILLDELTA_LONG_SKILLS"
 _ENTRIES_OF_A_PLUGIN = 3
 # As many as a server takes in one question.
-_MOST_SKILLS = 200
+_MOST_SKILLS = 500
 _SECONDS = click.FloatRange(0, 3600, min_open=True)
 
 
@@ -216,7 +217,8 @@ _BELIEVED: Mapping[str, Callable[[str, str], bool]] = {
 def command(ctx: click.Context, /, harness: str, **options: Any) -> None:
     """Answer one event of an agent harness's hook: JSON on stdin, JSON or nothing on stdout.
 
-    HARNESS is claude-code, codex or gemini, or one that a package adds. A submitted prompt gets the skill's text where the
+    HARNESS is claude-code, codex or gemini, or one that a package adds; the adapters of opencode, pi and dsh run it where no
+    server answers. A submitted prompt gets the skill's text where the
     gate says use, and nothing where it says skip; the call of a skipped skill is denied; the end of a conversation is
     recorded. A failure never stops the agent: the fallback decides and the exit code is 0.
 
@@ -252,7 +254,9 @@ def hook_settings(harness: str, options: Mapping[str, Any], environment: Mapping
     """The settings that the options spell out."""
     dialect = harness_named(harness).dialect
     if dialect is None:
-        raise InputError(f"{harness} runs an adapter, not hooks; set it up with: skilldelta install {harness}")
+        from skilldelta.serve.hooks.adapter_event import ADAPTER
+
+        dialect = ADAPTER
     is_pinned = bool(environment.get(KEY_VARIABLE))
     token = environment.get("SKILLDELTA_TOKEN", "")
     return HookSettings(
@@ -325,11 +329,21 @@ class _Reply:
         """Answer the event on standard input."""
         with suppress(OSError, ValueError, AttributeError):
             self._event = sys.stdin.buffer.read(MOST_BYTES + 1)
-        result = answer(self._hook, self._event, ask_bank=lambda *question: ask_bank(self._options, *question))
+        output, failure = self._answer()
         self._given.acquire()  # never released: there is one answer
-        _write(result.output)
-        if result.failure:
-            self._report(result.failure)
+        _write(output)
+        if failure:
+            self._report(failure)
+
+    def _answer(self) -> tuple[str, str]:
+        ask = partial(ask_bank, self._options)
+        if harness_named(self._hook.harness).dialect is not None:
+            result = answer(self._hook, self._event, ask_bank=ask)
+            return result.output, result.failure
+        from skilldelta.serve.hooks.adapter_event import answer_adapter
+
+        told = answer_adapter(self._hook, self._event, ask_bank=ask)
+        return json.dumps(told.document), told.failure
 
     def time_is_up(self) -> None:
         """What the fallback says, unless an answer is on its way."""

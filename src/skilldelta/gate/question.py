@@ -45,6 +45,8 @@ class Question:
     include_skill_text: bool = False
     gate: Gate | None = None
     """How to decide; None is the gate of whoever answers."""
+    wished: bool = False
+    """Whether the user asks for the skill by name: then it is used, and recorded as wished."""
 
     def __post_init__(self) -> None:
         for name in ("text", "skill", "family", "task_id"):

@@ -47,14 +47,20 @@ class ForcedArm:
         if path == "/v1/outcomes":
             self.outcomes.append(body)
             return 201, {"recorded": True}
-        if path != "/v1/decide":
+        is_adapter = path.startswith("/v1/hooks/")
+        if path != "/v1/choose" and not is_adapter:
             return 404, {"title": "Not found", "status": 404}
         self.asked += 1
         # What adapters read of a decision, and nothing that looks like evidence.
         document = {"action": self.condition, "gain": 0.0, "threshold": 0.0, "reason": REASON, "fallback": False}
-        document |= {"skill": str(body.get("skill", "")), "repeated": False, "decision_id": self.asked}
+        first = (body.get("skills") or [""])[0]
+        skill = str(first.get("name", "") if isinstance(first, dict) else first)
+        document |= {"skill": skill, "repeated": False, "decision_id": self.asked}
+        if is_adapter:
+            injected = {"skill": skill, "text": self.skill_text} if self.condition == "use" else {}
+            return 200, {**injected, "denied": {}, "decisions": [document]}
         text = {"skill_text": self.skill_text or None} if body.get("include_skill_text") else {}
-        return 200, {**document, **text}
+        return 200, {"choice": skill if self.condition == "use" else None, "decisions": [{**document, **text}]}
 
 
 class _QuietServer(ThreadingHTTPServer):

@@ -49,8 +49,8 @@ class Dialect:
     shows_messages: bool = False
     """Whether a `systemMessage` in an answer is a line for the person."""
 
-    def context(self, text: str, event: str = "") -> dict[str, Any]:
-        """The answer that puts a text beside the prompt that is being submitted, or at another event."""
+    def context(self, text: str, event: str, skill: str) -> dict[str, Any]:
+        """The answer that puts the text of a skill beside the prompt that is being submitted, or at another event."""
         return {"hookSpecificOutput": {"hookEventName": event or self.prompt, "additionalContext": text}}
 
 

@@ -31,6 +31,8 @@ class OfferedSkill(NamedTuple):
     """Its SKILL.md; None where the bank keeps the text, or the harness has the skill."""
     digest: str = ""
     """Of the text that the bank had when the skill was set up; another text of a server is not taken."""
+    folder_digest: str = ""
+    """Of the skill's whole folder, where whoever offers it has read that."""
 
 
 class Part(NamedTuple):

@@ -13,6 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+# Why a skill is used that the user asks for by name, whatever the gate would say.
+WISHED = "the user asked for this skill"
+
 MessageKind = Literal["task", "small talk", "command", "log"]
 
 # A slash command or a shell line; a path has a second slash.

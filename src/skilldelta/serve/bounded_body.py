@@ -18,8 +18,8 @@ from fastapi.routing import APIRoute
 
 # A batch of 1,000 questions with all their fields has fewer keys.
 MOST_KEYS, MOST_DEPTH = 20_000, 32
-# A question has about twenty fields.
-MOST_KEYS_OF_ONE = 100
+# A question has about twenty fields, and digests of at most 500 skills.
+MOST_KEYS_OF_ONE = 500
 # Larger bodies are parsed in a thread, one at a time: the parser holds the interpreter's lock, so that sixteen bodies at once
 # would keep the loop that answers everybody waiting for all of them.
 _SMALL = 16_384

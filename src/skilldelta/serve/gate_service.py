@@ -34,7 +34,7 @@ from skilldelta.gate import Action, Answer, Decision, Gate, Question, SkillChoic
 from skilldelta.records import Agent, Skill
 from skilldelta.redaction import redacted
 from skilldelta.routing.applicability import LEAST_CHANCE, Ranking
-from skilldelta.routing.task_text import read_message
+from skilldelta.routing.task_text import WISHED, read_message
 from skilldelta.serve.learning import LearningProcess
 from skilldelta.serve.loaded_bank import EncoderMaker, KnownNames, LoadedBank
 from skilldelta.skill_folder import VERSION_FIELDS
@@ -277,7 +277,9 @@ class GateService:
         names = loaded.names()
         resolved = [self._resolved(names, question, unknown_skills=True) for question in questions]
         ranking: Ranking | None = Ranking({question.skill.skill_id: 0.0 for question in resolved if question.is_known})
-        if message.is_task and any(question.is_known for question in resolved):
+        if questions[0].wished:
+            ranking = None  # nobody asks whether it applies
+        elif message.is_task and any(question.is_known for question in resolved):
             ranking = self._ranking(loaded, resolved)
         applicable = [] if ranking is None else ranking.applicable()
         candidates = []
@@ -336,7 +338,10 @@ class GateService:
         first = self._first_answer(loaded, resolved)
         if first is not None:
             return first
-        return self._advice(loaded, resolved) if resolved.is_known else _without_evidence(resolved)
+        answer = self._advice(loaded, resolved) if resolved.is_known else _without_evidence(resolved)
+        if not resolved.question.wished:
+            return answer
+        return replace(answer, decision=replace(answer.decision, action="use", reason=WISHED))
 
     def _first_answer(self, loaded: LoadedBank, resolved: ResolvedQuestion) -> Answer | None:
         conversation = resolved.question.conversation

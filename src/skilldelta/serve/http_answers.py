@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
+from anyio import from_thread
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
@@ -153,3 +154,8 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
     is_json = all(problem["type"] != "json_invalid" for problem in error.errors())
     detail = "; ".join(f"{problem['at']}: {problem['reason']}" for problem in errors)
     return problem_response(422 if is_json else 400, detail, errors=errors)
+
+
+def is_waiting(request: Request) -> bool:
+    """Whether the client is still there. A hook whose time is up has gone, and its agent has not used the answer."""
+    return not from_thread.run(request.is_disconnected)

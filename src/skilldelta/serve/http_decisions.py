@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from anyio import from_thread
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 
 from skilldelta.bank.entries import DecisionFilter
 from skilldelta.serve.bounded_body import BoundedRoute
-from skilldelta.serve.http_answers import PROBLEMS, check_may_write, gate_of, json_response
+from skilldelta.serve.http_answers import PROBLEMS, check_may_write, gate_of, is_waiting, json_response
 from skilldelta.serve.metered_gate import MeteredGate
 from skilldelta.serve.wire_formats import BatchBody, ChooseBody, DecideBody, OutcomeBody
 
@@ -25,7 +24,7 @@ _SAME_AGAIN: dict[int | str, dict[str, Any]] = {200: {"description": "The outcom
 def decide(request: Request, body: DecideBody) -> Response:
     """The document of `skilldelta predict --json`, with `decision_id` where the decision was recorded."""
     gate = _metered_gate(request, writes=body.record)
-    return json_response(gate.decide(body, _parent(request), lambda: _is_waiting(request)))
+    return json_response(gate.decide(body, _parent(request), lambda: is_waiting(request)))
 
 
 @router.post("/decide/batch", summary="Answer several questions, all or none")
@@ -39,7 +38,7 @@ def decide_batch(request: Request, body: BatchBody) -> Response:
 def choose(request: Request, body: ChooseBody) -> Response:
     """The skill with the largest gain among those the gate would use, or null."""
     gate = _metered_gate(request, writes=body.record)
-    return json_response(gate.choose(body, _parent(request), lambda: _is_waiting(request)))
+    return json_response(gate.choose(body, _parent(request), lambda: is_waiting(request)))
 
 
 @router.get("/decisions", summary="The decision log, newest first")
@@ -80,11 +79,6 @@ def _metered_gate(request: Request, *, writes: bool = False) -> MeteredGate:
         check_may_write(request)
     gate: MeteredGate = request.app.state.metered_gate
     return gate
-
-
-def _is_waiting(request: Request) -> bool:
-    """Whether the client is still there. A hook whose time is up has gone, and its agent has not used the answer."""
-    return not from_thread.run(request.is_disconnected)
 
 
 def _parent(request: Request) -> str:

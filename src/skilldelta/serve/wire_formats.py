@@ -61,6 +61,7 @@ class QuestionBody(WireModel):
     explain: bool = False
     record: bool = True
     include_skill_text: bool = False
+    wished: bool = False
     gate: GateBody | None = Field(None, validation_alias=AliasChoices("gate", "policy"))  # type: ignore[valid-type]
 
     def about(self, skill: str, default: Gate, **version: str) -> Question:
@@ -94,12 +95,12 @@ class BatchBody(WireModel):
 class ChooseBody(QuestionBody):
     """A task and the skills to choose from."""
 
-    skills: Annotated[list[SkillName], Field(min_length=1, max_length=200)]
-    skill_digests: Annotated[dict[SkillName, Name], Field(max_length=200)] = {}
+    skills: Annotated[list[SkillName], Field(min_length=1, max_length=500)]
+    skill_digests: Annotated[dict[SkillName, Name], Field(max_length=500)] = {}
     """The versions on offer, by skill, as far as they are known."""
-    skill_sketches: Annotated[dict[SkillName, Sketch], Field(max_length=200)] = {}
-    skill_folder_digests: Annotated[dict[SkillName, Name], Field(max_length=200)] = {}
-    skill_folder_sketches: Annotated[dict[SkillName, Sketch], Field(max_length=200)] = {}
+    skill_sketches: Annotated[dict[SkillName, Sketch], Field(max_length=500)] = {}
+    skill_folder_digests: Annotated[dict[SkillName, Name], Field(max_length=500)] = {}
+    skill_folder_sketches: Annotated[dict[SkillName, Sketch], Field(max_length=500)] = {}
 
     def questions(self, default: Gate) -> list[Question]:
         """One question per skill."""

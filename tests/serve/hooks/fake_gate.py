@@ -52,6 +52,8 @@ def says(action: str, **more: Any) -> Reply:
     def reply(path: str, body: dict[str, Any]) -> tuple[int, Any]:
         if path == "/v1/outcomes":
             return 201, {}
+        if body.get("wished"):
+            return 200, {"choice": body["skills"][0], "decisions": [decision(body["skills"][0], "use", **more)]}
         if "skills" in body:
             decisions = [decision(name, action, **more) for name in body["skills"]]
             return 200, {"choice": body["skills"][-1] if action == "use" else None, "decisions": decisions}

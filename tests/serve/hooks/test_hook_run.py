@@ -79,12 +79,12 @@ def test_the_question_has_the_users_words_the_conversation_and_the_settings(
         told = settings(gate, tmp_path, skill, host="gemini", agent="a1", suite="s", gate={"paper": True, "k": 4})
         answer(told, prompt("gemini", f"<hook_context>x</hook_context>{TEXT}"), ask_bank=no_bank)
     ((path, body),) = gate.asked
-    assert path == "/v1/decide"
+    assert path == "/v1/choose"
     assert body == {
         "text": TEXT,
-        "skill": "counting",
-        "skill_digest": text_digest("Count twice."),
-        "skill_sketch": text_sketch("Count twice."),
+        "skills": ["counting"],
+        "skill_digests": {"counting": text_digest("Count twice.")},
+        "skill_sketches": {"counting": text_sketch("Count twice.")},
         "source": "gemini",
         "conversation": "gemini:s1",
         "agent": "a1",
@@ -130,10 +130,10 @@ def test_hooks_that_come_to_other_decisions_at_the_same_moment_follow_the_first(
 
     def reply(path: str, body: dict[str, Any]) -> tuple[int, Any]:
         first.keep((HookDecision("counting", "skip", "was faster"),))  # while this one was asking
-        return 200, decision("counting", "use")
+        return 200, {"choice": "counting", "decisions": [decision("counting", "use")]}
 
     with fake_gate(reply) as gate:
-        assert answer(settings(gate, tmp_path, skill), prompt(), ask_bank=no_bank) == Answered()
+        assert answer(settings(gate, tmp_path, skill), prompt(), ask_bank=no_bank).output == ""
 
 
 def test_without_a_place_for_state_the_log_tells_what_was_decided_before(tmp_path: Path, skill: OfferedSkill) -> None:
@@ -192,7 +192,8 @@ def test_a_server_that_is_down_slow_or_broken_leaves_the_question_to_the_bank(
     tmp_path: Path, skill: OfferedSkill
 ) -> None:
     def bank(path: str, document: dict[str, Any]) -> dict[str, Any]:
-        return decision(document["skill"], "use")
+        (name,) = document["skills"]
+        return {"choice": name, "decisions": [decision(name, "use")]}
 
     for number, (status, content) in enumerate([(500, {}), (200, b"<html>"), (200, [1]), (404, {"detail": "no"})]):
         with fake_gate(lambda path, body, told=(status, content): told) as gate:  # type: ignore[misc]
@@ -423,4 +424,4 @@ def test_the_person_sees_one_line_per_decision_where_the_harness_can_show_it(
         assert skipped == {"systemMessage": "SkillDelta: skipped counting (-25 points, leaning) · skilldelta why"}
         assert answer(told, prompt(text="And in 5 pallets?"), ask_bank=no_bank) == Answered()
         codex = settings(gate, tmp_path / "c", skill, host="codex")
-        assert answer(codex, prompt("codex"), ask_bank=no_bank) == Answered()
+        assert answer(codex, prompt("codex"), ask_bank=no_bank).output == ""

@@ -17,28 +17,33 @@ from skilldelta.bank.entries import RecordedOutcome
 from skilldelta.errors import InputError
 from skilldelta.gate import Action, Gate, Question
 from skilldelta.records import Agent, Skill
-from skilldelta.serve.gate_service import GateService
-from skilldelta.serve.hooks.hook_run import CHOOSE, OUTCOMES
+from skilldelta.serve.gate_service import GateService, StillWanted
+from skilldelta.serve.hooks.hook_run import OUTCOMES, NobodyWaitsError
 from skilldelta.skill_folder import VERSION_FIELDS
 
 
 def answer_from(
-    service: GateService, path: str, document: Mapping[str, Any], *, fallback: Action = "skip"
+    service: GateService,
+    path: str,
+    document: Mapping[str, Any],
+    *,
+    fallback: Action = "skip",
+    still_wanted: StillWanted = lambda: True,
 ) -> dict[str, Any]:
     """What the server answers at a path."""
     if path == OUTCOMES:
         logged = service.record_outcome(RecordedOutcome(time=time.time(), **document))
         return {"outcome_id": logged.id}
-    names = document["skills"] if path == CHOOSE else [document["skill"]]
+    names = document["skills"]
     questions = [_question(service, document, name) for name in names]
     try:
-        if path == CHOOSE:
-            return service.choose(questions).to_dict()
-        return service.decide(questions[0]).to_dict()
+        choice = service.choose(questions, still_wanted).to_dict()
     except InputError as error:
         answers = [_unanswered(service, question, error, fallback) for question in questions]
-        choice = names[0] if fallback == "use" else None
-        return {"choice": choice, "decisions": answers} if path == CHOOSE else answers[0]
+        return {"choice": names[0] if fallback == "use" else None, "decisions": answers}
+    if not still_wanted():
+        raise NobodyWaitsError("whoever asked has gone")
+    return choice
 
 
 def _question(service: GateService, document: Mapping[str, Any], skill: str) -> Question:

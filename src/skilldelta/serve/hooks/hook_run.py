@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple
 from skilldelta.harnesses.harness import Dialect
 from skilldelta.harnesses.offered_skill import Delivery, OfferedSkill, Part, delivered, in_parts, skill_body
 from skilldelta.regular_file import read_regular
-from skilldelta.routing.task_text import read_message
+from skilldelta.routing.task_text import WISHED, read_message
 from skilldelta.serve.hooks.conversation import Conversation, HookDecision, created
 from skilldelta.serve.hooks.hook_event import HookEvent, read_event
 from skilldelta.serve.hooks.server_client import ServerAddress, ServerSilentError, ask_server
@@ -31,12 +31,12 @@ Ask = Callable[[str, dict[str, Any]], dict[str, Any]]
 
 # How the reason of a decision begins that nobody could take.
 ROUTING_FAILED = "routing failed"
-WISHED = "the user asked for this skill"
+TASK_CHANGED = "the task has changed"
 _LONGEST_WISH = 2_000
 _MOST_TRANSCRIPT = 32 << 20
 # Characters of a skill's text by which it is known again in a transcript.
 _ENOUGH_TO_KNOW = 200
-DECIDE, CHOOSE, OUTCOMES = "/v1/decide", "/v1/choose", "/v1/outcomes"
+CHOOSE, OUTCOMES = "/v1/choose", "/v1/outcomes"
 
 
 # `auto` is the server, and where none answers the bank, in this process.
@@ -54,6 +54,7 @@ class HookSettings:
     """Further skills that are on offer when a prompt comes: those that the harness has at that moment."""
     agent: str = ""
     suite: str = ""
+    family: str = ""
     gate: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the decision, as the server takes them; what is not said is the server's own."""
     server: ServerAddress = field(default_factory=ServerAddress)
@@ -74,6 +75,12 @@ class Answered(NamedTuple):
 
     output: str = ""
     failure: str = ""
+    decisions: tuple[HookDecision, ...] = ()
+    """Those that were taken for this event."""
+
+
+class NobodyWaitsError(Exception):
+    """Whoever asked has gone, so that nothing may be kept of an answer that the agent does not use."""
 
 
 class _Decided(NamedTuple):
@@ -138,8 +145,7 @@ def _prompt(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answered
     tasks = conversation.tasks() if conversation else []
     if conversation is None or not tasks:
         return _first_prompt(settings, event, conversation, _decided(settings, event, ask_bank))
-    # With one skill on offer the first task settles it; among several, another task may be about another skill.
-    same = next((task for task in tasks if task.is_about(event.text)), tasks[0] if len(settings.skills) == 1 else None)
+    same = next((task for task in tasks if task.is_about(event.text)), None)
     if same is None:
         return _another_task(settings, event, tasks, ask_bank)
     if not same.claim(settings.part.number):
@@ -151,12 +157,33 @@ def _prompt(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> Answered
 
 
 def _another_task(settings: HookSettings, event: HookEvent, tasks: list[Conversation], ask_bank: Ask) -> Answered:
-    """The answer to a later task: a skill that is not in the conversation yet, or nothing."""
+    """The answer to a later message: if the gate decides otherwise about it, the task has changed, and it is decided anew."""
+    injected = _injected(tasks)
+    if all(skill.name in injected for skill in settings.skills):
+        return Answered()  # the texts are there, and stay
+    trial = _decided(replace(settings, record=False), event._replace(conversation=""), ask_bank)
+    latest = {decision.skill: decision for task in tasks for decision in task.known() or () if decision.has_evidence}
+    changed = [
+        decision
+        for decision in trial.decisions
+        if decision.has_evidence
+        and decision.skill not in injected
+        and (decision.chosen or is_denied(decision) > is_denied(latest.get(decision.skill)))
+    ]
+    if not changed:
+        return Answered(failure=trial.failure)
     numbered = event._replace(conversation=f"{event.conversation}#{len(tasks)}")
-    result = _decided(settings, numbered, ask_bank)
-    if any(decision.chosen and decision.skill in _injected(tasks) for decision in result.decisions):
-        return Answered(failure=result.failure)
-    return _first_prompt(settings, event, tasks[0]._replace(task=len(tasks)), result)
+    result = _decided(settings, numbered, ask_bank) if settings.record else trial
+    decisions = tuple(
+        decision._replace(reason=f"{TASK_CHANGED}: {decision.reason}") if decision.has_evidence else decision
+        for decision in result.decisions
+    )
+    return _first_prompt(settings, event, tasks[0]._replace(task=len(tasks)), result._replace(decisions=decisions))
+
+
+def is_denied(decision: HookDecision | None) -> bool:
+    """Whether the model's own call is denied: unless the evidence of harm is sure, the harness works as without a gate."""
+    return decision is not None and decision.action == "skip" and decision.certainty == "sure"
 
 
 def _injected(tasks: list[Conversation]) -> set[str]:
@@ -180,21 +207,35 @@ def _granted(settings: HookSettings, event: HookEvent, skill: OfferedSkill, ask_
     """An explicit wish always wins: the text, unless it is in the conversation already. It is a task of its own."""
     conversation = _conversation(settings, event)
     tasks = conversation.tasks() if conversation else []
-    result = _Decided((HookDecision(skill.name, "use", WISHED, chosen=True),), _file_texts(settings).texts)
+    same = next((task for task in tasks if task.is_about(event.text)), None)  # another entry of this prompt was faster
+    numbered = event if conversation is None else event._replace(conversation=f"{event.conversation}#{len(tasks)}")
+    # The other entries of the prompt do not record it again.
+    asked = settings if same is None and settings.part.number == 1 else replace(settings, record=False)
+    result = _wish_result(asked, numbered, skill, ask_bank)
     if conversation is not None:
-        task = conversation._replace(task=len(tasks))
+        task = same or conversation._replace(task=len(tasks))
         task.keep(result.decisions, event.text)
-        if not task.claim(settings.part.number) or skill.name in _injected(tasks):
-            return Answered()
-    if _lacks_text(settings, result):
-        result = result._replace(texts=_texts_of_bank(settings, skill, ask_bank))
-    return Answered(_delivery(settings, result, settings.part))
+        earlier = tasks[: task.task]
+        if not task.claim(settings.part.number) or skill.name in _injected(earlier):
+            return Answered(decisions=result.decisions)
+    return Answered(_delivery(settings, result, settings.part), decisions=result.decisions)
+
+
+def _wish_result(settings: HookSettings, event: HookEvent, skill: OfferedSkill, ask_bank: Ask) -> _Decided:
+    """The wish as a decision, in the log where that can be written."""
+    recorded = _decided(replace(settings, skills=(skill,)), event, ask_bank, wished=True)
+    answer = next(iter(recorded.decisions), None)
+    if answer is not None and answer.action != "use" and not recorded.failure:
+        return _Decided((answer._replace(chosen=False),), {})  # an arm of a collection has no wishes
+    number = None if answer is None else answer.decision_id
+    granted = HookDecision(skill.name, "use", WISHED, decision_id=number, chosen=True)
+    return _Decided((granted,), recorded.texts)
 
 
 def _texts_of_bank(settings: HookSettings, skill: OfferedSkill, ask_bank: Ask) -> dict[str, str]:
     """The text of a skill that has no file; nothing is decided."""
     question = HookEvent("prompt", text=skill.name)
-    return _decided(replace(settings, skills=(skill,), record=False), question, ask_bank).texts
+    return _decided(replace(settings, skills=(skill,), record=False), question, ask_bank, wished=True).texts
 
 
 def _is_in_transcript(settings: HookSettings, result: _Decided, transcript: str) -> bool:
@@ -236,7 +277,7 @@ def _first_prompt(
     """The answer with which the decision is known; of hooks that decide at the same moment, the first one counts."""
     part = Part(settings.part.number, 1)
     is_decided = any(decision.action != "abstain" or decision.has_evidence for decision in result.decisions)
-    if len(settings.skills) > 1 and not is_decided:
+    if not is_decided:
         return Answered(failure=result.failure)  # about none of the skills: the next task is asked about anew
     if conversation is not None and conversation.keep(result.decisions, event.text):
         part = settings.part
@@ -246,9 +287,9 @@ def _first_prompt(
             return Answered(failure=result.failure)
     # Whoever decided before has injected; a fork repeats what was said before it.
     if (result.repeated and part.of == 1) or _is_in_transcript(settings, result, event.transcript):
-        return Answered(failure=result.failure)
+        return Answered(failure=result.failure, decisions=() if result.repeated else result.decisions)
     output = _delivery(settings, result, part) if _chosen(settings, result) else _message(settings, result)
-    return Answered(output, result.failure)
+    return Answered(output, result.failure, () if result.repeated else result.decisions)
 
 
 def _lacks_text(settings: HookSettings, result: _Decided) -> bool:
@@ -263,7 +304,7 @@ def _conversation(settings: HookSettings, event: HookEvent) -> Conversation | No
     return Conversation(settings.state / "conversations", settings.harness, event.conversation)
 
 
-def _decided(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> _Decided:
+def _decided(settings: HookSettings, event: HookEvent, ask_bank: Ask, *, wished: bool = False) -> _Decided:
     files = _file_texts(settings)
     failure = "; ".join(files.unreadable.values())
     # A skill whose text cannot be read is not on offer; the others are.
@@ -271,10 +312,13 @@ def _decided(settings: HookSettings, event: HookEvent, ask_bank: Ask) -> _Decide
     offered = replace(settings, skills=readable)
     if not offered.skills:
         return _Decided((), {}, failure=failure)
-    several = len(offered.skills) > 1
     try:
-        document = _asked(settings, CHOOSE if several else DECIDE, _question(offered, event, files.texts), ask_bank)
-        result = _of_choice(document if several else {"choice": None, "decisions": [document]})
+        question = _question(offered, event, files.texts)
+        if wished:
+            question["wished"] = True
+        result = _of_choice(_asked(settings, CHOOSE, question, ask_bank))
+    except NobodyWaitsError:
+        raise
     except Exception as error:
         result = _fallen_back(offered, _one_line(error))
     # A server hands out the text that was set up, or none: whoever could change it there would speak to the model.
@@ -301,28 +345,27 @@ def _question(settings: HookSettings, event: HookEvent, texts: dict[str, str]) -
     sketches = {name: text_sketch(text) for name, text in texts.items()}
     folders = {skill.name: files_beside(skill.file) for skill in settings.skills if skill.file and skill.name in texts}
     folders = {name: beside for name, beside in folders.items() if beside.listing}
+    folder_digests = {skill.name: skill.folder_digest for skill in settings.skills if skill.folder_digest}
+    folder_digests |= {name: folder_digest(digests[name], beside.listing) for name, beside in folders.items()}
     versions = {
         "skill_digest": digests,
         "skill_sketch": sketches,
-        "skill_folder_digest": {name: folder_digest(digests[name], beside.listing) for name, beside in folders.items()},
+        "skill_folder_digest": folder_digests,
         "skill_folder_sketch": {name: beside.sketch for name, beside in folders.items()},
     }
     needs_text = settings.delivery == "text" and any(skill.file is None for skill in settings.skills)
     question: dict[str, Any] = {
         "text": event.text,
-        **({"skills": names} if len(names) > 1 else {"skill": names[0]}),
+        "skills": names,
         "source": settings.harness,
         **({} if settings.record else {"record": False}),
     }
     optional = {
-        **(
-            {name: values.get(names[0], "") for name, values in versions.items()}
-            if len(names) == 1
-            else {VERSION_FIELDS[name]: values for name, values in versions.items()}
-        ),
+        **{VERSION_FIELDS[name]: values for name, values in versions.items()},
         "conversation": f"{settings.harness}:{event.conversation}" if event.conversation else "",
         "agent": settings.agent,
         "suite": settings.suite,
+        "family": settings.family,
         "gate": dict(settings.gate),
         "include_skill_text": needs_text,
     }
@@ -346,7 +389,7 @@ def _asked(settings: HookSettings, path: str, document: dict[str, Any], ask_bank
 def _of_choice(document: dict[str, Any]) -> _Decided:
     rows = document["decisions"]
     decisions = [HookDecision.from_row(row) for row in rows]
-    choice = document["choice"] if len(rows) > 1 else next((d.skill for d in decisions if d.action == "use"), None)
+    choice = document["choice"]
     return _Decided(
         tuple(decision._replace(chosen=decision.skill == choice) for decision in decisions),
         {row["skill"]: row["skill_text"] for row in rows if isinstance(row.get("skill_text"), str)},
@@ -375,7 +418,7 @@ def _delivery(settings: HookSettings, result: _Decided, part: Part, at: str = ""
     if not context:
         return ""
     line = {"systemMessage": _line(result)} if settings.dialect.shows_messages and part.number == 1 else {}
-    return _written({**settings.dialect.context(context, at), **line})
+    return _written({**settings.dialect.context(context, at, skill.name), **line})
 
 
 def _message(settings: HookSettings, result: _Decided) -> str:
@@ -431,11 +474,20 @@ def _chosen(settings: HookSettings, result: _Decided) -> OfferedSkill | None:
 def _skill_call(settings: HookSettings, event: HookEvent) -> Answered:
     # What the latest task that was about the skill has decided.
     decision = next((decision for decision in reversed(_taken(settings, event)) if decision.skill == event.skill), None)
-    # Unless the evidence of harm is sure, it is hands off: the harness works as it does without a gate.
-    if decision is not None and decision.action == "skip" and decision.certainty == "sure":
-        reason = f"SkillDelta: {decision.reason} (sure). Proceed without this skill."
-        return Answered(_written(settings.dialect.denial(reason)))
-    return Answered()
+    if decision is None or not is_denied(decision):
+        return Answered()
+    return Answered(_written(settings.dialect.denial(denial_reason(decision))))
+
+
+def denial_reason(decision: HookDecision) -> str:
+    """What the model reads in place of a skill."""
+    return f"SkillDelta: {decision.reason} (sure). Proceed without this skill."
+
+
+def denied_skills(settings: HookSettings, content: bytes) -> dict[str, str]:
+    """The skills whose calls are denied in the conversation of an event, with the reasons."""
+    latest = {decision.skill: decision for decision in _taken(settings, read_event(settings.dialect, content))}
+    return {name: denial_reason(decision) for name, decision in latest.items() if is_denied(decision)}
 
 
 def _taken(settings: HookSettings, event: HookEvent) -> list[HookDecision]:
