@@ -11,6 +11,7 @@ from collect.suites import write_suite
 from skilldelta.collect.arms import Message
 from skilldelta.collect.execution_errors import GraderError
 from skilldelta.collect.graders import GraderTools, make_graders
+from skilldelta.collect.graders.base import Graded
 from skilldelta.collect.graders.command import Command
 from skilldelta.collect.graders.text import chosen_letter
 from skilldelta.collect.reply_text import unique_label
@@ -28,8 +29,7 @@ def grade(
     suite = load_suite(write_suite(folder, rows=[{k: v for k, v in row.items() if v is not None}]))
     made = make_graders(suite, tools or GraderTools())["t"]
     graded = asyncio.run(made.grade(given, suite.tasks[0], None))
-    assert isinstance(graded, float)
-    return graded
+    return graded.success if isinstance(graded, Graded) else graded
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_the_answer_is_never_written_through_a_link_of_the_working_copy(tmp_path
     work.mkdir()
     (work / "answer.txt").symlink_to(victim)
     grader = Command('test "$(cat answer.txt)" = right', find_sandbox())
-    assert asyncio.run(grader.grade("right", suite.tasks[0], work)) == 1.0
+    assert asyncio.run(grader.grade("right", suite.tasks[0], work)).success == 1.0
     assert victim.read_text() == "untouched"
 
 
@@ -154,7 +154,7 @@ def test_a_working_copy_replaced_by_a_link_is_a_failure_and_nobodys_folder_is_sh
     suite = load_suite(write_suite(tmp_path / "suite", tasks=1))
     (tmp_path / "home").mkdir()
     (tmp_path / "work").symlink_to(tmp_path / "home")
-    assert asyncio.run(Command("true", find_sandbox()).grade("x", suite.tasks[0], tmp_path / "work")) == 0.0
+    assert asyncio.run(Command("true", find_sandbox()).grade("x", suite.tasks[0], tmp_path / "work")).success == 0.0
     assert list((tmp_path / "home").iterdir()) == []
 
 

@@ -54,12 +54,13 @@ def intact(folder: Path) -> bool:
     return True
 
 
-def write_below(folder: Path, name: str, text: str) -> None:
+def write_below(folder: Path, name: str, content: str | bytes, mode: int = 0o644) -> None:
     """Write a file of a working copy; whatever stands in its way, a link or a folder, is replaced and not followed."""
     check_inside(name, "a file of the working copy")
     *parents, last = PurePosixPath(name.replace("\\", "/")).parts
+    data = content.encode("utf-8", "replace") if isinstance(content, str) else content
     if not _BY_HANDLE:
-        _write_by_path(folder.joinpath(*parents), last, text)
+        _write_by_path(folder.joinpath(*parents), last, data)
         return
     here = os.open(folder, _FOLDER)
     try:
@@ -67,7 +68,7 @@ def write_below(folder: Path, name: str, text: str) -> None:
             inner = _enter(here, parent)
             os.close(here)
             here = inner
-        _write_new(here, last, text)
+        _write_new(here, last, data, mode)
     finally:
         os.close(here)
 
@@ -83,24 +84,42 @@ def _enter(here: int, name: str) -> int:
     return os.open(name, _FOLDER, dir_fd=here)
 
 
-def _write_new(here: int, name: str, text: str) -> None:
+def lay_over(folder: Path, source: Path) -> None:
+    """Put the regular files of a folder of the suite into a working copy, in the place of whatever has their names."""
+    for path in sorted(source.rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            mode = 0o755 if path.stat().st_mode & 0o100 else 0o644
+            write_below(folder, path.relative_to(source).as_posix(), path.read_bytes(), mode)
+
+
+def remove_below(folder: Path, name: str) -> None:
+    """Remove a file or a folder of a working copy, whatever it is; a link goes, and what it leads to stays."""
+    check_inside(name, "a file of the working copy")
+    path = folder.joinpath(*PurePosixPath(name).parts)
+    with contextlib.suppress(OSError):
+        if path.is_symlink() or not path.is_dir():
+            path.unlink()
+        else:
+            remove_tree(path)
+
+
+def _write_new(here: int, name: str, data: bytes, mode: int) -> None:
     """A new file under a name nobody knows, then renamed: neither a link nor a second name of the old file is written to."""
     fresh = f".{secrets.token_hex(16)}"
-    file = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644, dir_fd=here)
-    with os.fdopen(file, "w", encoding="utf-8", errors="replace", newline="") as stream:
-        stream.write(text)
+    file = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode, dir_fd=here)
+    with os.fdopen(file, "wb") as stream:
+        stream.write(data)
     with contextlib.suppress(FileNotFoundError):
         if _is_folder(here, name):
             os.rename(name, f".{secrets.token_hex(16)}", src_dir_fd=here, dst_dir_fd=here)
     os.rename(fresh, name, src_dir_fd=here, dst_dir_fd=here)
 
 
-def _write_by_path(folder: Path, name: str, text: str) -> None:
+def _write_by_path(folder: Path, name: str, data: bytes) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(FileNotFoundError):
         (folder / name).unlink()
-    with open(folder / name, "x", encoding="utf-8", errors="replace", newline="") as stream:
-        stream.write(text)
+    (folder / name).write_bytes(data)
 
 
 def remove_tree(folder: Path) -> None:

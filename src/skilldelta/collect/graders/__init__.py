@@ -35,6 +35,7 @@ from skilldelta.collect.graders.workbook import CODE_LIMITS, Workbook, check_wor
 from skilldelta.collect.graders.workbook_file import require_openpyxl
 from skilldelta.collect.sandbox import SandboxName, find_sandbox
 from skilldelta.collect.suite import Suite, SuiteTask
+from skilldelta.collect.workspace import check_inside
 from skilldelta.errors import InputError, unknown_name
 
 # The entry points by which other packages bring graders.
@@ -142,10 +143,18 @@ def _make(spec: Mapping[str, Any], suite: Suite, tools: GraderTools, where: str)
             name = _required(options, "function", where, "'file.py:name'")
             return Function(load_function(name, suite.folder, where), name, options.get("seconds", 60.0))
         case "command":
-            options = take_options(spec, where, run=str, answer_file=str, **LIMIT_OPTIONS)
-            limits = chosen_limits(COMMAND_LIMITS, options)
-            run = _required(options, "run", where, "a shell command")
-            return Command(run, find_sandbox(tools.sandbox), options.get("answer_file", "answer.txt"), limits)
+            options = take_options(
+                spec, where, run=str, answer_file=str, tests=str, canary=str, mode=str, **LIMIT_OPTIONS
+            )
+            return Command(
+                _required(options, "run", where, "a shell command"),
+                find_sandbox(tools.sandbox),
+                options.get("answer_file", "answer.txt"),
+                chosen_limits(COMMAND_LIMITS, options),
+                _tests_folder(options.get("tests", ""), suite.folder, where),
+                options.get("canary", ""),
+                grading_mode(spec, where),
+            )
         case "judge":
             options = take_options(spec, where, prompt=str)
             if tools.judge is None:
@@ -227,6 +236,15 @@ def _check_pattern(pattern: str, where: str) -> None:
         re.compile(pattern)
     except re.error as error:
         raise InputError(f"{where}: {pattern!r} is not a regular expression: {error}") from None
+
+
+def _tests_folder(name: str, suite: Path, where: str) -> Path | None:
+    if not name:
+        return None
+    check_inside(name, f"{where}: tests of the command grader")
+    if not (suite / name).is_dir():
+        raise InputError(f"{where}: the folder {suite / name} does not exist; `tests` names the grader's own files")
+    return suite / name
 
 
 def _required(options: Mapping[str, Any], key: str, where: str, example: str) -> str:

@@ -81,7 +81,7 @@ class Expectations:
 
     async def _is_met(self, expectation: Any, number: int, answer: str, task: SuiteTask, workdir: Path | None) -> bool:
         if isinstance(expectation, dict):
-            return await self.command(expectation["run"]).grade(answer, task, workdir) == 1.0
+            return (await self.command(expectation["run"]).grade(answer, task, workdir)).success == 1.0
         if self.ask is None:
             raise GraderError(f"expectation {expectation!r} of task {task.task_id!r} needs a judge model")
         expected = task.metadata.get("expected_output")
