@@ -109,6 +109,19 @@ def test_a_known_task_that_comes_without_its_family_is_unchanged(filled: Bank) -
     assert filled.add(Batch(tasks=[Task("t1", "What day is it?")])).unchanged == 1
 
 
+def test_a_later_batch_fills_in_a_family_and_words_that_were_missing_and_says_so(bank: Bank) -> None:
+    run = skip("t1", 1.0)
+    bank.add(Batch(tasks=[Task("t1", "t1")], executions=[run]))
+    before = bank.panel_revision(run.agent, run.suite)
+    added = bank.add(Batch(tasks=[Task("t1", "Sum the rows.", family="sums")], executions=[run]))
+
+    assert list(bank.tasks()) == [Task("t1", "Sum the rows.", family="sums")]
+    assert added.notes == ("1 task got the family or the words that the bank had not",)
+    assert bank.panel_revision(run.agent, run.suite) != before
+    assert bank.add(Batch(tasks=[Task("t1", "t1")])).notes == ()
+    assert list(bank.tasks()) == [Task("t1", "Sum the rows.", family="sums")]
+
+
 def test_one_task_id_may_name_two_tasks_in_two_suites(filled: Bank) -> None:
     filled.add(Batch(tasks=[Task("t1", "Elsewhere?", "x", "other")]))
     assert filled.suites() == ["default", "other"]

@@ -19,10 +19,11 @@ from skilldelta.bank.defaults import changed_choices, read_choices
 from skilldelta.bank.listed_log import Keys, add_listed
 from skilldelta.bank.name_tables import Named, SkillName, TaskName, add_agents, add_skills, add_tasks
 from skilldelta.bank.reading import executions_query, read_agents, read_versions, skill_keys
-from skilldelta.bank.revisions import Panel, move_revisions, panels_with_skills
-from skilldelta.bank.schema import chunked, insert_rows, next_key
+from skilldelta.bank.revisions import Panel, move_revisions, panels_with, panels_with_skills
+from skilldelta.bank.schema import chunked, insert_rows, next_key, read_counter, write_counter
 from skilldelta.bank.vectors import add_vectors
 from skilldelta.errors import InputError
+from skilldelta.nouns import plural
 from skilldelta.records import Agent, Execution
 
 _Key = tuple[int, int, int, str, int]  # task, agent, skill, condition, repetition
@@ -39,8 +40,13 @@ def add_batch(connection: Connection, backend: Backend, batch: Batch, now: float
     listed = add_listed(connection, backend, batch.listed, Keys(agents.keys, tasks.keys, skills.keys), now)
     vectors = add_vectors(connection, backend, batch.vectors)
     added = executions.added + listed.number
-    if agents.added or tasks.added or skills.added or added:
+    if agents.added or tasks.added or tasks.filled or skills.added or added:
         changed = executions.panels | listed.panels | panels_with_skills(connection, skills.changed)
+        if tasks.filled:
+            for chunk in chunked(tasks.filled):
+                changed |= panels_with(connection, schema.executions.c.task_key.in_(chunk))
+            # Who reads on from the last row would miss what changed in earlier ones.
+            write_counter(connection, schema.REMOVALS, read_counter(connection, schema.REMOVALS) + 1)
         move_revisions(connection, backend, changed)
     summary = Known(
         tasks.unchanged,
@@ -56,8 +62,13 @@ def add_batch(connection: Connection, backend: Backend, batch: Batch, now: float
         vectors=vectors,
         unchanged=summary.tasks + summary.skills + summary.executions + summary.vectors,
         known=summary,
-        notes=() if choices is None else changed_choices(choices, read_choices(connection)),
+        notes=(*_filled_notes(tasks), *(() if choices is None else changed_choices(choices, read_choices(connection)))),
     )
+
+
+def _filled_notes(tasks: Named[TaskName]) -> list[str]:
+    count = plural(len(tasks.filled), "task got", "tasks got")
+    return [f"{count} the family or the words that the bank had not"] if tasks.filled else []
 
 
 def _may_change_choices(connection: Connection, batch: Batch) -> bool:

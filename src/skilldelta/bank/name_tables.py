@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from sqlalchemy import Connection, select, update
@@ -36,6 +36,8 @@ class Named(Generic[Name]):
     """Records of the batch that the bank had already, or that came twice."""
     old: frozenset[int] = frozenset()
     """Keys of tasks that were in the bank before, and may have executions."""
+    filled: tuple[int, ...] = ()
+    """Keys of tasks that were in the bank without a family or without words, and got them."""
     changed: frozenset[str] = frozenset()
     """Skills of which the bank knew a version, and got another or the text of one."""
 
@@ -59,11 +61,15 @@ def add_tasks(connection: Connection, backend: Backend, batch: Batch) -> Named[T
     old = frozenset(keys.values())
     contents = {name: task for name, (_, task) in stored.items()}
     rows = []
+    filled: dict[int, Task] = {}
     key = next_key(connection, schema.tasks) if batch.tasks else 0
     for task in batch.tasks:
         name = (task.suite, task.task_id)
         if name in contents:
-            _check_same_task(contents[name], task)
+            whole = _completed(contents[name], task)
+            _check_same_task(whole, task)
+            if whole != contents[name] and name in stored:
+                filled[keys[name]] = contents[name] = whole
             continue
         contents[name] = task
         keys[name] = key
@@ -71,7 +77,17 @@ def add_tasks(connection: Connection, backend: Backend, batch: Batch) -> Named[T
         rows.append((key, task.suite, task.task_id, task.family, task.text, digest))
         key += 1
     insert_rows(connection, backend, schema.tasks, rows)
-    return Named(keys, len(rows), len(batch.tasks) - len(rows), old)
+    for key, task in filled.items():
+        row = (key, task.suite, task.task_id, task.family, task.text, bytes.fromhex(text_digest(task.text)))
+        values = {"family": task.family, "text": task.text, "text_digest": row[5], "checksum": row_checksum(row)}
+        connection.execute(update(schema.tasks).where(schema.tasks.c.key == key).values(values))
+    return Named(keys, len(rows), len(batch.tasks) - len(rows) - len(filled), old, tuple(filled))
+
+
+def _completed(stored: Task, came: Task) -> Task:
+    """A task of the bank with the family and the words that it lacked; its id stands in for words that nobody had."""
+    text = came.text if stored.text == stored.task_id else stored.text
+    return replace(stored, text=text, family=stored.family or came.family)
 
 
 def _known_tasks(connection: Connection, batch: Batch) -> dict[TaskName, tuple[int, Task]]:
@@ -93,10 +109,10 @@ def _known_tasks(connection: Connection, batch: Batch) -> dict[TaskName, tuple[i
 
 
 def _check_same_task(stored: Task, came: Task) -> None:
-    """A task that came without a family says nothing about it; everything else must agree."""
+    """A task that came without a family, or with its id for words, says nothing about them; everything else must agree."""
     for field_name in ("text", "family"):
         old, new = getattr(stored, field_name), getattr(came, field_name)
-        if old != new and (new or field_name == "text"):
+        if old != new and (new != came.task_id if field_name == "text" else new):
             raise InputError(
                 f"task {came.task_id!r} of suite {came.suite!r} is known with {field_name} {shortened(old)} and came "
                 f"again with {shortened(new)}; give it another id, or import it under another suite name"

@@ -156,14 +156,21 @@ def _asked(error: UnsaidError, defaults: Defaults) -> tuple[Defaults, str]:
 def _write_mapping(path: Path, sources: list[Source], defaults: Defaults, format_: str) -> None:
     """The best guess at every name of the sources, as a file to edit."""
     from skilldelta.bank.importers import NameMapping, UnsaidError, read_any
+    from skilldelta.bank.importers.source import UnknownColumnsError
     from skilldelta.files import write_text
 
     mapping: NameMapping | None = None
+    columns: dict[str, str] = {name: columns[0] for name, columns in defaults.columns.items() if columns}
     for source in sources:
+        names: tuple[Any, Any, Any] = ({}, {}, {})
+        name = format_
         try:
             reading = read_any(source, defaults, format=format_)
-            names: tuple[Any, Any, Any] = (reading.arms, reading.agents, reading.skills)
+            names = (reading.arms, reading.agents, reading.skills)
             name = reading.format
+        except UnknownColumnsError as error:
+            columns |= {column: ", ".join(of_it[:1]) for column, of_it in error.guess.items()}
+            note(str(error))
         except UnsaidError as error:
             names, name = (error.guess.arms, error.guess.agents, error.guess.skills), error.format
         before = mapping or NameMapping()
@@ -173,6 +180,7 @@ def _write_mapping(path: Path, sources: list[Source], defaults: Defaults, format
             defaults.score,
             defaults.arm_from,
             defaults.pair_by,
+            columns,
             *({**old, **new} for old, new in zip((before.arms, before.agents, before.skills), names, strict=True)),
         )
     write_text(path, (mapping or NameMapping()).as_text())

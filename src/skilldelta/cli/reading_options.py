@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,6 +72,19 @@ _NAMES = (
     "mapping_file",
     "format_",
 )
+
+
+def typed_reading_options(context: click.Context) -> str:
+    """The reading options of the command line as they were typed, for a command that is shown as the next one."""
+    words: list[str] = []
+    for parameter in context.command.params:
+        name, value = parameter.name or "", context.params.get(parameter.name or "")
+        is_typed = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        if name not in _NAMES or not is_typed:
+            continue
+        for each in value if isinstance(value, tuple) else (value,):
+            words += [parameter.opts[0]] if value is True else [parameter.opts[0], shlex.quote(str(each))]
+    return "".join(f" {word}" for word in words)
 
 
 def reading_of(options: dict[str, Any], sources: tuple[Path, ...] = (), **said: Any) -> tuple[Defaults, str]:

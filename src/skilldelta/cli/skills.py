@@ -15,7 +15,7 @@ import click
 from skilldelta.cli import settings
 from skilldelta.cli.arguments import note_left_out, panels_in, settings_in
 from skilldelta.cli.output import console, note, percent, plain_minus, progress, signed, span, table, write_json
-from skilldelta.cli.reading_options import reading_of, reading_options
+from skilldelta.cli.reading_options import reading_of, reading_options, typed_reading_options
 from skilldelta.cli.settings import GivenPath
 from skilldelta.errors import InputError, unknown_name
 from skilldelta.nouns import listed, plural
@@ -87,9 +87,10 @@ def command(
 
     if not options["resamples"]:
         raise InputError("--resamples 0 leaves no interval to judge by; give at least 100")
+    typed = typed_reading_options(click.get_current_context())
     defaults, format_ = reading_of(options, sources)
     if sources:
-        _judge_files(sources, skill, defaults, format_, options, as_json=as_json, output=output)
+        _judge_files(sources, skill, defaults, format_, options, typed, as_json=as_json, output=output)
         return
     panels = panels_in(bank, options)
     note_left_out(panels)
@@ -112,6 +113,7 @@ def _judge_files(
     defaults: Defaults,
     format_: str,
     options: dict[str, Any],
+    typed: str,
     *,
     as_json: bool,
     output: Path | None,
@@ -151,7 +153,7 @@ def _judge_files(
             documents += [{"source": str(source), **judged_to_dict(panel)} for panel in judged]
             continue
         for panel in judged:
-            _show_screen(panel, source)
+            _show_screen(panel, source, typed)
     if as_json or output:
         write_json({"panels": documents}, output)
 
@@ -165,7 +167,7 @@ def is_bank(path: Path) -> bool:
         return False
 
 
-def _show_screen(judged: JudgedPanel, source: Path) -> None:
+def _show_screen(judged: JudgedPanel, source: Path, typed: str) -> None:
     from skilldelta.report.skill_list import certainty_words, cost_words, harm_words, skill_reason
     from skilldelta.studies.compared_side import UNNAMED
 
@@ -184,12 +186,12 @@ def _show_screen(judged: JudgedPanel, source: Path) -> None:
         )
         for line in harm_words(support, verdict, _NAMED):
             out.remark(plain_minus(line), indent=4)
-        out.remark(f"next: {_next_command(verdict, source)}", style="dim")
+        out.remark(f"next: {_next_command(verdict, source, typed)}", style="dim")
         out.print("")
 
 
-def _next_command(verdict: SkillVerdict, source: Path) -> str:
-    path = shlex.quote(str(source))
+def _next_command(verdict: SkillVerdict, source: Path, typed: str) -> str:
+    path = f"{shlex.quote(str(source))}{typed}"
     if verdict.ruling == "not enough evidence":
         return f"skilldelta compare {path} --skill {shlex.quote(verdict.skill)} shows every task; run more tasks in both arms to settle it"
     if verdict.ruling == "gate":

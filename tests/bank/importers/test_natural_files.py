@@ -125,7 +125,7 @@ def test_a_file_without_ids_names_tasks_by_their_text_and_twice_the_same(write: 
         first, second = bank.add(read(path)), bank.add(read(path))
 
     assert (first.tasks, second.tasks, second.executions) == (2, 0, 0)
-    assert "there is no id column: each task is named by a digest of its text" in read(path).notes
+    assert "there is no id column: each task is named by its words" in read(path).notes
 
 
 @pytest.mark.parametrize(

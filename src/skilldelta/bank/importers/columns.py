@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from skilldelta.bank.importers.source import Row, RowError
+from skilldelta.bank.importers.source import Row, RowError, UnknownColumnsError
 from skilldelta.bank.importers.vocabulary import ALIASES, INDEXES, ArmColumn, arm_column, plain_name
 from skilldelta.errors import shown
 
@@ -97,6 +97,8 @@ class Columns:
         draft.take_arms()
         draft.take_aliases()
         form = draft.form()
+        if not self._plans and "task_id" not in self.mapping:
+            draft.check_task()
         fields_of_form = PAIRS if form == "pairs" else RUNS
         for name in draft.free:
             self._left_out.setdefault(name, _with_hint(name, fields_of_form - draft.places.keys()))
@@ -200,10 +202,29 @@ class _Draft:
             return "pairs"
         if "condition" in self.places:
             return "runs"
-        raise RowError(
+        raise UnknownColumnsError(
             f"neither y0 and y1 (success without and with the skill) nor condition and success are among the columns "
-            f"{_listed(self.row)}; say --map y0=COLUMN --map y1=COLUMN"
+            f"{_listed(self.row)}; say --map y0=COLUMN --map y1=COLUMN, or --write-mapping FILE to edit a guess",
+            {**self.places, "text": self._guessed_text(), "y0": (), "y1": ()},
         )
+
+    def check_task(self) -> None:
+        """Refuse a table without a column for the words or the id of a task."""
+        if self.places.keys() & {"task_id", "text", "question"}:
+            return
+        guess = self._guessed_text()
+        raise UnknownColumnsError(
+            f"no column is known to hold the words of the task; the columns are {_listed(self.row)}; say "
+            f"--map text={guess[0] if guess else 'COLUMN'}, or --write-mapping FILE to edit a guess",
+            {**self.places, "text": guess},
+        )
+
+    def _guessed_text(self) -> tuple[str, ...]:
+        """The free column whose value looks most like a task: the longest text with a blank in it."""
+        texts = {
+            column: value for column in self.free if isinstance(value := self.row[column], str) and " " in value.strip()
+        }
+        return (max(texts, key=lambda column: len(texts[column])),) if texts else ()
 
     def _arm_columns(self) -> list[tuple[str, ArmColumn]]:
         arm_columns, plain = [], set(self.free.values())

@@ -1,6 +1,6 @@
 """The mapping file: what another tool's names mean here, written with the best guess and edited by a person.
 
-YAML with the keys format, suite, score, arm_from, pair_by, arms, agents and skills. Nothing unknown passes: a mistyped
+YAML with the keys format, suite, score, arm_from, pair_by, columns, arms, agents and skills. Nothing unknown passes: a mistyped
 key would change nothing in silence.
 """
 
@@ -15,16 +15,18 @@ from typing import Any
 
 import yaml
 
+from skilldelta.bank.importers.columns import FIELDS
 from skilldelta.bank.importers.draft import Defaults, PairBy
 from skilldelta.bank.importers.tool_run import ARM_MEANINGS
 from skilldelta.errors import InputError, shown
 from skilldelta.files import read_text
 
 _WORDS = ("format", "suite", "score", "arm_from", "pair_by")
-_TABLES = ("arms", "agents", "skills")
+_TABLES = ("columns", "arms", "agents", "skills")
 _MOST_BYTES = 1 << 20
 _HEADER = """\
 # What the names in the result files mean. Edit it, then import with --mapping and this file.
+# columns: of a table, what it is here on the left (text, y0, y1, tokens0, …), the column's name on the right.
 # arms: use (with the skill), skip (without it) or leave-out.
 # agents and skills: the name in the files on the left ("" where they have none), the name in the bank on the right.
 # pair_by: task keeps tasks of one name and different content apart, name joins them.
@@ -40,6 +42,7 @@ class NameMapping:
     score: str = ""
     arm_from: str = ""
     pair_by: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
     arms: Mapping[str, str] = field(default_factory=dict)
     agents: Mapping[str, str] = field(default_factory=dict)
     skills: Mapping[str, str] = field(default_factory=dict)
@@ -53,6 +56,7 @@ class NameMapping:
             score=defaults.score or self.score,
             arm_from=defaults.arm_from or self.arm_from,
             pair_by=pair_by,
+            columns={**{name: (column,) for name, column in _answers(self.columns).items()}, **defaults.columns},
             arms={**_answers(self.arms), **defaults.arms},
             agents={**_answers(self.agents), **defaults.agents},
             skills={**_answers(self.skills), **defaults.skills},
@@ -87,6 +91,9 @@ def read_mapping(path: Path) -> NameMapping:
     words: dict[str, Any] = {name: _word(path, name, document.get(name)) for name in _WORDS}
     words |= {name: _table(path, name, document.get(name)) for name in _TABLES}
     mapping = NameMapping(**words)
+    for name in mapping.columns:
+        if name not in FIELDS:
+            raise InputError(f"{path}: columns: {shown(name)} is no field; fields are {', '.join(sorted(FIELDS))}")
     if mapping.pair_by not in ("", "task", "name"):
         raise InputError(f"{path}: pair_by is task or name, got {shown(mapping.pair_by)}")
     for name, meaning in _answers(mapping.arms).items():

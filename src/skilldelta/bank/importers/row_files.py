@@ -33,7 +33,7 @@ from skilldelta.bank.importers.vocabulary import ALIASES, arm_column, plain_name
 from skilldelta.bank.importers.workbooks import read_grid
 from skilldelta.errors import InputError, MissingExtraError, shown
 from skilldelta.files import Place, fault
-from skilldelta.nouns import plural
+from skilldelta.nouns import listed, plural
 from skilldelta.records import text_digest
 
 PARQUET_MAGIC = b"PAR1"
@@ -73,7 +73,9 @@ def read_rows(
             else:
                 take_run(draft, counts, place, renamed)
         except RowError as error:
-            if len(faults) >= _MOST_FAULTS or (not draft.executions and not faults and place in (1, 2)):
+            # What an option says for the whole file is missing in every row.
+            is_of_the_file = not draft.executions and not faults and " NAME at the import" in str(error)
+            if len(faults) >= _MOST_FAULTS or is_of_the_file:
                 raise RowError(plan.placed(str(error))) from None
             faults.append((place, plan.placed(str(error))))
 
@@ -85,15 +87,24 @@ def read_rows(
 
 
 _MOST_FAULTS = 40
+_LONGEST_ID = 60
 _SCORES = ("y0", "y1", "success")
 _OPTIONAL = ("tokens", "seconds", "cost_usd", "tokens0", "tokens1")
 
 
 def _all_faults(source: Source, faults: list[tuple[Place, str]]) -> InputError:
-    """Everything that is wrong with a table, in one line."""
-    (place, message), *others = faults
-    more = "; ".join(f"{'line ' if isinstance(at, int) else ''}{at}: {said}" for at, said in others)
-    return fault(source.path, place, f"{message}; and {plural(len(others), 'more')}: {more}" if others else message)
+    """Everything that is wrong with a table, in one line; rows with the same fault are named together."""
+    places: dict[str, list[Place]] = {}
+    for place, message in faults:
+        places.setdefault(message, []).append(place)
+    (first, at), *others = places.items()
+    parts = [f"{first}{f' (and in {listed(list(map(_row, at[1:])), 8)})' if len(at) > 1 else ''}"]
+    parts += [f"{listed(list(map(_row, at)), 8)}: {message}" for message, at in others]
+    return fault(source.path, at[0], "; ".join(parts))
+
+
+def _row(place: Place) -> str:
+    return f"line {place}" if isinstance(place, int) else place
 
 
 def _scaled(row: Row, plan: ColumnPlan, scale: float) -> Row:
@@ -132,7 +143,7 @@ def _without_bad_amounts(row: Row, draft: Draft) -> Row:
 
 
 class _Unnamed:
-    """Ids for the tasks of a file that has none: a digest of the text, which stays the same at every import."""
+    """Ids for the tasks of a file that has none: their words, which stay the same at every import."""
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
@@ -144,10 +155,23 @@ class _Unnamed:
             return row
         text = task_text(row)
         self._named += bool(text)
-        return {**row, "task_id": f"task-{text_digest(text)[:12]}" if text else ""}
+        return {**row, "task_id": named_by_words(text)}
 
     def notes(self) -> list[str]:
-        return ["there is no id column: each task is named by a digest of its text"] if self._named else []
+        return ["there is no id column: each task is named by its words"] if self._named else []
+
+
+def named_by_words(text: str) -> str:
+    """The words of a task as its id: all of a short text, else the first words and a digest that tells it from others.
+
+    >>> named_by_words("Merge two reports")
+    'Merge two reports'
+    """
+    words = " ".join(text.split())
+    if len(words) <= _LONGEST_ID and words == text:
+        return words
+    beginning = words[:_LONGEST_ID].rpartition(" ")[0] or words[:_LONGEST_ID]
+    return f"{beginning}… {text_digest(text)[:6]}" if text else ""
 
 
 def arrays_in(document: dict[str, Any]) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,14 @@ _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 class RowError(InputError):
     """What is wrong with one row; whoever reads the file adds the place."""
+
+
+class UnknownColumnsError(RowError):
+    """Columns of a table that somebody has to explain, with the best guess at what they hold."""
+
+    def __init__(self, message: str, guess: Mapping[str, Sequence[str]]) -> None:
+        self.guess = guess
+        super().__init__(message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +90,8 @@ def take_each(path: Path, rows: Iterable[tuple[Place, Row]], take: Callable[[Pla
         for place, row in rows:
             take(place, row)
             taken += 1
+    except UnknownColumnsError as error:
+        raise UnknownColumnsError(str(fault(path, place, str(error))), error.guess) from None
     except RowError as error:
         raise fault(path, place, str(error)) from None
     if not taken:

@@ -151,7 +151,8 @@ def condition_of(value: object) -> Condition | None:
 
 
 def _words(name: str) -> list[str]:
-    return re.findall(r"[^\W\d_]+|\d+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name[:200]).lower())
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name[:200]).lower()
+    return re.findall(r"[^\W\d_]+|\d+", re.sub(r"\bw/o\b", "without", spaced))
 
 
 def _arm_field(words: list[str]) -> ArmColumn | None:
