@@ -254,14 +254,6 @@ def _json_value(path: Path, most: int) -> Any:
     return parse_json(text, path)
 
 
-def decode_json(text: str | bytes, **options: Any) -> Any:
-    """A JSON value that comes from outside; a ValueError for what is none, or is nested too deeply to be read."""
-    try:
-        return json.loads(text, **options)
-    except RecursionError:
-        raise ValueError("the JSON is nested too deeply") from None
-
-
 def parse_json(text: str, path: Path, first_line: int = 1) -> Any:
     """A JSON value that begins at a line of a file; a key that stands twice in one object is a fault."""
     try:

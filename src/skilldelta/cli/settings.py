@@ -15,7 +15,7 @@ import click
 
 from skilldelta.errors import shown
 from skilldelta.gate_settings import GATE_SETTINGS, PAPER_SETTINGS, SETTING, Setting
-from skilldelta.renames import SCOPES, estimator_name, renamed
+from skilldelta.renames import SCOPES, renamed
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -175,16 +175,6 @@ rule_options = together(
     gate_option(SETTING["scope"]),
     gate_option(SETTING["weighting"], SETTING["weighting"].default),
 )
-
-
-class EstimatorParam(click.ParamType[str]):
-    """The name of an estimator or policy; hyphens and old names are understood."""
-
-    name = "NAME"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The name as the table of policies has it."""
-        return estimator_name(str(value))
 
 
 seed_option = click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of everything random.")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from skilldelta.errors import InputError
-from skilldelta.files import decode_json
+from skilldelta.json_text import decode_json
 from skilldelta.redaction import without_known_secrets
 
 TRANSCRIPT_FILE = "transcript.jsonl"

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 
-from skilldelta.files import decode_json
+from skilldelta.json_text import decode_json
 from skilldelta.records import Condition
 from skilldelta.server_proof import PROOF_PATH, proof
 

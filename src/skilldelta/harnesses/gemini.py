@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 from skilldelta.harnesses.harness import Dialect, Harness, Recipe, Reply, told
 from skilldelta.harnesses.hook_entries import HookEntries
 from skilldelta.harnesses.json_values import count, object_of, sum_of
+from skilldelta.json_text import decode_json
 
 
 def _tokens(rows: Sequence[dict[str, Any]]) -> int | None:
@@ -24,9 +24,9 @@ def _tokens(rows: Sequence[dict[str, Any]]) -> int | None:
 
 def _read(printed: str) -> Reply:
     try:
-        document = json.loads(printed[printed.index("{") :])
+        document = decode_json(printed[printed.index("{") :])
         answer = document["response"]
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError):
         raise ValueError(f"Gemini CLI printed no answer: {printed.strip()[-160:]!r}") from None
     models = (document.get("stats") or {}).get("models") or {}
     tokens = sum_of([(usage or {}).get("tokens") for usage in models.values()], "total")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from skilldelta.files import decode_json
+from skilldelta.json_text import decode_json
 from skilldelta.regular_file import read_regular
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from fastapi.responses import Response
 
 from skilldelta.bank.importers import Defaults, Source, parse_arms, parse_mapping, read_any
 from skilldelta.errors import InputError
-from skilldelta.files import decode_json
+from skilldelta.json_text import decode_json
 from skilldelta.records import Skill
 from skilldelta.serve.http_answers import PROBLEMS, Problem, gate_of, json_response
 from skilldelta.studies.importing import import_readings

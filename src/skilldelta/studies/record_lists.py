@@ -12,7 +12,8 @@ from typing import Any
 
 from skilldelta.errors import InputError, shown
 from skilldelta.evaluation.amendments import Correction, Exclusion
-from skilldelta.files import decode_json, json_lines, lines
+from skilldelta.files import json_lines, lines
+from skilldelta.json_text import decode_json
 
 _CORRECTION_KEYS = {"task_id", "condition", "success", "reason", "skill", "repetition"}
 _TARGET_KEYS = {"task_id", "text", "question", "family", "skill"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from skilldelta.bank.importers.vocabulary import ALIASES, arm_column, plain_name
 from skilldelta.bank.importers.workbooks import is_workbook
 from skilldelta.errors import shown
 from skilldelta.files import fault
+from skilldelta.json_text import decode_json
 
 _HEAD = 1 << 20  # bytes read to find the first line
 # Lines that may stand above the header of a table.
@@ -43,8 +43,8 @@ def detect(source: Path | Source, defaults: Defaults | None = None) -> str:
     if not line.startswith("{"):
         return _table_format(source.path, head, (defaults or Defaults()).columns)
     try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):
+        row = decode_json(line)
+    except ValueError:
         format_ = _format_in_part(head)
     else:
         format_ = _format_of(source.path, row, defaults or Defaults())

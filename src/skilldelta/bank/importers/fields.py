@@ -6,7 +6,6 @@ range is refused, whatever it was meant to be.
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Any, Literal, NamedTuple
 
@@ -14,6 +13,7 @@ from skilldelta.bank.importers.messy_tables import plain_number
 from skilldelta.bank.importers.source import Row, RowError
 from skilldelta.bank.importers.vocabulary import FAILED, MISSING, PASSED
 from skilldelta.errors import shown
+from skilldelta.json_text import decode_json
 from skilldelta.records import bundle_name
 
 _LARGEST = sys.float_info.max
@@ -190,8 +190,8 @@ def _listed(value: Any) -> list[Any]:
         return value
     if isinstance(value, str) and value.lstrip().startswith("["):  # a list that a table wrote into one cell
         try:
-            items = json.loads(value)
-        except (ValueError, RecursionError):
+            items = decode_json(value)
+        except ValueError:
             return [value]
         return items if isinstance(items, list) else [value]
     return [] if value is None else [value]

@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 from skilldelta.errors import InputError
+from skilldelta.json_text import decode_json
 
 _LFS = b"version https://git-lfs.github.com/spec/"
 _FENCE = re.compile(r"\A\s*```[a-z]*\s*\n(.*)\n\s*```\s*\Z", re.DOTALL)
@@ -24,9 +25,7 @@ class DamagedFileError(InputError):
 def parse_loosely(content: bytes) -> tuple[Any, str]:
     """The document in a file, and what had to be repaired to read it; "" where it is valid JSON."""
     try:
-        return json.loads(content), ""
-    except RecursionError:
-        raise DamagedFileError("the JSON is nested too deeply") from None
+        return decode_json(content), ""
     except ValueError:
         return _repaired(content)
 
@@ -46,13 +45,11 @@ def _repaired(content: bytes) -> tuple[Any, str]:
         repairs["a code fence around it"] = None
     for _ in range(_MOST_REPAIRS):
         try:
-            document = json.loads(text)
-        except RecursionError:
-            raise DamagedFileError("the JSON is nested too deeply") from None
+            document = decode_json(text)
         except json.JSONDecodeError as error:
             text, repair = _one_repair(text, error)
             repairs[repair] = None
-        except ValueError as error:  # an integer of thousands of digits
+        except ValueError as error:  # nested too deeply, or an integer of thousands of digits
             raise DamagedFileError(str(error)[:80]) from None
         else:
             return document, ", ".join(repairs)

@@ -24,6 +24,7 @@ from skilldelta.bank.importers.loose_json import parse_loosely
 from skilldelta.bank.importers.source import Source
 from skilldelta.errors import InputError
 from skilldelta.files import MOST_DOCUMENT, MOST_TEXT, check_file
+from skilldelta.json_text import decode_json
 
 MOST_FILES = 500_000
 MOST_DEPTH = 32
@@ -284,15 +285,13 @@ def open_tree(source: Source) -> ResultTree:
 def parsed(content: bytes, path: Path | str, first_line: int = 1) -> Any:
     """A JSON document of another tool, whose faults are one line."""
     try:
-        return json.loads(content)
+        return decode_json(content)
     except json.JSONDecodeError as error:
         raise InputError(
             f"{path}:{first_line + error.lineno - 1}: not valid JSON ({error.msg.removesuffix(' at')} at column "
             f"{error.colno}); a file that was cut off must be restored or removed"
         ) from None
-    except RecursionError:
-        raise InputError(f"{path}:{first_line}: the JSON is nested too deeply; remove the file") from None
-    except ValueError as error:  # no UTF-8, or an integer of thousands of digits
+    except ValueError as error:  # no UTF-8, too deep, or an integer of thousands of digits
         raise InputError(f"{path}:{first_line}: {str(error)[:120]}; fix or remove the file") from None
 
 
@@ -303,8 +302,8 @@ def _first_row(begin: bytes) -> Any:
 
 def _document(content: bytes) -> Any:
     try:
-        return json.loads(content)
-    except (ValueError, RecursionError):
+        return decode_json(content)
+    except ValueError:
         return None
 
 

@@ -20,8 +20,9 @@ import numpy as np
 from skilldelta.arrays import Vectors
 from skilldelta.errors import InputError, shown
 from skilldelta.evaluation.amendments import Exclusion
-from skilldelta.files import MOST_DOCUMENT, decode_json, read_text, write_text
+from skilldelta.files import MOST_DOCUMENT, read_text, write_text
 from skilldelta.gate import Action
+from skilldelta.json_text import decode_json
 from skilldelta.renames import ESTIMATORS
 from skilldelta.support import Support
 

@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from skilldelta.json_text import decode_json
 from skilldelta.regular_file import read_regular
 
 _KEPT_DAYS = 30
@@ -77,7 +78,7 @@ class Conversation(NamedTuple):
         try:
             rows = self._document()["decisions"]
             return tuple(HookDecision.from_row(row) for row in rows)
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        except (OSError, ValueError, KeyError, TypeError):
             return None
 
     def tasks(self) -> list[Conversation]:
@@ -94,7 +95,7 @@ class Conversation(NamedTuple):
         """Whether the decisions were taken for this very message, by another hook of the same prompt."""
         try:
             return bool(self._document().get("message") == _message_digest(text))
-        except (OSError, ValueError, AttributeError, RecursionError):
+        except (OSError, ValueError, AttributeError):
             return False
 
     def keep(self, decisions: tuple[HookDecision, ...], text: str = "") -> bool:
@@ -142,7 +143,7 @@ class Conversation(NamedTuple):
                         os.unlink(entry.path)
 
     def _document(self) -> Any:
-        return json.loads(read_regular(self._file, _MOST_BYTES, follow_links=False))
+        return decode_json(read_regular(self._file, _MOST_BYTES, follow_links=False))
 
     @property
     def _file(self) -> Path:
@@ -174,10 +175,10 @@ def last_decisions(folder: Path) -> LastDecisions | None:
         return None
     for entry in newest[:_MOST_LOOKED_AT]:
         try:
-            document = json.loads(read_regular(entry.path, _MOST_BYTES, follow_links=False))
+            document = decode_json(read_regular(entry.path, _MOST_BYTES, follow_links=False))
             decisions = tuple(HookDecision.from_row(row) for row in document["decisions"])
             return LastDecisions(float(document["time"]), str(document.get("harness", "")), decisions)
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        except (OSError, ValueError, KeyError, TypeError):
             continue
     return None
 

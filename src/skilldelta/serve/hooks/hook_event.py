@@ -5,9 +5,9 @@ Harnesses add fields and events with every release, so what is unknown is no fau
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from skilldelta.json_text import decode_json
 from skilldelta.serve.hooks.user_text import user_text
 
 if TYPE_CHECKING:
@@ -61,9 +61,7 @@ def _document(content: bytes) -> dict[str, Any]:
     if len(content) > MOST_BYTES:
         raise EventError(f"the event has more than {MOST_BYTES >> 20} MiB")
     try:
-        document = json.loads(content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace"))
-    except RecursionError:
-        raise EventError("the event is nested too deeply") from None
+        document = decode_json(content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace"))
     except ValueError as error:
         raise EventError(f"the event is not JSON ({str(error)[:80]})") from None
     if not isinstance(document, dict):

@@ -13,6 +13,7 @@ import socket
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from skilldelta.json_text import decode_json
 from skilldelta.server_proof import DEFAULT_SERVER, KEY_VARIABLE, PROOF_PATH, is_proof, new_challenge
 
 if TYPE_CHECKING:
@@ -177,6 +178,6 @@ def _document(server: ServerAddress, status: int, content: bytes) -> dict[str, A
 def _json(content: bytes) -> Any:
     """The document of a body; None where it is none."""
     try:
-        return json.loads(content)
-    except (ValueError, RecursionError):
+        return decode_json(content)
+    except ValueError:
         return None
