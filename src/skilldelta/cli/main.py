@@ -30,6 +30,7 @@ COMMANDS: dict[str, str] = {
     "skills": "Keep, gate or drop each skill of a bank, a workspace or a table; which tasks it breaks.",
     "history": "A skill's gain version by version, with intervals.",
     "check": "A gate for CI: exit 1 when a skill's gain is too small or got worse.",
+    "drift": "Which skills still help after a model, a harness or the skill was updated.",
     "sweep": "Success and tokens over thresholds; error over the amount of evidence.",
     "freeze": "Seal predictions before their outcomes exist.",
     "audit": "Evaluate sealed predictions; refuse if anything changed.",
