@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def rows(gain: float, count: int, family: str = "f") -> list[GainRow]:
     return [GainRow(family, gain)] * count
 
 
-def verdicts(before: dict[str, Sequence[GainRow]], after: dict[str, Sequence[GainRow]]) -> dict[str, str]:
+def verdicts(before: Mapping[str, Sequence[GainRow]], after: Mapping[str, Sequence[GainRow]]) -> dict[str, str]:
     return {drift.skill: drift.verdict for drift in drift_of_skills(before, after)}
 
 

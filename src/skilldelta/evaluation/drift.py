@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal, get_args
@@ -81,7 +81,7 @@ class SkillDrift:
 
 
 def drift_of_skills(
-    before: dict[str, Sequence[GainRow]], after: dict[str, Sequence[GainRow]], *, alpha: float = _ALPHA
+    before: Mapping[str, Sequence[GainRow]], after: Mapping[str, Sequence[GainRow]], *, alpha: float = _ALPHA
 ) -> tuple[SkillDrift, ...]:
     """Every skill that the older side has, judged together: those that fell first, then by how far they did.
 
