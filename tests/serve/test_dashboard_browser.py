@@ -6,11 +6,16 @@ A console error, a request that leaves the origin or a dialog fails the test in 
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -101,13 +106,87 @@ def test_the_slider_moves_through_every_policy_by_keyboard(visitor: Visitor) -> 
     assert page.locator(".readout").inner_text() != start
     slider.press("Home")
     assert "0%" in page.locator(".fact:has-text('use rate')").inner_text()
-    assert page.locator(".map circle:not(.skipped):not(.dot circle)").count() == 0
+    assert page.locator(".map .chart .mark:not(.skipped)").count() == 0
     slider.press("End")
     assert "100%" in page.locator(".fact:has-text('use rate')").inner_text()
     assert "use rate 100%" in str(slider.get_attribute("aria-valuetext"))
     page.click("button:has-text('Default')")
     assert page.locator(".readout").inner_text() == start
     assert page.locator("section:has-text('Tasks that it harmed') tbody tr").count() == 8
+
+
+def test_the_map_tells_by_keyboard_and_by_touch_what_a_point_is(browser: Any, demo: str) -> None:
+    with visiting(browser, demo) as visitor:
+        page = visitor.open("#/skill/date-arithmetic")
+        page.locator(".map svg.chart").focus()
+        page.keyboard.press("ArrowRight")
+        first = page.inner_text(".tip")
+        assert "date-arithmetic-" in first
+        page.keyboard.press("ArrowRight")
+        assert page.inner_text(".tip") != first
+        page.keyboard.press("Escape")
+        assert page.locator(".tip").is_hidden()
+        page.evaluate(
+            """() => { const mark = document.querySelector(".map .chart .mark").getBoundingClientRect();
+              document.querySelector(".map .chart").dispatchEvent(new PointerEvent("pointerdown", {pointerType: "touch", bubbles: true,
+                clientX: mark.x + mark.width / 2 + 15, clientY: mark.y + mark.height / 2 + 15})); }"""
+        )
+        assert page.locator(".tip").is_visible()
+        kinds = page.evaluate(
+            "[...new Set([...document.querySelectorAll('.map .chart .mark')].map((one) => one.tagName + one.className.baseVal.split(' ')[1]))].sort()"
+        )
+        assert kinds == ["circletie", "pathharm", "pathhelp"]  # told apart without colour
+
+
+def test_all_gains_are_saved_as_one_picture(visitor: Visitor) -> None:
+    page = visitor.open()
+    with page.expect_download() as saved:
+        page.click("text=Save as one picture")
+    picture = ElementTree.parse(saved.value.path()).getroot()
+    words = [element.text for element in picture.iter() if element.tag.endswith("}text")]
+    assert {"sku-numbers", "meter-readings", "0", "gain in points of success, with its 95% interval"} <= set(words)
+    assert "var(" not in Path(saved.value.path()).read_text()
+
+
+def test_all_skills_are_ranked_as_one_types(visitor: Visitor) -> None:
+    page = visitor.open("#/try?skill=date-arithmetic")
+    page.type("#task", "How many cans are in 9 pallets of chickpeas?")
+    page.wait_for_selector(".ranking tbody tr:nth-child(8)")
+    assert page.locator(".ranking tbody tr").first.inner_text().startswith("warehouse-units")
+    page.click(".ranking tbody tr >> nth=0 >> button")
+    page.wait_for_selector("h2:has-text('Use the skill')")
+    assert page.input_value("#skill") == "warehouse-units"
+
+
+def test_every_command_works_as_printed(browser: Any, tmp_path: Path) -> None:
+    with Bank.open(tmp_path / "it's a.bank", create=True) as bank:
+        bank.add(bundled_batch())
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "OPENBLAS_NUM_THREADS": "1",
+    }
+    with running_server(tmp_path / "it's a.bank") as address, visiting(browser, address) as visitor:
+        commands = []
+        for place in ("#/skill/date-arithmetic", "#/reality", "#/decisions"):
+            commands += visitor.open(place).locator("pre.command").all_inner_texts()
+        assert [command.split()[0] for command in commands] == ["skilldelta", "curl", "curl"]
+        if shutil.which("curl") is None:
+            commands = commands[:1]
+        for command in commands:
+            done = subprocess.run(
+                command,
+                shell=True,
+                cwd=tmp_path,
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=300,
+            )
+            assert done.returncode == 0, done.stderr
+            assert '"title"' not in done.stdout, done.stdout  # no problem document
+        visitor.open("#/reality").wait_for_selector("text=Save 1 outcome as CSV")
 
 
 def test_any_skill_is_judged_as_in_a_harness(visitor: Visitor) -> None:
@@ -229,36 +308,53 @@ def test_a_job_that_is_cancelled_says_so(visitor: Visitor) -> None:
     page.wait_for_selector("text=Cancelled.")
 
 
-def test_files_are_imported_by_button_and_by_dropping(browser: Any, tmp_path: Path) -> None:
+def test_files_are_imported_step_by_step(browser: Any, tmp_path: Path) -> None:
     rows = [
-        {"task_id": f"t{at}", "text": f"task {at}", "family": "f", "skill": "s", "agent": "a", "y0": [0], "y1": [1]}
+        {"task_id": f"t{at}", "text": f"task {at}", "family": "f", "skill": "s", "y0": [0], "y1": [1]}
         for at in range(12)
     ]
-    good, bad = written(tmp_path / "good.jsonl", rows), tmp_path / "bad.jsonl"
+    nameless, bad = written(tmp_path / "nameless.jsonl", rows), tmp_path / "bad.jsonl"
     bad.write_text('{"task_id": "t1"')
     with running_server(tmp_path / "fresh.bank") as address, visiting(browser, address) as visitor:
         page = visitor.open("#/import")
-        page.set_input_files("#files", [good, bad])
-        page.wait_for_selector("td:has-text('refused')")
-        lines = page.locator("tbody tr").all_inner_texts()
-        assert re.search(r"good.jsonl\s+added\s+12\s+24\s+0", lines[0])
-        assert "bad.jsonl" in lines[1]
+        page.set_input_files("#files", [nameless, bad])
+        page.wait_for_selector(".preview >> text=fill in the fields below")
+        assert page.locator("button.primary:has-text('Import 0 files')").is_disabled()
+        assert page.locator(".preview").first.locator("tbody tr").count() == 1  # what is there is shown all the same
+        page.fill("#given-agent", "my-agent")
+        page.click("button.primary:has-text('Import 1 file')")
+        page.wait_for_selector("td:has-text('added')")
+        assert re.search(r"nameless.jsonl\s+added\s+12\s+24\s+0", page.locator("tbody tr").last.inner_text())
+        assert page.locator(".preview").count() == 1  # the damaged file waits
+        page.click("text=Start over")
         page.evaluate(
             """(text) => { const data = new DataTransfer(); data.items.add(new File([text], "again.jsonl"));
               document.querySelector(".drop-zone").dispatchEvent(new DragEvent("drop", {dataTransfer: data, cancelable: true, bubbles: true})); }""",
-            good.read_text(),
+            nameless.read_text(),
         )
+        page.click("button.primary:has-text('Import 1 file')")
         page.wait_for_selector("th:has-text('again.jsonl')")
-        page.wait_for_selector("tbody tr:nth-child(3) td:has-text('added')")
-        assert re.search(r"again.jsonl\s+added\s+0\s+0\s+24", page.locator("tbody tr").nth(2).inner_text())
-        page.click("summary:has-text('Say what a file does not say')")
-        page.select_option("#given-condition", "skip")
-        one_arm = [{"task_id": "u", "text": "u", "skill": "s", "agent": "a", "success": 1}]
-        page.set_input_files("#files", [written(tmp_path / "one-arm.jsonl", one_arm)])
-        page.wait_for_selector("tbody tr:nth-child(4) td:has-text('added')")
+        assert re.search(r"again.jsonl\s+added\s+0\s+0\s+24", page.locator("tbody tr").last.inner_text())
         page.click("text=See what it says about your skills")
         page.wait_for_selector("h1:has-text('1 skill: 1 to keep')")
-        visitor.troubles[:] = [said for said in visitor.troubles if "status of 422" not in said]
+
+
+def test_columns_that_no_name_tells_are_mapped_on_the_page(browser: Any, tmp_path: Path) -> None:
+    table = tmp_path / "strange.csv"
+    table.write_text("nummer,aufgabe,vorher,nachher\n" + "".join(f"n{at},task {at},0,1\n" for at in range(6)))
+    with running_server(tmp_path / "fresh.bank") as address, visiting(browser, address) as visitor:
+        page = visitor.open("#/import")
+        page.set_input_files("#files", [table])
+        page.wait_for_selector("text=Which column holds what")
+        page.fill("#given-agent", "a")
+        page.fill("#given-skill", "s")
+        page.click("text=Which column holds what")
+        for field, column in (("task_id", "nummer"), ("text", "aufgabe"), ("y0", "vorher"), ("y1", "nachher")):
+            page.select_option(f"select[data-field={field}]", column)
+        page.wait_for_selector("text=6 pairs of runs")
+        page.click("button.primary:has-text('Import 1 file')")
+        page.wait_for_selector("td:has-text('added')")
+        assert "12" in page.locator("tbody tr").last.inner_text()
 
 
 def test_a_server_that_needs_a_token_asks_for_it_once(browser: Any, tmp_path: Path) -> None:
@@ -313,7 +409,7 @@ def test_a_larger_bank_stays_quick(browser: Any, tmp_path: Path) -> None:
         page = visitor.open()  # reads and scores the bank
         started = time.monotonic()
         visitor.open("#/skill/alpha")
-        assert page.locator(".map svg.chart circle").count() == 800
+        assert page.locator(".map svg.chart .mark").count() == 800
         assert "800 tasks of 1,000" in page.locator(".map figcaption").inner_text()
         visitor.open("#/try?skill=alpha")
         page.fill("#task", "alpha beta number 77 of gamma")

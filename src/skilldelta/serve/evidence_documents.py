@@ -93,6 +93,27 @@ class SkillLine:
 
 
 @dataclass(frozen=True, slots=True)
+class FrameDocument:
+    """What stands around every page: the bank, its panels and the gate. It needs no prediction, so it is there at once."""
+
+    bank: str
+    """The bank's name without its folder."""
+    is_file: bool
+    """Whether the bank is a file, which commands can name."""
+    revision: int
+    tasks: int
+    executions: int
+    decisions: int
+    """In the log."""
+    panels: list[PanelName]
+    panel: PanelName | None
+    """The panel that the page is about; null while the bank has no complete pair."""
+    skills: list[str]
+    """Those with executions on the panel."""
+    settings: list[GateSetting]
+
+
+@dataclass(frozen=True, slots=True)
 class OverviewDocument:
     """The first page: every skill of one panel."""
 

@@ -68,6 +68,7 @@ async def import_file(
     map: Annotated[list[str] | None, Query(max_length=50, description="FIELD=COLUMN")] = None,
     arm: Annotated[list[str] | None, Query(max_length=50, description="NAME=use, NAME=skip or NAME=leave-out")] = None,
     score: _Said = None,
+    preview: Annotated[bool, Query(description="Say what would be imported, and add nothing")] = False,
 ) -> Response:
     """The file as the body (also an archive, or a log of another tool), or rows as JSON; added whole or not at all.
 
@@ -88,6 +89,10 @@ async def import_file(
             parse_arms(arm or ()),
             score=score or "",
         )
+        if preview:
+            from skilldelta.serve.import_preview import import_preview
+
+            return import_preview(source, defaults, body, format=format)
         reading = read_any(source, defaults, format=format)
         return gate_of(request).read(lambda bank: import_readings(bank, [reading])).document(None)
 

@@ -18,6 +18,7 @@ from skilldelta.estimators.registry import policies
 from skilldelta.gate import Question
 from skilldelta.serve.bounded_body import BoundedRoute
 from skilldelta.serve.evidence_documents import (
+    FrameDocument,
     MapDocument,
     OverviewDocument,
     PolicyLine,
@@ -56,6 +57,14 @@ class TrialBody(WireModel):
     agent: Name | None = None
     suite: Name = ""
     threshold: Annotated[float, Field(ge=-1, le=1)] | None = None
+
+
+@router.get("/frame", summary="The bank, its panels and the gate")
+def frame(request: Request, agent: _Agent = None, suite: _Suite = None) -> FrameDocument:
+    """What stands around every page; it predicts nothing, so it is there at once."""
+    from skilldelta.serve.overview_page import frame_document
+
+    return frame_document(views_of(request), agent, suite)
 
 
 @router.get("/overview", summary="Every skill of a panel, with verdicts")

@@ -15,6 +15,7 @@ from skilldelta.evaluation.task_mean import task_mean
 from skilldelta.gate import Gate
 from skilldelta.report.skill_list import skill_sentence
 from skilldelta.serve.evidence_documents import (
+    FrameDocument,
     GainInterval,
     GateDocument,
     GateSetting,
@@ -26,6 +27,29 @@ from skilldelta.serve.evidence_documents import (
 )
 from skilldelta.serve.evidence_views import Catalogue, EvidenceViews, PanelKey, ShownPanel
 from skilldelta.studies.gated_panel import GatedRows
+
+
+def frame_document(views: EvidenceViews, agent: str | None, suite: str | None) -> FrameDocument:
+    """What every page shows around itself, without reading any vector or predicting anything."""
+    catalogue = views.catalogue()
+    chosen = catalogue.chosen(agent, suite)
+    skills = {
+        age.skill_id
+        for age in catalogue.ages
+        if chosen is not None and (age.agent, age.suite) == (chosen.record, chosen.suite) and age.skill_id
+    }
+    return FrameDocument(
+        bank=bank_name(catalogue.location),
+        is_file="://" not in catalogue.location,
+        revision=catalogue.revision,
+        tasks=catalogue.tasks,
+        executions=catalogue.executions,
+        decisions=sum(tally.decisions for tally in views.tallies()),
+        panels=[panel_name(panel) for panel in catalogue.panels],
+        panel=None if chosen is None else panel_name(chosen),
+        skills=sorted(skills),
+        settings=gate_settings(views.gate),
+    )
 
 
 def overview_document(views: EvidenceViews, agent: str | None, suite: str | None) -> OverviewDocument:

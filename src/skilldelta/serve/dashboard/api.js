@@ -18,7 +18,9 @@ export const token = {
 const headers = (more = {}) => (token.get() ? { Authorization: `Bearer ${token.get()}`, ...more } : more);
 
 const address = (path, query = {}) => {
-  const asked = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== "" && value !== null && value !== undefined));
+  // A list is the same name several times.
+  const pairs = Object.entries(query).flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
+  const asked = new URLSearchParams(pairs.filter(([, value]) => value !== "" && value !== null && value !== undefined));
   return asked.size ? `${path}?${asked}` : path;
 };
 

@@ -34,15 +34,18 @@ const show = async () => {
   const asked = route();
   const page = PAGES[asked.page];
   mark(page?.place);
-  const waiting = setTimeout(() => replace(content, h("p", { class: "waiting quiet", role: "status" }, "Reading the evidence… The first page after a large import takes some seconds.")), 200);
+  // What a page can show at once stands there until the rest is computed.
+  const waiting = { now: h("p", { class: "waiting quiet", role: "status" }, "Reading the bank…"), isShown: false };
+  const early = (node) => { waiting.now = node; if (waiting.isShown && !signal.aborted) replace(content, node); };
+  const timer = setTimeout(() => { waiting.isShown = true; replace(content, waiting.now); }, 200);
   content.setAttribute("aria-busy", "true");
   try {
-    const drawn = page ? await make(page, asked, signal) : notFound();
+    const drawn = page ? await make(page, asked, signal, early) : notFound();
     if (signal.aborted) return;
-    clearTimeout(waiting);
+    clearTimeout(timer);
     replace(content, drawn);
   } catch (error) {
-    clearTimeout(waiting);
+    clearTimeout(timer);
     if (signal.aborted || error.name === "AbortError") return;
     replace(content, error.status === 401 ? tokenForm() : failure(error));
   }
@@ -50,13 +53,13 @@ const show = async () => {
   settle();
 };
 
-const make = async (page, asked, signal) => {
+const make = async (page, asked, signal, early) => {
   const panel = { agent: asked.query.get("agent") ?? "", suite: asked.query.get("suite") ?? "" };
-  const overview = await get("v1/dashboard/overview", panel, { signal });
-  tell(overview);
-  const settings = Object.fromEntries(overview.settings.map((one) => [one.name, one.value]));
-  const context = { ...asked, panel, overview, settings, signal, chooser: panelChooser(overview), refresh: show };
-  return page.needsPairs && !overview.panel ? firstSteps(overview) : page.make(context);
+  const frame = await get("v1/dashboard/frame", panel, { signal });
+  tell(frame);
+  const settings = Object.fromEntries(frame.settings.map((one) => [one.name, one.value]));
+  const context = { ...asked, panel, frame, settings, signal, early, chooser: panelChooser(frame), refresh: show };
+  return page.needsPairs && !frame.panel ? firstSteps(frame) : page.make(context);
 };
 
 // After a page has changed, those who read with a keyboard or by ear are at its heading.
@@ -83,25 +86,25 @@ const mark = (place) => {
   document.querySelector(".brand").href = link("");
 };
 
-const tell = (overview) => {
+const tell = (frame) => {
   replace(
     document.getElementById("bank"),
-    h("strong", {}, overview.bank), `: ${plural(overview.tasks, "task")}, ${plural(overview.executions, "execution")}, `,
-    `${plural(overview.log.decisions, "decision")} in the log`,
+    h("strong", {}, frame.bank), `: ${plural(frame.tasks, "task")}, ${plural(frame.executions, "execution")}, `,
+    `${plural(frame.decisions, "decision")} in the log`,
   );
-  replace(document.getElementById("gate"), h("strong", {}, "Gate"), overview.settings.map((one) => [
+  replace(document.getElementById("gate"), h("strong", {}, "Gate"), frame.settings.map((one) => [
     " ", h("span", { class: one.is_default ? "setting" : "setting changed", "data-setting": one.name, title: one.is_default ? "the default" : "set when the server was started" },
       one.name.replaceAll("_", " "), " ", h("b", {}, String(one.value))),
   ]));
 };
 
 // Agents and suites are never pooled, so every page is about one panel.
-const panelChooser = (overview) => {
-  if (overview.panels.length < 2) return null;
-  const chosen = overview.panel;
+const panelChooser = (frame) => {
+  if (frame.panels.length < 2) return null;
+  const chosen = frame.panel;
   const select = h(
-    "select", { onchange: () => choosePanel(overview.panels[select.selectedIndex]) },
-    overview.panels.map((one) => h(
+    "select", { onchange: () => choosePanel(frame.panels[select.selectedIndex]) },
+    frame.panels.map((one) => h(
       "option", { selected: one.agent === chosen.agent && one.suite === chosen.suite },
       `${one.agent} on ${one.suite} (${count(one.pairs)})`,
     )),

@@ -4,6 +4,7 @@ import { get, Problem } from "./api.js";
 import { breakable, facts, h, overline, replace, section, sentence } from "./elements.js";
 import { gainScale } from "./intervals_chart.js";
 import { DASH, ago, count, decimal, moment, percent, plural, pointSpread, shorten, signed, solved } from "./numbers.js";
+import { decideCommand } from "./shell.js";
 import { table } from "./tables.js";
 import { blockTone, chip } from "./verdicts.js";
 
@@ -11,15 +12,15 @@ const PAGE = 50;
 const PERIODS = [["", "any time"], ["1", "last 24 hours"], ["7", "last 7 days"], ["30", "last 30 days"], ["365", "last year"]];
 const FILTERS = ["skill", "action", "by", "days", "q"];
 
-export const decisionsPage = async ({ query, overview, signal }) => {
+export const decisionsPage = async ({ query, frame, signal }) => {
   const chosen = Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? ""]));
   const list = h("div", {});
-  await show(list, chosen, signal);
+  await show(list, chosen, frame, signal);
   return h(
     "div", {},
     overline("Decisions"),
     h("h1", {}, "What did the gate decide, and why?"),
-    filters(chosen, overview),
+    filters(chosen, frame),
     list,
   );
 };
@@ -28,10 +29,10 @@ const asked = ({ skill, action, by, days, q }) => ({
   limit: PAGE, skill, action, agent: by, q, since: days ? Date.now() / 1000 - Number(days) * 86_400 : "",
 });
 
-const show = async (list, chosen, signal) => {
+const show = async (list, chosen, frame, signal) => {
   const found = await get("v1/decisions", asked(chosen), { signal });
   const rows = found.decisions;
-  if (!rows.length) return replace(list, nothing(chosen));
+  if (!rows.length) return replace(list, nothing(chosen, frame));
   const body = h("div", {}, log(rows));
   const more = h("p", {});
   const older = (next) => replace(more, next === null ? h("span", { class: "quiet small" }, `${plural(rows.length, "decision")} shown, no older ones.`) : [
@@ -45,18 +46,18 @@ const show = async (list, chosen, signal) => {
   return replace(list, body, more);
 };
 
-const nothing = (chosen) => (FILTERS.some((name) => chosen[name])
+const nothing = (chosen, frame) => (FILTERS.some((name) => chosen[name])
   ? h("p", { class: "empty" }, "No decision fits these filters. ", h("a", { href: clear() }, "Clear them"))
   : h("div", { class: "empty" },
     h("h2", {}, "No decision is in the log yet"),
     h("p", {}, "Decisions come here when an agent asks: through a harness hook, through MCP, or over HTTP. Pages of this dashboard write none. Ask once from a terminal:"),
-    h("pre", { class: "command" }, "curl -s http://127.0.0.1:7345/v1/decide -H 'Content-Type: application/json' \\\n  -d '{\"task\": \"How many cans are in 3 pallets?\", \"skill\": \"warehouse-units\"}'")));
+    h("pre", { class: "command" }, decideCommand(frame))));
 
 const clear = () => link("decisions", "", Object.fromEntries(FILTERS.map((name) => [name, ""])));
 
-const filters = (chosen, overview) => {
-  const skills = [...new Set([...overview.skills.map((one) => one.skill), chosen.skill])].filter(Boolean).sort((a, b) => a.localeCompare(b));
-  const names = overview.panels.map((one) => one.agent.replace(/@[0-9a-f]{8}$/, "")); // the log knows agents by name
+const filters = (chosen, frame) => {
+  const skills = [...new Set([...frame.skills, chosen.skill])].filter(Boolean).sort((a, b) => a.localeCompare(b));
+  const names = frame.panels.map((one) => one.agent.replace(/@[0-9a-f]{8}$/, "")); // the log knows agents by name
   const agents = [...new Set([...names, chosen.by])].filter(Boolean);
   const go = (change) => { location.hash = link("decisions", "", { ...chosen, ...change }); };
   const choice = (name, label, options) => h("label", {}, label, h(

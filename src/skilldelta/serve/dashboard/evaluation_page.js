@@ -7,14 +7,14 @@ import { table } from "./tables.js";
 
 const RESAMPLES = [["200", "200 draws, a quick look"], ["1000", "1,000 draws"], ["10000", "10,000 draws, to be quoted"]];
 
-export const evaluationPage = async ({ overview, settings, chooser, signal }) => {
-  const panel = { agent: overview.panel.agent, suite: overview.panel.suite };
+export const evaluationPage = async ({ frame, settings, chooser, signal }) => {
+  const panel = { agent: frame.panel.agent, suite: frame.panel.suite };
   const [titles, { jobs }] = await Promise.all([get("v1/dashboard/policies", {}, { signal }), get("v1/jobs", {}, { signal })]);
   const result = h("div", {});
   const progress = h("div", { class: "progress-place" });
   const resamples = h("select", { id: "resamples" }, RESAMPLES.map(([value, words]) => h("option", { value, selected: value === "1000" }, words)));
   const shows = {
-    evaluate: (job) => replace(result, made(job, overview.panel), evaluated(job.result, titles, settings.estimator)),
+    evaluate: (job) => replace(result, made(job, frame.panel), evaluated(job.result, titles, settings.estimator)),
     report: (job) => replace(progress, reportLink(job)),
   };
   const buttons = [

@@ -3,12 +3,12 @@ import { link } from "./addresses.js";
 import { h, overline } from "./elements.js";
 import { plural } from "./numbers.js";
 
-export const firstSteps = (overview) => h(
+export const firstSteps = (frame) => h(
   "div", {},
   overline("Start here"),
-  h("h1", {}, overview.executions ? "No task was run both ways yet" : "This bank is empty"),
-  h("p", { class: "lead" }, overview.executions
-    ? `The bank has ${plural(overview.executions, "execution")} of ${plural(overview.tasks, "task")}, but no task with and without a skill. A gain is the difference of the two.`
+  h("h1", {}, frame.executions ? "No task was run both ways yet" : "This bank is empty"),
+  h("p", { class: "lead" }, frame.executions
+    ? `The bank has ${plural(frame.executions, "execution")} of ${plural(frame.tasks, "task")}, but no task with and without a skill. A gain is the difference of the two.`
     : "SkillDelta learns from paired executions: the same agent on the same task, with and without the skill. Add some, and this page fills itself."),
   h("ol", { class: "steps" },
     step("Import results that you have", [

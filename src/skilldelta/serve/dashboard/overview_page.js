@@ -1,26 +1,42 @@
 // Overview: which skills are worth it, what the gate does with them, and how old the evidence is.
 import { link } from "./addresses.js";
+import { get } from "./api.js";
 import { breakable, facts, h, overline, section, tile } from "./elements.js";
+import { forestPlot } from "./forest_plot.js";
 import { helpHarmBar } from "./help_harm_bar.js";
 import { intervalRow, sharedRange } from "./intervals_chart.js";
 import { age, ago, count, percent, plural, pointSpread, points } from "./numbers.js";
 import { table } from "./tables.js";
 import { chip, MEANINGS } from "./verdicts.js";
 
-export const overviewPage = ({ overview, chooser }) => h(
-  "div", {},
-  h("div", { class: "title" },
-    h("div", {},
-      overline("Overview"),
-      h("h1", {}, headline(overview.skills)),
-      h("p", { class: "quiet" }, `${overview.panel.agent} on ${overview.panel.suite}: ${plural(overview.tasks_in_panel, "task")} in ${plural(overview.families, "family", "families")}, each run with and without the skill.`)),
-    chooser),
-  h("div", { class: `verdict ${overview.verdict.tone}` }, h("p", { class: "gate-verdict" }, overview.verdict.text)),
-  tiles(overview),
-  section("Skills by gain", skillTable(overview.skills),
-    h("p", { class: "quiet small note" }, "Gain and 95% interval take in what the other skills show, so that many skills do not make one look good by chance. Use rate and tokens saved are what the gate does when every task is decided from the other tasks alone. A dash is unknown, never zero."),
-    h("details", {}, h("summary", {}, "What the verdicts mean"), facts(MEANINGS.map(([word, meaning]) => [chip(word), meaning])))),
-  logSection(overview),
+export const overviewPage = async ({ frame, panel, chooser, early, signal }) => {
+  early(atOnce(frame));
+  const overview = await get("v1/dashboard/overview", panel, { signal });
+  return h(
+    "div", {},
+    h("div", { class: "title" },
+      h("div", {},
+        overline("Overview"),
+        h("h1", {}, headline(overview.skills)),
+        h("p", { class: "quiet" }, `${overview.panel.agent} on ${overview.panel.suite}: ${plural(overview.tasks_in_panel, "task")} in ${plural(overview.families, "family", "families")}, each run with and without the skill.`)),
+      chooser),
+    h("div", { class: `verdict ${overview.verdict.tone}` }, h("p", { class: "gate-verdict" }, overview.verdict.text)),
+    tiles(overview),
+    section("Skills by gain", skillTable(overview.skills),
+      h("p", { class: "quiet small note" }, "Gain and 95% interval take in what the other skills show, so that many skills do not make one look good by chance. Use rate and tokens saved are what the gate does when every task is decided from the other tasks alone. A dash is unknown, never zero."),
+      h("details", {}, h("summary", {}, "What the verdicts mean"), facts(MEANINGS.map(([word, meaning]) => [chip(word), meaning])))),
+    section("All gains on one axis", forestPlot(overview.skills, `${overview.panel.agent} on ${overview.panel.suite}`)),
+    logSection(overview),
+  );
+};
+
+// While the tasks are decided one by one from the others: what is known without a prediction.
+const atOnce = ({ panel, skills }) => h(
+  "div", { class: "waiting", role: "status" },
+  overline("Overview"),
+  h("h1", {}, plural(skills.length, "skill")),
+  h("p", { class: "quiet" }, `${panel.agent} on ${panel.suite}, ${plural(panel.pairs, "pair")}. Every task is being decided from the other tasks, and every skill judged; after a start or an import this takes some seconds, with thousands of tasks up to a minute.`),
+  h("p", {}, skills.slice(0, 60).map((name, index) => [index ? ", " : "", h("a", { href: link("skill", name) }, breakable(name))]), skills.length > 60 ? ", …" : ""),
 );
 
 const headline = (skills) => {

@@ -4,6 +4,7 @@ import { download, get } from "./api.js";
 import { announce, breakable, h, overline, replace, section } from "./elements.js";
 import { count, moment, percent, plural, pointSpread, points } from "./numbers.js";
 import { outcomesChart } from "./outcomes_chart.js";
+import { decideCommand, outcomeCommand } from "./shell.js";
 import { table } from "./tables.js";
 
 const LOOK_EVERY = 5_000; // milliseconds
@@ -11,7 +12,7 @@ const PERIODS = [["", "any time"], ["1", "last 24 hours"], ["7", "last 7 days"],
 const ACTIONS = { use: "used", skip: "skipped" };
 const FILTERS = ["skill", "by", "action", "days"];
 
-export const realityPage = async ({ query, signal }) => {
+export const realityPage = async ({ query, frame, signal }) => {
   const chosen = Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? ""]));
   const asked = () => ({
     skill: chosen.skill, agent: chosen.by, action: chosen.action,
@@ -25,7 +26,7 @@ export const realityPage = async ({ query, signal }) => {
   let offered = "";
   let state = await read();
   const draw = () => {
-    if (!state.outcomes) return replace(body, nothing());
+    if (!state.outcomes) return replace(body, nothing(frame));
     if (!agreement.isConnected) replace(body, agreement, section("Used and skipped over time", choices, outcomes));
     replace(agreement, verdict(state), state.skills.length ? section("Skill by skill", skillTable(state)) : null);
     const names = JSON.stringify([state.skills.map((one) => one.skill), state.agents]);
@@ -125,10 +126,9 @@ const filters = (state, chosen) => {
     choice("days", "Period", PERIODS));
 };
 
-const nothing = () => h(
+const nothing = (frame) => h(
   "div", { class: "empty" },
   h("h2", {}, "No outcome was reported yet"),
-  h("p", {}, "Report what happened after a decision, with the id that came with it or for the last conversation of a harness on this machine:"),
-  h("pre", { class: "command" }, "skilldelta record --last success"),
-  h("p", {}, "Programs report over HTTP, see the API description below. ", h("a", { href: link("decisions") }, "The log"), " has the decisions and their ids."),
+  h("p", {}, "Report what happened after a decision, by the id that came with it. ", h("a", { href: link("decisions") }, "The log"), " has the decisions and their ids; for the last conversation of a harness on this machine, ", h("code", {}, "skilldelta record --last success"), " needs no id. Over HTTP:"),
+  h("pre", { class: "command" }, frame.decisions ? outcomeCommand(1) : `${decideCommand(frame)}\n${outcomeCommand(1)}`),
 );

@@ -4,13 +4,15 @@ import { get } from "./api.js";
 import { breakable, h, overline, responsive, section, sentence, tile } from "./elements.js";
 import { helpHarmBar } from "./help_harm_bar.js";
 import { age, count, moment, percent, plural, points, signed, solved } from "./numbers.js";
+import { bankOption, quoted } from "./shell.js";
 import { table } from "./tables.js";
 import { taskMap } from "./task_map.js";
 import { tradeoffChart } from "./tradeoff_chart.js";
 import { blockTone } from "./verdicts.js";
 
-export const skillPage = async ({ name, panel, signal, chooser, overview }) => {
-  const asked = { skill: name, agent: overview.panel.agent, suite: overview.panel.suite, ...dropEmpty(panel) };
+export const skillPage = async ({ name, panel, signal, chooser, frame, early }) => {
+  const asked = { skill: name, agent: frame.panel.agent, suite: frame.panel.suite, ...dropEmpty(panel) };
+  early(h("div", { class: "waiting", role: "status" }, h("h1", {}, breakable(name)), h("p", { class: "quiet" }, "Deciding every task from the other tasks…")));
   const [found, sweep, map] = await Promise.all(
     ["skill", "sweep", "map"].map((kind) => get(`v1/dashboard/${kind}`, asked, { signal })),
   );
@@ -24,7 +26,7 @@ export const skillPage = async ({ name, panel, signal, chooser, overview }) => {
     h("div", { class: "title" }, h("h1", {}, breakable(name)), chooser),
     verdictBlock(line, found),
     tiles(line),
-    section(sweep.tokens.every(Number.isFinite) ? "Success against tokens" : "Success against use", tradeoff(sweep, setThreshold, name)),
+    section(sweep.tokens.every(Number.isFinite) ? "Success against tokens" : "Success against use", tradeoff(sweep, setThreshold, (threshold) => predictCommand(frame, name, map, threshold))),
     section("Where it helps and where it harms", drawn, families(found.families)),
     section("Tasks that it harmed", harmed(found)),
     section("Versions", versions(found)),
@@ -46,7 +48,7 @@ const tiles = ({ gate, helped, harmed: hurt, pairs, recorded }) => h(
   "div", { class: "tiles" },
   tile(percent(gate.off), "success without it"),
   tile(percent(gate.on), "success with it, always"),
-  tile(percent(gate.success), "success with the gate", { own: true }),
+  tile(percent(gate.success), "success with the gate", { own: gate.success > Math.max(gate.off, gate.on) }),
   tile(percent(gate.use_rate, 0), "of tasks use it under the gate"),
   tile(gate.extra_tokens === null ? "–" : `${gate.extra_tokens >= 0 ? "+" : "−"}${count(Math.abs(gate.extra_tokens))}`, "tokens that it adds to a task"),
   tile(`${helped} / ${hurt}`, `helped and harmed, of ${plural(pairs, "task")}`),
@@ -55,7 +57,7 @@ const tiles = ({ gate, helped, harmed: hurt, pairs, recorded }) => h(
 
 // The slider steps through every policy that a threshold can make; all of them were sent with the page. As in the chart,
 // always-off is on the left.
-const tradeoff = (sweep, setThreshold, skill) => {
+const tradeoff = (sweep, setThreshold, commandAt) => {
   let chosen = sweep.default;
   const last = sweep.thresholds.length - 1;
   const chart = responsive((width) => tradeoffChart(sweep, chosen)(width));
@@ -70,7 +72,7 @@ const tradeoff = (sweep, setThreshold, skill) => {
       fact("tokens per task", count(sweep.tokens[chosen])), fact("tokens saved", percent(sweep.token_savings[chosen])),
     );
     slider.setAttribute("aria-valuetext", `threshold ${cut}, use rate ${percent(sweep.use_rates[chosen], 0)}, success ${percent(sweep.success[chosen])}`);
-    command.textContent = `skilldelta predict --skill ${quoted(skill)} --threshold ${threshold === null ? "-1" : threshold.toFixed(3)} "…"`;
+    command.textContent = commandAt(threshold);
     chart.redraw();
     setThreshold(threshold === null ? -Infinity : threshold);
   };
@@ -90,7 +92,12 @@ const tradeoff = (sweep, setThreshold, skill) => {
     command);
 };
 
-const quoted = (name) => (/^[\w.+-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`);
+// The shortest recorded text stands for the task, so that the line runs as it is.
+const predictCommand = (frame, skill, map, threshold) => {
+  const texts = map.points.map((point) => point.text).filter((text) => text && !text.endsWith("…") && !text.startsWith("-")).sort((a, b) => a.length - b.length);
+  const { agent, suite } = frame.panel;
+  return `skilldelta predict${bankOption(frame)} --agent ${quoted(agent)} --suite ${quoted(suite)} --skill=${quoted(skill)} --threshold ${threshold === null ? "-1" : threshold.toFixed(3)} \\\n  ${quoted(texts[0] ?? "the task's text")}`;
+};
 
 const fact = (words, value) => h("span", { class: "fact" }, h("b", {}, value), words);
 

@@ -27,7 +27,7 @@ export const tradeoffChart = (sweep, chosen) => (width) => {
     svg("text", { x: width - EDGE.right, y: HEIGHT - 6, "text-anchor": "end" }, byTokens ? "mean tokens per task" : "share of tasks that use the skill"),
     svg("text", { x: EDGE.left - 44, y: 10 }, "success"),
     svg("path", { class: "curve", d: path(across.map((_, index) => at(index))) }),
-    named.map(([index, label, kind]) => mark(at(index), label, kind, width)),
+    named.map(([index, label, kind]) => mark(at(index), label, kind, width, named.some(([other]) => other !== index && Math.hypot(at(other)[0] - at(index)[0], at(other)[1] - at(index)[1]) < 60))),
     svg("line", { class: "guide", x1: at(chosen)[0], x2: at(chosen)[0], y1: at(chosen)[1], y2: HEIGHT - EDGE.bottom }),
     svg("circle", { class: "chosen", cx: at(chosen)[0], cy: at(chosen)[1], r: 7 }),
   );
@@ -35,10 +35,10 @@ export const tradeoffChart = (sweep, chosen) => (width) => {
 
 const path = (places) => places.map(([x, y], index) => `${index ? "L" : "M"}${x.toFixed(1)},${y.toFixed(1)}`).join("");
 
-const mark = ([x, y], label, kind, width) => {
+const mark = ([x, y], label, kind, width, isCrowded) => {
   const side = x > width * 0.72 ? "end" : x < width * 0.28 ? "start" : "middle";
   return [
     svg("circle", { class: kind, cx: x, cy: y, r: 4.5 }),
-    svg("text", { class: "strong", x: x + (side === "end" ? -9 : side === "start" ? 9 : 0), y: y + (kind === "default" ? -11 : 19), "text-anchor": side }, label),
+    svg("text", { class: "strong", x: x + (side === "end" ? -9 : side === "start" ? 9 : 0), y: y + (kind === "default" ? (isCrowded ? 34 : -11) : isCrowded ? -11 : 19), "text-anchor": side }, label),
   ];
 };

@@ -4,17 +4,19 @@ import { get, post } from "./api.js";
 import { announce, breakable, h, overline, replace, section, sentence, tile } from "./elements.js";
 import { gainScale } from "./intervals_chart.js";
 import { count, decimal, percent, plural, points, shorten, signed, solved } from "./numbers.js";
+import { skillRanking } from "./skill_ranking.js";
 import { table } from "./tables.js";
 import { taskMap } from "./task_map.js";
 
 const HEADINGS = { use: "Use the skill", skip: "Skip the skill", abstain: "No decision: the evidence does not settle it" };
 const TONES = { use: "yes", skip: "calm", abstain: "open" };
 
-export const tryPage = async ({ query, overview, settings, signal, chooser }) => {
-  const skills = overview.skills.map((one) => one.skill).sort((a, b) => a.localeCompare(b));
-  const panel = { agent: overview.panel.agent, suite: overview.panel.suite };
+export const tryPage = async ({ query, frame, settings, signal, chooser }) => {
+  const skills = frame.skills;
+  const panel = { agent: frame.panel.agent, suite: frame.panel.suite };
   const form = fields(skills, query.get("skill"), settings.threshold);
   const result = h("div", { class: "result", "aria-live": "polite" });
+  const ranking = skillRanking(skills, panel, signal, (name) => { form.choose(name); ask(); });
   let asking = new AbortController();
 
   const ask = async () => {
@@ -36,7 +38,7 @@ export const tryPage = async ({ query, overview, settings, signal, chooser }) =>
       if (about) asked.skill = about.skill;
       const [answer, map] = await Promise.all([
         post("v1/dashboard/try", { ...asked, ...panel }, at),
-        get("v1/dashboard/map", { skill: asked.skill, ...panel }, at),
+        get("v1/dashboard/map", { skill: asked.skill, ...panel }, at).catch(() => null), // no pair, no map
       ]);
       replace(result, about ? h("p", { class: "about" }, about.words) : null, answered(answer, map));
       history.replaceState(null, "", link("try", "", { skill: asked.skill }));
@@ -49,6 +51,7 @@ export const tryPage = async ({ query, overview, settings, signal, chooser }) =>
   };
 
   form.onAsk(ask);
+  if (skills.length > 1) form.onText(ranking.typed);
   const suggest = async () => {
     if (!form.skill()) return form.suggest([]);
     try { form.suggest(examples(await get("v1/dashboard/map", { skill: form.skill(), ...panel }, { signal }))); } catch { form.suggest([]); }
@@ -61,7 +64,7 @@ export const tryPage = async ({ query, overview, settings, signal, chooser }) =>
       h("div", {}, overline("Try it"), h("h1", {}, "Would this skill help on this task?"),
         h("p", { class: "quiet" }, "Ask as an agent would. The answer is the one that the API, the hooks and the command line give; nothing is written to the log.")),
       chooser),
-    form.element, result,
+    form.element, ranking.element, result,
   );
 };
 
@@ -108,6 +111,8 @@ const fields = (skills, chosen, running) => {
     }),
     complain: (words) => { trouble.textContent = words; if (words) task.focus(); },
     onAsk: (action) => { ask = action; },
+    onText: (action) => task.addEventListener("input", () => action(task.value)),
+    choose: (name) => { skill.value = name; },
     onSkill: (action) => skill.addEventListener("change", action),
     suggest: (found) => replace(hint, found.length ? "Recorded tasks, asked as if they were new: " : null, found.map((one) => h(
       "button", { type: "button", class: "link", title: one.text, onclick: () => fill(one) }, shorten(one.text, 90),
@@ -146,7 +151,7 @@ const answered = (answer, map) => {
       decision.explanation?.chance ? tile(percent(decision.explanation.chance.help, 0), "chance that it helps this time") : null,
       decision.explanation?.chance ? tile(percent(decision.explanation.chance.harm, 0), "chance that it harms this time") : null,
       decision.explanation?.cost ? tile(signedCount(decision.explanation.cost.tokens), "tokens that it would add") : null),
-    answer.place ? section("Where the task stands", taskMap(map, state, { extra: answer.nearest })) : null,
+    answer.place && map ? section("Where the task stands", taskMap(map, state, { extra: answer.nearest })) : null,
     section(`The ${plural(decision.neighbors.length, "nearest pair")}`, neighbors(decision)),
   ];
 };
