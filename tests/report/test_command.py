@@ -70,3 +70,22 @@ def test_without_the_extra_the_command_says_so_before_it_evaluates(
     assert capfd.readouterr().err == (
         "error: the report needs an optional package; install it with: pip install 'skilldelta[report]'\n"
     )
+
+
+def test_a_report_on_files_needs_no_bank_and_shows_what_each_version_gained(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for iteration, marks in ((1, [True, False]), (2, [True, True])):
+        for name in ("sum", "carry", "borrow"):
+            for arm, passed in (("with_skill", marks), ("without_skill", [False, False])):
+                folder = tmp_path / "adding-workspace" / f"iteration-{iteration}" / name / arm
+                folder.mkdir(parents=True)
+                checks = [{"text": f"{name} {at}", "passed": mark} for at, mark in enumerate(passed)]
+                (folder / "grading.json").write_text(json.dumps({"expectations": checks}), encoding="utf-8")
+    output = tmp_path / "out.html"
+    arguments = ["report", str(tmp_path / "adding-workspace"), "--newest", "iteration-2", "--resamples", "50"]
+    assert run([*arguments, "--output", str(output)]) == 0
+    versions = parse(output).all("section", id="versions")[0].text
+    assert "iteration-1" in versions
+    assert "iteration-2 (newest)" in versions
+    assert "+50.0 (3)" in versions

@@ -43,6 +43,8 @@ class Page:
     provenance: Provenance
     overview: Figure | None = None
     """What stands before the panels where there are several."""
+    versions: Table | None = None
+    """What each version of a skill gained, where a skill has several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,7 @@ def page_html(page: Page, *, library: str) -> str:
         _bar(page),
         _overview(page.overview) if page.overview else None,
         *[panel_html(panel, with_title=len(page.panels) > 1) for panel in page.panels],
+        _versions(page.versions) if page.versions else None,
         _provenance(page.provenance),
     ]
     heading = header_html("SkillDelta report", page.title, page.subtitle)
@@ -125,6 +128,8 @@ def _bar(page: Page) -> Markup:
         for name, words in _SECTIONS.items()
         if name in present
     ]
+    if page.versions:
+        links.append(element("a", "Versions", href="#versions"))
     return element(
         "nav", chooser, *links, element("a", "How it was made", href="#made"), class_="bar", aria_label="Sections"
     )
@@ -140,6 +145,21 @@ def _overview(figure: Figure) -> Markup:
     opened = table_html(figure.table) if figure.table else None
     closed = Figure(figure.name, figure.title, figure.words, figure.plots)
     return element("div", figure_html(closed, "all", after=opened), id="overview")
+
+
+def _versions(table: Table) -> Markup:
+    return element(
+        "section",
+        element("h2", "Versions of the skills"),
+        element(
+            "p",
+            "The gain of each version over its own tasks, oldest first. Runs without the skill serve every version; a change "
+            "is over the tasks that the version before was run on, too.",
+            class_="quiet",
+        ),
+        table_html(table),
+        id="versions",
+    )
 
 
 def _plots(page: Page) -> dict[str, Spec]:

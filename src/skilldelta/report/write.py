@@ -14,7 +14,7 @@ from skilldelta.errors import InputError
 from skilldelta.evaluation.results import PanelResult
 from skilldelta.files import write_bytes, write_text
 from skilldelta.nouns import plural
-from skilldelta.report.content import Figure
+from skilldelta.report.content import Figure, Table
 from skilldelta.report.figures.help_harm import tasks_per_kind
 from skilldelta.report.overview import overview
 from skilldelta.report.page import Page, Provenance, page_html
@@ -35,9 +35,11 @@ def write_report(
     hashes: dict[str, str] | None = None,
     created: str = "",
     gate: str | None = None,
+    versions: Table | None = None,
 ) -> Path:
     """Write the report whole or not at all; `gate` names the policy it is about (the blend, else the paper's rule)."""
     page = _page(panels, Provenance(command, settings or {}, hashes or {}, _versions(), created), gate)
+    page = replace(page, versions=versions)
     target = Path(path)
     write_text(target, page_html(page, library=javascript()), errors="replace")
     return target

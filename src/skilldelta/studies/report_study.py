@@ -17,6 +17,7 @@ from skilldelta.report.write import write_images, write_report
 from skilldelta.studies.evaluation_study import Evaluated, plan_of, scorer_of
 from skilldelta.studies.loaded_panel import LoadedPanel, StudyProgress, step_of
 from skilldelta.studies.skill_study import task_votes
+from skilldelta.studies.version_history import VersionGain, history_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ def report_on(
     created: str = "",
     gate: str | None = None,
     images: str | Path | None = None,
+    history: Sequence[VersionGain] = (),
     progress: StudyProgress | None = None,
 ) -> WrittenReport:
     """Write one HTML file on an evaluation.
@@ -48,6 +50,7 @@ def report_on(
         created: The time, printed there too.
         gate: The policy that the summary is about; None is the gate of the evaluation.
         images: A folder for the figures; None writes none.
+        history: What each version of a skill gained, from `version_history`; skills with one version are left out.
         progress: Called with a step, how much of it is done, and of how much.
 
     Returns:
@@ -59,7 +62,10 @@ def report_on(
     """
     panels = panel_reports(evaluated, gate=gate, progress=progress)
     settings = report_settings(evaluated)
-    written = write_report(panels, path, command=command, settings=settings, created=created, gate=gate)
+    versions = history_table(history)
+    written = write_report(
+        panels, path, command=command, settings=settings, created=created, gate=gate, versions=versions
+    )
     return WrittenReport(written, tuple(write_images(panels, images, gate=gate)) if images else ())
 
 

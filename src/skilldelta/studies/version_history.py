@@ -5,6 +5,7 @@ Runs without the skill serve every version. A version counts on its own runs onl
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -16,6 +17,7 @@ from skilldelta.errors import InputError, unknown_name
 from skilldelta.evaluation.task_mean import TaskMean, task_mean
 from skilldelta.pairing import pair_executions
 from skilldelta.records import Agent, Execution, Pair
+from skilldelta.report.content import Cell, Table, columns
 from skilldelta.studies.compared_side import ArmChoice, RecordedRuns, bank_runs
 
 
@@ -86,6 +88,35 @@ def in_bank_order(bank: Bank, recorded: RecordedRuns) -> RecordedRuns:
         if skill.digest:
             order.setdefault(skill.skill_id, []).append(skill.digest)
     return replace(recorded, order=order, versions={})
+
+
+def history_table(history: Sequence[VersionGain]) -> Table | None:
+    """The versions of the skills that have several, as a report shows them; None where no skill has.
+
+    Examples:
+        >>> history_table(version_history(bank_runs(bank), "units-skill")) is None
+        True
+    """
+    counts = Counter((version.agent, version.skill) for version in history)
+    rows = []
+    for version in history:
+        if counts[version.agent, version.skill] < 2:
+            continue
+        mean, change = version.mean, version.change
+        name = version.version[:24] or "not recorded"
+        low, high = mean.interval.low, mean.interval.high
+        interval = Cell("–") if low is None or high is None else Cell(f"{100 * low:.1f}…{100 * high:.1f}", low)
+        rows.append(
+            [
+                *(Cell(version.skill), Cell(version.agent), Cell(f"{name} (newest)" if version.is_newest else name)),
+                Cell(f"{100 * mean.mean:+.1f}", mean.mean),
+                interval,
+                *(Cell(str(count), count) for count in (mean.tasks, version.helped, version.harmed)),
+                Cell("–") if change is None else Cell(f"{100 * change.mean:+.1f} ({change.tasks})", change.mean),
+            ]
+        )
+    titles = ("skill", "agent", "version", "gain, points", "95%", "tasks", "helped", "harmed", "change (tasks)")
+    return Table(columns(*titles, words=3), rows) if rows else None
 
 
 def history_to_dict(history: Sequence[VersionGain]) -> dict[str, Any]:
