@@ -63,7 +63,7 @@ def test_each_thing_that_is_wrong_says_how_to_fix_it(
     log_failure(home / "state" / "skilldelta", "codex", "the disk is full")
     code, found = findings(skilldelta)
     assert code == 1
-    assert "unknown skill 'no-such-skill'" in found["codex hook"]["detail"]
+    assert "unknown skill 'no-such-skill'" in found["codex skill"]["detail"]
     assert "line 1" in found["gemini"]["detail"]
     assert "the disk is full" in found["failures"]["detail"]
     assert all(one["remedy"] for one in found.values() if one["status"] == "wrong")

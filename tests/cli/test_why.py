@@ -89,3 +89,19 @@ def test_shadow_mode_is_installed(skilldelta: Skilldelta, home: Path, toy_bank: 
     words = ("install", "claude-code", "--skill", "units-skill", "--bank", toy_bank, "--shadow", "--yes")
     assert skilldelta(*words).code == 0
     assert all(" --shadow" in command for command in commands(home / HOOKED["claude-code"]))
+
+
+def test_the_status_line_tells_what_the_conversation_was_given(
+    home: Path,  # noqa: F811
+    toy_bank: str,  # noqa: F811
+) -> None:
+    def line(content: str) -> str:
+        command = [sys.executable, "-m", "skilldelta", "why", "--status-line"]
+        done = subprocess.run(command, input=content, capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout.strip()
+
+    prompt("--bank", toy_bank)
+    assert line(json.dumps({"session_id": "s1", "model": {}})).startswith("SkillDelta: used units-skill (+")
+    for content in (json.dumps({"session_id": "another"}), "", "[]", "no JSON"):
+        assert line(content) == ""

@@ -81,7 +81,9 @@ def furnish(run: HarnessRun) -> None:
     for folder in DEMO.iterdir():
         shutil.copytree(folder, skills / folder.name)
     for number in range(13):
-        text = f"---\nname: hobby-{number}\ndescription: Hints for hobby number {number}.\n---\nHobby {number} is fun.\n"
+        text = (
+            f"---\nname: hobby-{number}\ndescription: Hints for hobby number {number}.\n---\nHobby {number} is fun.\n"
+        )
         run.write(f"home/{FOLDERS[run.name]}/hobby-{number}/SKILL.md", text)
 
 
@@ -201,9 +203,7 @@ def test_after_a_compaction_the_text_is_there_again(story: Story) -> None:
 
 
 @pytest.mark.parametrize("name", HARNESSES)
-def test_an_edited_skill_is_answered_by_its_old_evidence_and_marked(
-    name: str, demo_gate: Gate, tmp_path: Path
-) -> None:
+def test_an_edited_skill_is_answered_by_its_old_evidence_and_marked(name: str, demo_gate: Gate, tmp_path: Path) -> None:
     with fake_models() as models:
         run = HarnessRun(name, tmp_path / "run", models.url, demo_gate.url, plugin=False)
         assert run.program

@@ -97,7 +97,9 @@ def _findings(bank: str, is_default: bool, server: str, timeout: float, options:
     harnesses = [
         finding
         for harness, folder in places
-        for finding in harness_health.check_harness(harness, folder, has_server=has_server)
+        for finding in harness_health.check_harness(
+            harness, folder, has_server=has_server, library=_library(harness.name)
+        )
     ]
     none = health.Finding("harnesses", "note", "no harness asks the gate yet", "skilldelta install HARNESS")
     state = state_folder(None, os.environ)
@@ -124,3 +126,10 @@ def _wrapped(first: str, text: str) -> str:
     rest = " " * len(first)
     lines = textwrap.wrap(one_line(text), 80 - len(first), break_long_words=False, break_on_hyphens=False)
     return first + f"\n{rest}".join(lines)
+
+
+def _library(harness: str) -> list[Path]:
+    """The files of the skills that a harness has."""
+    from skilldelta.cli.hook import installed_skills
+
+    return [skill.file for skill in installed_skills(harness, os.environ) if skill.file is not None]

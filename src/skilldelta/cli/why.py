@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import sys
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,16 +19,27 @@ if TYPE_CHECKING:
     from skilldelta.serve.hooks.conversation import HookDecision, LastDecisions
 
 
+_MOST_BYTES = 1 << 20
+
+
 @click.command("why")
 @click.option("--state", metavar="FOLDER", envvar="SKILLDELTA_STATE", help="Where hooks keep their decisions.")
+@click.option(
+    "--status-line",
+    is_flag=True,
+    help="One line about the conversation that Claude Code names on standard input, for its status line.",
+)
 @settings.json_option
-def command(state: str | None, as_json: bool) -> None:
+def command(state: str | None, status_line: bool, as_json: bool) -> None:
     """Explain what the gate decided last in an agent harness on this machine.
 
     \b
     skilldelta why
     skilldelta record --last success
     """
+    if status_line:
+        click.echo(_status_line(state))
+        return
     last = last_of(state)
     when = datetime.fromtimestamp(last.time).strftime("%Y-%m-%d %H:%M")
     lines = [f"{when}, {last.harness or 'a harness'}:", *(_sentence(decision) for decision in last.decisions)]
@@ -52,6 +65,23 @@ def last_of(state: str | None) -> LastDecisions:
             f"no hook has decided anything yet in {folder}; a plugin of Claude Code keeps its own folder, see --state"
         )
     return last
+
+
+def _status_line(state: str | None) -> str:
+    """The skill that the conversation was given last; empty where nothing was decided, and whatever standard input says."""
+    from skilldelta.cli.state_folder import state_folder
+    from skilldelta.serve.hooks.conversation import Conversation
+
+    try:
+        document = json.loads(sys.stdin.buffer.read(_MOST_BYTES))
+        session = str(document["session_id"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return ""
+    folder = state_folder(state, os.environ) or Path()
+    tasks = Conversation(folder / "conversations", "claude-code", session).tasks()
+    taken = [decision for task in tasks for decision in task.known() or () if decision.chosen or decision.has_evidence]
+    decision = next((one for one in reversed(taken) if one.chosen), taken[-1] if taken else None)
+    return "" if decision is None else f"SkillDelta: {_sentence(decision).partition(':')[0].strip()}"
 
 
 def _sentence(decision: HookDecision) -> str:

@@ -20,7 +20,7 @@ from pathlib import Path
 from skilldelta.advisor.carried_over import SkillVersion
 from skilldelta.bank.skill_versions import read_skill
 from skilldelta.bank.store import Bank
-from skilldelta.errors import InputError, SkillDeltaError
+from skilldelta.errors import InputError, SkillDeltaError, unknown_name
 from skilldelta.gate.answer import change_words
 from skilldelta.harnesses.harness import Dialect, Harness
 from skilldelta.harnesses.installation import content_of
@@ -34,8 +34,11 @@ _HOOK_SECONDS = 20.0
 _RECENT_HOURS = 24
 
 
-def check_harness(harness: Harness, folder: Path, *, has_server: bool) -> list[Finding]:
-    """What is set up in a folder of settings; nothing where SkillDelta is not in it."""
+def check_harness(harness: Harness, folder: Path, *, has_server: bool, library: Sequence[Path] = ()) -> list[Finding]:
+    """What is set up in a folder of settings; nothing where SkillDelta is not in it.
+
+    `library` has the files of the skills that the harness has: those that are governed where it was installed with `--all`.
+    """
     if harness.dialect is not None and (mark := _plugin_in(harness, folder)) is not None:
         command = f"skilldelta hook {harness.name} --ask server"
         return [_version_of(harness), _run(harness.name, harness.dialect, mark, "the plugin", command)]
@@ -51,10 +54,14 @@ def check_harness(harness: Harness, folder: Path, *, has_server: bool) -> list[F
         if not commands:
             return []
         findings = [_version_of(harness), *_entries(harness.name, harness.dialect, path, commands)]
+        lines = [command for several in commands.values() for command in several]
+        findings += [*_unknown_skills(harness.name, lines), *_edited_skills(harness.name, _offers(lines, "", library))]
         return [*findings, *_refused_settings(harness, path, text), *_untrusted(harness, folder)]
     if "skilldelta" not in text:
         return []
-    return [_version_of(harness), _adapter_in(harness, path, modules), *_no_way_to_an_answer(harness, text, has_server)]
+    findings = [_version_of(harness), _adapter_in(harness, path, modules)]
+    findings += _no_way_to_an_answer(harness, text, has_server)
+    return [*findings, *_edited_skills(harness.name, _offers([], text, library))]
 
 
 def _refused_settings(harness: Harness, path: Path, text: str) -> list[Finding]:
@@ -152,22 +159,59 @@ def _entries(host: str, dialect: Dialect, path: Path, commands: Mapping[str, Seq
         for command in several:
             events.setdefault(command, event)
     runs = [_run(host, dialect, path, event, command) for command, event in events.items()]
-    return [*findings, *runs, *_edited_skills(host, list(events))]
+    return [*findings, *runs]
 
 
-def _edited_skills(host: str, commands: Sequence[str]) -> list[Finding]:
-    """The skills on offer whose files were edited since their runs: their evidence is carried over, at a discount."""
+def _unknown_skills(host: str, commands: Sequence[str]) -> list[Finding]:
+    """Skills that are offered by name and that the bank does not have: a hook leaves them alone, and says nothing."""
     findings: dict[str, Finding] = {}
     for words in map(_words, commands):
-        values = {flag: words[i + 1] for i, flag in enumerate(words[:-1]) if flag == "--bank"}
-        files = [words[i + 1] for i, flag in enumerate(words[:-1]) if flag == "--skill-file"]
-        if not files or "://" in values.get("--bank", "://"):
+        values = {flag: words[i + 1] for i, flag in enumerate(words[:-1]) if flag in ("--bank", "--skill")}
+        if "--skill" not in values or "--skill-file" in words or "://" in values.get("--bank", "://"):
             continue
         try:
             with Bank.open(values["--bank"], readonly=True) as bank:
+                recorded = {skill.skill_id for skill in bank.skills()}
+        except (SkillDeltaError, OSError):
+            continue  # the check of the bank says what is wrong
+        names = [words[i + 1] for i, flag in enumerate(words[:-1]) if flag == "--skill"]
+        for name in names:
+            if name not in recorded:
+                detail = str(unknown_name("skill", name, recorded))
+                findings[name] = Finding(
+                    f"{host} skill", "wrong", detail, "collect runs of it, or install another skill"
+                )
+    return list(findings.values())
+
+
+def _offers(commands: Sequence[str], text: str, library: Sequence[Path]) -> list[tuple[str, list[Path]]]:
+    """The bank and the skill files of each command line, or of an adapter's settings."""
+    offers = []
+    for words in map(_words, commands):
+        bank = next((words[i + 1] for i, flag in enumerate(words[:-1]) if flag == "--bank"), "")
+        files = [Path(words[i + 1]) for i, flag in enumerate(words[:-1]) if flag == "--skill-file"]
+        offers.append((bank, [*files, *(library if "--all" in words else ())]))
+    if not commands:
+        values = dict(
+            re.findall(r"^\s*\"?(bank|skillFile|native)\"?:\s*\"?([^\"\n]*[^\",\n])\"?,?$", text, re.MULTILINE)
+        )
+        files = [Path(values["skillFile"])] if "skillFile" in values else []
+        offers.append((values.get("bank", ""), [*files, *(library if values.get("native") == "true" else ())]))
+    return [(bank, files) for bank, files in offers if files and bank and "://" not in bank]
+
+
+def _edited_skills(host: str, offers: Sequence[tuple[str, Sequence[Path]]]) -> list[Finding]:
+    """The skills on offer whose files were edited since their runs: their evidence is carried over, at a discount."""
+    findings: dict[Path, Finding] = {}
+    for location, files in offers:
+        try:
+            with Bank.open(location, readonly=True) as bank:
+                recorded_names = {skill.skill_id for skill in bank.skills()}
                 for file in files:
-                    recorded = bank.resolve_skill(skill_name(Path(file)))
-                    offered = SkillVersion.of(read_skill(Path(file)))
+                    if skill_name(file) not in recorded_names:
+                        continue
+                    recorded = bank.resolve_skill(skill_name(file))
+                    offered = SkillVersion.of(read_skill(file))
                     if not offered.is_recorded(recorded):
                         change = change_words(offered.changed_since(recorded))
                         message = (
