@@ -53,6 +53,16 @@ CASES = [
     ("ANSWER: 4", "3", SCORE, False),
     ("ANSWER: 2.6", "3", SCORE, True),
     ("ANSWER: three", "3", SCORE, False),
+    # answers in JSON: a text ends at its own mark, a tuple or a list at its bracket
+    ('{"why": "x", "answer": "(\'22 weeks\', \'2 days\')"}', "('22 weeks', '2 days')", AGE, True),
+    ('{"answer": "22 weeks, 2 days"}', "('22 weeks', '2 days')", AGE, True),
+    ('{"answer": ["22 weeks", "2 days"]}', "('22 weeks', '2 days')", AGE, True),
+    ("{'answer': ('22 weeks', '2 days')}", "('22 weeks', '2 days')", AGE, True),
+    ("{\"answer\": \"('22 weeks', '3 days')\"}", "('22 weeks', '2 days')", AGE, False),
+    ('{"answer": 27.7, "unit": "kg/m^2"}', "27.68878", BMI, True),
+    ('{"answer": "27.7 kg/m^2", "height": 1.7}', "27.68878", BMI, True),
+    ('{"answer": "09/11/2014"}', "09/11/2014", DAY, True),
+    (f"ANSWER: {'1' * 5000} weeks, 2 days", "('22 weeks', '2 days')", AGE, False),
     # dates and leap days
     ("ANSWER: 09/11/2014", "09/11/2014", DAY, True),
     ("ANSWER: 9/11/2014", "09/11/2014", DAY, True),

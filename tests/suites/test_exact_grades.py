@@ -111,6 +111,13 @@ def test_where_the_evaluator_raises_there_is_no_grade() -> None:
         assert graded(ClinicalValue("exact"), reply, decimal).success == 0
 
 
+def test_weeks_of_thousands_of_digits_have_no_grade_where_the_evaluator_converts_them() -> None:
+    age, reply = task_of("('22 weeks', '2 days')", metadata={"kind": "age"}), f"ANSWER: ({'1' * 5000}, 2)"
+    with pytest.raises(GraderError, match="raises"):
+        graded(ClinicalValue("exact", "original"), reply, age)
+    assert graded(ClinicalValue("exact", "release"), reply, age).success == 0  # compares them as texts
+
+
 def test_logicbench_takes_the_first_number_and_lenient_the_last() -> None:
     task = task_of("choice_3", text="What follows?\nchoice_1: a\nchoice_3: c")
     reply = "The answer is: 1\nNo, the answer is: 3"

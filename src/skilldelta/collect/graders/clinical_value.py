@@ -43,7 +43,12 @@ _EXACT_AGE = re.compile(r"""(\d+)\s*(?:weeks?)?["']?,?\s*["']?(\d+)""")
 # Where no answer is announced, marks of quotation between weeks and days are not expected.
 _UNQUOTED_AGE = re.compile(r"(\d+)\s*(?:weeks?)?,?\s*(\d+)")
 _EXACT_NUMBERS = re.compile(r"-?\d+\.?\d*")
-_JSON_ANSWER = re.compile(r"[\"']answer[\"']\s*:\s*[\"']?([^\"'}\n]+)", re.IGNORECASE)
+# A quoted text ends at its own mark, so that the quotes inside ('4 weeks', '3 days') do not end it.
+_JSON_ANSWER = re.compile(
+    r"""["']answer["']\s*:\s*(?:"([^"\n]*)"|'([^'\n]*)'|(\([^)\n]*\)|\[[^\]\n]*\]|[^,}"'\n]+))""", re.IGNORECASE
+)
+# Longer runs of digits are no number of weeks, and Python refuses to convert them.
+_MOST_DIGITS = 4300
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +124,11 @@ def _exact_age(text: str, evaluator: Evaluator) -> tuple[object, object] | None:
     age = _EXACT_AGE.search(text)
     if not age:
         return None
-    return (age[1], age[2]) if evaluator == "release" else (int(age[1]), int(age[2]))
+    if evaluator == "release":
+        return age[1], age[2]
+    if max(len(age[1]), len(age[2])) > _MOST_DIGITS:
+        raise GraderError("the benchmark's evaluator raises for a number of weeks or days of thousands of digits")
+    return int(age[1]), int(age[2])
 
 
 def _exact_number(text: str) -> float | None:
@@ -165,7 +174,9 @@ def _date(text: str) -> date | None:
 
 def _age(text: str) -> tuple[int, int] | None:
     age = _SPELLED_AGE.search(text) or _AGE.search(text)
-    return (int(age[1]), int(age[2])) if age else None
+    if not age or max(len(age[1]), len(age[2])) > _MOST_DIGITS:
+        return None
+    return int(age[1]), int(age[2])
 
 
 def _stated(spoken: str) -> str:
@@ -174,7 +185,7 @@ def _stated(spoken: str) -> str:
         return line
     in_json = _JSON_ANSWER.search(spoken)
     if in_json:
-        return in_json[1].strip()
+        return next(text for text in in_json.groups() if text is not None).strip()
     return stated_answer(spoken) or ""
 
 
