@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +164,38 @@ def test_a_file_that_moved_is_named_with_where_to_get_it(
     with pytest.raises(InputError, match=complaint):
         prepared(tmp_path / "t", checkouts, name, ["x"])
     assert not (tmp_path / "t" / "suite").exists()
+
+
+def test_a_checkout_whose_prompts_moved_is_not_taken_for_none(
+    checkouts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (checkouts / "SR-Agents" / "src" / "sragents" / "prompts.py").rename(checkouts / "prompts.py")
+    row = sra_files.instance("logicbench", 0, "Q?", ["logicbench_000"], {"answer": "yes", "task_type": "BQA"})
+    data = sra_files.write(tmp_path, "logicbench.json", [row])
+    options = ["--from", str(data), "--from", str(checkouts / "SR-Agents"), "--output", str(tmp_path / "suite")]
+    assert run(["suite", "prepare", "logicbench", *options]) == 2
+    complaint = " ".join(capsys.readouterr().err.split())
+    assert (
+        "src/sragents/prompts.py is missing; clone github.com/oneal2000/SR-Agents at commit 277fd8d2bbd7" in complaint
+    )
+    assert "It decides every figure: with --protocol plain, which does without it, these cannot be compared" in complaint
+    assert not (tmp_path / "suite").exists()
+    assert run(["suite", "prepare", "logicbench", *options, "--protocol", "plain"]) == 0
+
+
+def test_another_commit_is_named_with_what_it_may_change(checkouts: Path, tmp_path: Path) -> None:
+    folder = checkouts / "SR-Agents"
+    who = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
+    for words in (["init", "-q"], ["add", "-A"], [*who, "commit", "-q", "-m", "x"]):
+        subprocess.run(["git", "-C", str(folder), *words], check=True)
+    commit = subprocess.run(["git", "-C", str(folder), "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
+    row = sra_files.instance("logicbench", 0, "Q?", ["logicbench_000"], {"answer": "yes", "task_type": "BQA"})
+    given = GivenFiles(sra_files.write(tmp_path, "logicbench.json", [row]), None, None, (folder,), "authors")
+    notes = prepare(find_suite("logicbench"), given, tmp_path / "suite").notes
+    assert any(f"SR-Agents is at commit {commit.stdout[:12]}, the authors pin 277fd8d2bbd7" in note for note in notes)
+    assert any("prompts.py is not the file" in note and "every figure can be compared" in note for note in notes)
+    corpus = [note for note in notes if "corpus" in note and "is not the file" in note]
+    assert all("figures of the arm with the skill, and gains" in note for note in corpus)
 
 
 def test_a_symbol_that_is_gone_and_a_field_that_is_new_are_named(checkouts: Path, tmp_path: Path) -> None:

@@ -24,11 +24,22 @@ REPOSITORIES: Mapping[str, tuple[str, str]] = {
     "SkillOpt": ("github.com/microsoft/SkillOpt", "0389ace56339988e16ca5ddab36f0978776fe9b0"),
     "skilldelta": ("github.com/TankTechnology/skilldelta", "bc6c11acdbb487c321e3a50b33a94067143c436f"),
 }
-# Files that tell which repository a folder is a checkout of.
+# Files and folders that tell which repository a folder is a checkout of. A folder stands for files that another commit moved.
 _MARKS = {
-    "SR-Agents": ("src/sragents/prompts.py", "data/bench/instances"),
-    "SkillOpt": ("skillopt/envs/spreadsheetbench/codegen_agent.py",),
-    "skilldelta": ("configs/self_judge_prompt.json",),
+    "SR-Agents": ("src/sragents", "data/bench/instances"),
+    "SkillOpt": ("skillopt/envs",),
+    "skilldelta": ("configs/self_judge_prompt.json", "experiments/run_sra_toolqa.py"),
+}
+# What of a study rests on a file, by the beginning of its place; the rest is the same as the paper's without it.
+_AFFECTED = {
+    "SR-Agents/src/sragents/prompts.py": "every figure",
+    "SR-Agents/src/sragents/": "ToolQA's figures",
+    "SR-Agents/data/bench/corpus/": "figures of the arm with the skill, and gains",
+    "SR-Agents/data/bench/instances/": "every figure",
+    "SkillOpt/ckpt/": "SpreadsheetBench's figures of the arm with the skill, and gains",
+    "SkillOpt/": "SpreadsheetBench's figures",
+    "skilldelta/configs/": "the self-judge's figures",
+    "skilldelta/experiments/": "ToolQA's figures with the compact example",
 }
 # SHA-256 of files as the authors pin them, or as they were when the rules of this module were written.
 _DIGESTS: Mapping[str, str] = {
@@ -80,14 +91,18 @@ class Checkouts:
             if path in _DIGESTS and digest != _DIGESTS[path]:
                 notes.append(
                     f"{place} is not the file that the protocol was written from (SHA-256 {digest[:12]}, not "
-                    f"{_DIGESTS[path][:12]}): figures are comparable with the paper's only as far as it is the same"
+                    f"{_DIGESTS[path][:12]}): {_affected(place)} can be compared with the paper's only as far as it is the same"
                 )
         return notes
 
     def path(self, repository: str, *places: str) -> Path:
         """The first of the places that is there; none of them is an InputError that says where to get it."""
         address, commit = REPOSITORIES[repository]
-        remedy = f"clone {address} at commit {commit[:12]} and name its folder with --from, or take --protocol plain"
+        remedy = f"clone {address} at commit {commit[:12]} and name its folder with --from. It decides "
+        remedy += (
+            f"{_affected(f'{repository}/{places[0]}')}: with --protocol plain, which does without it, these cannot be compared "
+            "with the paper's"
+        )
         folder = self.folders.get(repository)
         if folder is None:
             raise InputError(f"the authors' protocol needs {places[0]} of {repository}; {remedy}")
@@ -105,6 +120,10 @@ class Checkouts:
             return ParsedSource(path, ast.parse(read_text(path)))
         except (SyntaxError, ValueError) as error:
             raise InputError(f"{path}: this is no Python that can be read ({error})") from None
+
+
+def _affected(place: str) -> str:
+    return next(words for start, words in _AFFECTED.items() if place.startswith(start))
 
 
 def find_checkouts(folders: Iterable[Path]) -> Checkouts:
@@ -128,7 +147,8 @@ class ParsedSource:
 
     def missing(self, what: str) -> InputError:
         return InputError(
-            f"{self.path}: {what} is not there; is this another version? --protocol plain does without it"
+            f"{self.path}: {what} is not there; take the pinned commit. --protocol plain does without, and its figures cannot "
+            "be compared with the paper's"
         )
 
     def constant(self, name: str) -> str:

@@ -71,7 +71,8 @@ def prepare(
     if missing and all_skills:
         raise InputError(
             f"no text for {plural(len(missing), 'skill')} of {suite.title}, such as {missing[0]}; name a corpus or a folder "
-            "that has them with --skills, or take only some families with --family"
+            "that has them with --skills, or take only some families with --family; means over a part of the families cannot be "
+            "compared with the paper's"
         )
     for place in (*reading.written, *reading.copied):
         check_inside(place, "a file of the prepared suite")
