@@ -178,7 +178,9 @@ def test_a_checkout_whose_prompts_moved_is_not_taken_for_none(
     assert (
         "src/sragents/prompts.py is missing; clone github.com/oneal2000/SR-Agents at commit 277fd8d2bbd7" in complaint
     )
-    assert "It decides every figure: with --protocol plain, which does without it, these cannot be compared" in complaint
+    assert (
+        "It decides every figure: with --protocol plain, which does without it, these cannot be compared" in complaint
+    )
     assert not (tmp_path / "suite").exists()
     assert run(["suite", "prepare", "logicbench", *options, "--protocol", "plain"]) == 0
 
