@@ -14,8 +14,9 @@ from skilldelta.bank.batch import Batch
 from skilldelta.cli.routing_display import show_routing
 from skilldelta.demo.bundled import bundled_batch
 from skilldelta.errors import InputError
+from skilldelta.evaluation.metrics import Share
 from skilldelta.studies import LoadedPanel, load_panels
-from skilldelta.studies.routing_study import RoutingResult, RoutingSettings, Share, measure_routing, routing_document
+from skilldelta.studies.routing_study import RoutingResult, RoutingSettings, measure_routing, routing_document
 
 SKILLS = ("warehouse-units", "invoice-numbers", "text-counts", "meter-readings")
 

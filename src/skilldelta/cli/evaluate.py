@@ -59,6 +59,12 @@ _MEANS = ("policy", "success", "vs on", "95%", "wins", "vs random", "95%", "wins
     is_flag=True,
     help="Also give intervals that account for refitting. Every policy is scored 21 times, so it takes 20 times as long.",
 )
+@click.option(
+    "--in-harness",
+    is_flag=True,
+    help="Also bounds of the gate's worth in a harness, where it denies a skill only if sure of harm; takes some seconds. "
+    "With a listed arm (collect --listed) its worth is always shown.",
+)
 @click.option("--all", "show_all", is_flag=True, help="Also the other policies, how they chose, p values and notes.")
 @click.option(
     "--routing",
@@ -96,10 +102,15 @@ def command(
 
         write_json(evaluation_document(evaluated), output)
         return
+    from skilldelta.studies.status_quo_study import in_harness_words
+
     results = [_with_refitted(panel) for panel in evaluated.panels]
     show_verdicts(results)
     for panel, result in zip(evaluated.panels, results, strict=True):
         show_brief(result)
+        if panel.in_harness is not None:
+            for sentence in in_harness_words(panel.in_harness):
+                console().remark(plain_minus(sentence))
         if show_all:
             show_panel(result)
             show_risk(panel.risk)

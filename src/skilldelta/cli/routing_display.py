@@ -11,7 +11,8 @@ from skilldelta.files import read_text
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
-    from skilldelta.studies.routing_study import RoutingResult, Share
+    from skilldelta.evaluation.metrics import Share
+    from skilldelta.studies.routing_study import RoutingResult
 
 
 def read_prompts(path: Path | None) -> tuple[str, ...]:

@@ -212,6 +212,7 @@ def _of_skill(judged: Sequence[JudgedPanel], skill: str) -> tuple[JudgedPanel, .
 
 def _show(judged: JudgedPanel, *, with_tasks: bool) -> None:
     from skilldelta.report.skill_list import skill_sentence
+    from skilldelta.studies.status_quo_study import status_quo, status_quo_words
 
     out, support = console(), judged.panel.support
     title = f"{judged.panel.title}: {plural(len(judged.verdicts), 'skill')}"
@@ -220,6 +221,9 @@ def _show(judged: JudgedPanel, *, with_tasks: bool) -> None:
     out.print(table(title, columns, rows, left=2))
     for verdict in judged.verdicts:
         out.remark(plain_minus(f"{verdict.skill}: {skill_sentence(verdict)}"))
+        measured = status_quo(judged.panel, verdict.skill, seed=judged.settings.seed, draws=judged.settings.resamples)
+        for line in status_quo_words(measured) if measured is not None else ():
+            out.remark(plain_minus(line), indent=4)
         if verdict.harmed:
             for line in _harm_lines(support, verdict, with_tasks=with_tasks):
                 out.remark(plain_minus(line), indent=4, style="dim")

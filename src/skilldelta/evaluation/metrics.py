@@ -195,6 +195,26 @@ def wilson_interval(successes: int, count: int, *, level: float = 0.95) -> tuple
     return float(interval.low), float(interval.high)
 
 
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How many of how many, with a 95% interval (Wilson)."""
+
+    count: int
+    of: int
+    low: float
+    high: float
+
+    @classmethod
+    def counted(cls, count: int, of: int) -> Share:
+        """With the interval."""
+        return cls(count, of, *wilson_interval(count, of))
+
+    @property
+    def rate(self) -> float | None:
+        """The share itself; None of nothing."""
+        return self.count / self.of if self.of else None
+
+
 def _bin(predicted: Floats, happened: Flags, level: float) -> ReliabilityBin:
     count, successes = len(predicted), int(happened.sum())
     low, high = wilson_interval(successes, count, level=level)

@@ -25,6 +25,7 @@ from skilldelta.nouns import plural
 from skilldelta.renames import estimator_name
 from skilldelta.report.verdict import gate_headline
 from skilldelta.studies.loaded_panel import LoadedPanel, StudyProgress, step_of
+from skilldelta.studies.status_quo_study import InHarness, in_harness, in_harness_document
 from skilldelta.support import Support
 
 # By policy and metric.
@@ -54,6 +55,8 @@ class EvaluationSettings:
     """Also give intervals that account for refitting: every policy is scored again without each group of tasks."""
     relevance: RelevanceScores | None = None
     """Relevance scores from elsewhere; computed from the texts unless given."""
+    in_harness: bool = False
+    """Also give bounds of the gate's worth in a harness where the listed arm was not collected; takes several times as long."""
 
 
 DEFAULT_EVALUATION = EvaluationSettings()
@@ -69,6 +72,8 @@ class EvaluatedPanel:
     """Empty unless asked for."""
     risk: tuple[CoveragePoint, ...]
     """Of SkillDelta's estimator, when its most unlike tasks are left to the fallback."""
+    in_harness: InHarness | None = None
+    """What the gate is worth in a harness, where the listed arm was collected or the settings ask for bounds."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,6 +134,7 @@ def evaluate(
             result,
             _refitted(panel, result, plan, rng, progress) if settings.refit_intervals else {},
             of_panel(result, scope=plan.scope),
+            _in_harness(panel, result, settings),
         )
         for panel, result in zip(panels, evaluation.panels, strict=True)
     )
@@ -158,6 +164,7 @@ def _panel_document(evaluated: EvaluatedPanel) -> dict[str, Any]:
         "excluded": [asdict(task) for task in evaluated.panel.excluded],
         "corrected": [asdict(record) for record in evaluated.panel.corrected],
         "risk_coverage": [asdict(point) for point in evaluated.risk],
+        "in_harness": None if evaluated.in_harness is None else in_harness_document(evaluated.in_harness),
     }
     for name, ranges in evaluated.refitted.items():
         documents = {metric: asdict(interval) for metric, interval in ranges.items()}
@@ -171,6 +178,14 @@ def refitting_note(panel: LoadedPanel) -> str:
     if groups < 2:
         return f"{panel.title}: one task cannot be refitted without itself; collect more"
     return f"{panel.title}: refitting scores every policy {plural(groups + 1, 'time')}; large panels take long"
+
+
+def _in_harness(panel: LoadedPanel, result: PanelResult, settings: EvaluationSettings) -> InHarness | None:
+    gate = result.policies.get(result.gate)
+    if gate is None or settings.holdout == "family" or not (panel.listed or settings.in_harness):
+        return None
+    uses = np.asarray(gate.actions, np.bool_)
+    return in_harness(panel, settings.gate, uses, seed=settings.seed, draws=settings.resamples)
 
 
 def _refitted(

@@ -70,6 +70,8 @@ class LoadedPanel:
     """The agent's own answers, where they were asked for."""
     excluded: tuple[Exclusion, ...] = ()
     corrected: tuple[CorrectedRecord, ...] = ()
+    listed: tuple[Execution, ...] = ()
+    """Executions of the third arm, in which the harness listed the skill and the model chose."""
 
     @property
     def title(self) -> str:
@@ -246,6 +248,7 @@ def _loaded(
                 encoder=encoder,
                 skill_texts=texts,
                 judgements=bank.judgements(records.agent, records.suite),
+                listed=tuple(bank.listed(agent=records.agent, suite=records.suite)),
             )
         )
     return panels

@@ -18,6 +18,7 @@ from skilldelta.studies.evaluation_study import Evaluated, plan_of, scorer_of
 from skilldelta.studies.loaded_panel import LoadedPanel, StudyProgress, step_of
 from skilldelta.studies.skill_study import task_votes
 from skilldelta.studies.version_history import VersionGain, history_table
+from skilldelta.studies.status_quo_study import in_harness_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,7 @@ class _Source:
 
     def __init__(self, evaluated: Evaluated) -> None:
         self._panels = {(item.result.agent, item.result.suite): item.panel for item in evaluated.panels}
+        self._in_harness = {(item.result.agent, item.result.suite): item.in_harness for item in evaluated.panels}
         self._plan = plan_of(evaluated)
 
     def executions(self, result: PanelResult) -> Sequence[Execution]:
@@ -97,7 +99,9 @@ class _Source:
         return measured_routing(result.support, self._panel(result).encoder)
 
     def left_out(self, result: PanelResult) -> tuple[str, ...]:
-        return self._panel(result).notes
+        measured = self._in_harness[result.agent, result.suite]
+        words = in_harness_words(measured) if measured is not None else []
+        return (*(f"{sentence[0].upper()}{sentence[1:]}." for sentence in words), *self._panel(result).notes)
 
     def votes(self, result: PanelResult) -> Floats:
         return task_votes(self._panel(result))

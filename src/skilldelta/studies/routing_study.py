@@ -22,7 +22,7 @@ from skilldelta.arrays import Floats, Ints, Vectors
 from skilldelta.bank.batch import Batch, TextVector
 from skilldelta.bank.store import Bank
 from skilldelta.errors import InputError
-from skilldelta.evaluation.metrics import wilson_interval
+from skilldelta.evaluation.metrics import Share
 from skilldelta.evaluation.resampling.bootstrap import percentile_range
 from skilldelta.evaluation.results import Range
 from skilldelta.gate import Gate
@@ -49,26 +49,6 @@ class RoutingSettings:
     seed: int = 0
     prompts: tuple[str, ...] = ()
     """Further messages that are about no skill."""
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """How many of how many, with a 95% interval (Wilson)."""
-
-    count: int
-    of: int
-    low: float
-    high: float
-
-    @classmethod
-    def counted(cls, count: int, of: int) -> Share:
-        """With the interval."""
-        return cls(count, of, *wilson_interval(count, of))
-
-    @property
-    def rate(self) -> float | None:
-        """The share itself; None of nothing."""
-        return self.count / self.of if self.of else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from skilldelta.nouns import plural
 from skilldelta.pairing import arms_of
 from skilldelta.report.skill_list import skill_sentence
 from skilldelta.studies.loaded_panel import LoadedPanel
+from skilldelta.studies.status_quo_study import status_quo, status_quo_document
 from skilldelta.support import Support
 
 
@@ -111,12 +112,17 @@ def judged_to_dict(judged: JudgedPanel) -> dict[str, Any]:
         ['dates-0', 'dates-1']
     """
     support = judged.panel.support
+    documents = []
+    for verdict in judged.verdicts:
+        measured = status_quo(judged.panel, verdict.skill, seed=judged.settings.seed, draws=judged.settings.resamples)
+        listed = None if measured is None else status_quo_document(measured)
+        documents.append({**_skill_document(support, verdict), "listed": listed})
     return {
         "agent": support.agent,
         "suite": judged.panel.suite,
         "tasks": len(np.unique(support.task_ids)),
         "margin": judged.settings.margin,
-        "skills": [_skill_document(support, verdict) for verdict in judged.verdicts],
+        "skills": documents,
         "left_out": list(judged.panel.notes),
     }
 
