@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,7 +26,7 @@ def counted_reads() -> Iterator[list[str]]:
     seen: list[str] = []
 
     def note_read(connection: object, cursor: object, statement: str, *_: object) -> None:
-        if "executions.success" in statement and statement.lstrip().upper().startswith("SELECT"):
+        if re.search(r"\bexecutions\.success", statement) and statement.lstrip().upper().startswith("SELECT"):
             seen.append(statement)
 
     event.listen(Engine, "before_cursor_execute", note_read)
