@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,7 +42,12 @@ def running_browser() -> Iterator[Any]:
 
 
 @contextmanager
-def running_server(bank: Path, rules: AdmissionRules | None = None, gate: Gate | None = None) -> Iterator[str]:
+def running_server(
+    bank: Path,
+    rules: AdmissionRules | None = None,
+    gate: Gate | None = None,
+    libraries: Callable[[], list[dict[str, Any]]] | None = None,
+) -> Iterator[str]:
     """The server on a free port of this machine, as `skilldelta serve` runs it; its address."""
     import uvicorn
 
@@ -50,7 +55,9 @@ def running_server(bank: Path, rules: AdmissionRules | None = None, gate: Gate |
     from skilldelta.serve.http_api import gate_app
 
     service = GateService.open(bank, GateSettings(gate=gate or Gate(), keep="whole"), create=True)
-    server = uvicorn.Server(uvicorn.Config(gate_app(service, rules), port=0, log_level="warning", access_log=False))
+    server = uvicorn.Server(
+        uvicorn.Config(gate_app(service, rules, libraries=libraries), port=0, log_level="warning", access_log=False)
+    )
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:

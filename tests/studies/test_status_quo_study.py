@@ -69,7 +69,8 @@ def test_listing_and_loading_are_each_compared_with_no_skill(panel: LoadedPanel)
     assert measured is not None
     assert (measured.off, measured.on, measured.listed) == (0.5, 0.75, 0.375)
     assert measured.offered.mean == pytest.approx((0.5 + 0 - 1 + 0) / 4)
-    assert (measured.loaded.mean, measured.loaded.tasks) == (pytest.approx((1 - 1) / 2), 2)
+    assert measured.loaded.mean == pytest.approx((1 - 1) / 2)
+    assert measured.loaded.tasks == 2
     words = " ".join(status_quo_words(measured))
     assert "1 of 3 runs where it helps, 1 of 1 runs where it harms; of 1 run nobody knows" in words
     assert "1 run of another version" in words
@@ -79,7 +80,7 @@ def test_hands_off_is_worth_what_the_listed_arm_shows_and_else_lies_between_two_
     uses = np.array([True, False, False, False, False])
     measured = in_harness(panel, Gate(), uses)
     # t1 is used (1), t2 to t4 are as listed (0, 0, 1), t5 has no listed run: between 0 and 1.
-    assert (measured.as_off, measured.as_on) == (pytest.approx(2 / 5), pytest.approx(3 / 5))
+    assert [measured.as_off, measured.as_on] == pytest.approx([2 / 5, 3 / 5])
     assert measured.gate == pytest.approx(2 / 4)
     assert measured.gate_vs_listed is not None
     assert measured.gate_vs_listed.mean == pytest.approx(0.5 - 0.375)
@@ -91,7 +92,7 @@ def test_without_a_listed_arm_there_are_bounds_only(panel: LoadedPanel) -> None:
     assert status_quo(bare) is None
     measured = in_harness(bare, Gate(), np.array([True, False, False, False, False]))
     assert (measured.status_quo, measured.gate, measured.gate_vs_listed) == (None, None, None)
-    assert (measured.as_off, measured.as_on) == (pytest.approx(3 / 5), pytest.approx(4 / 5))
+    assert [measured.as_off, measured.as_on] == pytest.approx([3 / 5, 4 / 5])
     assert "collect --listed measures which" in in_harness_words(measured)[0]
 
 

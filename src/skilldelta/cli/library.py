@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +15,8 @@ from skilldelta.cli.settings import GivenPath
 from skilldelta.errors import InputError
 
 if TYPE_CHECKING:
-    from skilldelta.harnesses.harness import Harness
     from skilldelta.harnesses.installation import FileChange, Installations
+    from skilldelta.library.library_reading import Library
     from skilldelta.library.proposals import KnownGain, LibraryRow
 
 _COLUMNS = ("skill", "proposal", "list", "loaded", "used", "gain", "why")
@@ -70,6 +70,7 @@ def command(
     from skilldelta.cli.state_folder import state_folder
     from skilldelta.harnesses import harness_named
     from skilldelta.harnesses.installation import Installations
+    from skilldelta.library.library_reading import read_library
 
     if is_applied and undo:
         raise InputError("--apply and --undo exclude each other; give one of them")
@@ -83,93 +84,72 @@ def command(
     if undo and installed is not None:
         _undo(installed, name, harness if keep_changes else None, yes)
         return
-    rows, sessions, problems = read_library(declared, folder, project.absolute(), known_gains(bank, agent))
-    for problem in problems:
+    library = read_library(
+        declared,
+        _known_gains(bank, agent),
+        folder=folder,
+        home=Path.home(),
+        project=project.absolute(),
+        environment=os.environ,
+    )
+    for problem in library.problems:
         note(problem)
     if is_applied and installed is not None:
-        _apply(installed, name, harness, folder, rows, yes)
+        _apply(installed, name, harness, folder, library.rows, yes)
     elif as_json or output:
-        write_json(library_document(harness, rows, sessions, problems), output)
+        write_json(library.document(), output)
     else:
-        _show(declared, rows, sessions)
+        _show(library)
 
 
-def read_library(
-    harness: Harness, folder: Path, project: Path, gains: Mapping[str, KnownGain]
-) -> tuple[list[LibraryRow], int, tuple[str, ...]]:
-    """The rows of a harness's library, the sessions that were looked at, and what was left out."""
-    import numpy as np
-
-    from skilldelta.encoders import load_encoder
-    from skilldelta.harnesses.skill_usage import read_usage
-    from skilldelta.library.installed_skills import find_skills, skill_roots
-    from skilldelta.library.proposals import propose
-    from skilldelta.library.skill_switches import current_listing, has_name_only
-
-    skills = find_skills(skill_roots(harness.name, folder, Path.home(), project, os.environ))
-    usage = read_usage(harness.name, folder)
-    texts = [f"{skill.name}: {skill.description}" for skill in skills.skills]
-    vectors = load_encoder().encode(texts) if texts else np.empty((0, 0), np.float32)
-    rows = propose(
-        skills.skills,
-        usage,
-        gains,
-        listings=current_listing(harness.name, folder),
-        vectors=vectors,
-        name_only=has_name_only(harness.name),
-    )
-    return rows, usage.sessions, (*skills.problems, *usage.problems)
-
-
-def known_gains(location: str, agent: str | None) -> dict[str, KnownGain]:
-    """What the bank says about each skill; nothing where there is no bank. Of several suites the last one counts."""
+def _known_gains(location: str, agent: str | None) -> dict[str, KnownGain]:
+    """What the bank says about each skill; nothing where there is no bank."""
     from skilldelta.bank import Bank
-    from skilldelta.library.proposals import KnownGain
-    from skilldelta.studies import PanelChoice, judge_skills, load_panels
+    from skilldelta.library.library_reading import known_gains
 
     if "://" not in location and not Path(location).exists():
         note(f"{location}: there is no bank, so nothing is known of gains")
         return {}
     with Bank.open(location, create=False) as bank:
-        judged = judge_skills(load_panels(bank, PanelChoice(agent)))
-    gains = {}
-    for panel in judged:
-        for verdict in panel.verdicts:
-            is_even = verdict.ruling == "drop" and verdict.reason == "no difference"
-            interval = verdict.mean.interval
-            gains[verdict.skill] = KnownGain(
-                "no effect" if is_even else verdict.ruling,
-                verdict.mean.mean,
-                interval.low,
-                interval.high,
-                verdict.mean.tasks,
-            )
-    return gains
+        return known_gains(bank, agent)
 
 
-def library_document(
-    harness: str, rows: Sequence[LibraryRow], sessions: int, problems: Sequence[str]
-) -> dict[str, Any]:
-    """The document of `library --json`."""
-    from skilldelta.library.proposals import summary
+def machine_libraries(location: str, agent: str | None) -> Callable[[], list[dict[str, Any]]]:
+    """What the dashboard shows: the libraries of the harnesses on this machine that have skills, read anew at each call.
 
-    now = sum(row.tokens_now for row in rows)
-    return {
-        "harness": harness,
-        "sessions": sessions,
-        "listing_tokens": now,
-        "saves": now - sum(row.tokens_then for row in rows),
-        "summary": summary(rows, sessions),
-        "skills": [row.to_dict() for row in rows],
-        "problems": list(problems),
-    }
+    Verdicts are made once for each revision of the bank.
+    """
+    from skilldelta.bank import Bank
+    from skilldelta.harnesses import harness_named, harness_names
+    from skilldelta.library.library_reading import known_gains, read_library
+
+    judged: dict[int, dict[str, KnownGain]] = {}
+
+    def read() -> list[dict[str, Any]]:
+        with Bank.open(location, readonly=True) as bank:
+            revision = bank.revision()
+            if revision not in judged:
+                gains = known_gains(bank, agent)
+                judged.clear()
+                judged[revision] = gains
+        gains = judged.get(revision, {})
+        home, libraries = Path.home(), []
+        for name in harness_names():
+            harness = harness_named(name)
+            folder = harness.folder(home, os.environ).absolute()
+            if folder.is_dir():
+                library = read_library(harness, gains, folder=folder, home=home, project=home, environment=os.environ)
+                libraries += [library.document()] if library.rows else []
+        return libraries
+
+    return read
 
 
-def _show(harness: Harness, rows: Sequence[LibraryRow], sessions: int) -> None:
+def _show(library: Library) -> None:
     from skilldelta.library.proposals import summary
     from skilldelta.library.skill_switches import switchable
 
-    out = console()
+    out, (harness, rows, sessions, _) = console(), library
     if rows:
         out.print(table(f"Skills of {harness.title}", _COLUMNS, [_row(row) for row in rows], left=2))
     alike = [(row.skill.name, row.overlap) for row in rows if row.overlap is not None]

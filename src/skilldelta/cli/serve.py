@@ -73,6 +73,7 @@ def command(ctx: click.Context, /, bank: str, host: str, port: int, install: str
     except ModuleNotFoundError as error:
         raise MissingExtraError("skilldelta serve", "serve") from error
     from skilldelta.cli.arguments import encoder_arguments
+    from skilldelta.cli.library import machine_libraries
     from skilldelta.cli.state_folder import state_folder
     from skilldelta.serve.service_log import log_to
     from skilldelta.server_proof import own_key
@@ -101,6 +102,7 @@ def command(ctx: click.Context, /, bank: str, host: str, port: int, install: str
                 telemetry=telemetry,
                 server_key=key,
                 hook_state=state_folder(None, os.environ),
+                libraries=None if rules.any_address or rules.hosts else machine_libraries(bank, options["agent"]),
             ),
             listener,
         )

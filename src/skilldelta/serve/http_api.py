@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -17,7 +17,15 @@ from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.responses import Response
 
 from skilldelta.redaction import redacted
-from skilldelta.serve import dashboard_files, http_bank, http_dashboard, http_decisions, http_hooks, http_jobs
+from skilldelta.serve import (
+    dashboard_files,
+    http_bank,
+    http_dashboard,
+    http_decisions,
+    http_hooks,
+    http_jobs,
+    http_library,
+)
 from skilldelta.serve.admission import Admission, AdmissionRules
 from skilldelta.serve.gate_service import GateService
 from skilldelta.serve.http_answers import answer_with_problems, gate_of, json_response, metrics_of
@@ -46,13 +54,15 @@ def gate_app(
     telemetry: Telemetry | None = None,
     server_key: str = "",
     hook_state: Path | None = None,
+    libraries: Callable[[], list[dict[str, Any]]] | None = None,
 ) -> FastAPI:
     """The application; the gate is warmed up, and closed, with it.
 
     Without rules it answers to loopback names only and asks for no token. `encoder` are the arguments of `bank_encoder`
     with which jobs make theirs. Without `telemetry` nothing is sent anywhere. With `server_key` the server proves to
     hooks that it belongs to their user. `hook_state` is where hooks that
-    come over HTTP keep what was decided in a conversation; None keeps nothing.
+    come over HTTP keep what was decided in a conversation; None keeps nothing. `libraries` reads the skills that the harnesses
+    on this machine have, for the dashboard.
     """
     jobs, upkeep, metrics = StudyJobs(gate.opened_at, encoder or {}), Upkeep(gate), ServiceMetrics()
     metered_gate = MeteredGate(gate, metrics, telemetry)
@@ -84,9 +94,10 @@ def gate_app(
         lifespan=lifespan,
     )
     app.state.gate, app.state.jobs, app.state.upkeep, app.state.metrics = gate, jobs, upkeep, metrics
+    app.state.libraries = libraries
     app.state.metered_gate, app.state.server_key, app.state.hook_state = metered_gate, server_key, hook_state
     answer_with_problems(app)
-    pages = (http_dashboard.router, dashboard_files.router)
+    pages = (http_dashboard.router, http_library.router, dashboard_files.router)
     for routes in (router, http_decisions.router, http_hooks.router, http_bank.router, http_jobs.router, *pages):
         app.include_router(routes)
     app.add_middleware(HttpGuard, admission=Admission(rules or AdmissionRules()), observe=observe)

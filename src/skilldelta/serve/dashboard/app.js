@@ -6,6 +6,7 @@ import { count, plural } from "./numbers.js";
 import { decisionPage, decisionsPage } from "./decisions_page.js";
 import { evaluationPage } from "./evaluation_page.js";
 import { importPage } from "./import_page.js";
+import { libraryPage } from "./library_page.js";
 import { link, route } from "./addresses.js";
 import { overviewPage } from "./overview_page.js";
 import { realityPage } from "./reality_page.js";
@@ -21,6 +22,7 @@ const PAGES = {
   decision: { place: "decisions", make: decisionPage },
   reality: { place: "reality", make: realityPage },
   evaluation: { place: "evaluation", make: evaluationPage, needsPairs: true },
+  library: { place: "library", make: libraryPage },
   import: { place: "import", make: importPage },
 };
 
