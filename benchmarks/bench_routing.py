@@ -19,10 +19,10 @@ from benchmarks.timing import timed
 from skilldelta.advisor.skill_ranking import SkillRanking
 from skilldelta.bank import Bank
 from skilldelta.bank.importers import read_source
-from skilldelta.cli.library import read_library
 from skilldelta.encoders import load_encoder
 from skilldelta.gate import Question
 from skilldelta.harnesses import harness_named
+from skilldelta.library.library_reading import read_library
 from skilldelta.serve.gate_service import GateService
 
 ROWS, SKILLS, ROUNDS = 20_000, 200, 60
@@ -124,6 +124,7 @@ def _library(folder: Path) -> list[Figure]:
         file.write_text("\n".join([chat] * 200 + [line]))
     files = list(home.glob("projects/*/*.jsonl"))
     read = timed(lambda: [len(path.read_bytes().splitlines()) for path in files]).cpu
-    took = timed(lambda: read_library(harness_named("claude-code"), home, folder, {})).cpu
+    harness = harness_named("claude-code")
+    took = timed(lambda: read_library(harness, {}, folder=home, home=folder, project=folder, environment={})).cpu
     meaning = f"{INSTALLED} skills and {SESSIONS:,} session files of {os.path.getsize(files[0]) // 1024} KiB; at most 3 s are allowed."
     return [Figure("library", took, "s", "lower", meaning, Peer("reading the session files", read))]

@@ -246,3 +246,11 @@ def test_tasks_of_public_benchmarks_find_their_skill_and_hardly_ever_another(
 def test_a_text_that_is_not_valid_unicode_is_ranked_like_any_other(fitted: Applicability) -> None:
     query = vectors(["Which crew has to work on day 200?"])[0]
     assert fitted.rank(query, text="Which crew \ud800 has to work on day 200?").applicable() == ["crews"]
+
+
+def test_skills_with_one_task_each_and_no_description_are_told_apart(everyday: Vectors) -> None:
+    single = {"crews": CREWS[:1], "invoices": INVOICES[:1], "pallets": PALLETS[:1]}
+    fitted = Applicability.fit(recorded(single), everyday, everyday_texts=everyday_prompts())
+    chances = rank(fitted, PALLETS[1]).chances
+    assert max(chances, key=lambda name: chances[name]) == "pallets"
+    assert rank(fitted, "Write a poem about the sea.").applicable() == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +16,7 @@ from skilldelta.gate import Gate
 
 if TYPE_CHECKING:
     from skilldelta.serve.admission import AdmissionRules
+    from skilldelta.serve.http_library import LibraryReader
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
 FLAGS = [
@@ -46,7 +47,7 @@ def running_server(
     bank: Path,
     rules: AdmissionRules | None = None,
     gate: Gate | None = None,
-    libraries: Callable[[], list[dict[str, Any]]] | None = None,
+    libraries: LibraryReader | None = None,
 ) -> Iterator[str]:
     """The server on a free port of this machine, as `skilldelta serve` runs it; its address."""
     import uvicorn

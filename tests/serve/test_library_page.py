@@ -59,17 +59,17 @@ def test_the_page_shows_what_the_command_shows(home: Path, bank: Path) -> None:
     pytest.importorskip("uvicorn", reason="the server needs the extra serve")
     from skilldelta.cli.library import machine_libraries
 
-    read = machine_libraries(str(bank), None)
-    (library,) = read()
-    assert [one["skill"] for one in library["skills"] if one["gain"]] == ["warehouse-units"]
-    with running_browser() as browser, running_server(bank, libraries=read) as address:
+    (library,) = machine_libraries([])
+    assert [one["proposal"] for one in library["skills"]] == ["measure first"] * 3
+    with running_browser() as browser, running_server(bank, libraries=machine_libraries) as address:
         with visiting(browser, address) as visitor:
             page = visitor.open("#/library")
             assert visitor.heading().startswith("3 skills, ")
             rows: Any = page.locator("tbody tr")
             assert rows.count() == 3
             text = page.locator("main").inner_text()
-            assert library["summary"] in text
+            assert "3 skills, " in text
+            assert page.locator("tr", has_text="warehouse-units").locator(".chip").inner_text() == "keep"
             assert "poems" in text
             assert page.locator("a[href*='warehouse-units']").count() == 1
             assert visitor.overflow() <= 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from skilldelta.cli.settings import GivenPath
 from skilldelta.errors import InputError
 
 if TYPE_CHECKING:
+    from skilldelta.evaluation.skill_verdicts import SkillVerdict
     from skilldelta.harnesses.installation import FileChange, Installations
     from skilldelta.library.library_reading import Library
     from skilldelta.library.proposals import KnownGain, LibraryRow
@@ -114,35 +115,19 @@ def _known_gains(location: str, agent: str | None) -> dict[str, KnownGain]:
         return known_gains(bank, agent)
 
 
-def machine_libraries(location: str, agent: str | None) -> Callable[[], list[dict[str, Any]]]:
-    """What the dashboard shows: the libraries of the harnesses on this machine that have skills, read anew at each call.
-
-    Verdicts are made once for each revision of the bank.
-    """
-    from skilldelta.bank import Bank
+def machine_libraries(verdicts: Iterable[SkillVerdict]) -> list[dict[str, Any]]:
+    """What the dashboard shows: the libraries of the harnesses on this machine that have skills, as they are now."""
     from skilldelta.harnesses import harness_named, harness_names
-    from skilldelta.library.library_reading import known_gains, read_library
+    from skilldelta.library.library_reading import gains_of, read_library
 
-    judged: dict[int, dict[str, KnownGain]] = {}
-
-    def read() -> list[dict[str, Any]]:
-        with Bank.open(location, readonly=True) as bank:
-            revision = bank.revision()
-            if revision not in judged:
-                gains = known_gains(bank, agent)
-                judged.clear()
-                judged[revision] = gains
-        gains = judged.get(revision, {})
-        home, libraries = Path.home(), []
-        for name in harness_names():
-            harness = harness_named(name)
-            folder = harness.folder(home, os.environ).absolute()
-            if folder.is_dir():
-                library = read_library(harness, gains, folder=folder, home=home, project=home, environment=os.environ)
-                libraries += [library.document()] if library.rows else []
-        return libraries
-
-    return read
+    gains, home, libraries = gains_of(verdicts), Path.home(), []
+    for name in harness_names():
+        harness = harness_named(name)
+        folder = harness.folder(home, os.environ).absolute()
+        if folder.is_dir():
+            library = read_library(harness, gains, folder=folder, home=home, project=home, environment=os.environ)
+            libraries += [library.document()] if library.rows else []
+    return libraries
 
 
 def _show(library: Library) -> None:

@@ -102,7 +102,7 @@ def command(ctx: click.Context, /, bank: str, host: str, port: int, install: str
                 telemetry=telemetry,
                 server_key=key,
                 hook_state=state_folder(None, os.environ),
-                libraries=None if rules.any_address or rules.hosts else machine_libraries(bank, options["agent"]),
+                libraries=None if rules.any_address or rules.hosts else machine_libraries,
             ),
             listener,
         )

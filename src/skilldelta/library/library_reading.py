@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from skilldelta.bank import Bank
 from skilldelta.encoders import load_encoder
+from skilldelta.evaluation.skill_verdicts import SkillVerdict
 from skilldelta.harnesses.harness import Harness
 from skilldelta.harnesses.skill_usage import read_usage
 from skilldelta.library.installed_skills import find_skills, skill_roots
@@ -82,11 +83,15 @@ def known_gains(bank: Bank, agent: str | None) -> dict[str, KnownGain]:
     """What the bank says about each skill; of several suites the last one counts. Nothing where it has no pair."""
     if not any(panel.pairs for panel in bank.panels()):
         return {}
+    return gains_of(
+        verdict for panel in judge_skills(load_panels(bank, PanelChoice(agent))) for verdict in panel.verdicts
+    )
+
+
+def gains_of(verdicts: Iterable[SkillVerdict]) -> dict[str, KnownGain]:
+    """What verdicts say about each skill; of several the last one counts."""
     gains = {}
-    for panel in judge_skills(load_panels(bank, PanelChoice(agent))):
-        for verdict in panel.verdicts:
-            interval = verdict.mean.interval
-            gains[verdict.skill] = KnownGain(
-                verdict.ruling, verdict.mean.mean, interval.low, interval.high, verdict.mean.tasks
-            )
+    for verdict in verdicts:
+        mean, interval = verdict.mean, verdict.mean.interval
+        gains[verdict.skill] = KnownGain(verdict.ruling, mean.mean, interval.low, interval.high, mean.tasks)
     return gains

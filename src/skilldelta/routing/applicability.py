@@ -318,7 +318,7 @@ def _means_of_largest(cosines: Vectors, starts: Ints) -> Floats:
         # Only the first of equal cosines is taken out.
         query, column = np.nonzero(cosines == largest[:, block_of])
         place = query * len(counts) + block_of[column]
-        first = np.append(True, place[1:] != place[:-1])
+        first = np.append(True, place[1:] != place[:-1])[: len(place)]
         cosines[query[first], column[first]] = -np.inf
     return np.where(terms > 0, sums / np.maximum(terms, 1), -1.0)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -30,6 +30,7 @@ from skilldelta.serve.admission import Admission, AdmissionRules
 from skilldelta.serve.gate_service import GateService
 from skilldelta.serve.http_answers import answer_with_problems, gate_of, json_response, metrics_of
 from skilldelta.serve.http_guard import HttpGuard
+from skilldelta.serve.http_library import LibraryReader
 from skilldelta.serve.metered_gate import MeteredGate
 from skilldelta.serve.service_metrics import ServiceMetrics
 from skilldelta.serve.study_jobs import StudyJobs
@@ -54,7 +55,7 @@ def gate_app(
     telemetry: Telemetry | None = None,
     server_key: str = "",
     hook_state: Path | None = None,
-    libraries: Callable[[], list[dict[str, Any]]] | None = None,
+    libraries: LibraryReader | None = None,
 ) -> FastAPI:
     """The application; the gate is warmed up, and closed, with it.
 
