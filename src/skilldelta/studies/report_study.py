@@ -17,8 +17,8 @@ from skilldelta.report.write import write_images, write_report
 from skilldelta.studies.evaluation_study import Evaluated, plan_of, scorer_of
 from skilldelta.studies.loaded_panel import LoadedPanel, StudyProgress, step_of
 from skilldelta.studies.skill_study import task_votes
-from skilldelta.studies.version_history import VersionGain, history_table
 from skilldelta.studies.status_quo_study import in_harness_words
+from skilldelta.studies.version_history import VersionGain, history_table
 
 
 @dataclass(frozen=True, slots=True)
