@@ -6,9 +6,8 @@ import { count, plural, points, pointSpread } from "./numbers.js";
 import { table } from "./tables.js";
 import { chip, MEANINGS } from "./verdicts.js";
 
-export const libraryPage = async ({ overview, signal }) => {
+export const libraryPage = async ({ signal }) => {
   const { libraries, is_shown: isShown } = await get("v1/dashboard/library", {}, { signal });
-  const measured = new Set(overview.skills.map((one) => one.skill));
   return h(
     "div", {},
     overline("Library"),
@@ -16,7 +15,7 @@ export const libraryPage = async ({ overview, signal }) => {
     h("p", { class: "quiet" }, isShown
       ? "The skills that the harnesses on this machine find in their folders. Session files are only read, and nothing but counts is kept."
       : "A server that other machines can reach does not show what lies in the folders of its user. Run skilldelta library HARNESS on your own machine."),
-    libraries.map((one) => librarySection(one, measured)),
+    libraries.map((one) => librarySection(one)),
     libraries.length
       ? h("details", {}, h("summary", {}, "What the verdicts mean"), facts(MEANINGS.map(([word, meaning]) => [chip(word), meaning])))
       : null,
@@ -31,11 +30,11 @@ const headline = (libraries, isShown) => {
   return `${plural(skills, "skill")}, ${count(tokens)} tokens per session for listing them`;
 };
 
-const librarySection = (library, measured) => section(
+const librarySection = (library) => section(
   library.title,
   h("p", {}, `${library.summary}.`),
   table([
-    { title: "Skill", cell: (one) => [named(one, measured), h("small", {}, one.origin)], value: (one) => one.skill, css: "name" },
+    { title: "Skill", cell: (one) => [named(one), h("small", {}, one.origin)], value: (one) => one.skill, css: "name" },
     { title: "Verdict", cell: (one) => chip(one.gain?.verdict ?? "not enough evidence"), value: (one) => one.gain?.verdict ?? "", css: "verdict-cell" },
     { title: "Points", numeric: true, css: "points", cell: (one) => gain(one), value: (one) => one.gain?.mean ?? null, hint: "Change of success in percentage points, on average over the recorded tasks" },
     { title: "Proposal", cell: (one) => [one.proposal, h("small", {}, one.reason)], value: (one) => one.proposal },
@@ -50,7 +49,7 @@ const librarySection = (library, measured) => section(
     : null,
 );
 
-const named = (one, measured) => (measured.has(one.skill) ? h("a", { href: link("skill", one.skill) }, breakable(one.skill)) : breakable(one.skill));
+const named = (one) => (one.gain ? h("a", { href: link("skill", one.skill) }, breakable(one.skill)) : breakable(one.skill));
 
 const gain = (one) => (one.gain ? [points(one.gain.mean), one.gain.low === null ? null : h("small", {}, pointSpread(one.gain))] : "–");
 
