@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
 import zipfile
 from pathlib import Path
@@ -11,18 +12,39 @@ from typing import Any
 import numpy as np
 
 from benchmarks.figure import Figure, Peer
-from benchmarks.timing import in_turns
+from benchmarks.timing import in_turns, launch, medians_in_turns
 from skilldelta.bank.importers import Defaults, read_any
 
 RUNS = 10_000
+SHOWN_RUNS = 100
 _EXPECTATIONS = 6
 _WORDS = [f"word{i}" for i in range(2_000)]
 
 
 def run() -> list[Figure]:
-    """10,000 runs of a skill-creator workspace, and an Inspect log with 10,000 samples."""
+    """10,000 runs of a skill-creator workspace, an Inspect log with 10,000 samples, and the screen of 100 runs."""
     with tempfile.TemporaryDirectory() as folder:
-        return [_workspace(Path(folder) / "adding-workspace"), _inspect_log(Path(folder) / "samples.eval")]
+        return [
+            _workspace(Path(folder) / "many" / "adding-workspace"),
+            _inspect_log(Path(folder) / "samples.eval"),
+            _skills_screen(Path(folder) / "few" / "adding-workspace"),
+        ]
+
+
+def _skills_screen(folder: Path, runs: int = SHOWN_RUNS) -> Figure:
+    write_workspace(folder, runs)
+    command = [sys.executable, "-m", "skilldelta"]
+    skills = launch([*command, "skills", str(folder)])
+    compare = launch([*command, "compare", str(folder)])
+    ours, bare = medians_in_turns(skills, compare, rounds=5)
+    return Figure(
+        "skills_screen",
+        ours,
+        "s",
+        "lower",
+        f"`skilldelta skills PATH` on a workspace of {runs} runs: from the start of the process to its end.",
+        Peer("skilldelta compare of the same", bare),
+    )
 
 
 def _workspace(folder: Path, runs: int = RUNS) -> Figure:
