@@ -286,3 +286,21 @@ def test_two_names_that_may_both_be_the_evaluation_are_refused(tmp_path: Path) -
     }
     with pytest.raises(InputError, match="not clear which part of its path names the evaluation"):
         read(tmp_path, files)
+
+
+def test_solutions_of_scenarios_are_runs_of_their_variant(tmp_path: Path) -> None:
+    """The shape of Tessl's results, in a file whose name says that it defines evaluations."""
+    scenarios = [
+        {
+            "name": name,
+            "solutions": [
+                {"variant": variant, "assessmentResults": [{"name": "a", "score": score, "max_score": 10}]}
+                for variant, score in (("baseline", 5), ("with-context", 10))
+            ],
+        }
+        for name in EACH
+    ]
+    path = write_tree(tmp_path, {"eval.json": {"data": {"attributes": {"scenarios": scenarios}}}}) / "eval.json"
+    reading = read_any(path, Defaults(agent="me", skill="adding", arms={"with-context": "use"}))
+
+    assert set(runs(reading)) == BOTH_ARMS

@@ -211,7 +211,7 @@ def _sort(files: WorkspaceFiles, name: str, file: str, document: Any, content: b
         files.definitions.append(definitions)
     gradings = gradings_in(document)
     has_verdicts = any(grading.assertions for grading in gradings)
-    if kind.defines or (kind.is_metadata and not has_verdicts):
+    if (kind.defines and (definitions or not has_verdicts)) or (kind.is_metadata and not has_verdicts):
         if definitions and has_verdicts:
             files.defines_only.append(name)
         return
