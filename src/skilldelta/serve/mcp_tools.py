@@ -109,7 +109,8 @@ def http_app(server: MCPServer[Any], rules: AdmissionRules) -> Any:
     inner = TransportSecuritySettings(
         enable_dns_rebinding_protection=not rules.any_address, allowed_hosts=hosts, allowed_origins=origins
     )
-    app = server.streamable_http_app(streamable_http_path=PATH, transport_security=inner)
+    # No tool needs a session, and a session that a client begins and never ends would stay in memory.
+    app = server.streamable_http_app(streamable_http_path=PATH, transport_security=inner, stateless_http=True)
     return HttpGuard(app, Admission(rules), lambda *_: None)
 
 
