@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -74,8 +73,6 @@ def _command_line(
 def odd_paths_of_commands(folder: Path, tries: int) -> Tries:
     """Each ends in time, in one line and without a trace in what it was given."""
     bank = small_bank(folder)
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (12 << 30, hard))
     before = signal.signal(signal.SIGALRM, _raise)
     stdin, slowest, longest = sys.stdin, 0.0, ""
     cases = [(case, kind) for kind in KINDS if kind != "forbidden" for case in _path_options()]
@@ -114,7 +111,6 @@ def odd_paths_of_commands(folder: Path, tries: int) -> Tries:
     finally:
         sys.stdin = stdin
         signal.signal(signal.SIGALRM, before)
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
     left = [path.name for path in folder.rglob(".skilldelta-*")]
     yield f"left behind: {left[:3]}" if left else ""
     return f"{len(list(_path_options()))} paths of commands; the slowest took {slowest:.1f} s ({longest})"

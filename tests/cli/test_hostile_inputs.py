@@ -150,3 +150,11 @@ def test_the_bank_is_whole_after_all_of_it(folder: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(folder)
     with quiet():
         assert run(["bank", "verify", "--bank", "toy.bank"]) == 0
+
+
+def test_a_loop_of_links_is_refused_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    with quiet() as (_, err):
+        assert run(["suite", "init", str(tmp_path / "a")]) == 2
+    assert len(err.getvalue().splitlines()) == 1

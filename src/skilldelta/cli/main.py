@@ -155,6 +155,10 @@ def _run(args: list[str] | None) -> int:
         return _fail(str(error))
     except OSError as error:
         return _fail(f"{error.strerror or error}: {error.filename}" if error.filename else error.strerror or str(error))
+    except RuntimeError as error:
+        if not str(error).startswith("Symlink loop"):  # what Path.resolve raises before Python 3.13
+            raise
+        return _fail(f"{error}; name the file or folder itself")
     return result if isinstance(result, int) else 0
 
 
