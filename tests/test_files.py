@@ -160,3 +160,21 @@ def test_json_lines_end_at_line_feeds_alone(tmp_path: Path) -> None:
     """A text may hold other line separators, which JSON does not escape."""
     (tmp_path / "a").write_text('{"text": "one\u2028two\x85"}\n\n{"text": "b"}', encoding="utf-8")
     assert list(files.json_lines(tmp_path / "a")) == [(1, {"text": "one\u2028two\x85"}), (3, {"text": "b"})]
+
+
+def test_what_a_killed_process_left_is_removed_after_a_day_and_nothing_else(tmp_path: Path) -> None:
+    old, new = tmp_path / ".skilldelta-0123456789ab.partial", tmp_path / ".skilldelta-ba9876543210.partial"
+    folder, other = tmp_path / ".skilldelta-aaaaaaaaaaaa.partial", tmp_path / ".skilldelta-mine.partial"
+    link = tmp_path / ".skilldelta-bbbbbbbbbbbb.partial"
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "file").touch()
+    folder.mkdir()
+    (folder / "inner").touch()
+    link.symlink_to(tmp_path / "elsewhere")
+    for path in (old, new, other):
+        path.touch()
+    for path in (old, folder, other, link):
+        os.utime(path, (1, 1), follow_symlinks=False)
+    files.write_text(tmp_path / "result.txt", "x")
+    assert {path.name for path in tmp_path.iterdir()} == {new.name, other.name, "elsewhere", "result.txt"}
+    assert (tmp_path / "elsewhere" / "file").exists()

@@ -6,10 +6,14 @@ The one home of these; what the values in a file mean is left to its readers.
 from __future__ import annotations
 
 import errno
+import itertools
 import json
 import math
 import os
+import re
+import shutil
 import stat
+import time
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -31,6 +35,9 @@ Errors = Literal["strict", "replace", "surrogatepass"]
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _UNSUPPORTED = (errno.EINVAL, errno.ENOTSUP, errno.ENOTTY)
+_UNFINISHED = re.compile(r"\.skilldelta-[0-9a-f]{12}\.partial")
+# Whatever is still being written was touched since; a folder may hold any number of names.
+_ABANDONED_SECONDS, _MOST_LOOKED_AT = 86_400.0, 1_000
 
 
 # Writing
@@ -45,7 +52,7 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
     """
     check_destination(path)
     # Not made of the file's own name, which may be as long as names can be.
-    part = path.with_name(f".skilldelta-{uuid.uuid4().hex[:12]}.partial")
+    part = unfinished_name(path)
     try:
         with _created(part, 0o600 if private else 0o666) as file:
             yield file
@@ -60,6 +67,25 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)
+
+
+def unfinished_name(path: Path) -> Path:
+    """A name beside a path for what is to take its place; whatever a killed process left there a day ago is removed."""
+    with suppress(OSError), os.scandir(path.parent) as entries:
+        for entry in itertools.islice(entries, _MOST_LOOKED_AT):
+            if _UNFINISHED.fullmatch(entry.name):
+                with suppress(OSError):
+                    _remove_abandoned(entry)
+    return path.with_name(f".skilldelta-{uuid.uuid4().hex[:12]}.partial")
+
+
+def _remove_abandoned(entry: os.DirEntry[str]) -> None:
+    if time.time() - entry.stat(follow_symlinks=False).st_mtime < _ABANDONED_SECONDS:
+        return
+    if entry.is_dir(follow_symlinks=False):
+        shutil.rmtree(entry.path, ignore_errors=True)
+    else:
+        os.unlink(entry.path)
 
 
 def write_bytes(path: Path, content: bytes, *, private: bool = False) -> None:

@@ -22,7 +22,12 @@ def _caught(grades: dict[str, Graded]) -> Tries:
 
 
 @attack(
-    "graders", "code that forges the verdict of its unit tests, by two authors", tries=65, few=0, needs=needs_bubblewrap
+    "graders",
+    "code that forges the verdict of its unit tests, by two authors",
+    tries=65,
+    few=0,
+    at_once=True,
+    needs=needs_bubblewrap,
 )
 def unit_test_cheats(folder: Path, tries: int) -> Tries:
     """Twenty of them were written by somebody who had not seen the defense."""
@@ -37,7 +42,12 @@ def unit_test_cheats(folder: Path, tries: int) -> Tries:
 
 
 @attack(
-    "graders", "answers and working copies that let a grading command succeed", tries=31, few=0, needs=needs_bubblewrap
+    "graders",
+    "answers and working copies that let a grading command succeed",
+    tries=31,
+    few=0,
+    at_once=True,
+    needs=needs_bubblewrap,
 )
 def command_cheats(folder: Path, tries: int) -> Tries:
     """With `tests` and `canary`."""
@@ -52,6 +62,7 @@ def command_cheats(folder: Path, tries: int) -> Tries:
     "workbooks that were not worked out, or that let the grader fail",
     tries=25,
     few=0,
+    at_once=True,
     needs=needs_bubblewrap,
 )
 def workbook_cheats(folder: Path, tries: int) -> Tries:

@@ -16,6 +16,7 @@ from typing import Any
 
 import skilldelta
 from attacks.attack import Tries, attack
+from attacks.on_hooks import needs_unix
 from skilldelta.redaction import redacted
 
 _LENGTH, _LIMIT = 5_000, 1.0
@@ -80,7 +81,7 @@ def _raise(_signal: int, _frame: FrameType | None) -> None:
     raise _TooLongError
 
 
-@attack("texts", "regular expressions on texts made to let them search for long", tries=1_200, few=30)
+@attack("texts", "regular expressions on texts made to let them search for long", tries=1_200, few=0, needs=needs_unix)
 def long_searches(folder: Path, tries: int) -> Tries:
     """Every expression of the package, on repetitions of what its parts match, with an end that does not match."""
     rng = random.Random(7)

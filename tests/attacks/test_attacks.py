@@ -29,7 +29,7 @@ def test_the_table_counts_what_was_survived_and_says_what_was_not_run(tmp_path: 
         yield from ["", "it broke", ""]
         return "a figure"
 
-    good, absent = (Attack("HTTP", title, run, 3, 0, anywhere) for title in ("good", "absent"))
+    good, absent = (Attack("HTTP", title, run, 3, 0, False, anywhere) for title in ("good", "absent"))
     results = {"good": (good, tally(good, tmp_path, 3)), "absent": (absent, Tally(skipped="no bubblewrap"))}
     assert as_markdown(results).splitlines()[2:] == [
         "| HTTP | good | 3 | 2 | a figure |",

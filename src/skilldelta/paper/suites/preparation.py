@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -16,7 +15,7 @@ import yaml
 from skilldelta.collect.suite import SUITE_FILE, AgentSettings, check_new_folder
 from skilldelta.collect.workspace import check_inside
 from skilldelta.errors import InputError, unknown_name
-from skilldelta.files import json_document, write_text
+from skilldelta.files import json_document, unfinished_name, write_text
 from skilldelta.nouns import plural
 from skilldelta.paper.suites.base import (
     BenchmarkData,
@@ -76,7 +75,7 @@ def prepare(
         )
     for place in (*reading.written, *reading.copied):
         check_inside(place, "a file of the prepared suite")
-    unfinished = folder.with_name(f".skilldelta-{uuid.uuid4().hex[:12]}.partial")
+    unfinished = unfinished_name(folder)
     try:
         _write(suite, reading, sources, unfinished, families)
         if folder.exists():
