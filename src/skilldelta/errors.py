@@ -7,6 +7,7 @@ exits with code 2; libraries catch `SkillDeltaError`.
 from __future__ import annotations
 
 import difflib
+import re
 import reprlib
 from collections.abc import Iterable
 
@@ -56,17 +57,32 @@ class MissingExtraError(SkillDeltaError, ImportError):
     """A capability whose optional packages are not installed."""
 
     def __init__(self, capability: str, extra: str) -> None:
-        super().__init__(f"{capability} needs an optional package; install it with: pip install 'skilldelta[{extra}]'")
+        packages = " ".join(f"'{package}'" for package in _packages_of(extra))
+        super().__init__(f"{capability} needs the extra {extra}; install it with: pip install {packages}")
+
+
+def _packages_of(extra: str) -> list[str]:
+    """What an extra brings, as installers take it: that works wherever SkillDelta itself came from."""
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        lines = requires("skilldelta") or []
+    except PackageNotFoundError:
+        lines = []
+    mark = re.compile(rf"""extra\s*==\s*["']{re.escape(extra)}["']""")
+    return [line.partition(";")[0].strip() for line in lines if mark.search(line)] or [f"skilldelta[{extra}]"]
 
 
 # Names in a message where none is near.
 _NAMED = 5
+# How alike two names are where one may be meant for the other: a slip or two, not another word.
+_NEAR = 0.65
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str], *, setting: str = "") -> InputError:
     """An error for a name that does not exist, naming those that do, the nearest first; the setting is called like the kind."""
     names = sorted(set(known))
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.4)
+    near = difflib.get_close_matches(name, names, n=3, cutoff=_NEAR)
     if not names:
         remedy = ": the bank has none yet; import or collect executions first"
     elif near:

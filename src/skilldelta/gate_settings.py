@@ -57,7 +57,13 @@ GATE_SETTINGS: tuple[Setting, ...] = (
         choices=("skill-family", "family", "skill", "global"),
     ),
     Setting("weighting", str, "cosine", "How neighbors are weighted.", choices=("cosine", "uniform")),
-    Setting("threshold", float, 0.0, "Use the skill when the predicted gain is strictly larger.", metavar="GAIN"),
+    Setting(
+        "threshold",
+        float,
+        0.0,
+        "Use the skill when the predicted gain is strictly larger, from -1 to 1.",
+        metavar="GAIN",
+    ),
     Setting(
         "rule",
         str,

@@ -100,7 +100,7 @@ def data_of(path: Path) -> object:
             ]
             for table in schema.TABLES
         }
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # a flip in the name of a column makes it no text
         raise BankError(f"SQLite refuses the file: {error}") from error
     finally:
         connection.close()

@@ -67,14 +67,6 @@ def test_a_cost_that_decided_is_part_of_the_reason(skilldelta: Skilldelta, toy_b
     assert "◆ threshold 1" in lines[3] or "│ threshold 1" in lines[3]
 
 
-@pytest.mark.parametrize(("threshold", "mark"), [(3, "▶ threshold 3"), (-3, "◀ threshold -3")])
-def test_a_threshold_beyond_the_scale_points_outwards(
-    skilldelta: Skilldelta, toy_bank: str, threshold: int, mark: str
-) -> None:
-    lines = asked(skilldelta, toy_bank, "--skill", "units-skill", "--threshold", threshold, "convert four miles")
-    assert lines[3].endswith(mark)
-
-
 def test_one_neighbour_is_enough_for_an_answer(skilldelta: Skilldelta, tmp_path: object) -> None:
     from pathlib import Path
 
@@ -110,7 +102,10 @@ def test_a_family_that_nobody_recorded_is_said(skilldelta: Skilldelta, toy_bank:
     assert not any("of family" in line for line in asked(skilldelta, toy_bank, "--family", "units", *words))
 
 
-def test_a_threshold_beyond_every_number_of_the_scale_is_no_warning(skilldelta: Skilldelta, toy_bank: str) -> None:
-    ran = skilldelta("predict", "--bank", toy_bank, "--skill", "units-skill", "--threshold", "1e300", "convert a mile")
-    assert (ran.code, ran.err) == (0, "")
+def test_a_threshold_beyond_every_gain_is_refused(skilldelta: Skilldelta, toy_bank: str) -> None:
+    for threshold in ("1e300", "2", "-1.01"):
+        ran = skilldelta("predict", "--bank", toy_bank, "--skill", "units-skill", "--threshold", threshold, "a mile")
+        assert (ran.code, ran.out) == (2, "")
+        assert "threshold must lie between -1 and 1, as gains do" in ran.err
+    ran = skilldelta("predict", "--bank", toy_bank, "--skill", "units-skill", "--threshold", "1", "convert a mile")
     assert ran.out.startswith("Skip the skill")

@@ -65,7 +65,7 @@ def test_a_bad_settings_file_is_named_in_one_line(skilldelta: Skilldelta, text: 
         ("k = 0\n", "k: k must be at least 1, got 0"),
         (f"k = 0x{'f' * 400}\n", "k: is too large a number for any setting"),
         (f"threshold = -{'9' * 400}\n", "threshold: is too large a number for any setting"),
-        ('agent = "nobody"\n', "agent: unknown agent 'nobody'; did you mean toy"),
+        ('agent = "nobody"\n', "agent: unknown agent 'nobody'; the only one is toy"),
         ('encoder = "nothing"\n', "encoder: unknown encoder 'nothing'"),
         ('bank = "other.bank"\n', "bank: there is no bank at"),
     ],

@@ -37,7 +37,7 @@ def test_the_tutorial_word_for_word(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     install, *typed = (line.replace("7345", str(port)) for line in commands(TUTORIAL))
-    assert install == "pip install 'skilldelta[serve]'"
+    assert install == "pip install '.[serve]'"
     for block in blocks(TUTORIAL):
         if block.title:
             (tmp_path / block.title).write_text(block.code, encoding="utf-8")

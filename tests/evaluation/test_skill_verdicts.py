@@ -65,7 +65,7 @@ def test_a_skill_that_harms_is_dropped() -> None:
     found = verdict(panel({("s", "f"): [HARMED] * 12 + [SAME] * 18}))
     assert found.ruling == "drop"
     assert skill_sentence(found).startswith("drop: −3")
-    assert skill_sentence(found).endswith("), interval excludes 0")
+    assert skill_sentence(found).endswith("), harms 12 of 30 tasks, helps 0")
     assert found.effect.high < 0
 
 

@@ -33,7 +33,7 @@ def test_near_tasks_have_the_share_that_their_components_have() -> None:
 def test_a_skill_with_one_pair_names_the_level_of_the_others() -> None:
     basis = basis_of(Score(0.186, {"family": 0.0, "suite": 0.2}, {"family": 0.07, "suite": 0.93}))
     assert basis is not None
-    assert "93% the level of other skills and families (+0.200)" in basis.sentence
+    assert "93% the level of all recorded skills and families (+0.200)" in basis.sentence
 
 
 def test_an_unlike_task_is_not_said_to_get_the_same_answer_as_all_others() -> None:

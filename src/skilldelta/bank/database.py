@@ -246,7 +246,7 @@ class Database:
         if version > LATEST:
             raise BankError(
                 f"the bank {self.location} has schema version {version} and this SkillDelta knows up to {LATEST}; "
-                "upgrade SkillDelta with: pip install --upgrade skilldelta"
+                "install a newer SkillDelta, or restore the copy that was kept when the bank was upgraded"
             )
         return version
 

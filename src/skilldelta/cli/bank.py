@@ -70,7 +70,7 @@ def status(ctx: click.Context, /, bank: str, server: str | None, as_json: bool) 
 @settings.bank_option
 @settings.agent_option
 @settings.suite_option
-@click.option("--skill", help="Only pairs of this skill.")
+@click.option("--skill", type=settings.NameInBank("skill"), metavar="NAME", help="Only pairs of this skill.")
 @click.option("--family", help="Only pairs of this family.")
 @click.option("--limit", type=click.IntRange(min=1), default=20, help="Rows to show; --json shows all.")
 @settings.json_option
@@ -144,8 +144,15 @@ def verify(bank: str, as_json: bool) -> int:
 
 @command.command("use")
 @settings.bank_option
-@click.option("--agent", help="The agent that is meant where none is named.")
-@click.option("--suite", help="The suite that is meant where none is named, and a skill has evidence in several.")
+@click.option(
+    "--agent", type=settings.NameInBank("agent"), metavar="NAME", help="The agent that is meant where none is named."
+)
+@click.option(
+    "--suite",
+    type=settings.NameInBank("suite"),
+    metavar="NAME",
+    help="The suite that is meant where none is named, and a skill has evidence in several.",
+)
 @settings.json_option
 def use(bank: str, agent: str | None, suite: str | None, as_json: bool) -> None:
     """Choose the agent and the suite that are meant where none is named. Without an option: show them.
@@ -270,7 +277,7 @@ def export(bank: str, format_: str, output: Path, **options: Any) -> None:
 @settings.bank_option
 @settings.agent_option
 @settings.suite_option
-@click.option("--skill", help="Forget this skill's executions.")
+@click.option("--skill", type=settings.NameInBank("skill"), metavar="NAME", help="Forget this skill's executions.")
 @click.option("--task-id", help="Forget this task.")
 @click.option("--before", metavar="DATE", help="Forget what was recorded before this date, like 2026-01-31.")
 @click.option(

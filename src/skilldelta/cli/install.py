@@ -28,7 +28,13 @@ if TYPE_CHECKING:
 
 @click.command("install")
 @click.argument("harness", metavar="HARNESS")
-@click.option("--skill", multiple=True, metavar="NAME", help="A skill on offer, by its name in the bank.")
+@click.option(
+    "--skill",
+    type=settings.NameInBank("skill"),
+    multiple=True,
+    metavar="NAME",
+    help="A skill on offer, by its name in the bank.",
+)
 @click.option(
     "--skill-file", multiple=True, type=GivenPath(), metavar="PATH", help="A SKILL.md on offer, or its folder."
 )

@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 a check failed, 2 bad input. Command files are imported wh
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import os
 import sys
@@ -82,6 +83,11 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[:1] == ["help"]:  # `help` and `help predict` are what they say
+            args = [*args[1:2], "--help"]
+            if len(args) == 1:
+                click.echo(ctx.get_help())
+                ctx.exit()
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             raise unknown_name("command", args[0], COMMANDS)
         return super().resolve_command(ctx, args)
@@ -142,6 +148,9 @@ def _run(args: list[str] | None) -> int:
         return 2
     except click.exceptions.Exit as stop:
         return stop.exit_code
+    except click.NoSuchOption as error:
+        near = difflib.get_close_matches(error.option_name, error.possibilities or (), n=3, cutoff=0.75)
+        return _fail(click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx).format_message())
     except click.ClickException as error:
         return _fail(error.format_message())
     except (click.Abort, KeyboardInterrupt):

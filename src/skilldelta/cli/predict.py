@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @click.command("predict")
 @click.argument("text", required=False)
-@click.option("--skill", help="The skill on offer.")
+@click.option("--skill", type=settings.NameInBank("skill"), metavar="NAME", help="The skill on offer.")
 @click.option(
     "--skill-file",
     type=GivenPath(),

@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 from skilldelta.errors import shown
 from skilldelta.gate_settings import GATE_SETTINGS, PAPER_SETTINGS, SETTING, Setting
@@ -72,6 +73,39 @@ def together(*options: Callable[[Any], Any]) -> Callable[[F], F]:
     return decorate
 
 
+class NameInBank(click.ParamType[str]):
+    """The name of a skill, agent or suite, which shells complete from the bank."""
+
+    def __init__(self, kind: Literal["skill", "agent", "suite"]) -> None:
+        self.kind = kind
+        self.name = "NAME"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The names of the bank that begin so; none where it cannot be read."""
+        option = ctx.params.get("bank") or os.environ.get("SKILLDELTA_BANK", "")
+        return [CompletionItem(name) for name in _names_in(option, self.kind) if name.startswith(incomplete)]
+
+
+def _names_in(option: str, kind: str) -> list[str]:
+    """The names of a kind in the bank that is meant: by an option or the environment, or the project's own."""
+    from skilldelta.bank import Bank
+    from skilldelta.cli.setting_sources import project_file
+    from skilldelta.errors import SkillDeltaError
+
+    try:
+        file = None if option else project_file("predict", None)
+        location = option or (file.values.get("bank") if file else None) or "skilldelta.bank"
+        with Bank.open(location, create=False, readonly=True) as bank:
+            names = {
+                "skill": lambda: [skill.skill_id for skill in bank.skills()],
+                "agent": lambda: [agent.name for agent in bank.agents()],
+                "suite": bank.suites,
+            }[kind]()
+    except (SkillDeltaError, OSError):
+        return []
+    return sorted(set(names))
+
+
 bank_option = click.option(
     "--bank",
     envvar="SKILLDELTA_BANK",
@@ -80,9 +114,15 @@ bank_option = click.option(
     help="The bank: a file, or a database URL.",
 )
 agent_option = click.option(
-    "--agent", envvar="SKILLDELTA_AGENT", metavar="NAME", help="The agent; needed when the bank has several."
+    "--agent",
+    type=NameInBank("agent"),
+    envvar="SKILLDELTA_AGENT",
+    metavar="NAME",
+    help="The agent; needed when the bank has several.",
 )
-suite_option = click.option("--suite", envvar="SKILLDELTA_SUITE", metavar="NAME", help="Only this suite.")
+suite_option = click.option(
+    "--suite", type=NameInBank("suite"), envvar="SKILLDELTA_SUITE", metavar="NAME", help="Only this suite."
+)
 encoder_options = together(  # the key comes from the environment only
     click.option(
         "--encoder",

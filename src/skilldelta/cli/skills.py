@@ -45,7 +45,10 @@ _ORDERS: dict[str, Callable[[SkillVerdict], Any]] = {
 @settings.panel_options
 @reading_options
 @click.option(
-    "--skill", metavar="NAME", help="Only this skill (of files NAME or NAME@VERSION), with the tasks that it breaks."
+    "--skill",
+    type=settings.NameInBank("skill"),
+    metavar="NAME",
+    help="Only this skill (of files NAME or NAME@VERSION), with the tasks that it breaks.",
 )
 @click.option(
     "--sort",
@@ -238,7 +241,8 @@ def _show(judged: JudgedPanel, *, with_tasks: bool) -> None:
 
 def _row(one: SkillVerdict) -> list[str]:
     verdict = "not enough" if one.ruling == "not enough evidence" else one.ruling
-    price = one.points_per_1000_tokens
+    # What a token buys is noise until the gain is known.
+    price = one.points_per_1000_tokens if one.ruling in ("keep", "gate", "drop") else None
     counts = (str(one.mean.tasks), str(one.helped), str(one.harmed))
     return [
         one.skill,

@@ -40,7 +40,7 @@ class Basis:
     family: float
     skill: float
     other_skills: float
-    """The level of the bank's other skills and families."""
+    """The level of all skills and families of the bank, or of those that are most like the target's."""
     new_families: float
     """What families that were never run lead to expect: for a task that is unlike the recorded ones."""
     prior: float
@@ -48,7 +48,7 @@ class Basis:
     prior_gain: float
     """That level: zero unless the gate's `prior_gain` says otherwise."""
     level_of_others: float | None
-    """The level of other skills and families, where it has a share."""
+    """The level of all skills and families, where it has a share."""
 
     @property
     def is_same_for_every_task(self) -> bool:
@@ -64,7 +64,7 @@ class Basis:
             "trends": "trends over the tasks' texts",
             "family": "the mean of the family",
             "skill": "the mean of the skill",
-            "other_skills": f"the level of other skills and families ({self.level_of_others or 0:+.3f})",
+            "other_skills": f"the level of all recorded skills and families ({self.level_of_others or 0:+.3f})",
             "new_families": "what tasks of a new kind lead to expect",
             "prior": f"{pull}, to which a skill with little evidence is pulled",
         }

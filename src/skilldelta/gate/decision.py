@@ -63,7 +63,7 @@ def decide(
         >>> decide(0.2, eligible=12).action
         'use'
     """
-    check_threshold(threshold)
+    _check_finite(threshold)  # a cost rule may ask for more than any gain is worth
     rule = cast(Rule, rule.replace("_", "-"))  # three_way is an old spelling
     if eligible == 0:
         return Decision("skip", 0.0, threshold, NO_SUPPORT, "any paired execution in scope", is_fallback=True)
@@ -79,7 +79,16 @@ def decide(
 
 
 def check_threshold(threshold: float) -> None:
-    """Refuse a threshold that no gain can be compared with."""
+    """Refuse a threshold outside the gains that there are."""
+    _check_finite(threshold)
+    if not -1 <= threshold <= 1:
+        raise InputError(
+            f"threshold must lie between -1 and 1, as gains do, got {threshold:g}; 5 points are 0.05",
+            setting="threshold",
+        )
+
+
+def _check_finite(threshold: float) -> None:
     if not math.isfinite(threshold):
         raise InputError(f"threshold must be a finite number, got {threshold}", setting="threshold")
 

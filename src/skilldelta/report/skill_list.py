@@ -49,7 +49,7 @@ def skill_reason(verdict: SkillVerdict) -> str:
     if verdict.reason == "gain":
         return _helped_families(verdict)
     if verdict.reason == "harm":
-        return "interval excludes 0"
+        return f"harms {verdict.harmed} of {plural(verdict.mean.tasks, 'task')}, helps {verdict.helped}"
     if verdict.reason == "saves tokens":
         return f"hardly any difference, and saves {percent(-(verdict.token_change or 0.0), 0)} of tokens"
     if verdict.reason == "no difference":
