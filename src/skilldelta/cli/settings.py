@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from skilldelta.errors import shown
@@ -82,7 +83,8 @@ class NameInBank(click.ParamType[str]):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """The names of the bank that begin so; none where it cannot be read."""
-        option = ctx.params.get("bank") or os.environ.get("SKILLDELTA_BANK", "")
+        is_default = ctx.get_parameter_source("bank") in (None, ParameterSource.DEFAULT)
+        option = os.environ.get("SKILLDELTA_BANK", "") if is_default else str(ctx.params["bank"])
         return [CompletionItem(name) for name in _names_in(option, self.kind) if name.startswith(incomplete)]
 
 
