@@ -12,7 +12,7 @@ EXTRAS ?= report,collect,parquet,serve,mcp,otel,suites,dev
 CONSTRAINTS ?= constraints.txt
 INSTALL = $(BIN)/python -m pip install --quiet $(if $(CONSTRAINTS),--constraint $(CONSTRAINTS)) --editable
 
-.PHONY: demo test test-slow test-harnesses test-latest test-frameworks test-importers attack lint types imports pytest coverage bench audit package docs constraints collect-demo clean
+.PHONY: demo test test-slow test-harnesses test-latest test-frameworks test-importers attack lint types imports pytest coverage bench audit package docs pictures constraints collect-demo clean
 
 demo: .venv/demo
 	$(BIN)/skilldelta demo
@@ -94,6 +94,11 @@ package: .venv-release/tools
 # The documentation site, in build/site. A broken link or anchor, and an asset of another host, fail it.
 docs: .venv/docs
 	$(BIN)/python -m docsite
+
+# The pictures that the README and the pages show, taken anew from the demo bank. Needs Chromium.
+pictures: .venv/dev
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt playwright
+	$(BIN)/python -m docsite.pictures
 
 # Writes the versions installed in .venv to constraints.txt. To move to the newest ones:
 # make clean && make test CONSTRAINTS= && make constraints

@@ -24,6 +24,8 @@ GENERATORS: Mapping[str, Callable[[], str]] = {
 }
 
 _REGION = re.compile(r"<!-- generated: (\w+) -->\n.*?<!-- end -->\n", re.DOTALL)
+# A picture in two color schemes is HTML, because Markdown has no words for it.
+_PICTURE = re.compile(r'\b(src|srcset)="([^":#]+)"')
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#\s]*)(#[^)\s]*)?\)")
 
 
@@ -42,6 +44,7 @@ def stage(root: Path, pages: Path) -> None:
 def _staged(text: str, here: PurePosixPath) -> str:
     """A page with its regions filled in and its links as they are on the site; `here` is its path in the repository."""
     text = _REGION.sub(lambda match: GENERATORS[match[1]](), text)
+    text = _PICTURE.sub(lambda match: f'{match[1]}="{_relative_on_site(match[2], here) or match[2]}"', text)
     return _LINK.sub(lambda match: _link(match, here), text)
 
 
@@ -50,13 +53,17 @@ def _link(match: re.Match[str], here: PurePosixPath) -> str:
     image, words, target, anchor = match[1], match[2], match[3], match[4] or ""
     if not target or ":" in target:
         return match[0]
-    place = os.path.normpath(here.parent / target).replace(os.sep, "/")
-    there = _place_on_site(place)
+    relative = _relative_on_site(target, here)
+    return words if relative is None else f"{image}[{words}]({relative}{anchor})"
+
+
+def _relative_on_site(target: str, here: PurePosixPath) -> str | None:
+    """The way from a page to a file on the site; None where the site does not have it."""
+    there = _place_on_site(os.path.normpath(here.parent / target).replace(os.sep, "/"))
     if there is None:
-        return words
+        return None
     start = _place_on_site(here.as_posix()) or ""
-    relative = os.path.relpath(there, os.path.dirname(start) or ".").replace(os.sep, "/")
-    return f"{image}[{words}]({relative}{anchor})"
+    return os.path.relpath(there, os.path.dirname(start) or ".").replace(os.sep, "/")
 
 
 def _place_on_site(place: str) -> str | None:

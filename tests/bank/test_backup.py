@@ -68,6 +68,24 @@ def test_a_backup_while_another_thread_writes_shows_one_moment(location: str, tm
             assert copy.verify() == []
 
 
+def test_a_dump_takes_the_place_of_a_bank_of_a_newer_schema_version(postgres_emptied: str, tmp_path: Path) -> None:
+    """Where the bank has a table that the dump does not know, and somebody has it open."""
+    with Bank.open(postgres_emptied, create=True) as bank:
+        bank.add(THREE_PAIRS)
+        backup_bank(postgres_emptied, tmp_path / "before.dump")
+        backend = bank._database.backend
+        engine = backend.writer()
+        with engine.begin() as connection:
+            connection.exec_driver_sql("CREATE TABLE skilldelta.later (key bigint REFERENCES skilldelta.tasks (key))")
+        engine.dispose()
+        bank.add(Batch([Task("later", "Later?", "f")], executions=[skip("later", 1.0)]))
+        assert len(bank.tasks()) == 4
+        restore_bank(tmp_path / "before.dump", postgres_emptied)
+        assert [task.task_id for task in bank.tasks()] == ["t1", "t2", "t3"]
+        assert len(bank.pairing(agent=AGENT).pairs) == 3
+        assert bank.verify() == []
+
+
 def test_a_restored_bank_is_noticed_by_those_who_have_it_open(sqlite_filled: Bank, tmp_path: Path) -> None:
     location = sqlite_filled.location
     backup_bank(location, tmp_path / "copy.bank")

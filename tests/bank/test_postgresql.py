@@ -42,7 +42,7 @@ def test_every_table_compiles_for_both_databases(made: Table) -> None:
 
 def test_the_location_hides_the_password() -> None:
     location = PostgreSQL("postgresql://ann:secret@db.example/bank", timeout=1).location
-    assert location == "postgresql+psycopg://ann:***@db.example/bank"
+    assert location == "postgresql://ann:***@db.example/bank"
 
 
 def test_a_read_sees_one_moment_whatever_is_written_meanwhile(postgres_location: str) -> None:

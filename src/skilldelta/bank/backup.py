@@ -10,6 +10,7 @@ import os
 import shutil
 import sqlite3
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -108,7 +109,9 @@ def restore_bank(source: Path, location: str | Path, *, timeout: float = LOCK_TI
         raise InputError(f"{source} is {kinds[0]} and {backend.location} {kinds[1]}; restore it to a bank of its kind")
     replaced = None
     if isinstance(backend, PostgreSQL):
+        before = _counters(location, timeout)
         _load_dump(backend.url, source)
+        _move_counters(location, before, timeout)
     elif isinstance(backend, SQLite):
         with Bank.open(source, readonly=True) as backup:
             problems = backup.verify()
@@ -190,6 +193,30 @@ def _acknowledge_restored(backend: SQLite, counters: Mapping[str, int]) -> None:
     backend.restart_commits(head)
 
 
+def _counters(location: str | Path, timeout: float) -> dict[str, int]:
+    """The counters of the bank that is to be replaced; none where there is no such bank."""
+    try:
+        with (
+            closing(Database.open(location, create=False, readonly=True, timeout=timeout)) as database,
+            database.read() as connection,
+        ):
+            return {name: read_counter(connection, name) for name in (schema.REVISION, schema.REMOVALS)}
+    except BankError:
+        return {}
+
+
+def _move_counters(location: str | Path, before: Mapping[str, int], timeout: float) -> None:
+    """Let those who have the bank open read everything again, as after a removal."""
+    with closing(Database.open(location, create=False, readonly=False, timeout=timeout)) as database:
+        if database.version < LATEST:
+            return
+        with database.write() as connection:
+            for counter in (schema.REVISION, schema.REMOVALS):
+                moved = max(before.get(counter, 0), read_counter(connection, counter)) + 1
+                write_counter(connection, counter, moved)
+            write_counter(connection, schema.PANELS_REVISION, read_counter(connection, schema.REVISION))
+
+
 def _free_name(path: Path, word: str) -> Path:
     """A name beside the bank that nothing has: my.bank.schema4, my.bank.schema4-2, …"""
     name = Path(f"{path}.{word}")
@@ -216,25 +243,35 @@ def _dump(url: URL, output: Path) -> None:
 
 
 def _load_dump(url: URL, source: Path) -> None:
-    """One transaction: what was there is gone only when the backup is in its place."""
-    options = ("--clean", "--if-exists", "--no-owner", "--no-acl", "--single-transaction", "--exit-on-error")
-    _run("pg_restore", url, *options, str(source))
+    """One transaction: what was there is gone only when the backup is in its place.
+
+    `pg_restore --clean` removes only what is in the dump itself; a bank of a newer schema version has more.
+    """
+    with tempfile.TemporaryDirectory(dir=source.absolute().parent, prefix=f".{source.name}.") as folder:
+        script = os.path.join(folder, "restore.sql")
+        _run("pg_restore", None, "--no-owner", "--no-acl", f"--file={script}", str(source))
+        replace = ("--command=SET client_min_messages = warning", "--command=DROP SCHEMA IF EXISTS skilldelta CASCADE")
+        options = ("--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1", "--output=/dev/null")
+        _run("psql", url, *options, *replace, f"--file={script}")
 
 
-def _run(name: str, url: URL, *arguments: str) -> None:
-    """One of PostgreSQL's own programs on the bank's server; a password travels in the environment."""
+def _run(name: str, url: URL | None, *arguments: str) -> None:
+    """One of PostgreSQL's own programs, on the bank's server if it has a URL; a password travels in the environment."""
     program = shutil.which(name) or max(map(str, Path(_PROGRAM_FOLDERS).glob(f"*/bin/{name}")), default=None)
     if program is None:
         raise BankError(
             f"{name} is needed for a PostgreSQL bank and is not installed; install PostgreSQL's client programs"
         )
-    place = url.set(drivername="postgresql", password=None)
-    environment = {**os.environ, **({"PGPASSWORD": str(url.password)} if url.password else {})}
-    command = [program, f"--dbname={place.render_as_string(hide_password=False)}", "--no-password", *arguments]
+    command, environment, place = [program, *arguments], dict(os.environ), ""
+    if url is not None:
+        where = url.set(drivername="postgresql", password=None)
+        environment |= {"PGPASSWORD": str(url.password)} if url.password else {}
+        command[1:1] = [f"--dbname={where.render_as_string(hide_password=False)}", "--no-password"]
+        place = f" on {redacted(where.render_as_string())}"
     result = subprocess.run(command, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if result.returncode:
         reason = (result.stderr.strip().splitlines() or ["no reason given"])[0]
-        raise BankError(f"{name} failed on {redacted(place.render_as_string())}: {reason}")
+        raise BankError(f"{name} failed{place}: {reason}")
 
 
 def dump_command(location: str) -> str:

@@ -39,7 +39,9 @@ class PostgreSQL(Backend):
         self._timeout = timeout
         self._lock_timeout = timeout if lock_timeout is None else lock_timeout
         self.reader_setup = ()
-        self.location = redacted(parsed.render_as_string(hide_password=True))
+        # As people write it, without the driver.
+        shown = parsed.set(drivername="postgresql") if parsed.drivername == "postgresql+psycopg" else parsed
+        self.location = redacted(shown.render_as_string(hide_password=True))
 
     def exists(self) -> bool:
         return True

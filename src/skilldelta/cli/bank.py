@@ -207,7 +207,7 @@ def backup(bank: str, output: Path, as_json: bool) -> None:
 
     size = backup_bank(bank, output)
     answer(
-        f"{redacted(bank)} was copied to {output} ({size / 1e6:,.1f} MB)",
+        f"{redacted(bank)} was copied to {output} ({f'{size / 1e6:,.1f} MB' if size >= 1e5 else f'{size / 1e3:,.0f} kB'})",
         {"bank": redacted(bank), "output": str(output), "size_bytes": size},
         as_json=as_json,
     )
