@@ -237,3 +237,20 @@ def test_a_call_of_unknown_cost_is_unknown_and_caps_count_its_most(tmp_path: Pat
 def test_a_cap_that_could_never_bind_is_refused(cap: str, value: float) -> None:
     with pytest.raises(InputError, match="could never bind"):
         Caps(**{cap: value})  # type: ignore[arg-type]
+
+
+def test_calls_that_wait_are_counted_with_the_age_of_the_oldest(tmp_path: Path) -> None:
+    seen = []
+
+    async def work(budget: Budget) -> None:
+        async def send() -> float:
+            seen.append(budget.waiting)
+            return 1.0
+
+        await budget.call("t", Amount(10, 0.1), send, lambda tokens: Amount(tokens, 0.0))
+        seen.append(budget.waiting)
+
+    spending(tmp_path / "ledger.jsonl", work)
+    assert [calls for calls, _ in seen] == [1, 0]
+    assert seen[0][1] >= 0
+    assert seen[1] == (0, 0.0)

@@ -294,3 +294,22 @@ def test_a_key_that_no_header_can_carry_is_refused_without_showing_it(
     errors = said()[1]
     assert "no HTTP header can carry" in errors
     assert "ключ" not in errors
+
+
+def test_empty_answers_are_counted_and_a_stop_names_the_bound_of_the_rest(tmp_path: Path, said: Said) -> None:
+    suite = write_suite(tmp_path / "suite", tasks=2)
+    asked = []
+
+    def mute(request: dict[str, Any]) -> tuple[int, bytes]:
+        asked.append(request)
+        return 200, completion("" if len(asked) == 1 else solve(request), model="m")
+
+    with serving(mute) as endpoint:
+        options = ["--base-url", endpoint.url, "--model", "m", "--concurrency", "1"]
+        collect(suite, *options, "--max-calls", "3")
+        out, errors = said()
+        assert "1 answer is empty, and counted as a failure" in out
+        assert "The other 1 execution: at most " in out
+        assert "stopped with 1 execution left" in errors
+        assert collect(suite, *options, "--json") == 0
+        assert json.loads(said()[0])["empty_answers"] == 1

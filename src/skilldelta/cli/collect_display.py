@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from skilldelta.cli.collect_plan import ARMS
+from skilldelta.cli.collect_plan import ARMS, largest_in_words, largest_left
 from skilldelta.cli.output import console, note, number, percent, signed, table, write_json
 from skilldelta.nouns import plural
 from skilldelta.redaction import redacted
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from skilldelta.noise_floor import SameConditionDifference
 
 _LINE_EVERY = 30.0
+# Seconds after which an answer is noticed to be missing.
+_LONG_WAIT = 20.0
 _MOST_REASONS = 5
 
 
@@ -90,6 +92,12 @@ def _show(session: Session, progress: CollectionProgress, noise: SameConditionDi
     if progress.whole.counted:
         out.print(_arms_table(progress))
     out.print(f"Spent over all starts: {_spend_in_words(progress.spend)}.")
+    if progress.left:
+        out.print(f"The other {plural(progress.left, 'execution')}: {largest_in_words(largest_left(session))}.")
+    if empty := _empty_answers(session):
+        out.print(
+            f"{plural(empty, 'answer is', 'answers are')} empty, and counted as a failure; the transcript has them."
+        )
     if noise is not None and noise.tasks:
         out.print(
             f"A/A, {ARMS[noise.condition]} twice on {plural(noise.tasks, 'task')}: difference {signed(noise.difference)}, "
@@ -119,8 +127,9 @@ def _spend_in_words(spend: Spend) -> str:
     if spend.tokens_unknown == 0:
         parts.append(plural(spend.tokens, "token"))
     elif spend.tokens:
+        told = plural(spend.calls - spend.tokens_unknown - spend.unsettled, "call")
         parts.append(
-            f"{plural(spend.tokens, 'token')} and those of {plural(spend.tokens_unknown, 'call')} that did not tell"
+            f"{plural(spend.tokens, 'token')} of {told} and those of {plural(spend.tokens_unknown, 'call')} that did not tell"
         )
     else:
         parts.append("tokens unknown")
@@ -131,11 +140,21 @@ def _spend_in_words(spend: Spend) -> str:
 
 
 def _reasons(session: Session) -> Counter[str]:
-    from skilldelta.collect.plan import make_plan
     from skilldelta.collect.transcript import count_reasons
 
-    plan = make_plan(session.suite, session.selection, seed=session.seed)
-    return count_reasons(session.folder, {planned.name for planned in plan})
+    return count_reasons(session.folder, _samples(session))
+
+
+def _empty_answers(session: Session) -> int:
+    from skilldelta.collect.transcript import count_empty_answers
+
+    return count_empty_answers(session.folder, _samples(session))
+
+
+def _samples(session: Session) -> set[str]:
+    from skilldelta.collect.plan import make_plan
+
+    return {planned.name for planned in make_plan(session.suite, session.selection, seed=session.seed)}
 
 
 def _note_errors(progress: CollectionProgress, reasons: Counter[str]) -> None:
@@ -209,6 +228,9 @@ def _in_words(progress: CollectionProgress) -> str:
         parts.append(plural(sum(progress.whole.errors.values()), "error"))
     if left is not None:
         parts.append(f"{_duration(left)} left")
+    calls, waited = progress.waiting
+    if calls and waited >= _LONG_WAIT:
+        parts.append(f"{plural(calls, 'call waits', 'calls wait')} since {_duration(waited)}")
     return " · ".join(parts)
 
 
@@ -233,6 +255,7 @@ def _document(session: Session, result: Result, reasons: Counter[str]) -> dict[s
         "stopped": result.stopped or None,
         "arms": _arms_document(progress.whole),
         "errors": progress.whole.errors,
+        "empty_answers": _empty_answers(session),
         "reasons": [{"reason": reason, "count": count} for reason, count in reasons.most_common()],
         "now": {"arms": _arms_document(progress.now), "errors": progress.now.errors},
         "spend": {

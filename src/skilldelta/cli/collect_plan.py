@@ -67,6 +67,15 @@ def largest_in_words(most: Amount) -> str:
     return tokens if most.usd is None else f"{tokens} and ${most.usd:,.2f}"
 
 
+def largest_left(session: Session) -> Amount:
+    """The most that the executions can cost which the bank does not have yet."""
+    from skilldelta.collect.plan import make_plan
+    from skilldelta.collect.runner import missing
+
+    plan = make_plan(session.suite, session.selection, seed=session.seed)
+    return _largest(session, missing(plan, _executions(session)))
+
+
 def _largest(session: Session, plan: Sequence[Planned]) -> Amount:
     from skilldelta.collect.agents.base import Attempt
     from skilldelta.collect.budget import Amount
@@ -182,7 +191,7 @@ def _show(session: Session, plan: Sequence[Planned], most: Amount, estimate: Rem
             "What the bank has of this command is not known before it says its version; --agent-version names it."
         )
     elif estimate.had:
-        out.print(_left_in_words(estimate))
+        out.print(_left_in_words(estimate, largest_left(session)))
     if isinstance(session.agent, HarnessAgent):
         out.print(f"{session.agent.harness} runs with its permission mode {session.agent.permission!r}.", markup=False)
     if isinstance(session.agent, CommandAgent | HarnessAgent):
@@ -191,12 +200,12 @@ def _show(session: Session, plan: Sequence[Planned], most: Amount, estimate: Rem
     out.print("Nothing was called.")
 
 
-def _left_in_words(estimate: RemainingCost) -> str:
+def _left_in_words(estimate: RemainingCost, most: Amount) -> str:
     begin = f"In the bank: {estimate.had.total():,}. The other {estimate.left.total():,}"
     if not estimate.left.total():
         return f"In the bank: {estimate.had.total():,}, which is all."
     if estimate.tokens is None:
-        return f"{begin}: tokens unknown, because not every arm has told its own."
+        return f"{begin}: tokens unknown, because not every arm has told its own; {largest_in_words(most)}."
     cost = "" if estimate.usd is None else f" and ${estimate.usd:,.2f}"
     return f"{begin}: about {plural(estimate.tokens, 'token')}{cost}, each arm at its own average."
 

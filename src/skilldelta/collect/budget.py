@@ -89,6 +89,7 @@ class Budget:
     _held_tokens: float = 0.0
     _held_usd: float = 0.0
     _flying: int = 0
+    _sent: dict[int, float] = field(default_factory=dict)
     _room: asyncio.Event = field(default_factory=asyncio.Event)
     _started: float = field(default_factory=time.monotonic)
     _rng: random.Random = field(default_factory=lambda: random.Random(0))
@@ -107,6 +108,12 @@ class Budget:
         """What finished calls came to, over all restarts; it never falls. Calls in flight are only counted."""
         return replace(self._finished, calls=self._calls, seconds=self.seconds)
 
+    @property
+    def waiting(self) -> tuple[int, float]:
+        """How many calls wait for their answers, and the seconds for which the oldest has waited."""
+        sent = self._sent.values()
+        return len(sent), time.monotonic() - min(sent) if sent else 0.0
+
     async def call(
         self,
         name: str,
@@ -124,6 +131,7 @@ class Budget:
         for attempt in range(times + 1):
             number = await self._reserve(name, most)
             spent = most  # whatever ends the call early, the endpoint may well have done the work
+            self._sent[number] = time.monotonic()
             try:
                 result = await send()
                 spent = amount_of(result)
@@ -135,6 +143,7 @@ class Budget:
                     raise
                 wait = self.retries.wait(attempt, error.retry_after, self._rng)
             finally:
+                del self._sent[number]
                 self._settle(number, most, spent)
             await asyncio.sleep(wait)
         raise AssertionError("the loop returns or raises")

@@ -72,6 +72,8 @@ class CollectionProgress:
     """Over all starts."""
     seconds: float = 0.0
     """Since this start."""
+    waiting: tuple[int, float] = (0, 0.0)
+    """How many calls wait for their answers, and the seconds for which the oldest has waited."""
 
     @property
     def left(self) -> int:

@@ -97,6 +97,7 @@ async def run_missing(collection: Collection, todo: Sequence[Planned], on_progre
     def tell() -> None:
         progress.spend = collection.budget.spend
         progress.seconds = time.monotonic() - started
+        progress.waiting = collection.budget.waiting
         on_progress(progress)
 
     async def execute(planned: Planned) -> Execution | None:

@@ -68,6 +68,15 @@ def count_reasons(folder: Path, samples: Collection[str]) -> Counter[str]:
     return Counter(reasons.values())
 
 
+def count_empty_answers(folder: Path, samples: Collection[str]) -> int:
+    """How many of the named samples were answered with nothing, by their last rows: they count as failures."""
+    is_empty: dict[str, bool] = {}
+    for row in read_rows(folder / TRANSCRIPT_FILE):
+        if str(row["sample"]) in samples and row.get("status") == "completed":
+            is_empty[str(row["sample"])] = not str(row.get("answer") or "").strip()
+    return sum(is_empty.values())
+
+
 def append_lines(path: Path, lines: Sequence[bytes]) -> None:
     """Add whole lines, or none: what a full disk cut off is taken back. A new file is for its owner alone."""
     with open(path, "ab", buffering=0, opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
