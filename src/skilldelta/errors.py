@@ -75,14 +75,17 @@ def _packages_of(extra: str) -> list[str]:
 
 # Names in a message where none is near.
 _NAMED = 5
-# How alike two names are where one may be meant for the other: a slip or two, not another word.
-_NEAR = 0.65
+# How alike two names are where one may be meant for the other: a slip or two, not another word. A slip in a name of two or
+# three letters is half of it.
+_NEAR, _NEAR_IF_SHORT, _SHORT_NAME = 0.65, 0.5, 3
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str], *, setting: str = "") -> InputError:
     """An error for a name that does not exist, naming those that do, the nearest first; the setting is called like the kind."""
     names = sorted(set(known))
-    near = difflib.get_close_matches(name, names, n=3, cutoff=_NEAR)
+    near = difflib.get_close_matches(name, names, n=3, cutoff=_NEAR if len(name) > _SHORT_NAME else _NEAR_IF_SHORT)
+    if len(name) >= _SHORT_NAME:
+        near = near or [known_name for known_name in names if name.lower() in known_name.lower()][:3]
     if not names:
         remedy = ": the bank has none yet; import or collect executions first"
     elif near:
