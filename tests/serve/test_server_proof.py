@@ -164,7 +164,7 @@ def test_a_text_that_is_not_the_one_that_was_installed_is_not_injected(tmp_path:
             settings = HookSettings("codex", dialect_of("codex"), (skill,), server=server, ask="server")
             event = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "count"}
             result = answer(settings, json.dumps(event).encode(), ask_bank=lambda path, body: {})
-            assert gate.asked[0][1]["skill_digest"] == text_digest("Count twice.")
+            assert gate.asked[0][1]["skill_digests"] == {"units": text_digest("Count twice.")}
         return result.output, result.failure
 
     assert "Count twice." in injected("Count twice.")[0]
