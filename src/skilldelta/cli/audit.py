@@ -99,6 +99,7 @@ def _second_panel(bank: str, sealed: SealedPanel, options: dict[str, Any]) -> Lo
 
 def show_audit(result: AuditResult) -> None:
     """The verdict first, then the figures with their intervals, then what a reader must know."""
+    from skilldelta.evaluation.comparison import FEWEST_FOR_AUROC
     from skilldelta.report.verdict import headline, no_verdict
     from skilldelta.studies.loaded_panel import correction_notes
 
@@ -115,7 +116,7 @@ def show_audit(result: AuditResult) -> None:
         row("gain over always off (points)", signed(100 * result.success_gain, 2), "success_gain"),
         ["skill used", percent(result.use_rate), ""],
         row("tokens saved against always on", percent(result.token_saving), "token_saving"),
-        row("AUROC", number(result.auroc, 3), "auroc", 1),
+        *([row("AUROC", number(result.auroc, 3), "auroc", 1)] if result.evaluated >= FEWEST_FOR_AUROC else []),
         row("balanced accuracy", number(result.balanced_accuracy, 3), "balanced_accuracy", 1),
     ]
     title = f"{result.evaluated} of {plural(result.targets, 'sealed prediction')} of {policy_words(result.estimator)}, from {plural(result.known, 'pair')}"

@@ -14,12 +14,13 @@ from skilldelta.nouns import plural
 from skilldelta.report.comparison_words import ComparisonReport, comparison_facts, comparison_headline
 from skilldelta.report.content import Cell, Column, Table, columns
 from skilldelta.report.html import Markup, element, small, table_html
-from skilldelta.report.numbers import cell, outcome_words, percent, points
+from skilldelta.report.numbers import cell, outcome_words, percent, points, shorten
 from skilldelta.report.page import document_html, header_html, sentence, verdict_html
 from skilldelta.report.palette import role
 
 # Tasks that the page lists, so that it stays small however large the runs are.
 MOST_ROWS = 2_000
+TEXT_WIDTH = 160
 
 
 def write_comparison(report: ComparisonReport, path: Path) -> None:
@@ -125,7 +126,10 @@ def _moved(report: ComparisonReport) -> Markup:
     if not tasks:
         return element("section", element("h2", "No task moved"), id="moved")
     titles = columns("Task", "Family", "A", "B", "Difference, points", words=2)
-    table = Table([*titles, Column("", numeric=False)], [_row(task) for task in tasks[:MOST_ROWS]])
+    table = Table(
+        [*titles, Column("Flipped", numeric=False)],
+        [_row(task, report.texts.get(task.task_id, "")) for task in tasks[:MOST_ROWS]],
+    )
     more = f" The first {MOST_ROWS:,} of {len(tasks):,} are listed." if len(tasks) > MOST_ROWS else ""
     return element(
         "section",
@@ -133,21 +137,22 @@ def _moved(report: ComparisonReport) -> Markup:
         small(
             f"A task flips when only one side solves it, in more than half of its runs. Click a heading to sort.{more}"
         ),
-        table_html(table),
+        table_html(table, css="windowed"),
         id="moved",
         class_="long",
     )
 
 
-def _row(task: TaskDifference) -> list[Cell]:
+def _row(task: TaskDifference, text: str) -> list[Cell]:
+    words = shorten(text, TEXT_WIDTH)
     tone = "good" if task.delta > 0 else "bad"
     return [
-        Cell(task.task_id),
+        Cell(f"{task.task_id}\n{words}" if words and words != task.task_id else task.task_id),
         Cell(task.family),
         cell(outcome_words(task.a, task.runs_a, task.passed_a), task.a),
         cell(outcome_words(task.b, task.runs_b, task.passed_b), task.b),
         Cell(points(task.delta, 0), task.delta, tone),
-        Cell("flipped" if task.is_flipped else ""),
+        Cell("yes" if task.is_flipped else ""),
     ]
 
 

@@ -6,7 +6,7 @@ As Markdown it is what a pull request shows at a glance, with the flipped tasks 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from skilldelta.evaluation.accounting import Unit
 from skilldelta.evaluation.paired_comparison import (
@@ -40,6 +40,8 @@ class ComparisonReport:
     warnings: Sequence[str] = ()
     command: str = ""
     created: str = ""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """Of the tasks, by the id that the comparison has for them, as far as they are known."""
 
     @property
     def title(self) -> str:

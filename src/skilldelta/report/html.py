@@ -80,7 +80,9 @@ def table_html(table: Table, *, own: str = "", css: str = "") -> Markup:
     body = [_row(table.columns, row, own) for row in table.rows]
     html = element("table", element("thead", head), element("tbody", *body), class_=css or None)
     box = f"scroll {css}-box" if css else "scroll"
-    return element("div", html, class_=box, tabindex="0", role="region", aria_label="table")
+    # A group and not a landmark: a page has many tables.
+    name = f"Table: {', '.join(column.title for column in table.columns[:4])}"
+    return element("div", html, class_=box, tabindex="0", role="group", aria_label=name)
 
 
 def _heading(column: Column) -> Markup:

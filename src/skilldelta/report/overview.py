@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from skilldelta.evaluation.comparison import default_gate
+from skilldelta.evaluation.comparison import FEWEST_FOR_AUROC, default_gate
 from skilldelta.evaluation.results import PanelResult, PolicyResult
 from skilldelta.nouns import plural
 from skilldelta.report.content import Cell, Figure, Plot, Table, columns
@@ -69,7 +69,7 @@ def _row(line: _Line) -> list[Cell]:
         cell(points(vs_on), vs_on, spread(own.intervals.get("success_vs_always_on"), as_points=True)),
         cell(percent(own.use_rate, 0), own.use_rate),
         cell(percent(own.token_saving), own.token_saving),
-        cell(decimal(own.auroc), own.auroc),
+        cell(decimal(own.auroc), own.auroc) if panel.tasks >= FEWEST_FOR_AUROC else Cell(DASH),
     ]
 
 

@@ -82,7 +82,7 @@ def document_html(
 ) -> str:
     """A whole document around its parts; one without plots carries no plotting library."""
     footer = f"Made by SkillDelta {created}".strip() + ". This file loads nothing from anywhere."
-    content = element("div", *parts, element("footer", footer), class_="page")
+    content = element("div", element("main", *parts), element("footer", footer), class_="page")
     scripts = [*([library] if library else []), asset("report.js")]
     data = {"config": config(), "plots": plots or {}}
     carried = [json_script("report-data", data), *[element("script", Markup(script)) for script in scripts]]

@@ -117,7 +117,7 @@ COLUMNS = (
     Column("Use rate", meaning="share of tasks on which the skill is used"),
     Column("Tokens", meaning="mean tokens of a task, a router call included"),
     Column("Tokens saved", meaning="share of always-on's tokens not spent"),
-    Column("AUROC", meaning="chance that a helped task is scored above one that is not"),
+    Column("AUROC", meaning="chance that a helped task is scored above one that is not; not shown below 30 tasks"),
     Column("Balanced accuracy", meaning="mean of the shares decided rightly among helped and not-helped tasks"),
     Column("Gain error", meaning="mean absolute error of the predicted gain"),
 )
@@ -144,7 +144,9 @@ def _policy_row(panel: PanelResult, policy: PolicyResult) -> list[Cell]:
         cell(percent(policy.use_rate), policy.use_rate),
         cell(count(policy.tokens), policy.tokens),
         cell(percent(policy.token_saving), policy.token_saving, percent_spread(_open(policy, "token_saving"))),
-        cell(decimal(policy.auroc), policy.auroc, spread(policy.intervals.get("auroc"))),
+        cell(decimal(policy.auroc), policy.auroc, spread(policy.intervals.get("auroc")))
+        if panel.tasks >= FEWEST_FOR_AUROC
+        else Cell(DASH),
         cell(percent(policy.balanced_accuracy), policy.balanced_accuracy),
         cell(decimal(policy.gain_mae), policy.gain_mae),
     ]

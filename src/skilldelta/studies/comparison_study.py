@@ -130,6 +130,7 @@ def comparison_report(compared: ComparedSides, *, command: str = "", created: st
         compared.warnings,
         command,
         created,
+        {task_id: task.text for side in (compared.b, compared.a) for (_, task_id), task in side.tasks.items()},
     )
 
 

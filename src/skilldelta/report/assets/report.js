@@ -88,6 +88,81 @@
   if (select) select.addEventListener("change", () => { show(document.getElementById(select.value)); });
   addEventListener("hashchange", fromAddress);
 
+  // Long tables: a search, a choice of families, and only the rows in sight are in the page, so that it stays short and quick.
+  const windows = new Map();
+  const spare = 12; // rows above and below those in sight
+  const windowed = (table) => {
+    const body = table.tBodies[0];
+    const box = table.parentElement;
+    const all = [...body.rows];
+    if (all.length < 25) return;
+    let rows = all;
+    let isPrinting = false;
+    for (const row of all) row.title = row.cells[0].textContent;
+    box.classList.add("is-windowed");
+    const height = Math.max(30, all[0].getBoundingClientRect().height);
+    const spacer = (number) => {
+      const row = document.createElement("tr");
+      row.className = "spacer";
+      row.setAttribute("aria-hidden", "true");
+      row.append(document.createElement("td"));
+      row.firstChild.colSpan = table.tHead.rows[0].cells.length;
+      row.firstChild.style.height = `${number * height}px`;
+      return row;
+    };
+    const show = () => {
+      if (isPrinting) { body.replaceChildren(...rows); return; }
+      const first = Math.max(0, Math.floor(box.scrollTop / height) - spare);
+      const last = Math.min(rows.length, first + Math.ceil(box.clientHeight / height) + 2 * spare);
+      rows.slice(first, last).forEach((row, index) => row.setAttribute("aria-rowindex", String(first + index + 2)));
+      body.replaceChildren(spacer(first), ...rows.slice(first, last), spacer(rows.length - last));
+      table.setAttribute("aria-rowcount", String(rows.length + 1));
+    };
+    const search = control("input", "Search tasks and texts");
+    search.type = "search";
+    const families = [...new Set(all.map((row) => row.cells[1].textContent))].sort((a, b) => a.localeCompare(b));
+    const family = control("select", "Family", ["", ...families]);
+    const way = control("select", "Which way", ["", "B better", "B worse", "flipped"]);
+    const number = document.createElement("span");
+    number.className = "quiet small";
+    number.setAttribute("role", "status");
+    const fits = (row) => {
+      const gain = Number(row.cells[4].dataset.value);
+      const isWay = { "": true, "B better": gain > 0, "B worse": gain < 0, flipped: row.cells[5].textContent !== "" }[way.value];
+      return isWay && (family.value === "" || row.cells[1].textContent === family.value)
+        && row.textContent.toLowerCase().includes(search.value.trim().toLowerCase());
+    };
+    const filter = () => {
+      rows = all.filter(fits);
+      number.textContent = `${rows.length.toLocaleString("en-US")} of ${all.length.toLocaleString("en-US")} tasks`;
+      box.scrollTop = 0;
+      show();
+    };
+    const bar = document.createElement("div");
+    bar.className = "table-filters";
+    bar.append(search.parentElement, ...(families.length > 1 ? [family.parentElement] : []), way.parentElement, number);
+    box.before(bar);
+    for (const place of [search, family, way]) place.addEventListener("input", filter);
+    box.addEventListener("scroll", show);
+    addEventListener("resize", show);
+    addEventListener("beforeprint", () => { isPrinting = true; show(); });
+    addEventListener("afterprint", () => { isPrinting = false; show(); });
+    windows.set(table, { order: (compare) => { all.sort(compare); filter(); } });
+    filter();
+  };
+  const control = (tag, words, options) => {
+    const label = document.createElement("label");
+    const field = document.createElement(tag);
+    label.append(words, field);
+    for (const value of options ?? []) {
+      const option = document.createElement("option");
+      option.value = value;
+      option.textContent = value || "all";
+      field.append(option);
+    }
+    return field;
+  };
+
   // Tables: a click sorts (numbers from the largest, words from A), another reverses; unknown values stay last.
   const sort = (heading) => {
     const table = heading.closest("table");
@@ -104,7 +179,9 @@
     };
     for (const other of heading.parentNode.children) other.removeAttribute("aria-sort");
     heading.setAttribute("aria-sort", up ? "ascending" : "descending");
-    table.tBodies[0].append(...[...table.tBodies[0].rows].sort(compare));
+    const list = windows.get(table);
+    if (list) list.order(compare);
+    else table.tBodies[0].append(...[...table.tBodies[0].rows].sort(compare));
   };
   const sortFamilies = (button) => {
     const key = button.dataset.sort;
@@ -124,6 +201,7 @@
   });
 
   (async () => {
+    for (const table of document.querySelectorAll("table.windowed")) windowed(table);
     await drawAll(document.getElementById("overview") || document.createElement("div"));
     const panel = fromAddress() || panels[0];
     if (panel) await show(panel);

@@ -11,6 +11,7 @@ import numpy as np
 
 from skilldelta.arrays import Flags, Floats
 from skilldelta.estimators.registry import policy_words
+from skilldelta.evaluation.comparison import FEWEST_FOR_AUROC
 from skilldelta.evaluation.metrics import ReliabilityBin, reliability_curve
 from skilldelta.evaluation.results import PanelResult, PolicyResult
 from skilldelta.evaluation.scored_policies import Scorer, scores_without_folds
@@ -26,7 +27,9 @@ CHANCE = 0.5
 
 def ranking(panel: PanelResult, gate: str) -> Figure:
     """AUROC by policy with intervals, best first; policies without a score are left out."""
+    is_large = panel.tasks >= FEWEST_FOR_AUROC
     scored = [policy for policy in panel.policies.values() if policy.auroc is not None and policy.scores is not None]
+    scored = scored if is_large else []
     ranked = sorted(scored, key=lambda policy: -(policy.auroc or 0.0))
     title = "AUROC of each policy, with its 95% interval; 0.5 is chance"
     return Figure(
@@ -78,6 +81,11 @@ def _ranking_spec(data: list[dict[str, Any]]) -> Spec:
 
 
 def _ranking_words(panel: PanelResult, ranked: list[PolicyResult], gate: str) -> list[str]:
+    if panel.tasks < FEWEST_FOR_AUROC:
+        few = plural(panel.tasks, "task")
+        return [
+            f"AUROC is not shown for {few}: below {FEWEST_FOR_AUROC} it says more about chance than about the scores."
+        ]
     if not ranked:
         return [
             "No score can be judged here: AUROC needs tasks that the skill helped and tasks that it did not, and this panel "

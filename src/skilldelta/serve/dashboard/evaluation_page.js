@@ -118,9 +118,9 @@ const policies = (panel, titles, own) => {
     { title: "Use rate", numeric: true, cell: (one) => percent(one.use_rate), value: (one) => one.use_rate },
     { title: "Tokens", numeric: true, cell: (one) => count(one.tokens), value: (one) => one.tokens },
     { title: "Tokens saved", numeric: true, cell: (one) => small(percent(one.token_saving), percentSpread(one.intervals.token_saving)), value: (one) => one.token_saving },
-    { title: "AUROC", numeric: true, cell: (one) => small(decimal(one.auroc, 3), decimalSpread(one.intervals.auroc)), value: (one) => one.auroc },
+    panel.tasks >= 30 && { title: "AUROC", numeric: true, cell: (one) => small(decimal(one.auroc, 3), decimalSpread(one.intervals.auroc)), value: (one) => one.auroc },
     { title: "Balanced accuracy", numeric: true, cell: (one) => percent(one.balanced_accuracy), value: (one) => one.balanced_accuracy },
-  ], rows, { rowClass: (one) => (one.name === own ? "own" : null), css: "policies" });
+  ].filter(Boolean), rows, { rowClass: (one) => (one.name === own ? "own" : null), css: "policies" });
 };
 
 // The report's colour of a policy; a policy of another package is grey.
