@@ -13,3 +13,10 @@ from .toy_panel import panel_of, support_of
 def panel() -> PanelResult:
     """The toy panel with intervals."""
     return panel_of(support_of())
+
+
+@pytest.fixture(autouse=True)
+def eight_tasks_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The toy panel is small enough to check by hand, and reports show no AUROC below 30 tasks."""
+    for module in ("figures.score_quality", "overview", "panel"):
+        monkeypatch.setattr(f"skilldelta.report.{module}.FEWEST_FOR_AUROC", 2)

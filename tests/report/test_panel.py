@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from skilldelta.evaluation.results import PanelResult
+from skilldelta.report.figures.score_quality import ranking
 from skilldelta.report.panel import COLUMNS, policy_table
 
 from .toy_panel import panel_of, support_of
@@ -44,3 +47,14 @@ def test_unknown_values_have_no_number_to_sort_by(panel: PanelResult) -> None:
     always_on = next(row for row in policy_table(panel).rows if row[0].text == "Always on")
     auroc = [column.title for column in COLUMNS].index("AUROC")
     assert always_on[auroc].value is None
+
+
+def test_no_auroc_is_shown_of_fewer_than_thirty_tasks(panel: PanelResult, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("figures.score_quality", "panel"):
+        monkeypatch.setattr(f"skilldelta.report.{module}.FEWEST_FOR_AUROC", 30)
+    column = [one.title for one in COLUMNS].index("AUROC")
+    assert {row[column].text for row in policy_table(panel).rows} == {"–"}
+    figure = ranking(panel, "blend")
+    assert figure.plots == ()
+    assert figure.table is None
+    assert figure.words == ["AUROC is not shown for 8 tasks: below 30 it says more about chance than about the scores."]
