@@ -96,7 +96,7 @@ def test_the_reference_has_every_public_name() -> None:
 def test_the_import_rule_is_the_one_that_is_checked() -> None:
     lines = import_layers().splitlines()
     assert lines[2].split() == ["│", "cli", "│"]
-    assert lines[-4].startswith("│ records, errors, ")
+    assert any(line.startswith("│ records, errors, ") for line in lines[-6:])  # the lowest layer may take several lines
 
 
 @pytest.mark.parametrize(

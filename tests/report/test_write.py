@@ -143,5 +143,5 @@ def test_without_the_extra_the_error_says_what_to_install(
     from skilldelta.report import require_plots
 
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    with pytest.raises(MissingExtraError, match=r"skilldelta\[report\]"):
+    with pytest.raises(MissingExtraError, match="needs the extra report"):
         require_plots()

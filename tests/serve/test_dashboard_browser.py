@@ -26,7 +26,7 @@ from skilldelta.demo.bundled import bundled_batch
 from .browser import Visitor, running_browser, running_server, visiting
 
 HOSTILE = "<img src=x onerror=\"window.owned='yes'\"><script>window.owned='yes'</script>{{7*7}}"
-PAGES = ("#/", "#/skill/date-arithmetic", "#/try", "#/decisions", "#/reality", "#/evaluation", "#/import")
+PAGES = ("#/", "#/skill/date-arithmetic", "#/try", "#/decisions", "#/reality", "#/evaluation", "#/library", "#/import")
 
 
 @pytest.fixture(scope="module")
@@ -479,11 +479,11 @@ def test_everything_can_be_reached_by_keyboard_and_focus_is_seen(visitor: Visito
     assert page.evaluate("document.activeElement.id") == "content"
     page.evaluate("document.querySelector('.brand').focus()")
     seen = []
-    for _ in range(7):
+    for _ in range(8):
         page.keyboard.press("Tab")
         seen.append(page.evaluate("document.activeElement.textContent"))
         assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
-    assert seen[:6] == ["Overview", "Try it", "Decisions", "Reality", "Evaluation", "Import"]
+    assert seen[:7] == ["Overview", "Try it", "Decisions", "Reality", "Evaluation", "Library", "Import"]
     page.keyboard.press("Enter")
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     visitor.open()
