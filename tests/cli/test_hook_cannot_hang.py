@@ -116,7 +116,7 @@ def test_no_transcript_delays_the_end_of_a_conversation(tmp_path: Path, kind: st
         with hook(tmp_path, *words, stdin=end) as (done, seconds):
             assert (done.returncode, done.stdout) == (0, "")
             assert seconds < LIMIT
-    assert [path for path, _ in gate.asked] == ["/v1/decide"]
+    assert [path for path, _ in gate.asked] == ["/v1/choose"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -105,10 +105,10 @@ def test_an_installed_estimator_and_encoder_decide_in_predict_a_service_and_a_ho
     ran = skilldelta("predict", "--bank", bank, *words, "--json", "convert four miles")
     assert ran.code == 0, ran.err
     asked = Question("convert four miles", "units-skill", record=False)
-    document = {"text": asked.text, "skill": asked.skill, "record": False, "gate": {"estimator": "hunch"}}
+    document = {"text": asked.text, "skills": [asked.skill], "record": False, "gate": {"estimator": "hunch"}}
     with GateService.open(bank, GateSettings(gate=Gate(estimator="hunch"))) as service:
         by_service = service.decide(asked).to_dict()
-        by_hook = answer_from(service, "/v1/decide", document)
+        (by_hook,) = answer_from(service, "/v1/choose", document)["decisions"]
     for answer in (ran.document, by_service, by_hook):
         assert (answer["estimator"], answer["action"]) == ("hunch", "use")
         assert answer["gain"] == pytest.approx(0.18)
