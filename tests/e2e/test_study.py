@@ -121,9 +121,16 @@ def test_tables_of_first_runs_with_ridge_and_relevance_from_elsewhere(
     written = (tmp_path / "study" / "tables.md").read_text()
     assert "outcomes of the first run of each arm; evidence curves use every run" in written
     assert "Ridge has the vectors of tfidf" in written
+    with serving(fake_models.logicbench) as endpoint:
+        # The same model with other settings is another agent of the same name; --ridge-agent means all of them.
+        again = ["--ridge-encoder", "tfidf", "--ridge-agent", "m", "--no-self-judge", "--output-tokens", "99", "--json"]
+        assert study("logicbench", endpoint, tmp_path, *again) == 0
+        assert study("logicbench", endpoint, tmp_path, *again[:3], "nobody", *again[4:]) == 2
+    assert len(document(capsys)["tables"]["ridge"]) == 2
+    assert "Ridge has the vectors of tfidf" in (tmp_path / "study" / "tables.md").read_text()
     # Half of the tasks lie above the median of the given scores: the last three.
     with Bank.open(tmp_path / "study" / "study.bank", create=False) as bank:
-        (agent,) = bank.agents()
+        agent = bank.agents()[0]
         pairs = {pair.task_id: pair for pair in bank.pairing(agent=agent, suite="logicbench").pairs}
     used = [row["instance_id"] for row in rows[3:]]
     success = sum(pairs[name].y1 if name in used else pairs[name].y0 for name in pairs) / 6

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilldelta.cli.collect import run_collection, run_judging
 from skilldelta.cli.output import confirm, console, note, progress, table, write_json
-from skilldelta.errors import InputError, MissingExtraError
+from skilldelta.errors import InputError, MissingExtraError, unknown_name
 from skilldelta.nouns import plural
 
 if TYPE_CHECKING:
@@ -231,18 +231,31 @@ class StudyRun:
         from skilldelta.cli.arguments import panels_in
         from skilldelta.paper.ridge_encoder import with_ridge_of
 
-        encoder, agent = self.options["ridge_encoder"], self.options["ridge_agent"]
+        encoder, name = self.options["ridge_encoder"], self.options["ridge_agent"]
         if not encoder:
             return evaluated, ""
+        # One name has another fingerprint on every suite, since each suite has settings of its own.
+        chosen = [item.panel for item in evaluated.panels if name in (None, item.panel.agent.name)]
+        if not chosen:
+            raise unknown_name("agent", name, sorted({item.panel.agent.name for item in evaluated.panels}))
         options = {
             **self.options,
-            "agent": agent,
-            "suite": None,
             "encoder": encoder,
-            **{name: self.options[f"ridge_{name}"] for name in ("encoder_url", "encoder_model")},
+            **{option: self.options[f"ridge_{option}"] for option in ("encoder_url", "encoder_model")},
         }
-        panels = panels_in(str(self.study.bank), options)
-        whose = f" for {agent}" if agent else ""
+        panels = [
+            loaded
+            for panel in chosen
+            for loaded in panels_in(
+                str(self.study.bank),
+                {**options, "agent": f"{panel.agent.name}@{panel.agent.fingerprint}", "suite": panel.suite},
+            )
+        ]
+        labels = {(panel.agent, panel.suite): panel.support.agent for panel in chosen}
+        panels = [
+            replace(panel, support=replace(panel.support, agent=labels[panel.agent, panel.suite])) for panel in panels
+        ]
+        whose = f" for {name}" if name else ""
         return with_ridge_of(evaluated, panels), f"Ridge has the vectors of {panels[0].support.encoder}{whose}"
 
     def _report(self, evaluated: Evaluated, every_run: Sequence[LoadedPanel]) -> None:

@@ -25,6 +25,8 @@ _RANKED = ("paper", "with_skill_only", "relevance", "self_judge")
 _STEP = 16
 # Width of a small picture in a grid of panels, three beside one another.
 _CELL = 210
+# More whole numbers than this leave no room for halves between the ticks that are drawn.
+_MOST_TICKS = 10
 
 
 def panel_figures(evaluated: Evaluated, every_run: Sequence[LoadedPanel] = ()) -> dict[str, Callable[[], bytes]]:
@@ -219,15 +221,14 @@ def _tradeoff(panels: Sequence[LoadedPanel]) -> Plot | None:
     )
     line["transform"] = [{"filter": "datum.kind === ''"}]
     scale = {"domain": ["threshold 0", "best in hindsight"], "range": [role("ink"), role("harm")]}
-    points_layer = layer(
-        {"type": "point", "filled": True, "size": 60, "opacity": 1},
-        x=x,
-        y=y,
-        color={"field": "kind", "type": "nominal", "scale": scale},
-    )
-    points_layer["transform"] = [{"filter": "datum.kind !== ''"}]
+    # A ring around a dot, so that both are seen where they are the same point.
+    color = {"field": "kind", "type": "nominal", "scale": scale}
+    dot = layer({"type": "point", "filled": True, "size": 45, "opacity": 1}, x=x, y=y, color=color)
+    dot["transform"] = [{"filter": "datum.kind === 'threshold 0'"}]
+    ring = layer({"type": "point", "filled": False, "size": 150, "strokeWidth": 2, "opacity": 1}, x=x, y=y, color=color)
+    ring["transform"] = [{"filter": "datum.kind === 'best in hindsight'"}]
     return _grid(
-        "threshold-tradeoff", "Success and tokens as the threshold changes", [*rows, *marks], [line, points_layer]
+        "threshold-tradeoff", "Success and tokens as the threshold changes", [*rows, *marks], [line, ring, dot]
     )
 
 
@@ -247,11 +248,15 @@ def _scaling(panels: Sequence[LoadedPanel], seed: int) -> list[Plot]:
     titles = {"support": "Support tasks", "neighbors": "Neighbors", "repetitions": "Repetitions"}
     plots = []
     for axis, rows in curves.items():
-        x = number_axis("amount", titles[axis], "d")
+        # No tick between whole numbers, nor between errors that would be written alike.
+        amounts = sorted({row["amount"] for row in rows})
+        ticks: Spec = {"values": amounts} if len(amounts) <= _MOST_TICKS else {}
+        x = number_axis("amount", titles[axis], "d", **ticks)
+        y = number_axis("mae", "Mean error of the gain", ".3f", tickMinStep=0.001, tickCount=4)
         line = layer(
             {"type": "line", "point": {"color": role("paper")}, "color": role("paper")},
             x=x,
-            y=number_axis("mae", "Mean error of the gain", ".2f"),
+            y=y,
         )
         plots.append(_grid(f"scaling-{axis}", f"Error of the predicted gain over {titles[axis].lower()}", rows, [line]))
     return plots
