@@ -282,6 +282,7 @@ class GateService:
         elif message.is_task and any(question.is_known for question in resolved):
             ranking = self._ranking(loaded, resolved)
         applicable = [] if ranking is None else ranking.applicable()
+        any_applies = None if ranking is None else ranking.any_skill
         candidates = []
         for question in resolved:
             if ranking is None or question.skill.skill_id in applicable or not question.is_known:
@@ -289,16 +290,19 @@ class GateService:
             else:
                 # A message that is no task, or about none of the skills, leaves a decision as it is.
                 first = None if applicable else self._first_answer(loaded, question)
-                answer = first or _unrelated(question, ranking, applicable)
+                answer = first or _unrelated(question, ranking, applicable, any_applies or 0.0)
             candidates.append((question, answer))
         chances = {} if ranking is None else ranking.chances
         answers = [
-            replace(answer, applies=chances.get(question.skill.skill_id))
-            for question, answer in zip(resolved, self._recorded(loaded, candidates, still_wanted), strict=True)
+            answer if answer.applies == chance else replace(answer, applies=chance)
+            for answer, chance in zip(
+                self._recorded(loaded, candidates, still_wanted),
+                (chances.get(question.skill.skill_id) for question in resolved),
+                strict=True,
+            )
         ]
         useful = [answer for answer in answers if answer.decision.action == "use"]
         best = max(useful, key=lambda answer: answer.decision.gain, default=None)
-        any_applies = None if ranking is None else ranking.any_skill
         return SkillChoice(None if best is None else best.skill, tuple(answers), any_applies)
 
     def _ranking(self, loaded: LoadedBank, resolved: Sequence[ResolvedQuestion]) -> Ranking | None:
@@ -487,31 +491,41 @@ def _of_another_version(resolved: ResolvedQuestion) -> Answer:
     return replace(answer, decision=decision)
 
 
-def _hands_off(resolved: ResolvedQuestion, reason: str, would_change: str) -> Answer:
-    """Abstain about one of several skills; nothing is logged."""
-    names = {"skill": resolved.skill.skill_id, "family": resolved.question.family, "suite": resolved.question.suite}
-    answer = fallback_advice(InputError(reason), "abstain", resolved.gate, agent=resolved.agent.name, **names)
-    decision = replace(answer.decision, reason=reason, would_change=would_change)
-    skill_text = None if resolved.question.include_skill_text else ""
-    return replace(answer, decision=decision, repeated=False, skill_text=skill_text)
+def _hands_off(resolved: ResolvedQuestion, reason: str, would_change: str, *, applies: float | None = None) -> Answer:
+    """Abstain about one of several skills; nothing is logged. Made in one piece: of 200 skills most get this answer."""
+    question, gate = resolved.question, resolved.gate
+    return Answer(
+        decision=Decision("abstain", 0.0, gate.threshold, reason, would_change, is_fallback=True),
+        agent=resolved.agent.name,
+        skill=resolved.skill.skill_id,
+        suite=question.suite,
+        family=question.family,
+        estimator=gate.estimator,
+        settings=gate.settings,
+        scope="skill-family" if question.family else "skill",
+        repeated=False,
+        skill_text=None if question.include_skill_text else "",
+        applies=applies,
+    )
 
 
-def _unrelated(resolved: ResolvedQuestion, ranking: Ranking, applicable: Sequence[str]) -> Answer:
-    """Abstain: the task is not about the skill."""
+def _unrelated(resolved: ResolvedQuestion, ranking: Ranking, applicable: Sequence[str], any_applies: float) -> Answer:
+    """Abstain: the task is not about the skill. `any_applies` is how likely it is about any."""
     skill, chances = resolved.skill.skill_id, ranking.chances
-    if skill not in chances:
+    chance = chances.get(skill)
+    if chance is None:
         reason = f"no recorded task of {skill!r} says what the skill is about"
     elif applicable:
         best = applicable[0]
-        reason = f"the task is about another skill: {best} ({chances[best]:.0%}), this one {chances[skill]:.0%}"
-    elif ranking.any_skill >= LEAST_CHANCE:
+        reason = f"the task is about another skill: {best} ({chances[best]:.0%}), this one {chance:.0%}"
+    elif any_applies >= LEAST_CHANCE:
         best = max(chances, key=lambda name: chances[name])
         reason = f"no skill is likely enough to be the one that the task is about; the likeliest is {best} ({chances[best]:.0%})"
-    elif ranking.any_skill:
-        reason = f"the task is like those of no recorded skill ({ranking.any_skill:.0%} that any applies)"
+    elif any_applies:
+        reason = f"the task is like those of no recorded skill ({any_applies:.0%} that any applies)"
     else:
         reason = "the message is no task"
-    return _hands_off(resolved, reason, "a task like the recorded ones of the skill")
+    return _hands_off(resolved, reason, "a task like the recorded ones of the skill", applies=chance)
 
 
 def _without_evidence(resolved: ResolvedQuestion) -> Answer:
