@@ -13,7 +13,7 @@ import numpy as np
 
 from skilldelta.arrays import Vectors
 from skilldelta.errors import InputError
-from skilldelta.pairing import pair_executions
+from skilldelta.pairing import is_counted, pair_executions
 from skilldelta.records import Agent, Execution
 from skilldelta.studies.compared_side import RecordedRuns, of_one_version
 from skilldelta.studies.loaded_panel import LoadedPanel
@@ -66,10 +66,12 @@ def file_panels(recorded: RecordedRuns, skill: str | None = None) -> list[Loaded
         )
         panels.append(LoadedPanel(agent, suite, support, support, pairing, tuple(runs), tuple(runs), encoder, {}, ()))
     if not panels:
-        arms = {run.condition for run in recorded.executions}
+        arms = {run.condition for run in recorded.executions if is_counted(run)}
         there = "with" if arms == {"use"} else "without"
-        reason = (
-            f"all its runs are {there} the skill" if len(arms) == 1 else "both arms must be of the same tasks and agent"
-        )
+        reason = "both arms must be of the same tasks and agent"
+        if not arms:
+            reason = "none of its runs has an outcome"
+        elif len(arms) == 1:
+            reason = f"all its runs that count are {there} the skill"
         raise InputError(f"{recorded.label}: no task has counted runs with and without the skill; {reason}")
     return panels

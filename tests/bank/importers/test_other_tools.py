@@ -166,7 +166,7 @@ def test_an_ungraded_run_and_one_without_assertions_are_missing_and_no_failures(
 
     assert left_out(reading) == {
         "the run has no grading": 1,
-        "no assertion of the run is graded": 1,
+        "it has no check with a verdict, and no pass rate": 1,
         "the run ended in an error": 1,
     }
     assert summary(reading) == [("carry", 1.0, 1.0, 2, 2)]

@@ -17,6 +17,7 @@ from skilldelta.bank.importers.workbooks import is_workbook
 from skilldelta.errors import shown
 from skilldelta.files import fault
 from skilldelta.json_text import decode_json
+from skilldelta.nouns import listed
 
 _HEAD = 1 << 20  # bytes read to find the first line
 # Lines that may stand above the header of a table.
@@ -49,8 +50,19 @@ def detect(source: Path | Source, defaults: Defaults | None = None) -> str:
     else:
         format_ = _format_of(source.path, row, defaults or Defaults())
     if not format_:
-        raise fault(source.path, 1, f"the format cannot be told from {shown(line)}; {_REMEDY}")
+        keys = _keys_of(head)
+        about = f"a JSON object with the keys {listed(list(map(shown, keys)), 6)} is of no known format" if keys else ""
+        raise fault(source.path, 1, f"{about or f'the format cannot be told from {shown(line)}'}; {_REMEDY}")
     return format_
+
+
+def _keys_of(head: str) -> list[str]:
+    """The keys of an object that is written over several lines; none of one that is cut off or no JSON."""
+    try:
+        document = decode_json(head)
+    except (ValueError, RecursionError):
+        return []
+    return list(document) if isinstance(document, dict) else []
 
 
 def _text(raw: bytes) -> str:

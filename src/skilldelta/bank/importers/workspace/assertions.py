@@ -309,6 +309,8 @@ def _direct_rate(node: Fields) -> float | None:
             return float(value)
         if isinstance(value, str) and (_FRACTION.match(value) or _PERCENT.match(value)):
             return scalar_rate(value)
+        if key != "score" and (mark := mark_of(value)) is not None:
+            return mark
     return None
 
 

@@ -290,7 +290,7 @@ def _add_runs(
 def _tool_run(run: GradedRun, task: str, digest: str, outcome: float | None, defaults: Defaults) -> ToolRun:
     if outcome is not None and defaults.score == "all_passed":
         outcome = float(outcome == 1)
-    verdict = failed(run.error) if run.error else graded(outcome, "no assertion of the run is graded")
+    verdict = failed(run.error) if run.error else graded(outcome, "it has no check with a verdict, and no pass rate")
     return ToolRun(
         task,
         run.arm,
