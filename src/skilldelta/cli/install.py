@@ -149,7 +149,7 @@ def _doubts(options: dict[str, Any]) -> list[str]:
         with Bank.open(options["bank"], create=False) as bank:
             recorded = {one.skill_id for one in bank.skills()}
     except SkillDeltaError as error:
-        return [f"{error}; until then the gate skips"]
+        return [f"{error}; until then every skill is left as it is"]
     return [str(unknown_name("skill", skill, recorded)) for skill in options["skill"] if skill not in recorded]
 
 
