@@ -61,7 +61,7 @@ def _workspace(folder: Path, runs: int = RUNS) -> Figure:
         runs / ours.cpu,
         "per s",
         "higher",
-        "Runs of a skill-creator workspace (two files each) recognised, read, checked for changes and joined, per processor second.",
+        "Runs of a skill-creator workspace (two files each) recognized, read, checked for changes and joined, per processor second.",
         Peer("open, read and json.loads of the same files", runs / bare.cpu),
     )
 

@@ -74,7 +74,7 @@ def test_the_rate_is_coverage_plus_residual_plus_noise() -> None:
     assert rate == pytest.approx(3 * (20 / 500) ** 0.5 + 0.1 + hoeffding(1 / 20, 0.05))
 
 
-def test_the_rate_refuses_a_neighbourhood_that_the_support_cannot_fill() -> None:
+def test_the_rate_refuses_a_neighborhood_that_the_support_cannot_fill() -> None:
     with pytest.raises(InputError, match=r"needs 2k <= c n, got k=6, c=0\.5, n=10"):
         knn_rate(10, 6, 1, dimension=2, mass=0.5, smoothness=1.0)
 

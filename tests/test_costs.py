@@ -25,7 +25,7 @@ def support_with(added: list[float], families: list[str], task_ids: list[str] | 
     )
 
 
-def test_neighbours_are_pulled_toward_the_family_and_the_family_toward_the_panel() -> None:
+def test_neighbors_are_pulled_toward_the_family_and_the_family_toward_the_panel() -> None:
     costs = TokenCosts.of(support_with([400, 400, 200, 200], ["a", "a", "b", "b"]))
     family = (800 + PSEUDO_PAIRS * 300) / (2 + PSEUDO_PAIRS)
     found = costs.predict(np.array([0]), family="a")
@@ -35,7 +35,7 @@ def test_neighbours_are_pulled_toward_the_family_and_the_family_toward_the_panel
     assert found.dollars is None
 
 
-def test_a_new_family_without_neighbours_costs_the_panel_mean() -> None:
+def test_a_new_family_without_neighbors_costs_the_panel_mean() -> None:
     costs = TokenCosts.of(support_with([400, 200], ["a", "b"]))
     found = costs.predict(np.array([], np.int64), family="new", price=3.0)
     assert found == Cost(300.0, pytest.approx(300 * 3 / 1e6), 0)  # type: ignore[arg-type]

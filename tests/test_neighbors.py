@@ -1,4 +1,4 @@
-"""Exact neighbours: ties by row order, exclusion, float32 near-ties settled in float64, one query like many."""
+"""Exact neighbors: ties by row order, exclusion, float32 near-ties settled in float64, one query like many."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def test_excluded_rows_are_left_out_and_k_shrinks_to_what_remains() -> None:
     assert nearest(PLANE, EAST, 10, excluded=np.array([0, 4])).rows.tolist() == [3, 1, 2]
 
 
-def test_nothing_eligible_gives_no_neighbour() -> None:
+def test_nothing_eligible_gives_no_neighbor() -> None:
     assert nearest(PLANE, EAST, 3, excluded=np.arange(5)).rows.tolist() == []
     assert nearest(np.empty((0, 2), np.float32), EAST, 3).rows.tolist() == []
 
 
 @pytest.mark.parametrize("k", [0, -1])
-def test_a_neighbourhood_without_neighbours_is_refused(k: int) -> None:
+def test_a_neighborhood_without_neighbors_is_refused(k: int) -> None:
     with pytest.raises(InputError, match=f"k must be at least 1, got {k}"):
         nearest(PLANE, EAST, k)
     with pytest.raises(InputError, match=f"k must be at least 1, got {k}"):
@@ -94,7 +94,7 @@ def test_near_ties_of_float32_are_settled_in_float64(gap: float, rng: np.random.
         assert single.similarities.tolist() == found.similarities[i].tolist()
 
 
-def test_float32_alone_would_have_chosen_other_neighbours(rng: np.random.Generator) -> None:
+def test_float32_alone_would_have_chosen_other_neighbors(rng: np.random.Generator) -> None:
     """The premise of the test above: on such data the plain float32 product ranks wrongly."""
     vectors = near_ties(rng, count=300, dimension=384, gap=3e-4)
     rough = np.argsort(-(vectors @ vectors[0]), kind="stable")[:6].tolist()

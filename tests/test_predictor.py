@@ -152,7 +152,7 @@ def panel(seed: int, *, tasks: int, families: int) -> Support:
 def test_every_row_as_a_target_equals_one_target_at_a_time(
     seed: int, k: int, weighting: str, label: str, scope: str
 ) -> None:
-    """To the last bit, also where neighbourhoods are padded: families of 16 with k above 16."""
+    """To the last bit, also where neighborhoods are padded: families of 16 with k above 16."""
     support, chosen = panel(seed, tasks=48, families=3), Settings(k, weighting, label)  # type: ignore[arg-type]
     each = predict_each(support, scope, settings=chosen)  # type: ignore[arg-type]
     for block in support.blocks(scope):  # type: ignore[arg-type]

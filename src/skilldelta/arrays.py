@@ -76,7 +76,7 @@ _TOKENS = ("tokens0", "tokens1")
 
 
 def checked_columns(columns_given: GivenColumns) -> dict[str, Any]:
-    """The fields of a Support; vectors are normalised, absent repetitions are one, absent tokens unknown."""
+    """The fields of a Support; vectors are normalized, absent repetitions are one, absent tokens unknown."""
     n = len(columns_given["task_ids"])
     columns: dict[str, Any] = {"texts": (), **{name: [""] * n for name in _WORDS}}
     columns |= {name: np.ones(n) for name in _REPETITIONS} | {name: np.full(n, np.nan) for name in _TOKENS}

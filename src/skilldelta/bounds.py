@@ -25,7 +25,7 @@ class Evidence:
 
 
 def evidence(weights: Floats, similarities: Floats, r0: Ints, r1: Ints) -> Evidence:
-    """Radius, effective support and noise factor of one weighted neighbourhood (k' entries each)."""
+    """Radius, effective support and noise factor of one weighted neighborhood (k' entries each)."""
     return Evidence(
         radius=radius(weights, similarities),
         effective=effective_support(weights),
@@ -34,20 +34,20 @@ def evidence(weights: Floats, similarities: Floats, r0: Ints, r1: Ints) -> Evide
 
 
 def radius(weights: Floats, similarities: Floats) -> float:
-    """rho_w: the weighted mean distance to the neighbours, with distance 1 - cosine."""
+    """rho_w: the weighted mean distance to the neighbors, with distance 1 - cosine."""
     return float(weights @ (1.0 - similarities))
 
 
 def effective_support(weights: Floats) -> float:
-    """n_eff: how many equally weighted neighbours would average as well; 0 without neighbours."""
+    """n_eff: how many equally weighted neighbors would average as well; 0 without neighbors."""
     squares = float(weights @ weights)
     return 1.0 / squares if squares else 0.0
 
 
 def noise(weights: Floats, r0: Ints, r1: Ints) -> float:
-    """v_w = sum of w^2 / r, generalised to unequal repetitions.
+    """v_w = sum of w^2 / r, generalized to unequal repetitions.
 
-    With m = min(r0, r1) paired repetitions and the rest unpaired, the summands of a neighbour have ranges
+    With m = min(r0, r1) paired repetitions and the rest unpaired, the summands of a neighbor have ranges
     w (1/r0 + 1/r1), m times, and w / max(r0, r1), otherwise; at r0 = r1 = r this is the paper's w^2 / r.
     """
     low, high = np.minimum(r0, r1).astype(float), np.maximum(r0, r1).astype(float)
@@ -84,13 +84,13 @@ def knn_rate(
     residual: float = 0.0,
     delta: float = 0.05,
 ) -> float:
-    """The k-neighbour error radius: L (2k/(cn))^(1/nu) + eps + sqrt(2 log(2/delta)/(kr)); coverage of radius 1 at most.
+    """The k-neighbor error radius: L (2k/(cn))^(1/nu) + eps + sqrt(2 log(2/delta)/(kr)); coverage of radius 1 at most.
 
     It holds with probability at least 1 - delta - exp(-k/4) where source mass near every target is at least c u^nu.
     """
     coverage = float((2 * k / (mass * n)) ** (1 / dimension))
     if coverage > 1:
-        raise InputError(f"the rate needs 2k <= c n, got k={k}, c={mass}, n={n}; use fewer neighbours or more support")
+        raise InputError(f"the rate needs 2k <= c n, got k={k}, c={mass}, n={n}; use fewer neighbors or more support")
     return smoothness * coverage + residual + hoeffding(1 / (k * r), delta)
 
 

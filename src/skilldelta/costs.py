@@ -1,6 +1,6 @@
 """What using a skill costs in tokens and dollars, and the rule that weighs the gain against it.
 
-The predicted cost is what the skill added on the neighbours, pulled toward the mean of the family and that toward the mean
+The predicted cost is what the skill added on the neighbors, pulled toward the mean of the family and that toward the mean
 of the panel, because a few executions say little about tokens. The rule uses the skill iff gain − lambda · tokens exceeds
 the threshold; lambda, the success one token must buy, follows from what a success is worth.
 """
@@ -18,7 +18,7 @@ from skilldelta.errors import InputError
 from skilldelta.nouns import plural
 from skilldelta.support import Support, scope_label
 
-# How many pairs the wider mean counts for: four neighbours and the family mean weigh the same.
+# How many pairs the wider mean counts for: four neighbors and the family mean weigh the same.
 PSEUDO_PAIRS = 4.0
 
 
@@ -30,7 +30,7 @@ class Cost:
     dollars: float | None = None
     """Known where a price was given."""
     pairs: int = 0
-    """Neighbours whose tokens are known under both conditions."""
+    """Neighbors whose tokens are known under both conditions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class TokenCosts:
     def predict(
         self, neighbors: Ints, *, family: str = "", skill: str = "", task_id: str = "", price: float | None = None
     ) -> Cost | None:
-        """The cost of one target from its neighbours' rows, its own task left out; None where no tokens are known.
+        """The cost of one target from its neighbors' rows, its own task left out; None where no tokens are known.
 
         `price` is dollars per million tokens.
         """
@@ -148,7 +148,7 @@ class TokenCosts:
         return Cost(prediction.tokens, prediction.tokens * price / 1e6, prediction.pairs)
 
     def predict_each(self, neighbors: Ints) -> Floats:
-        """(n,) tokens that the skill is predicted to add to every row, from neighbours (n, k), -1 for none; NaN unknown."""
+        """(n,) tokens that the skill is predicted to add to every row, from neighbors (n, k), -1 for none; NaN unknown."""
         costs = (
             self._predicted(neighbors[row], str(self.labels[row]), str(self.task_ids[row]))
             for row in range(len(self.added))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import aiohttp
 
 T = TypeVar("T")
+# Bytes of an answer, answers of status 1xx before it, and digits of an integer that is read as one.
 LARGEST_BODY = 64 * 1024 * 1024
 _MOST_INTERIM = 100
 _LONGEST_INTEGER = 18

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+# Bytes of a SKILL.md that are read: more than a model takes in at once, and too little to fill a memory.
+MOST_SKILL = 4 << 20
+
 
 class SkillFile(NamedTuple):
     """The lines of the front matter, none where there is no such part, and the body without blank ends.

@@ -1,8 +1,8 @@
-"""Exact nearest neighbours by cosine, with reproducible ties.
+"""Exact nearest neighbors by cosine, with reproducible ties.
 
 Candidates are selected in float32 with a margin that covers its rounding error, then rescored in float64; equal cosines
-stand in row order. Many queries at once, in `resemblance`, give the same neighbours and the same cosines. No outcome is
-an argument here, so none can leak into the choice of neighbours.
+stand in row order. Many queries at once, in `resemblance`, give the same neighbors and the same cosines. No outcome is
+an argument here, so none can leak into the choice of neighbors.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def nearest(vectors: Vectors, query: Vectors, k: int, *, excluded: Ints | None =
 
 
 def check_k(k: int) -> None:
-    """Refuse a neighbourhood without neighbours."""
+    """Refuse a neighborhood without neighbors."""
     if k < 1:
         raise InputError(f"k must be at least 1, got {k}", setting="k")
 

@@ -60,7 +60,7 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """One prediction per row of the support; padded neighbours have row -1 and weight 0."""
+    """One prediction per row of the support; padded neighbors have row -1 and weight 0."""
 
     gains: Floats  # (n,)
     rows: Ints  # (n, k)
@@ -145,7 +145,7 @@ def predict_each(support: Support, scope: Scope, *, settings: Settings = PAPER) 
 
 
 def average(neighbors: Neighbors, gains: Floats, settings: Settings = PAPER) -> tuple[Floats, Floats]:
-    """Lines 5 to 7 for many targets: predicted gains (m,) and weights (m, k); 0 where no neighbour was found."""
+    """Lines 5 to 7 for many targets: predicted gains (m,) and weights (m, k); 0 where no neighbor was found."""
     present = neighbors.rows >= 0
     shares = np.where(present, 1.0, 0.0)
     if settings.weighting == "cosine":
@@ -160,7 +160,7 @@ def average(neighbors: Neighbors, gains: Floats, settings: Settings = PAPER) -> 
 
 
 def _sum(values: Floats) -> Any:
-    """The sum over neighbours, nearest first. `np.sum` groups by length, so that padding would move the last bit."""
+    """The sum over neighbors, nearest first. `np.sum` groups by length, so that padding would move the last bit."""
     return values.cumsum(axis=-1)[..., -1]
 
 

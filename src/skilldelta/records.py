@@ -1,6 +1,6 @@
 """The nouns of SkillDelta: Task, Skill, Agent, Execution, Pair.
 
-Frozen data without behaviour beyond derived values. Reading and writing them is the bank's job, joining executions into
+Frozen data without behavior beyond derived values. Reading and writing them is the bank's job, joining executions into
 pairs is `pairing`'s.
 """
 

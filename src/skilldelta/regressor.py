@@ -1,7 +1,7 @@
 """`SkillGainRegressor`: gains predicted the scikit-learn way, from arrays or a data frame, without a bank.
 
 It is the same predictor as everywhere else behind `fit`, `predict` and `decide`, for notebooks, pipelines and model
-selection. Decisions with their evidence, neighbours and intervals are an `Advisor`'s.
+selection. Decisions with their evidence, neighbors and intervals are an `Advisor`'s.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ DEFAULT_SERVER = "http://127.0.0.1:7345"
 PROOF_PATH = "/v1/proof"
 # A key that the user has copied from another machine; it stands for TLS where a server is asked over a plain connection.
 KEY_VARIABLE = "SKILLDELTA_SERVER_KEY"
+# Bytes of the key file, and characters of the shortest key that counts.
 _MOST_BYTES = 1_000
 _SHORTEST = 32
 _PURPOSE = "skilldelta server"

@@ -165,7 +165,7 @@ class Support(ArrayRecord):
 
     @classmethod
     def from_arrays(cls, **columns: Unpack[GivenColumns]) -> Support:
-        """Checked construction; vectors are normalised, absent repetitions are one, absent tokens unknown."""
+        """Checked construction; vectors are normalized, absent repetitions are one, absent tokens unknown."""
         return cls(**checked_columns(columns))
 
 

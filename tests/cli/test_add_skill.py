@@ -71,7 +71,7 @@ def test_a_text_that_would_make_evidence_stale_must_be_meant_so(
     assert len(skilldelta("bank", "list", "--bank", toy_bank, "--json").document["pairs"]) == 4
 
 
-def test_the_version_that_executions_name_is_recognised(
+def test_the_version_that_executions_name_is_recognized(
     skilldelta: Skilldelta, skill_folder: Path, tmp_path: Path
 ) -> None:
     rows = [{**row, "skill_digest": text_digest(BODY)} for row in pair_rows()[:4]]

@@ -166,7 +166,7 @@ def test_a_threshold_sweep_runs_from_always_on_to_always_off(skilldelta: Skillde
     assert "best in hindsight" in skilldelta("sweep", "threshold", "--bank", toy_bank).out
 
 
-def test_evidence_curves_cover_support_neighbours_and_repetitions(skilldelta: Skilldelta, simulated_bank: str) -> None:
+def test_evidence_curves_cover_support_neighbors_and_repetitions(skilldelta: Skilldelta, simulated_bank: str) -> None:
     curves = skilldelta("sweep", "evidence", "--bank", simulated_bank, "--json").document["sweeps"][0]["curves"]
     assert [curve["axis"] for curve in curves] == ["support", "neighbors", "repetitions"]
     assert curves[2]["amounts"] == [1, 2]

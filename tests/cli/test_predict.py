@@ -35,7 +35,7 @@ def test_an_answer_without_evidence_has_no_certainty(skilldelta: Skilldelta, toy
     assert skilldelta(*asked).out.splitlines()[0] == "Skip the skill (no evidence)"
 
 
-def test_the_paper_rule_uses_a_skill_whose_neighbours_gained(skilldelta: Skilldelta, toy_bank: str) -> None:
+def test_the_paper_rule_uses_a_skill_whose_neighbors_gained(skilldelta: Skilldelta, toy_bank: str) -> None:
     asked = ("predict", "--bank", toy_bank, "--paper", "--json")
     helped = skilldelta(*asked, "--skill", "units-skill", "convert four miles to metres").document
     harmed = skilldelta(*asked, "--skill", "dates-skill", "what day follows sunday").document

@@ -67,7 +67,7 @@ def test_a_cost_that_decided_is_part_of_the_reason(skilldelta: Skilldelta, toy_b
     assert "◆ threshold 1" in lines[3] or "│ threshold 1" in lines[3]
 
 
-def test_one_neighbour_is_enough_for_an_answer(skilldelta: Skilldelta, tmp_path: object) -> None:
+def test_one_neighbor_is_enough_for_an_answer(skilldelta: Skilldelta, tmp_path: object) -> None:
     from pathlib import Path
 
     Path("one.jsonl").write_text(json.dumps(pair_rows()[0]) + "\n")

@@ -82,7 +82,7 @@ def test_a_decision_is_recorded_with_what_it_rested_on(skilldelta: Skilldelta, t
 
 
 def test_the_whole_bound_widens_the_papers_band_by_distance_and_residual(skilldelta: Skilldelta, toy_bank: str) -> None:
-    """Four neighbours of one run: sqrt(2 log(2/delta) / 4) and, beside it, L rho + eps."""
+    """Four neighbors of one run: sqrt(2 log(2/delta) / 4) and, beside it, L rho + eps."""
     asked = (
         "predict",
         "--bank",

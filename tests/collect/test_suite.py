@@ -96,7 +96,7 @@ def test_a_skill_file_without_proper_front_matter_or_body_is_refused(tmp_path: P
         ("agent: {max_tokens: 0}\n", "max_tokens must be at least 1"),
         ("agent: {modle: x}\n", "unknown key 'modle'"),
         ("grader: nonsense\n", "expected an object with a type"),
-        ("colour: red\n", "unknown key 'colour'"),
+        ("color: red\n", "unknown key 'color'"),
         ("tasks: [\n", "not valid YAML"),
         ("tasks: elsewhere.jsonl\n", "the tasks file is missing"),
     ],

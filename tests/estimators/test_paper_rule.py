@@ -40,7 +40,7 @@ def test_an_unknown_family_scores_zero() -> None:
     assert score.gain == pytest.approx(0.0)
 
 
-def test_it_averages_success_with_the_skill_over_exactly_the_papers_neighbours_and_weights(
+def test_it_averages_success_with_the_skill_over_exactly_the_papers_neighbors_and_weights(
     rng: np.random.Generator,
 ) -> None:
     support = random_panel(rng)

@@ -34,7 +34,7 @@ def rows_of(support: Support) -> list[Row]:
     ]
 
 
-def neighbours(rows: list[Row], target: Row, k: int) -> list[tuple[float, Row]]:
+def neighbors(rows: list[Row], target: Row, k: int) -> list[tuple[float, Row]]:
     """(weight, row) of the k nearest other tasks of the family, weights adding up to one."""
     length = math.sqrt(math.fsum(x * x for x in target.vector))
     found = []
@@ -52,11 +52,11 @@ def neighbours(rows: list[Row], target: Row, k: int) -> list[tuple[float, Row]]:
 
 
 def paper_scores(rows: list[Row], k: int = 6) -> list[float]:
-    return [math.fsum(w * n.gain for w, n in neighbours(rows, row, k)) for row in rows]
+    return [math.fsum(w * n.gain for w, n in neighbors(rows, row, k)) for row in rows]
 
 
 def with_skill_scores(rows: list[Row], k: int = 6) -> list[float]:
-    return [math.fsum(w * n.y1 for w, n in neighbours(rows, row, k)) for row in rows]
+    return [math.fsum(w * n.y1 for w, n in neighbors(rows, row, k)) for row in rows]
 
 
 def family_scores(rows: list[Row]) -> list[float]:

@@ -148,8 +148,8 @@ def test_support_helps_where_gains_are_local_and_pooling_where_they_are_not(rng:
     local = simulate_panel(rng, tasks=600, families=6, kind="local_only", smoothness=3.0, r0=8, r1=8).support
     pools = support_sweep(local, rng, sizes=[3, 99], orderings=3).mae
     assert pools[1] < pools[0] - 0.05
-    neighbours = neighbor_sweep(local, ks=[5, 99]).mae
-    assert neighbours[0] < neighbours[1] - 0.05
+    neighbors = neighbor_sweep(local, ks=[5, 99]).mae
+    assert neighbors[0] < neighbors[1] - 0.05
     flat = simulate_panel(rng, tasks=600, families=6, kind="family_only").support
-    neighbours = neighbor_sweep(flat, ks=[1, 5, 99]).mae
-    assert neighbours[0] > neighbours[1] > neighbours[2]
+    neighbors = neighbor_sweep(flat, ks=[1, 5, 99]).mae
+    assert neighbors[0] > neighbors[1] > neighbors[2]

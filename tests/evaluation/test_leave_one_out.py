@@ -161,7 +161,7 @@ def test_policies_that_need_texts_are_left_out_in_words(rng: np.random.Generator
     result = evaluate_panel(replace(_simulated(rng), texts=()), rng=rng, resamples=0)
     assert {"tfidf_knn", "relevance"}.isdisjoint(result.policies)
     assert (
-        "TF-IDF neighbours: left out, the panel has no task texts; import or collect them with their text"
+        "TF-IDF neighbors: left out, the panel has no task texts; import or collect them with their text"
         in result.notes
     )
     assert any(note.startswith("Relevance gate: left out") for note in result.notes)

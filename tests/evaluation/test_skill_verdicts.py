@@ -140,10 +140,10 @@ def test_an_interval_that_excludes_zero_alone_needs_more_tasks_when_many_skills_
     assert (first.more_tasks or 0) > 5
 
 
-def test_harmed_tasks_are_grouped_with_their_neighbours() -> None:
+def test_harmed_tasks_are_grouped_with_their_neighbors() -> None:
     found = verdict(panel({("s", "a"): [HARMED] * 5 + [SAME] * 5, ("s", "b"): [HELPED] * 9 + [HARMED]}))
     sizes = {len(group.rows): group.is_isolated for group in found.groups}
-    assert sizes == {5: False, 1: True}  # the lone one among helped neighbours is chance, for all one can tell
+    assert sizes == {5: False, 1: True}  # the lone one among helped neighbors is chance, for all one can tell
 
 
 def test_votes_on_equal_runs_decide_the_sign_test() -> None:

@@ -21,7 +21,7 @@ INDEPENDENT = sorted(set(METHODS) - {"hoeffding"})
 
 
 def with_successes(count: int, k: int, r: int, *, opposite: bool) -> Neighborhood:
-    """k neighbours of r runs an arm with a number of flips in the skill's favour, in both arms together.
+    """k neighbors of r runs an arm with a number of flips in the skill's favour, in both arms together.
 
     Opposite arms fail exactly where the other succeeds: every flip counts in both.
     """

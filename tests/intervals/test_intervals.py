@@ -17,7 +17,7 @@ def draw(rng: np.random.Generator, weights: np.ndarray, mu0: float, mu1: float, 
 def coverage(
     method: str, rng: np.random.Generator, *, mu0: float, mu1: float, r: int, k: int = 6, trials: int = 300
 ) -> float:
-    """Share of simulated neighbourhoods whose interval contains the true weighted gain."""
+    """Share of simulated neighborhoods whose interval contains the true weighted gain."""
     weights = np.linspace(1.1, 0.9, k) / k
     weights /= weights.sum()
     found = (interval(method, draw(rng, weights, mu0, mu1, r)) for _ in range(trials))
@@ -43,7 +43,7 @@ def test_an_interval_keeps_its_promise_in_many_trials(
     assert coverage(method, rng, mu0=mu0, mu1=mu1, r=r, k=k, trials=4_000) >= 0.945
 
 
-def test_at_six_neighbours_and_three_runs_the_exact_interval_is_at_most_60_percent_of_the_papers(
+def test_at_six_neighbors_and_three_runs_the_exact_interval_is_at_most_60_percent_of_the_papers(
     rng: np.random.Generator,
 ) -> None:
     weights = np.array([0.174, 0.168, 0.167, 0.165, 0.164, 0.162])

@@ -24,7 +24,7 @@ class Covered:
     share: float
     width: float
     neighbors: float
-    """Mean width of `exact` over six neighbours of the same tasks."""
+    """Mean width of `exact` over six neighbors of the same tasks."""
 
 
 def interval_of(blend: FittedBlend, panel: SimulatedPanel, row: int, *, skill: str = "") -> Interval:

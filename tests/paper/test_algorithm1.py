@@ -113,7 +113,7 @@ def test_each_prediction_traces_to_its_records(rng: np.random.Generator) -> None
         assert found.gains[target] == pytest.approx(weights @ support.gains[rows], abs=1e-12)
 
 
-def test_outcomes_never_choose_neighbours_or_weights(rng: np.random.Generator) -> None:
+def test_outcomes_never_choose_neighbors_or_weights(rng: np.random.Generator) -> None:
     panel = simulate_panel(rng, tasks=60, families=3)
     one, two = (predict_each(p.support, "family") for p in (panel, panel.redraw(rng)))
     np.testing.assert_array_equal(one.rows, two.rows)

@@ -12,16 +12,16 @@ from skilldelta.predictor import Settings, predict_each
 
 
 @pytest.mark.parametrize(("r", "stated"), [(1, 1.109), (3, 0.640)])
-def test_minimum_noise_terms_at_six_neighbours_are_the_stated_ones(r: int, stated: float) -> None:
+def test_minimum_noise_terms_at_six_neighbors_are_the_stated_ones(r: int, stated: float) -> None:
     assert error_bound(radius=0.0, noise=1 / (6 * r), delta=0.05) == pytest.approx(stated, abs=5e-4)
 
 
-def test_one_repetition_at_six_neighbours_certifies_nothing() -> None:
+def test_one_repetition_at_six_neighbors_certifies_nothing() -> None:
     """The half-width exceeds 1, the largest possible gain."""
     assert hoeffding(1 / 6, 0.05) > 1
 
 
-def test_no_weights_on_k_neighbours_beat_uniform_ones(rng: np.random.Generator) -> None:
+def test_no_weights_on_k_neighbors_beat_uniform_ones(rng: np.random.Generator) -> None:
     """Cauchy-Schwarz: v >= 1/(kr)."""
     r = np.full(6, 3)
     for weights in rng.dirichlet(np.ones(6), size=200):
@@ -56,7 +56,7 @@ def test_the_noise_term_holds_at_the_largest_variance_there_is(delta: float, rng
 
 
 def test_without_the_coverage_term_the_bound_fails(rng: np.random.Generator) -> None:
-    """The test above is not vacuous: with little noise and far neighbours, L rho is what holds the bound."""
+    """The test above is not vacuous: with little noise and far neighbors, L rho is what holds the bound."""
     panel = simulate_panel(rng, tasks=200, families=4, kind="local_only", smoothness=4.0, r0=200, r1=200)
     found = predict_each(panel.support, "family", settings=Settings(k=40))
     terms = local_terms(found, panel.support)
@@ -65,7 +65,7 @@ def test_without_the_coverage_term_the_bound_fails(rng: np.random.Generator) -> 
     assert (error <= terms.bounds(delta=0.05, smoothness=0.0, residual=0.0)).mean() < 0.5
 
 
-def test_more_support_brings_neighbours_nearer_and_repetitions_do_not(rng: np.random.Generator) -> None:
+def test_more_support_brings_neighbors_nearer_and_repetitions_do_not(rng: np.random.Generator) -> None:
     def terms(tasks: int, r: int) -> tuple[float, float]:
         panel = simulate_panel(rng, tasks=tasks, families=1, r0=r, r1=r, nuisance_share=0.0)
         found = local_terms(predict_each(panel.support, "family"), panel.support)

@@ -50,9 +50,9 @@ def test_the_repetition_sweep_keeps_one_to_three_executions(panel: SimulatedPane
 
 
 def test_all_three_sweeps_meet_at_full_evidence(panel: SimulatedPanel, rng: np.random.Generator) -> None:
-    """All support, three neighbours, all repetitions: one prediction, whichever way it is reached."""
+    """All support, three neighbors, all repetitions: one prediction, whichever way it is reached."""
     pools = support_sweep(panel.support, rng, sizes=[39]).mae[0]
-    neighbours = neighbor_sweep(panel.support, ks=[3]).mae[0]
+    neighbors = neighbor_sweep(panel.support, ks=[3]).mae[0]
     repetitions = repetition_sweep(panel.support, rng, repetitions=[3]).mae[0]
-    assert pools == pytest.approx(neighbours, abs=1e-12)
-    assert repetitions == pytest.approx(neighbours, abs=1e-12)
+    assert pools == pytest.approx(neighbors, abs=1e-12)
+    assert repetitions == pytest.approx(neighbors, abs=1e-12)

@@ -73,7 +73,7 @@ def test_a_valid_band_makes_every_definite_action_right(tau: float, eta: float, 
 
 
 def informative(rng: np.random.Generator, **changes: object) -> SimulatedPanel:
-    """Enough repetitions and neighbours for the bound to certify something."""
+    """Enough repetitions and neighbors for the bound to certify something."""
     world: dict[str, object] = {"tasks": 600, "families": 4, "kind": "mixed", "smoothness": 0.8, "r0": 12, "r1": 12}
     return simulate_panel(rng, **(world | changes))  # type: ignore[arg-type]
 
@@ -146,13 +146,13 @@ def test_a_panel_of_singletons_has_nothing_to_check(rng: np.random.Generator) ->
         check_theory(simulate_panel(rng, tasks=5, families=5))
 
 
-# Corollary (k-neighbour rate). With half the length for the position and no nuisance, 1 - cosine is the mean distance of
+# Corollary (k-neighbor rate). With half the length for the position and no nuisance, 1 - cosine is the mean distance of
 # positions over the axes, so that a corner of the cube has source mass at least u^nu: c = 1 up to the grid of levels.
 
 
 @pytest.mark.parametrize("nu", [1, 2])
 @pytest.mark.parametrize("k", [4, 16])
-def test_the_k_neighbour_rate_holds_over_support_target_and_executions(
+def test_the_k_neighbor_rate_holds_over_support_target_and_executions(
     nu: int, k: int, rng: np.random.Generator
 ) -> None:
     n, r, delta, draws = 400, 2, 0.2, 10

@@ -65,7 +65,7 @@ def test_the_bank_has_paid_after_its_cost_over_the_saving(panel: PanelResult) ->
     assert "The bank cost 3,200 tokens. Paper's rule saves 100 tokens per task against always using the skill" in text
     assert "with success 25.0 points higher: the bank has paid for itself after 32 tasks" in text
     assert "Not recorded: seconds and dollars." in text
-    assert "finding its neighbours takes" in text
+    assert "finding its neighbors takes" in text
     lines = figure.plots[0].spec["data"]["values"]
     spent = {(line["name"], line["tasks"]): line["spent"] for line in lines}
     assert spent["always_on", 32] == spent["paper", 32] == 9_600

@@ -114,7 +114,7 @@ def test_a_long_sweep_is_thinned_and_keeps_what_a_reader_looks_for(rng: np.rando
     assert {0, sweep.default, sweep.best, len(sweep) - 1} <= set(kept)
 
 
-def test_evidence_curves_cover_support_neighbours_and_repetitions(panel: PanelResult) -> None:
+def test_evidence_curves_cover_support_neighbors_and_repetitions(panel: PanelResult) -> None:
     figure = scaling(scaling_curves(panel.support, np.random.default_rng(0)), panel.support)
     assert figure is not None
     assert [plot.name for plot in figure.plots] == ["scaling-support", "scaling-neighbors"]
@@ -148,7 +148,7 @@ def test_an_interval_around_zero_is_said_to_be_possible_chance(panel: PanelResul
     assert figure.words[-1].endswith("(95% interval −2.0 to +5.0), which may be chance.")
 
 
-def test_images_have_colours_instead_of_roles(panel: PanelResult) -> None:
+def test_images_have_colors_instead_of_roles(panel: PanelResult) -> None:
     (plot,) = ranking(panel, "paper").plots
     assert "var(--" not in str(image_spec(plot))
     assert resolve(["var(--c-paper)", 3]) == ["#0b6b66", 3]

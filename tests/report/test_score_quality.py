@@ -1,4 +1,4 @@
-"""Reliability: chances that come true are recognised as such, others are not."""
+"""Reliability: chances that come true are recognized as such, others are not."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ LOADING = ("src", "href", "srcset", "data", "action", "poster", "background")
 def page(panel: PanelResult, tmp_path_factory: pytest.TempPathFactory) -> Element:
     """The toy panel's report, read back."""
     path = tmp_path_factory.mktemp("report") / "report.html"
-    settings = {"neighbours (k)": "6", "seed": "0"}
+    settings = {"neighbors (k)": "6", "seed": "0"}
     return parse(write_report([panel], path, command="skilldelta report --bank toy.bank", settings=settings))
 
 
@@ -71,7 +71,7 @@ def test_the_page_shows_the_panels_numbers(page: Element) -> None:
 
 def test_the_page_says_how_to_make_it_again(page: Element) -> None:
     made = page.all("section", id="made")[0].text
-    for expected in ("skilldelta report --bank toy.bank", "neighbours (k)6", "numpy", "support of toy-agent on toy"):
+    for expected in ("skilldelta report --bank toy.bank", "neighbors (k)6", "numpy", "support of toy-agent on toy"):
         assert expected in made
 
 

@@ -135,7 +135,7 @@ def test_the_map_tells_by_keyboard_and_by_touch_what_a_point_is(browser: Any, de
         kinds = page.evaluate(
             "[...new Set([...document.querySelectorAll('.map .chart .mark')].map((one) => one.tagName + one.className.baseVal.split(' ')[1]))].sort()"
         )
-        assert kinds == ["circletie", "pathharm", "pathhelp"]  # told apart without colour
+        assert kinds == ["circletie", "pathharm", "pathhelp"]  # told apart without color
 
 
 def test_all_gains_are_saved_as_one_picture(visitor: Visitor) -> None:

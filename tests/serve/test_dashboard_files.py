@@ -52,7 +52,7 @@ def test_the_page_has_no_inline_script_or_style() -> None:
     assert not re.search(r"<style|\sstyle=|\son\w+=", page)
 
 
-def test_every_colour_is_one_of_the_reports() -> None:
+def test_every_color_is_one_of_the_reports() -> None:
     """The dashboard has no palette of its own."""
     style = (FOLDER / "dashboard.css").read_text(encoding="utf-8")
     used = set(re.findall(r"var\(--c-([\w-]+)\)", style))

@@ -56,7 +56,7 @@ def conversation_digest(conversation: str) -> str:
 
 
 def kept_document(record: DecisionRecord, texts: Mapping[str, str]) -> dict[str, Any]:
-    """A kept decision as `predict --json` printed it; `texts` are those of its neighbours, as far as they are still known."""
+    """A kept decision as `predict --json` printed it; `texts` are those of its neighbors, as far as they are still known."""
     columns = {"action": record.action, "gain": record.gain, "threshold": record.threshold, "reason": record.reason}
     evidence = dict(record.evidence)
     if "estimator" in evidence:
@@ -93,7 +93,7 @@ def neighbor_ids(record: DecisionRecord) -> list[str]:
 
 
 def _evidence(advice: Answer) -> dict[str, Any]:
-    """The document without what has columns of its own, and without the neighbours' texts, which the bank has."""
+    """The document without what has columns of its own, and without the neighbors' texts, which the bank has."""
     document = {name: value for name, value in advice.to_dict().items() if name not in _IN_COLUMNS}
     document["neighbors"] = [
         {name: value for name, value in neighbor.items() if name != "text"} for neighbor in document["neighbors"]

@@ -10,12 +10,10 @@ from skilldelta.bank.batch import Batch
 from skilldelta.bank.store import Bank
 from skilldelta.errors import InputError
 from skilldelta.files import read_text
-from skilldelta.front_matter import split_front_matter
+from skilldelta.front_matter import MOST_SKILL, split_front_matter
 from skilldelta.nouns import plural
 from skilldelta.records import Skill, bundle_name, text_digest
 from skilldelta.skill_folder import NO_FILES, FolderFiles, files_beside
-
-_MOST_BYTES = 4 << 20
 
 
 def read_skill(path: Path, name: str = "") -> Skill:
@@ -28,7 +26,7 @@ def read_skill_text(path: Path) -> str:
     file = path / "SKILL.md" if path.is_dir() else path
     if path.is_dir() and not file.is_file():
         raise InputError(f"{path}: no SKILL.md in this folder; name the file that holds the skill's text")
-    return skill_body(read_text(file, most=_MOST_BYTES), file)
+    return skill_body(read_text(file, most=MOST_SKILL), file)
 
 
 def skill_body(text: str, file: Path) -> str:

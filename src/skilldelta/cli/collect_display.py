@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _LINE_EVERY = 30.0
 # Seconds after which an answer is noticed to be missing.
 _LONG_WAIT = 20.0
+# Reasons of failed executions that are named; the others are counted.
 _MOST_REASONS = 5
 
 

@@ -81,7 +81,7 @@ def command(
 ) -> None:
     """Add paired executions from results of other tools, from files, or from standard input (-).
 
-    A source is a folder, a log, an archive of a folder, or a file. The format is recognised by its content, and the
+    A source is a folder, a log, an archive of a folder, or a file. The format is recognized by its content, and the
     import says which it took and why; --list-formats explains them. What the files do not say is asked for once, by
     options or in a mapping file. A source is added whole or not at all; what is there already is not added twice.
 

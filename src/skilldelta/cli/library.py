@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from skilldelta.library.proposals import KnownGain, LibraryRow
 
 _COLUMNS = ("skill", "proposal", "list", "loaded", "used", "gain", "why")
+# Pairs of like skills that are shown; --json has them all.
 _MOST_OVERLAPS = 5
 
 

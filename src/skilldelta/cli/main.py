@@ -25,7 +25,7 @@ COMMANDS: dict[str, str] = {
     "demo": "The main job on the bundled bank of real executions.",
     "import": "Executions from results of other tools and from tables: Inspect, JSONL, CSV, …",
     "bank": "What is in the bank; integrity, export, removal.",
-    "predict": "Will this skill help on this task? Gain, decision, neighbours, interval.",
+    "predict": "Will this skill help on this task? Gain, decision, neighbors, interval.",
     "evaluate": "What the gate would have bought: every policy, every interval.",
     "compare": "Two runs task by task: difference, interval, exact tests, flipped tasks.",
     "skills": "Keep, gate or drop each skill of a bank, a workspace or a table; which tasks it breaks.",

@@ -1,6 +1,6 @@
 """What commands print and read: tables for people, one JSON document for programs, remarks and a bar on stderr.
 
-Colours switch off by themselves when the output is not a terminal. With --json nothing but the document reaches stdout.
+Colors switch off by themselves when the output is not a terminal. With --json nothing but the document reaches stdout.
 There is one bar at a time: a step inside another takes it over and gives it back, and what is printed meanwhile pauses
 it. Streams may be closed, and their encodings may lack characters.
 """
@@ -283,6 +283,7 @@ def readable(text: str) -> str:
     return _HARMFUL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
+# Characters of a word and of a line in an error message: a message quotes what people wrote, which may be a whole file.
 _LONGEST_WORD = 300
 _LONGEST_LINE = 1_500
 

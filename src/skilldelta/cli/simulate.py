@@ -127,12 +127,12 @@ def _show_rates(check: TheoryCheck) -> None:
     out, rate, margin = console(), check.rate, check.margin
     if rate is None:
         out.print(
-            "The k-neighbour rate needs at least 2k tasks in every scope: simulate more tasks, or give a smaller --k."
+            "The k-neighbor rate needs at least 2k tasks in every scope: simulate more tasks, or give a smaller --k."
         )
     else:
         best = "" if rate.best_k is None else f" Coverage and noise balance at k = {rate.best_k:.1f}."
         out.print(
-            f"The k-neighbour rate promises errors of at most {rate.rate:.2f} on {percent(1 - rate.failure)} of tasks "
+            f"The k-neighbor rate promises errors of at most {rate.rate:.2f} on {percent(1 - rate.failure)} of tasks "
             f"(n = {rate.n}, k = {rate.k}, c = {rate.mass:.2g}, nu = {rate.dimension:g}); measured: "
             f"{percent(rate.kept)} of errors are within it.{best}"
         )

@@ -58,7 +58,7 @@ def threshold(ctx: click.Context, /, bank: str, as_json: bool, output: Path | No
 @settings.document_options
 @progress("sweeping the amount of evidence")
 def evidence(bank: str, as_json: bool, output: Path | None, at_least: int, seed: int, **options: Any) -> None:
-    """Gain error over support size, neighbourhood size and repetitions, every target kept at every point."""
+    """Gain error over support size, neighborhood size and repetitions, every target kept at every point."""
     from skilldelta.studies import sweep_evidence
     from skilldelta.studies.threshold_studies import evidence_document
 

@@ -22,6 +22,7 @@ from skilldelta.collect.suite import AgentSettings
 from skilldelta.endpoint import EndpointReply, JsonEndpoint, NoAnswerError, one_line, read_json
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+# A larger count is a fault of the endpoint.
 _MOST_TOKENS = 10**12
 
 

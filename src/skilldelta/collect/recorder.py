@@ -22,6 +22,7 @@ from skilldelta.collect.transcript import TRANSCRIPT_FILE, append_lines, encode_
 from skilldelta.records import LISTED, Agent, Execution, Judgement
 
 T = TypeVar("T")
+# Executions that wait to be written before collecting waits for the bank.
 _MOST_PENDING = 512
 # Seconds between two transactions: each has a fixed price, so a fast collection stores many executions in one.
 _GATHER = 0.1

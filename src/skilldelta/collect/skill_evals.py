@@ -22,6 +22,7 @@ from skilldelta.files import check_file, json_document, read_bytes, write_bytes,
 from skilldelta.records import Skill
 
 EVALS_FILE = PurePosixPath("evals/evals.json")
+# Bytes of evals.json, and of one file that an eval names.
 _MOST_EVALS_BYTES = 16 << 20
 _MOST_FILE_BYTES = 256 << 20
 

@@ -30,7 +30,7 @@ class Encoder(Protocol):
 
     @property
     def identity(self) -> str:
-        """Name, version, dimension and normalisation; vectors of different identities never meet."""
+        """Name, version, dimension and normalization; vectors of different identities never meet."""
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """(n, dim) float32 rows of length 1, in the order of `texts`."""

@@ -19,6 +19,7 @@ from skilldelta.encoders import check_texts
 from skilldelta.errors import InputError
 from skilldelta.files import parse_json, read_bytes
 
+# Bytes of a file with one vector.
 _MOST_BYTES = 16 << 20
 _NUMPY = b"\x93NUMPY"
 

@@ -18,6 +18,7 @@ from skilldelta.encoders import check_texts
 from skilldelta.errors import InputError
 from skilldelta.nouns import plural
 
+# Words and pairs of words in the vocabulary: the length of a vector.
 MAX_FEATURES = 2048
 _BATCH = 1024  # rows made dense at once
 
@@ -26,7 +27,7 @@ class TfidfEncoder:
     """Unit rows over the corpus's most frequent terms, plus one last coordinate for texts with none of them.
 
     Such a text is the unit vector of that last coordinate: orthogonal to every text with a known term, so that it has no
-    similar neighbour rather than a failure.
+    similar neighbor rather than a failure.
     """
 
     def __init__(self, corpus: Sequence[str], *, max_features: int = MAX_FEATURES) -> None:

@@ -1,4 +1,4 @@
-"""The controls that compare words: neighbours by TF-IDF, and relevance, which uses a skill where its text resembles the task's."""
+"""The controls that compare words: neighbors by TF-IDF, and relevance, which uses a skill where its text resembles the task's."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _check_texts(support: Support) -> None:
 
 
 def _average(similarities: Floats, there: Flags, gains: Floats) -> Floats:
-    """Clipped-cosine means of neighbours' gains, each (m, k); 0 where no neighbour is there."""
+    """Clipped-cosine means of neighbors' gains, each (m, k); 0 where no neighbor is there."""
     shares = np.where(there, similarities, 0.0)
     shares = np.where(shares.sum(axis=1, keepdims=True) > 0, shares, there)
     total = shares.sum(axis=1)

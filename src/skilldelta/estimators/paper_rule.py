@@ -1,6 +1,6 @@
 """The paper's rule behind the estimator contract, policy `paper`, and its controls that fit nothing.
 
-The rule itself is `predictor`. The with-skill-only control has the paper's neighbours and weights, but the success with
+The rule itself is `predictor`. The with-skill-only control has the paper's neighbors and weights, but the success with
 the skill instead of the gain, so the difference between the two is the value of pairing. The family mean averages all
 other tasks of the family, near or far. The self-judge is the agent's own recorded answer to "would this skill help
 here?", with what asking cost.
@@ -45,7 +45,7 @@ class PaperRule:
 
 @dataclass(frozen=True, slots=True)
 class WithSkillOnly:
-    """Mean success with the skill over the paper's neighbours: a level and not a gain, with a threshold of its own."""
+    """Mean success with the skill over the paper's neighbors: a level and not a gain, with a threshold of its own."""
 
     settings: Settings = PAPER
     scope: Scope = "family"

@@ -28,8 +28,8 @@ GROUP = "skilldelta.estimators"
 
 
 @dataclass(frozen=True, slots=True)
-class Colours:
-    """A policy's colour on a light and on a dark page."""
+class Colors:
+    """A policy's color on a light and on a dark page."""
 
     light: str
     dark: str
@@ -60,7 +60,7 @@ class PolicyEntry:
     """The settings that change its scores: k, weighting, scope."""
     unfit_without_family: str = ""
     """Why it says nothing about a family that is held out; empty where it does."""
-    colours: Colours | None = None
+    colors: Colors | None = None
     """Grey where none is given."""
     version: str = __version__
     """Of the code that predicts, as a sealed panel notes it."""
@@ -184,13 +184,13 @@ _OWN_SPLIT = "it is judged on its own test split, not by holding families out"
 _OWN: Mapping[str, PolicyEntry] = {
     entry.name: entry
     for entry in (
-        PolicyEntry("always_off", "Always off", "never uses the skill", colours=Colours("#858e95", "#737c83")),
-        PolicyEntry("always_on", "Always on", "uses the skill on every task", colours=Colours("#5f6870", "#b4bbc0")),
+        PolicyEntry("always_off", "Always off", "never uses the skill", colors=Colors("#858e95", "#737c83")),
+        PolicyEntry("always_on", "Always on", "uses the skill on every task", colors=Colors("#5f6870", "#b4bbc0")),
         PolicyEntry(
             "random_matched",
             "Random, same rate",
             "uses the skill on randomly chosen tasks, at the use rate of the paper's rule (exact expectation)",
-            colours=Colours("#7d868d", "#929aa1"),
+            colors=Colors("#7d868d", "#929aa1"),
         ),
         PolicyEntry(
             "paper",
@@ -201,41 +201,41 @@ _OWN: Mapping[str, PolicyEntry] = {
             averages_neighbors=True,
             can_freeze=True,
             takes=("k", "weighting", "scope"),
-            colours=Colours("#0b6b66", "#56c7bd"),
+            colors=Colors("#0b6b66", "#56c7bd"),
         ),
         PolicyEntry(
             "with_skill_only",
             "With-skill only",
-            "the same neighbours, but only their success with the skill: no baseline",
+            "the same neighbors, but only their success with the skill: no baseline",
             _with_skill_only,
             takes=("k", "weighting", "scope"),
-            colours=Colours("#a67c1f", "#d9b15a"),
+            colors=Colors("#a67c1f", "#d9b15a"),
         ),
         PolicyEntry(
             "relevance",
             "Relevance gate",
             "uses the skill where its text resembles the task: no outcomes",
             _relevance,
-            colours=Colours("#7e64a8", "#b79fdd"),
+            colors=Colors("#7e64a8", "#b79fdd"),
         ),
         PolicyEntry(
             "tfidf_knn",
-            "TF-IDF neighbours",
+            "TF-IDF neighbors",
             "the paper's rule with word overlap instead of the encoder",
             _tfidf_knn,
             predicts_gain=True,
             takes=("k", "scope"),
-            colours=Colours("#a8567f", "#dc92b6"),
+            colors=Colors("#a8567f", "#dc92b6"),
         ),
         PolicyEntry(
             "family_mean",
             "Family mean",
-            "the mean gain of the task's family: no neighbours",
+            "the mean gain of the task's family: no neighbors",
             _family_mean,
             predicts_gain=True,
             can_freeze=True,
             unfit_without_family="no other task of a family is left when the family is held out",
-            colours=Colours("#b9683a", "#e09a6d"),
+            colors=Colors("#b9683a", "#e09a6d"),
         ),
         PolicyEntry(
             "ridge",
@@ -243,7 +243,7 @@ _OWN: Mapping[str, PolicyEntry] = {
             "a linear model of the gain, on its own train, validation and test split",
             _ridge,
             unfit_without_family=_OWN_SPLIT,
-            colours=Colours("#7b8f3d", "#b3c674"),
+            colors=Colors("#7b8f3d", "#b3c674"),
         ),
         PolicyEntry(
             "dual_ridge",
@@ -251,7 +251,7 @@ _OWN: Mapping[str, PolicyEntry] = {
             "Ridge with a second model for the extra tokens",
             _dual_ridge,
             unfit_without_family=_OWN_SPLIT,
-            colours=Colours("#4c7a55", "#85b68e"),
+            colors=Colors("#4c7a55", "#85b68e"),
         ),
         PolicyEntry(
             "blend",
@@ -261,14 +261,14 @@ _OWN: Mapping[str, PolicyEntry] = {
             predicts_gain=True,
             own_interval=True,
             can_freeze=True,
-            colours=Colours("#1d3f73", "#8fb3ec"),
+            colors=Colors("#1d3f73", "#8fb3ec"),
         ),
         PolicyEntry(
             "self_judge",
             "Self-judge",
             "the agent is asked beforehand whether it needs the skill",
             _self_judge,
-            colours=Colours("#7a5548", "#c9a08f"),
+            colors=Colors("#7a5548", "#c9a08f"),
         ),
     )
 }
@@ -278,7 +278,7 @@ ORACLE = PolicyEntry(
     "oracle",
     "Oracle",
     "the better condition of every task, known only afterwards: an upper line",
-    colours=Colours("#8a9298", "#646d74"),
+    colors=Colors("#8a9298", "#646d74"),
 )
 
 

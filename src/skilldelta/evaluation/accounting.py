@@ -34,7 +34,7 @@ _READ: dict[Unit, Callable[[Execution], float | None]] = {
 
 @dataclass(frozen=True, slots=True)
 class RoutingCost:
-    """What one decision costs: encoding the question and finding its neighbours. No generative call is made."""
+    """What one decision costs: encoding the question and finding its neighbors. No generative call is made."""
 
     tokens: float = 0.0
     seconds: float = 0.0

@@ -1,4 +1,4 @@
-"""Evidence scaling: how the gain error falls with more support, more neighbours, more repetitions.
+"""Evidence scaling: how the gain error falls with more support, more neighbors, more repetitions.
 
 Targets and their observed gains stay fixed; only the evidence that predicts them changes. Every target is kept at every
 point, so a sweep ends where the smallest family would lose one. Families too small to take part are named.
@@ -23,7 +23,7 @@ from skilldelta.support import Scope, Support
 Axis = Literal["support", "neighbors", "repetitions"]
 Runs = Sequence[Sequence[float]]
 
-# The paper's neighbourhood while support or repetitions vary.
+# The paper's neighborhood while support or repetitions vary.
 THREE = Settings(k=3)
 
 
@@ -79,7 +79,7 @@ def support_sweep(
 ) -> EvidenceCurve:
     """Nested pools: for each ordering of a family, a target's pool of size n is the first n of the others.
 
-    With fewer than k in the pool, all of them are neighbours. `at_least` leaves out families that cannot offer a pool of
+    With fewer than k in the pool, all of them are neighbors. `at_least` leaves out families that cannot offer a pool of
     that size, so that the others can be followed further.
     """
     blocks, left_out, limit = _taking_part(support, scope, at_least)
@@ -103,7 +103,7 @@ def neighbor_sweep(
     scope: Scope = "family",
     at_least: int = 1,
 ) -> EvidenceCurve:
-    """All support, k from one to all of it: cumulative sums over neighbours sorted once."""
+    """All support, k from one to all of it: cumulative sums over neighbors sorted once."""
     blocks, left_out, limit = _taking_part(support, scope, at_least)
     amounts = _amounts(ks, limit, "k")
     errors = np.zeros((1, len(amounts)))
@@ -124,7 +124,7 @@ def repetition_sweep(
     settings: Settings = THREE,
     scope: Scope = "family",
 ) -> EvidenceCurve:
-    """Keep r executions of each arm of each support task, drawn without replacement; neighbourhoods stay fixed.
+    """Keep r executions of each arm of each support task, drawn without replacement; neighborhoods stay fixed.
 
     `successes0` and `successes1` are the executions behind the support's means. Without them they are taken to be
     binary, as the paper does: the multiset follows from mean and count, and no chronology is assumed.
@@ -162,11 +162,11 @@ def binary_executions(means: Floats, counts: Ints) -> Runs:
 
 @dataclass(frozen=True, eq=False)
 class _Ranked:
-    """One block with every target's neighbours sorted once; the last column is always padding."""
+    """One block with every target's neighbors sorted once; the last column is always padding."""
 
     found: Neighbors  # (m, m) nearest first, rows of the block
     gains: Floats  # (m,)
-    rank: Ints  # (m, m) place of a row among a target's neighbours; m - 1 for its own task
+    rank: Ints  # (m, m) place of a row among a target's neighbors; m - 1 for its own task
 
     def pools(self, permutation: Ints, size: int) -> Ints:
         """(m, size) places of the first candidates in the order of a permutation, the target's own rows left out."""
@@ -236,7 +236,7 @@ def _insert(best: Ints, candidate: Ints) -> None:
 
 
 def _running_averages(ranked: _Ranked, weighting: Weighting) -> Floats:
-    """(m, m) the predicted gain from the first 1, 2, ... neighbours."""
+    """(m, m) the predicted gain from the first 1, 2, ... neighbors."""
     present = (ranked.found.rows >= 0).astype(np.float64)
     gains = ranked.gains[ranked.found.rows] * present
     plain = np.cumsum(gains, axis=1) / np.maximum(np.cumsum(present, axis=1), 1)

@@ -76,7 +76,7 @@ class FamilyEffect:
 class HarmGroup:
     """Harmed rows that belong together.
 
-    One harmed task may be chance. A group of like tasks that are harmed, among neighbours that lose too, is a kind of task
+    One harmed task may be chance. A group of like tasks that are harmed, among neighbors that lose too, is a kind of task
     on which the skill should be skipped. Groups are the connected parts of the graph in which a harmed task points to the
     harmed ones among its k nearest tasks of the same skill.
     """
@@ -140,7 +140,7 @@ class SkillVerdict:
     families: tuple[FamilyEffect, ...]
     """The most harmed first."""
     groups: tuple[HarmGroup, ...]
-    """Harmed tasks by nearest neighbours; their rows are of the panel."""
+    """Harmed tasks by nearest neighbors; their rows are of the panel."""
     token_change: float | None
     """Tokens with the skill over tokens without, minus 1; None where they are not known throughout."""
     extra_tokens: float | None
@@ -367,7 +367,7 @@ def _tokens_known(own: Support) -> bool:
 
 
 def _harm_groups(gains: Floats, neighbors: Ints, nearby: Floats) -> tuple[HarmGroup, ...]:
-    """The groups of one skill's rows, the largest loss first; `nearby` (n,) are the mean gains of the neighbours."""
+    """The groups of one skill's rows, the largest loss first; `nearby` (n,) are the mean gains of the neighbors."""
     harmed = gains < -TIE
     if not harmed.any():
         return ()

@@ -98,7 +98,7 @@ def percentile_draws(differences: Floats, rng: np.random.Generator, *, draws: in
 
 
 def _distinct(differences: Floats) -> tuple[Floats, Ints]:
-    """The values and how often each occurs; of many tasks, neighbours in size stand together under their mean.
+    """The values and how often each occurs; of many tasks, neighbors in size stand together under their mean.
 
     With 256 parts, what is lost is below a thousandth of the spread, and the draws take a hundredth of the time.
     """

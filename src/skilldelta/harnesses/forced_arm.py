@@ -19,6 +19,7 @@ from skilldelta.json_text import decode_json
 from skilldelta.records import Condition
 from skilldelta.server_proof import PROOF_PATH, proof
 
+# Bytes of an event, as hooks read them.
 _MOST_BYTES = 16 << 20
 REASON: Final = "this execution is one arm of a collection"
 

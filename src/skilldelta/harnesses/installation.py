@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from skilldelta.harnesses.harness import Harness, Scope
     from skilldelta.harnesses.wanted_setup import WantedSetup
 
+# Bytes of a harness's settings file that are read to be changed.
 MOST_BYTES = 16 << 20
 # From what a file holds to what it holds without SkillDelta; None is no file.
 Cleaner = Callable[[Path, bytes], bytes | None]

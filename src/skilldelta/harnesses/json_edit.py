@@ -16,6 +16,7 @@ from skilldelta.errors import InputError
 
 _SKIPPED = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _SCALAR = re.compile(r"[-+.\w]+")
+# Levels of a settings file: the edit is recursive.
 _DEEPEST = 200
 _INDENT = "  "
 

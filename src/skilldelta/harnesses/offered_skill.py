@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from skilldelta.front_matter import split_front_matter
+from skilldelta.front_matter import MOST_SKILL, split_front_matter
 from skilldelta.regular_file import read_regular
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ Delivery = Literal["text", "invoke"]
 
 # Characters that are left for saying which part of a skill this is.
 _LABEL = 100
-_MOST_BYTES = 4 << 20
 
 
 class OfferedSkill(NamedTuple):
@@ -103,5 +102,5 @@ def _units(text: str) -> int:
 
 
 def _read(file: Path) -> str:
-    text = read_regular(file, _MOST_BYTES).decode("utf-8-sig", "replace")
+    text = read_regular(file, MOST_SKILL).decode("utf-8-sig", "replace")
     return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -14,6 +14,7 @@ from skilldelta.regular_file import read_regular
 if TYPE_CHECKING:
     from skilldelta.harnesses.harness import Dialect
 
+# Bytes of a conversation whose tokens are counted; a larger one has none.
 _MOST_BYTES = 128 << 20
 
 

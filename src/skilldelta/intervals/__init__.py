@@ -1,7 +1,7 @@
 """Intervals for a predicted gain, from the paper's band to tighter ones, each with its promise in one line.
 
 `blend` promises to cover the expected gain of tasks like the target, `conformal` the gain that one more recorded pair would
-show. All others promise to cover the weighted expected gain of the neighbours; how far the target's own gain may lie from
+show. All others promise to cover the weighted expected gain of the neighbors; how far the target's own gain may lie from
 that is the coverage term of the paper's bound, which no amount of repetition removes.
 """
 
@@ -46,7 +46,7 @@ class Interval:
     method: str
 
 
-# Each takes the neighbourhood and delta, and gives both ends.
+# Each takes the neighborhood and delta, and gives both ends.
 METHODS: Mapping[str, Callable[[Neighborhood, float], tuple[float, float]]] = {
     # The paper's band: covers whatever the dependence between the two conditions of a task.
     "hoeffding": hoeffding,
@@ -56,23 +56,23 @@ METHODS: Mapping[str, Callable[[Neighborhood, float], tuple[float, float]]] = {
     "empirical_bernstein": empirical_bernstein,
     # Covers when runs are independent; adapts to outcomes that are mostly alike, for any outcomes in [0, 1].
     "betting": betting,
-    # Covers when runs are independent and graded 0 or 1; the shortest at few neighbours.
+    # Covers when runs are independent and graded 0 or 1; the shortest at few neighbors.
     "exact": exact,
 }
 BLEND = "blend"
 CONFORMAL = "conformal"
 NAMES: tuple[str, ...] = (BLEND, *reversed(list(METHODS)), CONFORMAL)
-# For the neighbours of a decision. It gives way where outcomes are not 0 or 1 or weights differ much, and says so.
+# For the neighbors of a decision. It gives way where outcomes are not 0 or 1 or weights differ much, and says so.
 DEFAULT = "exact"
 
 
 def interval(method: str, neighborhood: Neighborhood, *, level: float = 0.95) -> Interval:
-    """The interval of a neighbourhood; where `exact` gives way to another method, that one is named."""
+    """The interval of a neighborhood; where `exact` gives way to another method, that one is named."""
     if method not in METHODS:
         raise unknown_name("interval", method, METHODS)
     _check_level(level)
     if not len(neighborhood.weights):
-        raise InputError("an interval needs at least one neighbour; without support there is no estimate")
+        raise InputError("an interval needs at least one neighbor; without support there is no estimate")
     if method == "exact":
         method = _best_at_few_runs(neighborhood, 1 - level)
     return _clipped(*METHODS[method](neighborhood, 1 - level), level, method)

@@ -1,4 +1,4 @@
-"""The evidence behind one prediction, as intervals need it: weights, and the runs of both arms of each neighbour."""
+"""The evidence behind one prediction, as intervals need it: weights, and the runs of both arms of each neighbor."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from skilldelta.arrays import Floats, Ints
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Neighborhood:
-    """Weighted neighbours with their mean outcomes and counts. Weights sum to 1 and were chosen without outcomes."""
+    """Weighted neighbors with their mean outcomes and counts. Weights sum to 1 and were chosen without outcomes."""
 
     weights: Floats  # (k,)
     y0: Floats  # (k,)
@@ -51,7 +51,7 @@ def runs_of(neighborhood: Neighborhood) -> WeightedRuns:
     """The runs behind the means. Means that are not of 0/1 outcomes enter as r equal runs at their mean.
 
     That keeps sum and range, which is all that the bounds on a mean use; a variance estimate would be too small, so
-    bounds that estimate a variance take each neighbour's arm as one variable then.
+    bounds that estimate a variance take each neighbor's arm as one variable then.
     """
     binary = neighborhood.is_binary
     values, coefficients = [], []

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-# A Vega-Lite specification with roles for colours (see `palette`).
+# A Vega-Lite specification with roles for colors (see `palette`).
 Spec = dict[str, Any]
 
 

@@ -120,7 +120,7 @@ KEPT_SHARE = 0.8
 
 
 def scaling_curves(support: Support, rng: np.random.Generator, *, scope: Scope = "family") -> list[EvidenceCurve]:
-    """Support, neighbours and repetitions; a curve that the panel cannot give is left out."""
+    """Support, neighbors and repetitions; a curve that the panel cannot give is left out."""
     sizes = np.array([_eligible(support, block) for block in support.blocks(scope)])
     blocks = np.array([len(block) for block in support.blocks(scope)])
     if blocks.max() > LARGEST_BLOCK or not (sizes > 0).any():

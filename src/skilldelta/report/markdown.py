@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+# Characters of a name in a table.
 _LONGEST_NAME = 120
 
 

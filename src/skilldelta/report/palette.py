@@ -1,7 +1,7 @@
-"""Colours and style of the report and the dashboard: those of the page here, those of policies from their table.
+"""Colors and style of the report and the dashboard: those of the page here, those of policies from their table.
 
-Figures name a role, not a colour: `var(--c-blend)`. In the page the style sheet gives the role its light, dark or
-printed colour without drawing again; for images `resolve` puts the light colour in.
+Figures name a role, not a color: `var(--c-blend)`. In the page the style sheet gives the role its light, dark or
+printed color without drawing again; for images `resolve` puts the light color in.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from collections.abc import Iterable
 from importlib.resources import files
 from typing import Any
 
-from skilldelta.estimators.registry import ORACLE, Colours, policies, policy_words
+from skilldelta.estimators.registry import ORACLE, Colors, policies, policy_words
 
 _PAGE = {
-    "page": Colours("#ffffff", "#15191c"),
-    "ink": Colours("#1f2529", "#e8eaeb"),
-    "ink-2": Colours("#565f66", "#a9b1b7"),
-    "ink-3": Colours("#848c93", "#7b848b"),
-    "line": Colours("#d9dcdf", "#343b41"),
-    "grid": Colours("#eceef0", "#262c31"),
-    "accent": Colours("#0b6b66", "#56c7bd"),
-    "help": Colours("#0b6b66", "#56c7bd"),
-    "harm": Colours("#b5482f", "#e8866c"),
-    "tie": Colours("#d5d9dc", "#3c444a"),
+    "page": Colors("#ffffff", "#15191c"),
+    "ink": Colors("#1f2529", "#e8eaeb"),
+    "ink-2": Colors("#565f66", "#a9b1b7"),
+    "ink-3": Colors("#848c93", "#7b848b"),
+    "line": Colors("#d9dcdf", "#343b41"),
+    "grid": Colors("#eceef0", "#262c31"),
+    "accent": Colors("#0b6b66", "#56c7bd"),
+    "help": Colors("#0b6b66", "#56c7bd"),
+    "harm": Colors("#b5482f", "#e8866c"),
+    "tie": Colors("#d5d9dc", "#3c444a"),
 }
 
 _FALLBACK = "ink-2"
@@ -31,24 +31,24 @@ _ROLE = re.compile(r"var\(--c-([\w-]+)\)")
 
 
 def role(name: str) -> str:
-    """The colour of a role or policy, as the style sheet's variable; an unknown policy is grey."""
-    return f"var(--c-{name if name in _colours() else _FALLBACK})"
+    """The color of a role or policy, as the style sheet's variable; an unknown policy is grey."""
+    return f"var(--c-{name if name in _colors() else _FALLBACK})"
 
 
 def policy_scale(names: Iterable[str]) -> dict[str, Any]:
-    """The Vega-Lite colour scale that gives every policy its own colour in every figure."""
+    """The Vega-Lite color scale that gives every policy its own color in every figure."""
     listed = list(names)
     return {"domain": [policy_words(name) for name in listed], "range": [role(name) for name in listed]}
 
 
 def resolve(value: Any) -> Any:
-    """The same value with the light colour in place of every role, for images."""
+    """The same value with the light color in place of every role, for images."""
     if isinstance(value, dict):
         return {key: resolve(item) for key, item in value.items()}
     if isinstance(value, list):
         return [resolve(item) for item in value]
     if isinstance(value, str):
-        return _ROLE.sub(lambda match: _colours()[match[1]].light, value)
+        return _ROLE.sub(lambda match: _colors()[match[1]].light, value)
     return value
 
 
@@ -69,14 +69,14 @@ def asset(name: str) -> str:
 
 
 def light_variables() -> str:
-    """The light colours as CSS declarations."""
-    return "".join(f"--c-{name}:{both.light};" for name, both in _colours().items())
+    """The light colors as CSS declarations."""
+    return "".join(f"--c-{name}:{both.light};" for name, both in _colors().items())
 
 
 def dark_variables() -> str:
-    """The dark colours as CSS declarations."""
-    return "".join(f"--c-{name}:{both.dark};" for name, both in _colours().items())
+    """The dark colors as CSS declarations."""
+    return "".join(f"--c-{name}:{both.dark};" for name, both in _colors().items())
 
 
-def _colours() -> dict[str, Colours]:
-    return _PAGE | {entry.name: entry.colours for entry in (*policies().values(), ORACLE) if entry.colours}
+def _colors() -> dict[str, Colors]:
+    return _PAGE | {entry.name: entry.colors for entry in (*policies().values(), ORACLE) if entry.colors}

@@ -168,7 +168,7 @@ def _skill(support: Support, verdict: SkillVerdict) -> Markup:
         element("p", _buys(verdict)),
         element("h4", "By family"),
         element("ul", *parts, class_="notes"),
-        element("h4", "By nearest neighbours"),
+        element("h4", "By nearest neighbors"),
         element("ul", *groups, class_="notes"),
         small(hidden) if hidden else None,
         class_="skill",

@@ -19,7 +19,7 @@ BAR_STEP = 27
 
 
 def config() -> Spec:
-    """Type, axes and spacing of every plot; colours are roles."""
+    """Type, axes and spacing of every plot; colors are roles."""
     sans = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
     return {
         "background": "transparent",
@@ -114,7 +114,7 @@ def reference_line(value: float, *, dash: bool = True) -> Spec:
 
 
 def interval_over_bar(**encoding: Any) -> list[Spec]:
-    """A horizontal 95% interval with a halo of the paper's colour, so that it can be read on its bar."""
+    """A horizontal 95% interval with a halo of the paper's color, so that it can be read on its bar."""
     halo = interval_rule("low", "high", width=4.0, stroke="page", **encoding)
     return [halo, interval_rule("low", "high", width=1.6, **encoding)]
 
@@ -149,13 +149,13 @@ def require_plots() -> None:
 
 
 def png(plot: Plot) -> bytes:
-    """The plot as an image in the light colours, with its title."""
+    """The plot as an image in the light colors, with its title."""
     image: bytes = _vl_convert().vegalite_to_png(image_spec(plot), scale=2.0)
     return image
 
 
 def image_spec(plot: Plot) -> Spec:
-    """A specification that stands alone: a fixed width, a background, colours instead of roles."""
+    """A specification that stands alone: a fixed width, a background, colors instead of roles."""
     spec = {**plot.spec, "width": 720, "config": {**config(), "background": role("page")}, "padding": 16}
     title = {"text": plot.title, "anchor": "start", "color": role("ink"), "fontWeight": "normal", "offset": 12}
     resolved: Spec = resolve({**spec, "title": title})

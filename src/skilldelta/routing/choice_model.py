@@ -12,6 +12,7 @@ import numpy as np
 
 from skilldelta.arrays import Flags, Floats
 
+# Steps of Newton's method, which usually ends far sooner.
 _MOST_STEPS = 50
 _TOLERANCE = 1e-7
 

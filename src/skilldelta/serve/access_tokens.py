@@ -24,6 +24,7 @@ TokenScope = Literal["read", "write"]
 SCOPES: tuple[TokenScope, ...] = ("read", "write")
 
 PREFIX = "skd_"
+# Bytes of the file of tokens, a few hundred for each.
 _MOST_BYTES = 1 << 20
 _LOCK_SECONDS = 10.0
 # A hundred years, so that the date can be shown in lists of tokens.

@@ -24,6 +24,7 @@ _OPEN_PATHS = frozenset({"/v1/health", PROOF_PATH})
 _ASSETS = ("/assets/",)
 # Paths that need not write; their routes check that nothing is recorded for a token that may only read.
 _QUESTIONS = frozenset({"/v1/decide", "/v1/decide/batch", "/v1/choose", "/v1/dashboard/try"})
+# Clients whose requests are counted; the least recently seen make room.
 _MOST_CLIENTS = 10_000
 _HOST = re.compile(r"(?:\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?::[0-9]{1,5})?")
 

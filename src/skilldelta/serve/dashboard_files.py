@@ -1,4 +1,4 @@
-"""The dashboard's files: one page, its modules, and a style sheet that shares type and colours with the report.
+"""The dashboard's files: one page, its modules, and a style sheet that shares type and colors with the report.
 
 The security policy lets the page run its own scripts and ask its own server, and nothing else; with trusted types no
 script can turn text into markup. The files hold no data, so they need no token.

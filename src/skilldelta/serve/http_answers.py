@@ -30,6 +30,7 @@ from skilldelta.serve.service_metrics import ServiceMetrics
 from skilldelta.serve.wire_formats import ProblemBody
 
 MEDIA_TYPE = "application/problem+json"
+# Faults of one request that are named.
 _MOST_ERRORS = 10
 
 _log = logging.getLogger("skilldelta.serve")

@@ -27,6 +27,7 @@ from skilldelta.serve.log_writer import LogWriter
 
 EncoderMaker = Callable[[Bank], Encoder]
 
+# Answers that are remembered for questions that come again.
 _MOST_ANSWERS = 4_096
 # Characters of a text, and neighbors of an answer, that are remembered, so that all of them take a bounded memory.
 _LONGEST_REMEMBERED, _MOST_NEIGHBORS = 4_000, 64

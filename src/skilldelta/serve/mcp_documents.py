@@ -19,9 +19,9 @@ class SupportDocument(Document):
     """The evidence behind a decision, in numbers."""
 
     eligible: int = Field(description="Recorded pairs that could inform the decision.")
-    used: int = Field(description="Neighbours among them.")
-    effective: float | None = Field(description="How many equally weighted pairs the neighbours are worth.")
-    radius: float | None = Field(description="Mean distance of the neighbours.")
+    used: int = Field(description="Neighbors among them.")
+    effective: float | None = Field(description="How many equally weighted pairs the neighbors are worth.")
+    radius: float | None = Field(description="Mean distance of the neighbors.")
     familiarity: float | None = Field(description="Share of recorded tasks that are no nearer to their nearest tasks.")
 
 

@@ -26,6 +26,7 @@ from skilldelta.serve.http_answers import Problem
 JobStatus = Literal["queued", "running", "done", "failed", "cancelled"]
 FINISHED: tuple[JobStatus, ...] = ("done", "failed", "cancelled")
 
+# Jobs that may wait, and finished ones that are remembered; bytes of a line, which holds a whole result.
 MOST_WAITING = 8
 MOST_KEPT = 50
 _LONGEST_LINE = 256 << 20

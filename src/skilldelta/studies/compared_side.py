@@ -207,7 +207,7 @@ def bank_runs(bank: Bank, choice: ArmChoice = EVERYTHING) -> RecordedRuns:
     panels, agents = chosen_records(bank, choice.agent, choice.suite), bank.agents()
     return RecordedRuns(
         label="bank",
-        executions=[_labelled(run, agents) for records in panels for run in records.versioned],
+        executions=[_labeled(run, agents) for records in panels for run in records.versioned],
         tasks={(task.suite, task.task_id): task for task in bank.tasks()},
         versions={skill.skill_id: skill.digest for skill in bank.skills() if skill.digest},
         is_of_one_agent=bool(choice.agent),
@@ -285,7 +285,7 @@ def both_arms(recorded: RecordedRuns, choice: ArmChoice = EVERYTHING) -> tuple[C
 _CONDITION_WORDS: Mapping[Condition, str] = {"use": "with the skill", "skip": "without the skill"}
 
 
-def _labelled(execution: Execution, agents: Sequence[Agent]) -> Execution:
+def _labeled(execution: Execution, agents: Sequence[Agent]) -> Execution:
     return replace(execution, agent=Agent(label_of(execution.agent, agents), execution.agent.fingerprint))
 
 

@@ -111,7 +111,7 @@ def test_sealed_predictions_come_from_the_support_alone(panel: Support) -> None:
     assert sealed_from(panel) == sealed_from(flipped)
 
 
-def test_a_sealed_prediction_names_its_neighbours_and_weights(panel: Support) -> None:
+def test_a_sealed_prediction_names_its_neighbors_and_weights(panel: Support) -> None:
     first = sealed_from(panel).predictions[0]
     gains = dict(zip(panel.task_ids.tolist(), panel.gains.tolist(), strict=True))
     assert len(first.neighbors) == 3

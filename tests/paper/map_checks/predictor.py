@@ -115,7 +115,7 @@ def main_settings(found: Any, folder: MapFolder) -> None:
 
 
 @shows("7.2")
-def three_neighbours(found: Any, folder: MapFolder) -> None:
+def three_neighbors(found: Any, folder: MapFolder) -> None:
     three, six = found["panels"][0], folder.panel("evaluate --paper --shuffles 0")
     assert three["policies"]["paper"]["gain_mae"] != six["policies"]["paper"]["gain_mae"]
     assert three["policies"]["family_mean"]["gain_mae"] == six["policies"]["family_mean"]["gain_mae"]

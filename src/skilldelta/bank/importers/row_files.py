@@ -1,7 +1,7 @@
 """The files that people have of their own: JSONL, a JSON array, CSV and Parquet. They differ only in how they bring rows.
 
 A JSON array may stand in an object, if it is the only one there. In CSV an empty cell is missing, and commas, semicolons
-and tabs are recognised as separators. Parquet needs pyarrow.
+and tabs are recognized as separators. Parquet needs pyarrow.
 """
 
 from __future__ import annotations

@@ -9,11 +9,11 @@ from pathlib import Path
 from skilldelta.bank.importers.result_tree import ResultTree
 from skilldelta.bank.skill_versions import read_skill, skill_body
 from skilldelta.errors import InputError
+from skilldelta.front_matter import MOST_SKILL
 from skilldelta.records import Skill
 from skilldelta.skill_folder import NO_FILES, files_beside
 
 _FILE = "SKILL.md"
-_MOST_BYTES = 4 << 20
 _PLAIN = re.compile(r"\w[\w .+-]{0,127}")
 # Where a run leaves what it made, which may be a skill, too, and where older versions are kept.
 _NOT_THE_SKILL = re.compile(r"(^|/)(outputs?|artifacts|workspace|agent|verifier|skill-snapshot|old_skill|transcripts)/")
@@ -45,7 +45,7 @@ def _skill_text(tree: ResultTree, name: str) -> Skill | None:
         key=lambda file_name: (file_name.count("/"), file_name),
     ):
         try:
-            text = tree.read(inside, most=_MOST_BYTES).decode("utf-8").replace("\r\n", "\n")
+            text = tree.read(inside, most=MOST_SKILL).decode("utf-8").replace("\r\n", "\n")
             beside = files_beside(tree.path(inside)) if tree.on_disk else NO_FILES
             return Skill.from_text(name, skill_body(text, tree.path(inside)), beside)
         except (InputError, UnicodeDecodeError):

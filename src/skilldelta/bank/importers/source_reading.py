@@ -48,7 +48,7 @@ class Reading:
     path: Path
     format: str
     why: str
-    """What the format was recognised by."""
+    """What the format was recognized by."""
     batch: Batch
     left_out: tuple[Omission, ...] = ()
     """Runs without an outcome, which the batch has with their status, and what is not in the batch at all."""
@@ -122,11 +122,11 @@ def read_any(
     if why := found_anywhere(tree):
         return _read_tool(tree, tools["skill-creator"], why, defaults, stand_ins)
     if not tree.is_file and not (tree.on_disk and os.path.isdir(source.path)):
-        raise unrecognised(source.path)
+        raise unrecognized(source.path)
     return _read_rows_file(source, "auto", "", defaults.or_else(stand_ins))
 
 
-def unrecognised(path: Path) -> InputError:
+def unrecognized(path: Path) -> InputError:
     """The line for a source of no known format: every format and what was looked for."""
     looked = "; ".join(f"{tool.name} ({tool.looks_for})" for tool in tool_formats().values())
     return InputError(
@@ -182,7 +182,7 @@ def _read_tool(tree: ResultTree, tool: ToolFormat, why: str, defaults: Defaults,
 
 def _read_rows_file(source: Source, format: str, why: str, defaults: Defaults) -> Reading:
     if source.content is None and os.path.isdir(source.path):
-        batch, names = read_folder(source.path, format, defaults, lambda: unrecognised(source.path))
+        batch, names = read_folder(source.path, format, defaults, lambda: unrecognized(source.path))
         return Reading(source.path, " and ".join(names), why or "its files have that format", batch)
     if source.content is None:
         check_file(source.path)

@@ -98,14 +98,14 @@ class ToolResults:
 
 @dataclass(frozen=True, slots=True)
 class ToolFormat:
-    """One tool's files: how a person knows them, how they are recognised, and what reads them."""
+    """One tool's files: how a person knows them, how they are recognized, and what reads them."""
 
     name: str
     title: str
     description: str
     """What the files are, in one line."""
     looks_for: str
-    """What the files are recognised by, in one line."""
+    """What the files are recognized by, in one line."""
     found: Callable[[ResultTree], str]
     """Why a source is of this format, or "" where it is not. Cheap: looks at names and at the beginning of a file."""
     read: Callable[[ResultTree, Defaults], ToolResults]

@@ -25,6 +25,7 @@ from skilldelta.endpoint import read_json
 from skilldelta.errors import InputError
 from skilldelta.records import Agent
 
+# A larger amount of tokens, seconds or dollars is a fault of the program.
 _LARGEST_NUMBER = 10**15
 
 

@@ -32,6 +32,7 @@ USUAL_VARIABLES = (
     *("SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "APPDATA"),
     *("LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES", "USERNAME"),
 )
+# Bytes of a program's output that are kept.
 _MOST_OUTPUT = 64 << 20
 
 

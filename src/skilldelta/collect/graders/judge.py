@@ -45,6 +45,7 @@ Expectation:
 
 Reply with one word: MET or UNMET."""
 
+# What a judge is shown of the files that an agent left: files, characters of one, and characters of all.
 _MOST_FILES = 40
 _MOST_FILE_CHARACTERS = 8_000
 _MOST_CHARACTERS = 40_000

@@ -23,6 +23,7 @@ from skilldelta.errors import InputError
 
 _FENCE = re.compile(r"```[ \t]*(?:[\w+-]*)[ \t]*\n(.*?)(?:\n?```|\Z)", re.DOTALL)
 _CODE_LINE = re.compile(r"(?:from|import|def|class|async)\b|@")
+# Lines of a reply that are looked at, and lines at which code is taken to begin: a bound on the work for one reply.
 _MOST_LINES = 2000
 _MOST_STARTS = 20
 # Hostile replies have many lines that look like code; an ordinary one is found at once.

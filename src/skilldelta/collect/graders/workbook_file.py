@@ -17,12 +17,14 @@ from xml.etree import ElementTree
 
 from skilldelta.errors import InputError, MissingExtraError
 
+# Bytes of a workbook, packed and unpacked, its parts, and its cells: far above what agents write, far below a bomb.
 MOST_FILE = 64 << 20
 MOST_UNPACKED = 256 << 20
 MOST_PARTS = 5_000
 MOST_CELLS = 2_000_000
 # How often a part may be larger unpacked; tables of zeros reach about 200.
 _RATIO = 400
+# Merged blocks that are read; later ones are left alone.
 _MOST_MERGED = 100_000
 _LARGEST_COLUMN, _LARGEST_ROW = 16_384, 1_048_576
 # openpyxl accepts names of columns up to ZZZ.

@@ -20,6 +20,7 @@ from skilldelta.collect.sandbox.cgroup import Cgroup, make_cgroup
 from skilldelta.collect.sandbox.watchdog import Watchdog
 
 _EVERY = 0.02
+# Bytes that one read of the status pipe takes.
 _LARGEST_STATUS = 65536
 
 

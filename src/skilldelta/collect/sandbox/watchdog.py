@@ -15,6 +15,7 @@ from pathlib import Path
 
 from skilldelta.collect.sandbox.base import Limits
 
+# Files that are counted before a folder is taken to be over its limit: counting must end.
 _MOST_FILES = 200_000
 _TOO_MUCH = 2**62
 _SURELY_SMALL = 2**26

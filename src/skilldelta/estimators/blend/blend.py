@@ -100,7 +100,7 @@ class FittedBlend:
         return self.without[name]
 
     def grown(self, support: Support) -> FittedBlend:
-        """The blend over a support with more rows: levels, neighbours and lines at once, weights and extractor by `GROWTH`."""
+        """The blend over a support with more rows: levels, neighbors and lines at once, weights and extractor by `GROWTH`."""
         learned_on = len(self.scored.scores)
         if self.model is None or abs(len(support) - learned_on) > GROWTH * learned_on:
             return Blend().fit(support)

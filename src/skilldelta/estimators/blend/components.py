@@ -1,7 +1,7 @@
 """The components of the blend, each as a departure from the family's mean, computed without held-out folds.
 
 Every component is computed for every row without the row's own fold, and without its own and one other fold: from the
-latter, weights for that other fold can be learned on departures that never saw it. Neighbours are sorted once, from
+latter, weights for that other fold can be learned on departures that never saw it. Neighbors are sorted once, from
 features alone; under any set of held-out folds the k nearest that remain are read off that order. The weights of a
 departure sum to zero, so that a task's own absence cannot push it up or down.
 """
@@ -121,10 +121,10 @@ def _sloped(panel: BlendPanel, block: Ints) -> Iterator[tuple[int, Floats]]:
             yield c, features
 
 
-# Neighbours kept per row: enough that 25 remain when two folds of ten are held out.
+# Neighbors kept per row: enough that 25 remain when two folds of ten are held out.
 WIDTH = 56
 
-# Neighbours in a larger family are sought among a fixed sample of it.
+# Neighbors in a larger family are sought among a fixed sample of it.
 _CANDIDATES = 20_000
 
 _BLOCK_CELLS = 4 * 2**20

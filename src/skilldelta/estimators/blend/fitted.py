@@ -163,7 +163,7 @@ _QUERIES = 500
 # The share of the average before any family is seen, and how far it may be wrong.
 _DEFAULT, _SPREAD = 0.3, 0.3
 
-# Typical squared distance of a family's level from what its neighbours say.
+# Typical squared distance of a family's level from what its neighbors say.
 _VARIANCE = 0.04
 
 
@@ -220,7 +220,7 @@ def _foreign_levels(
 
 
 def _share(predicted: Floats, observed: Floats, groups: Ints) -> float:
-    """The regression of families on what their neighbours say, one vote per family, pulled towards the default."""
+    """The regression of families on what their neighbors say, one vote per family, pulled towards the default."""
     present, place, rows = np.unique(groups, return_inverse=True, return_counts=True)
     x = np.bincount(place, weights=predicted, minlength=len(present)) / rows
     y = np.bincount(place, weights=observed, minlength=len(present)) / rows

@@ -230,7 +230,7 @@ class Shape:
         return cls(counts.mean(axis=0), np.maximum(counts.std(axis=0), _SMALLEST_SPREAD))
 
     def rows(self, texts: Sequence[str]) -> Floats:
-        """(n, 6) standardised log counts."""
+        """(n, 6) standardized log counts."""
         scaled: Floats = (_counts(texts) - self.centre) / self.spread
         return scaled
 

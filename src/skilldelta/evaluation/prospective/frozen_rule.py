@@ -49,12 +49,12 @@ class FrozenRule:
     """Settings of a prospective panel; a threshold that is a rule is resolved from the support when it is sealed."""
 
     k: int | None = 6
-    """Neighbours; None averages all support in scope."""
+    """Neighbors; None averages all support in scope."""
     scope: Scope = "family"
     weighting: Weighting = "cosine"
     label: Label = "gain"
     elsewhere: int | None = None
-    """Neighbours from all scopes for a target whose own scope is empty; None leaves it without evidence."""
+    """Neighbors from all scopes for a target whose own scope is empty; None leaves it without evidence."""
     threshold: float | ThresholdRule = 0.0
     gate: Gate | None = None
     """A whole gate that decides, with the threshold above; None compares gains with the threshold."""

@@ -1,7 +1,7 @@
 """All intervals of one panel: which design serves which metric, with draws shared across the agents of a suite.
 
 The intervals that stand beside a result are those that hold their truth about as often as they promise. Rules that
-average their neighbours' outcomes get intervals that refit (`rescoring`). Policies that no outcome of the panel touches
+average their neighbors' outcomes get intervals that refit (`rescoring`). Policies that no outcome of the panel touches
 keep the bootstrap with fixed actions. What neither way covers has no interval; `docs/limits.md` has the measured
 coverage. The bootstrap with everything fixed, as the paper has it, stays available as conditional intervals.
 """

@@ -1,6 +1,6 @@
 """What an evaluation shows when gains carry no information: the same scores after the outcomes were shuffled.
 
-Leaving a task out lowers the mean of its neighbours when its gain is high, so that chance is not an AUROC of 0.5: with one
+Leaving a task out lowers the mean of its neighbors when its gain is high, so that chance is not an AUROC of 0.5: with one
 family it is about 0.35. Shuffling whole outcomes between the tasks of a family keeps what families tell and destroys
 what tasks tell within them; shuffling across families destroys both. A result is a finding as far as shuffled panels
 do not reach it.

@@ -1,6 +1,6 @@
 """Intervals that account for refitting: a jackknife that takes groups of tasks away and scores all the others anew.
 
-The bootstrap holds scores fixed. But a task's outcome also moves the actions of its neighbours, so a panel's results vary
+The bootstrap holds scores fixed. But a task's outcome also moves the actions of its neighbors, so a panel's results vary
 more than its rows do: on simulated panels the fixed-score intervals of the paper's rule hold the truth in 85 to 95 of 100
 cases for success and advantage, and in 74 to 87 for the within-group part. Leaving out each of G groups of tasks in turn
 lets that coupling show. Actions jump at the threshold, which makes the jackknife err on the wide side.

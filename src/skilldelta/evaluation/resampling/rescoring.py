@@ -4,7 +4,7 @@ The paper's rule, with-skill-only, TF-IDF kNN and the family mean average outcom
 the recorded families alone decide. Such linear rules score shuffled gains (`permutation`) and parts of a panel without
 another search: one matrix product.
 
-Holding scores fixed leaves out that a task's outcome also moves its neighbours' actions: such intervals of the paper's rule
+Holding scores fixed leaves out that a task's outcome also moves its neighbors' actions: such intervals of the paper's rule
 hold their truth in 70 to 95 of 100 panels, by metric. Here the tasks are split at random into a few parts, the panel is
 scored without each part in turn, and the spread of the results gives the standard error (a grouped jackknife, averaged
 over many splits). Large parts suit rules whose actions jump at a threshold.
@@ -36,7 +36,7 @@ Averaged = Literal["gain", "positive", "y1"]
 
 LINEAR = ("paper", "with_skill_only", "tfidf_knn", "family_mean")
 
-# Neighbours kept per neighbour used: with a quarter of the tasks away, a list of four times k does not run out.
+# Neighbors kept per neighbor used: with a quarter of the tasks away, a list of four times k does not run out.
 _SPARE = 4
 
 
@@ -108,7 +108,7 @@ class NeighborRule:
         return csr_array((weights[there], (targets, self.rows[there])), shape=(n, n))
 
     def _shares(self, used: Flags) -> Floats:
-        """Clipped cosines of the neighbours used, or ones where that is asked or all cosines vanish."""
+        """Clipped cosines of the neighbors used, or ones where that is asked or all cosines vanish."""
         if self.uniform:
             return used.astype(np.float64)
         clipped = np.where(used, np.maximum(self.similarities, 0.0), 0.0)

@@ -63,7 +63,7 @@ class Simulation:
     local_share: float = 0.5
     """Share of the squared length of a vector that codes the position; half makes 1 - cosine span [0, 1]."""
     nuisance_share: float = 0.1
-    """Share that codes nothing, so that neighbours by cosine are not neighbours in gain alone."""
+    """Share that codes nothing, so that neighbors by cosine are not neighbors in gain alone."""
     skew: float = 0.0
     """Zipf exponent of family sizes; 0 makes them equal."""
     skills: int | None = None

@@ -4,7 +4,7 @@
 size before paying for it. Everything here needs the truth, or constants L and eps that the caller can defend, so it is for
 simulated panels and for planning, never for a claim about real tasks. Regret itself is `metrics.regret`.
 
-The k-neighbour rate needs the mass of tasks near every target, at least c u^nu within the distance u. Here nu is the number of
+The k-neighbor rate needs the mass of tasks near every target, at least c u^nu within the distance u. Here nu is the number of
 latent axes, and c the largest constant that holds at every radius that reaches twice k tasks. The margin consequence needs
 few tasks near the threshold, at most C u^alpha within u; here alpha is 1, and C the smallest constant that holds.
 """
@@ -55,7 +55,7 @@ class MeanRegret:
 
 @dataclass(frozen=True, slots=True)
 class LocalRate:
-    """The error radius that k neighbours of n promise every target, and how errors kept to it."""
+    """The error radius that k neighbors of n promise every target, and how errors kept to it."""
 
     n: int
     """Tasks in scope of the target that has the fewest."""
@@ -111,7 +111,7 @@ class TheoryCheck:
     """Share of targets on which it acts against the oracle; at most delta on average."""
     delta: float
     rate: LocalRate | None
-    """What k neighbours promise; None where the panel is too small for the rate to hold."""
+    """What k neighbors promise; None where the panel is too small for the rate to hold."""
     margin: MarginSplit
 
 

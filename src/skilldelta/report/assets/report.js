@@ -21,7 +21,7 @@
   systemIsDark.addEventListener("change", showTheme);
   showTheme();
 
-  // Plots: drawn once, when their panel is first shown; the style sheet recolours them.
+  // Plots: drawn once, when their panel is first shown; the style sheet recolors them.
   const draw = async (place) => {
     if (place.dataset.drawn) return;
     place.dataset.drawn = "yes";
@@ -40,7 +40,7 @@
     for (const place of within.querySelectorAll("[data-plot]")) await draw(place);
   };
 
-  // Saving: the drawn picture with the colours of the current theme put in.
+  // Saving: the drawn picture with the colors of the current theme put in.
   const save = (button) => {
     const style = getComputedStyle(root);
     for (const place of button.closest("figure").querySelectorAll("[data-plot]")) {

@@ -1,6 +1,6 @@
 """What evidence is worth: whether more of it would make predictions better, and when what it cost is won back.
 
-Evidence scaling is the error of predicted gains over support size, neighbours and repetitions, with the targets fixed.
+Evidence scaling is the error of predicted gains over support size, neighbors and repetitions, with the targets fixed.
 Deployment accounting is what the bank cost, what the gate saves per task, and when it has paid for itself.
 """
 
@@ -21,10 +21,10 @@ from skilldelta.support import Support
 
 _AXIS_TITLES: dict[Axis, str] = {
     "support": "tasks in the support pool (n)",
-    "neighbors": "neighbours averaged (k)",
+    "neighbors": "neighbors averaged (k)",
     "repetitions": "repetitions of each arm (r)",
 }
-_AXIS_NAMES: dict[Axis, str] = {"support": "Support", "neighbors": "Neighbours", "repetitions": "Repetitions"}
+_AXIS_NAMES: dict[Axis, str] = {"support": "Support", "neighbors": "Neighbors", "repetitions": "Repetitions"}
 # Relative change of the error below which a curve is called flat.
 _NOTICEABLE = 0.01
 
@@ -222,7 +222,7 @@ def _accounting_words(account: Account, gate: str) -> list[str]:
     seconds = account.of("seconds").routing
     if seconds:
         duration = f"{1000 * seconds:.2g} ms" if seconds < 0.1 else f"{seconds:.2g} s"
-        sentences.append(f"Encoding a question and finding its neighbours takes {duration}, and no generative call.")
+        sentences.append(f"Encoding a question and finding its neighbors takes {duration}, and no generative call.")
     unknown = [_UNIT_WORDS[unit.unit] for unit in account.units if unit.bank is None]
     if unknown:
         sentences.append(f"Not recorded: {' and '.join(unknown)}.")

@@ -220,17 +220,17 @@ def _reliability_plot(event: str, bins: Sequence[ReliabilityBin]) -> Plot:
         ("said", "Said", ".1%"), ("happened", "Happened", ".1%"), ("low", "95% from", ".1%"), ("high", "95% to", ".1%"),
         ("pairs", "Pairs", ",d"),
     )  # fmt: skip
-    colour = role(event)
+    color = role(event)
     diagonal = {"type": "line", "color": role("ink-3"), "strokeDash": [4, 3], "strokeWidth": 1}
-    interval = {"type": "rule", "color": colour, "strokeWidth": 1.5, "opacity": 0.7}
-    dot = {"type": "point", "filled": True, "size": 65, "color": colour, "opacity": 1}
+    interval = {"type": "rule", "color": color, "strokeWidth": 1.5, "opacity": 0.7}
+    dot = {"type": "point", "filled": True, "size": 65, "color": color, "opacity": 1}
     drawn = vega.base(
         data,
         height=280,
         layer=[
             vega.layer(diagonal, data=[{"said": end, "happened": end} for end in (0, top)], x=x, y=y),
             vega.layer(interval, x=x, y={**y, "field": "low"}, y2={"field": "high"}),
-            vega.layer({"type": "line", "color": colour, "strokeWidth": 1.5}, x=x, y=y),
+            vega.layer({"type": "line", "color": color, "strokeWidth": 1.5}, x=x, y=y),
             vega.layer(dot, x=x, y=y, tooltip=hover),
         ],
     )

@@ -78,7 +78,7 @@ def thinned(sweep: ThresholdSweep, limit: int = POINTS) -> list[int]:
 
 
 def _spec(data: list[dict[str, Any]], constants: list[dict[str, Any]], names: Sequence[str], x_field: str) -> Spec:
-    """Curves, their two marked points, and the two constant policies as labelled dots."""
+    """Curves, their two marked points, and the two constant policies as labeled dots."""
     title, format = (
         ("Share of tasks with the skill", ".0%") if x_field == "use_rate" else ("Mean tokens of a task", "~s")
     )

@@ -123,7 +123,7 @@ const policies = (panel, titles, own) => {
   ].filter(Boolean), rows, { rowClass: (one) => (one.name === own ? "own" : null), css: "policies" });
 };
 
-// The report's colour of a policy; a policy of another package is grey.
+// The report's color of a policy; a policy of another package is grey.
 const swatch = (name) => {
   const dot = h("span", { class: "swatch" });
   dot.style.background = `var(--c-${name}, var(--c-ink-2))`;

@@ -1,4 +1,4 @@
-// What a skill did to a task, as a shape: up helped, down harmed, a dot is unchanged. Colour only repeats it.
+// What a skill did to a task, as a shape: up helped, down harmed, a dot is unchanged. Color only repeats it.
 import { svg } from "./elements.js";
 
 const SHAPES = {

@@ -1,4 +1,4 @@
-// The recorded tasks on the plane in which their vectors differ most: near points are alike. Shape and colour are what the
+// The recorded tasks on the plane in which their vectors differ most: near points are alike. Shape and color are what the
 // skill did, a full point is one on which the gate uses it. What a point is shows on hover, on tap and with the arrow keys.
 import { announce, h, responsive, svg } from "./elements.js";
 import { kindOf, markOf } from "./marks.js";

@@ -14,7 +14,7 @@
     const button = document.getElementById("theme");
     const show = () => {
       button.textContent = isDark() ? "Light" : "Dark";
-      button.setAttribute("aria-label", isDark() ? "Switch to light colours" : "Switch to dark colours");
+      button.setAttribute("aria-label", isDark() ? "Switch to light colors" : "Switch to dark colors");
     };
     button.addEventListener("click", () => {
       root.dataset.theme = isDark() ? "light" : "dark";

@@ -1,4 +1,4 @@
-// The words and colours of verdicts and actions, the same on every page.
+// The words and colors of verdicts and actions, the same on every page.
 import { h } from "./elements.js";
 
 const TONES = { keep: "keep", gate: "gate", drop: "drop", use: "keep", skip: "calm", abstain: "open", "no effect": "open", "not enough evidence": "open" };

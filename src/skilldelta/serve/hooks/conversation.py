@@ -19,6 +19,7 @@ from skilldelta.json_text import decode_json
 from skilldelta.regular_file import read_regular
 
 _KEPT_DAYS = 30
+# Bytes of a file, which holds the decisions about one task; files of the folder that one call looks at.
 _MOST_BYTES = 1 << 20
 _MOST_LOOKED_AT = 500
 # Of a conversation; later ones are left alone.

@@ -12,6 +12,7 @@ from typing import Any
 from skilldelta.regular_file import open_regular, read_regular
 
 FILE_NAME = "hook-failures.jsonl"
+# Bytes at which the log begins anew.
 _MOST_BYTES = 256 << 10
 
 

@@ -139,7 +139,7 @@ def documents_where(tree: ResultTree, is_wanted: Callable[[JsonFields], object])
 
 
 def found_where(tree: ResultTree, is_wanted: Callable[[JsonFields], object], what: str) -> str:
-    """What the first document of a kind is recognised by; "" where there is none."""
+    """What the first document of a kind is recognized by; "" where there is none."""
     return next((f"{name} {what}" for name, _ in documents_where(tree, is_wanted)), "")
 
 

@@ -13,7 +13,7 @@ _MOST_LOOKED_AT = 500
 
 
 def found_result(tree: ResultTree, is_run: Callable[[JsonFields], bool], kind: str) -> str:
-    """What the first result of a kind of run is recognised by; "" where there is none."""
+    """What the first result of a kind of run is recognized by; "" where there is none."""
     if tree.is_file:
         return f"it is the result.json of a {kind}" if is_run(JsonFields(tree.document)) else ""
     for name in _names(tree)[:_MOST_LOOKED_AT]:
