@@ -97,7 +97,7 @@ def test_the_import_rule_is_the_one_that_is_checked() -> None:
     lines = import_layers().splitlines()
     assert lines[2].split() == ["│", "cli", "│"]
     assert any(line.startswith("│ records, errors, ") for line in lines)
-    assert lines[-2].startswith("│ front_matter, regular_file, text_sketch ")
+    assert any(line.startswith("│ front_matter, ") for line in lines[-4:])  # the lowest layer
 
 
 @pytest.mark.parametrize(
