@@ -96,7 +96,7 @@ def tables(part: Part, output: Path, server: str, model: str) -> None:
     """Every table and figure of what the bank has; nothing more is run."""
     where = ("--base-url", server, "--model", model, "--output", output)
     # A limit of one task, which is there already: the tables are of the whole bank.
-    rest = ("--limit", 1, "--repetitions", 1, "--no-self-judge", "--beside-paper", "--yes")
+    rest = ("--limit", 1, "--repetitions", 1, "--no-self-judge", "--yes")
     skilldelta("study", part.suite, *where, *rest, *part.answering)
 
 
