@@ -82,8 +82,11 @@ settle.isFirst = true;
 const mark = (place) => {
   for (const anchor of document.querySelectorAll("#pages a")) {
     anchor.href = link(anchor.dataset.page === "overview" ? "" : anchor.dataset.page);
-    if (anchor.dataset.page === place) anchor.setAttribute("aria-current", "page");
+    const isHere = anchor.dataset.page === place;
+    if (isHere) anchor.setAttribute("aria-current", "page");
     else anchor.removeAttribute("aria-current");
+    // On a phone the row of links scrolls sideways.
+    if (isHere) anchor.parentElement.scrollLeft = anchor.offsetLeft - anchor.parentElement.offsetLeft - 60;
   }
   document.querySelector(".brand").href = link("");
 };
