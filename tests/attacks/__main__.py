@@ -1,6 +1,7 @@
 """`make attack`: every attack in a process of its own, two at a time, and the table in docs/threat-model.md.
 
-`python -m attacks NAME ...` runs some and writes no table; PYTHONPATH must have the folder `tests`.
+`python -m attacks NAME ...` runs some; the table then has their new results beside the earlier ones of the others, which are in
+build/attacks.json. PYTHONPATH must have the folder `tests`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict
@@ -24,6 +26,7 @@ from attacks.table import write_table
 
 # Seconds for all attacks; what is left of them is shared by the attacks that are left. One that hangs in a try is ended.
 _SECONDS, _AT_ONCE, _PATIENCE = 530.0, 2, 170.0
+_RESULTS = Path("build") / "attacks.json"
 
 
 def main() -> int:
@@ -57,8 +60,9 @@ def main() -> int:
         results = dict(zip(chosen, pool.map(apart, chosen), strict=True))
     usage = resource_usage()
     print(f"{time.monotonic() - started:.0f} s, {usage:.0f} s of processor time")
-    if not options.names:
-        write_table({one.name: (one, result) for one, result in results.items()})
+    latest = _kept({one.name: result for one, result in results.items()})
+    if latest.keys() >= ATTACKS.keys():
+        write_table({name: (ATTACKS[name], latest[name]) for name in ATTACKS})
     return int(any(result.failures for result in results.values()))
 
 
@@ -94,6 +98,15 @@ def resource_usage() -> float:
     """Processor seconds of all attacks so far."""
     times = os.times()
     return times.children_user + times.children_system
+
+
+def _kept(results: Mapping[str, Tally]) -> dict[str, Tally]:
+    """The latest result of every attack, those of earlier runs included."""
+    rows = json.loads(_RESULTS.read_text()) if _RESULTS.exists() else {}
+    rows |= {name: asdict(result) for name, result in results.items()}
+    _RESULTS.parent.mkdir(exist_ok=True)
+    _RESULTS.write_text(json.dumps(rows, indent=1))
+    return {name: Tally(**row) for name, row in rows.items()}
 
 
 def _end(process: subprocess.Popen[str]) -> None:

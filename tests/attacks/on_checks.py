@@ -27,7 +27,7 @@ def _register(surface: Surface, title: str, name: str, *words: str, tries: int) 
             "not slow",
         ]
         paths = [str(_TESTS / word) if "/" in word else word for word in words]
-        done = subprocess.run([*command, *paths], capture_output=True, text=True, cwd=_TESTS.parent, timeout=170)
+        done = subprocess.run([*command, *paths], capture_output=True, text=True, cwd=_TESTS.parent, timeout=330)
         if not report.exists():
             yield f"the tests did not run: {done.stdout[-500:]}"
             return ""
@@ -48,7 +48,7 @@ _register("sandbox", "ways out of the sandbox, also as an ordinary user", "sandb
           "collect/test_sandbox_escapes.py", "collect/test_sandbox_ordinary_user.py", tries=40)  # fmt: skip
 _register("hooks", "impostors on the port of a server", "impostors", "serve/test_server_proof.py", tries=15)
 _register("bank", "eight writers, a clock that goes back, a full disk, roles with few rights", "crowded_banks",
-          "bank/test_many_writers.py", tries=10)  # fmt: skip
+          "bank/test_many_writers.py", "bank/test_postgresql.py::test_reading_roles_need_no_right_to_write", tries=10)  # fmt: skip
 _register("bank", "faults at steps of a write, and damaged rows", "faulty_banks",
           "bank/test_faults.py", "bank/test_damage.py", tries=20)  # fmt: skip
 _register("HTTP", "a server that is killed under load", "killed_servers", "serve/test_load.py", tries=1)

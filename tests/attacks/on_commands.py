@@ -35,6 +35,21 @@ def _raise(_signal: int, _frame: FrameType | None) -> None:
     raise _TooLongError
 
 
+@contextlib.contextmanager
+def own_home(folder: Path) -> Iterator[None]:
+    """Nothing of the person who runs this: another home, and no variable that leads elsewhere."""
+    before = dict(os.environ)
+    try:
+        for name in before:
+            if name.startswith(("CLAUDE", "CODEX", "GEMINI", "XDG", "SKILLDELTA")):
+                del os.environ[name]
+        os.environ |= {"HOME": str(folder), "USERPROFILE": str(folder), "XDG_STATE_HOME": str(folder / "state")}
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
 def _path_options() -> Iterator[tuple[tuple[str, ...], click.Command, click.Parameter]]:
     """Every option and argument whose value is, or may be, the path of something."""
     for words, command in leaves():
@@ -79,7 +94,7 @@ def odd_paths_of_commands(folder: Path, tries: int) -> Tries:
     if tries < len(cases):  # every command still has its turn
         cases = cases[:: len(cases) // tries][:tries]
     try:
-        with contextlib.chdir(folder):
+        with contextlib.chdir(folder), own_home(folder / "home"):
             Path("right.jsonl").write_text("{}\n")
             sys.stdin = io.TextIOWrapper(io.BytesIO(b""))
             for number, ((words, command, option), kind) in enumerate(cases):
@@ -202,12 +217,7 @@ def hostile_settings(folder: Path, tries: int) -> Tries:
     }
     raw, documents = hostile_bytes(json.dumps(good).encode(), 61), hostile_documents(good, 62)
     kinds = [kind for kind in KINDS if kind not in ("large", "forbidden")]
-    before = dict(os.environ)
-    try:
-        for name in [
-            name for name in os.environ if name.startswith(("CLAUDE", "CODEX", "GEMINI", "XDG", "SKILLDELTA"))
-        ]:
-            del os.environ[name]
+    with own_home(folder):
         for number in range(tries):
             home = folder / f"h{number}"
             host = list(files)[number % 3]
@@ -236,7 +246,4 @@ def hostile_settings(folder: Path, tries: int) -> Tries:
             if not problem and not odd and second == 0 and path.read_bytes() != content:
                 problem = f"not as it was: {path.read_bytes()[:200]!r} in place of {content[:200]!r}"
             yield f"{host} {number}: {problem}" if problem else ""
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
     return ""

@@ -8,7 +8,7 @@ import pytest
 
 from attacks.attack import ATTACKS, tally
 from attacks.surfaces import load_attacks
-from attacks.table import as_markdown, write_table
+from attacks.table import PAGE, as_markdown, write_table
 
 load_attacks()
 
@@ -20,6 +20,11 @@ def test_a_few_tries_are_survived(name: str, tmp_path: Path) -> None:
         pytest.skip(result.skipped)
     assert result.failures == []
     assert result.tries > 0
+
+
+def test_every_attack_has_its_row_in_the_table() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert [chosen.title for chosen in ATTACKS.values() if f"| {chosen.title} |" not in page] == []
 
 
 def test_the_table_counts_what_was_survived_and_says_what_was_not_run(tmp_path: Path) -> None:
