@@ -318,7 +318,7 @@ def memory_of_mixed_requests(folder: Path, tries: int) -> Tries:
 
 
 def _traceback(log: str) -> str:
-    return "a traceback in the log: " + re.sub(r"(?s)^.*?Traceback", "", log)[-100_000:].split("WARNING")[0][-1_500:]
+    return "in the log: " + re.split(r"\n\d{4}-\d\d-\d\d ", log[log.index("Traceback") :])[0][-1_000:]
 
 
 def _megabytes(pid: int) -> float:

@@ -8,8 +8,10 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
+from h11 import LocalProtocolError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -43,7 +45,8 @@ class HttpGuard:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
         elif scope["type"] == "http":
-            await self._answer(scope, receive, send)
+            with suppress(ClientDisconnect):
+                await self._answer(scope, receive, send)
         else:  # websockets: there are none
             await send({"type": "websocket.close", "code": 1008})
 
@@ -57,7 +60,12 @@ class HttpGuard:
                 headers = list(message.get("headers", ()))
                 names = {name.lower() for name, _ in headers}
                 message["headers"] = headers + [header for header in _HEADERS if header[0] not in names]
-            await send(message)
+            try:
+                await send(message)
+            except (
+                LocalProtocolError
+            ):  # the rest of the request was torn, and the server below has closed the connection
+                raise ClientDisconnect from None
 
         try:
             admitted = self._admission.admit(_head(scope))
