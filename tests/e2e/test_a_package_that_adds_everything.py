@@ -118,7 +118,7 @@ print(f"{{2 * number + 1 if {skill!r} in added else number}}!!")
 GATE = ("--estimator", "even_length", "--encoder", "lengths")
 # A hook takes its gate from a person's own variables.
 VARIABLES = {"SKILLDELTA_ESTIMATOR": "even_length", "SKILLDELTA_ENCODER": "lengths"}
-TEXTS = {"Compute the double of 7": "skip", "Compute the double of 12": "use"}
+TEXTS = {"Compute 700": "skip", "Compute 7001": "use"}
 
 
 class Home:

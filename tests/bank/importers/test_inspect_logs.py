@@ -191,7 +191,7 @@ def test_without_inspect_the_line_says_what_to_install(
 
     path = unfinished(logs["on"], tmp_path)
     monkeypatch.setitem(sys.modules, "inspect_ai.log", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'skilldelta\[collect\]'"):
+    with pytest.raises(MissingExtraError, match="pip install 'inspect-ai"):
         read_any(path, SAID)
 
 

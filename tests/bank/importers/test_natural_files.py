@@ -361,7 +361,7 @@ def test_parquet_without_pyarrow_says_what_to_install(
     tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
-    with pytest.raises(ImportError, match=r"skilldelta\[parquet\]"):
+    with pytest.raises(ImportError, match="needs the extra parquet; install it with: pip install 'pyarrow"):
         read_source(write(b"PAR1"))
 
 
