@@ -225,51 +225,51 @@ class _Market:
 
     def buy_first_pairs(self, budget: int) -> None:
         """Two pairs for every family that has fewer, one after the other, the largest family first."""
-        left = budget
+        remaining = budget
         for pairs in range(1, FIRST_PAIRS + 1):
             for group in np.argsort(-self._shares, kind="stable"):
                 if self._pairs[group] + self._bought[group] < pairs:
-                    left -= self._buy(int(group), 1, left)
+                    remaining -= self._buy(int(group), 1, remaining)
 
     def spread(self, budget: int) -> None:
         """One offer after the other, always for the family that has fewest pairs for its size."""
-        left = budget - self.spent
+        remaining = budget - self.spent
         is_open = np.array([len(group) > 0 for group in self._offers])
-        while left > 0 and is_open.any():
+        while remaining > 0 and is_open.any():
             coverage = (self._pairs + self._bought) / np.maximum(self._shares, 1e-12)
             group = int(np.argmin(np.where(is_open, coverage, np.inf)))
-            cost = self._buy(group, 1, left)
-            left -= cost
+            cost = self._buy(group, 1, remaining)
+            remaining -= cost
             is_open[group] = cost > 0
 
     def buy_by_worth(self, budget: int) -> None:
         """Always the step that is worth most per execution."""
-        left = budget - self.spent
+        remaining = budget - self.spent
         rates, steps = np.full(len(self._keys), -1.0), np.ones(len(self._keys), np.int64)
         for group in range(len(self._keys)):
-            rates[group], steps[group] = self._best_step(group, left)
-        while left > 0 and rates.max() >= 0:
+            rates[group], steps[group] = self._best_step(group, remaining)
+        while remaining > 0 and rates.max() >= 0:
             group = int(np.argmax(rates))
-            left -= self._buy(group, int(steps[group]), left)
-            rates[group], steps[group] = self._best_step(group, left)
+            remaining -= self._buy(group, int(steps[group]), remaining)
+            rates[group], steps[group] = self._best_step(group, remaining)
 
-    def _best_step(self, group: int, left: int) -> tuple[float, int]:
+    def _best_step(self, group: int, remaining: int) -> tuple[float, int]:
         """Worth per execution of a group's best step, and its size; -1 where nothing more can be bought."""
         best, size = -1.0, 1
         start, costs = int(self._bought[group]), self._costs[group]
         for step in _STEPS:
             end = start + step
-            if end >= len(costs) or costs[end] - costs[start] > left:
+            if end >= len(costs) or costs[end] - costs[start] > remaining:
                 break
-            told = self._weights[group][end] - self._weights[group][start]
-            rate = self._worth(group, self._variances[group], self._after(group, told)) / (costs[end] - costs[start])
+            weight = self._weights[group][end] - self._weights[group][start]
+            rate = self._worth(group, self._variances[group], self._after(group, weight)) / (costs[end] - costs[start])
             if rate > best:
                 best, size = rate, step
         return best, size
 
-    def _after(self, group: int, told: float) -> float:
+    def _after(self, group: int, weight: float) -> float:
         """The variance that is left of a group's level after so much more evidence."""
-        return float(1 / (1 / self._variances[group] + told / self._noise[group]))
+        return float(1 / (1 / self._variances[group] + weight / self._noise[group]))
 
     def _worth(self, group: int, before: float, after: float) -> float:
         """The knowledge gradient: expected success per task of deciding later instead of now."""
@@ -277,11 +277,11 @@ class _Market:
         z = float(self._distance[group]) / deviation
         return float(self._shares[group]) * deviation * (_NORMAL.pdf(z) - z * _NORMAL.cdf(-z))
 
-    def _buy(self, group: int, count: int, left: int) -> int:
+    def _buy(self, group: int, count: int, remaining: int) -> int:
         """Buy a group's next offers as far as the budget goes; returns what they cost."""
         start, costs = int(self._bought[group]), self._costs[group]
         end = min(start + count, len(costs) - 1)
-        while end > start and costs[end] - costs[start] > left:
+        while end > start and costs[end] - costs[start] > remaining:
             end -= 1
         if end == start:
             return 0

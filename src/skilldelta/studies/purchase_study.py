@@ -154,14 +154,14 @@ def _panel_of(bank: Bank | None, choice: PanelChoice, suite: Suite | None, agent
     if suite is None:
         panels = chosen_records(bank, choice.agent, choice.suite)
     else:  # agent and suite may both be new to the bank
-        wanted = agent
-        if wanted is None and choice.agent is not None:
+        chosen = agent
+        if chosen is None and choice.agent is not None:
             names = {known.name for known in bank.agents()}
-            wanted = bank.resolve_agent(choice.agent) if choice.agent.split("@")[0] in names else Agent(choice.agent)
+            chosen = bank.resolve_agent(choice.agent) if choice.agent.split("@")[0] in names else Agent(choice.agent)
         panels = [
             bank.panel_records(its_agent, its_suite)
             for its_agent, its_suite in bank.panel_names()
-            if its_suite == suite.name and wanted in (None, its_agent)
+            if its_suite == suite.name and chosen in (None, its_agent)
         ]
     if len(panels) > 1:
         names_of_panels = ", ".join(f"--agent {panel.agent.name} --suite {panel.suite}" for panel in panels[:5])
