@@ -81,6 +81,18 @@ def test_next_runs_the_planned_tasks_and_the_arms_they_lack(skilldelta: Skilldel
     assert "nothing is left to run next" in ran.err
 
 
+def test_an_edited_skill_is_run_again_beside_the_baselines_that_are_there(skilldelta: Skilldelta, suite: Path) -> None:
+    command = ("collect", suite, "--command", "echo yes", "--agent", "me", "--concurrency", 1)
+    assert skilldelta(*command, "--json").code == 0
+    (suite / "skills" / "s" / "SKILL.md").write_text("---\nname: s\ndescription: d\n---\nSay no, then yes.\n")
+    groups = skilldelta("plan", suite, "--budget", 6, "--json").document["groups"]
+    assert [group["pairs"] for group in groups] == [0, 0]
+    assert {(offer["kind"], *offer["conditions"]) for group in groups for offer in group["offers"]} == {
+        ("missing arm", "use")
+    }
+    assert sum(group["executions"] for group in groups) == 6
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -85,6 +85,9 @@ def plan_evidence(
     executions: Sequence[Execution] = panel.executions if panel else ()
     pairs: Sequence[Pair] = panel.pairing.pairs if panel else ()
     if suite is not None:
+        # What was run with another version of a skill says nothing about which arms of this one are missing.
+        executions = [run for run in executions if _is_current(run, suite)]
+        pairs = [pair for pair in pairs if _is_current(pair, suite)]
         tasks = _by_group(suite.tasks)
         offers = {group: _offers_of_tasks(tasks[group], executions, with_repetitions) for group in tasks}
         shares = {group: float(len(tasks[group])) for group in tasks}
@@ -169,6 +172,12 @@ def _panel_of(bank: Bank | None, choice: PanelChoice, suite: Suite | None, agent
     if not panels and suite is None:
         raise InputError("the bank has no execution yet; name a suite folder whose tasks could be run")
     return panels[0] if panels else None
+
+
+def _is_current(row: Execution | Pair, suite: Suite) -> bool:
+    """Whether a row is of the version of its skill that the suite has, or does not say its version."""
+    skill = suite.skills.get(row.skill_id)
+    return skill is None or row.skill_digest in ("", skill.digest)
 
 
 def _key(pair: Pair) -> GroupKey:
